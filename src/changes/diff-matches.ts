@@ -1,0 +1,68 @@
+import type { Match, MatchSet } from '../matches/match.js';
+import { pairMatches } from '../matches/pair-matches.js';
+import type { MatchDifference, MatchField } from './change-event.js';
+import { sameMembers } from './same-members.js';
+
+/** Scores as they were last reported, by match id; a match that is not in it was reported with the score of its last answer. */
+export type ReportedScores = Readonly<Record<string, number>>;
+
+/** What differs, and the scores from which the next comparison measures drift. */
+export interface MatchDiff {
+  differences: readonly MatchDifference[];
+  reportedScores: ReportedScores;
+}
+
+/**
+ * Compares two match sets of one party. Order, rank jitter and score noise below `scoreStep` (measured from the score last
+ * reported) are no difference; a match missing from a cut list is `match_not_returned`, never `match_removed`.
+ */
+export function diffMatches(before: MatchSet, after: MatchSet, reported: ReportedScores, scoreStep: number): MatchDiff {
+  const { pairs, onlyBefore, onlyAfter } = pairMatches(before.matches, after.matches);
+  const reportedScores: Record<string, number> = {};
+  const differences: MatchDifference[] = [];
+
+  for (const pair of pairs) {
+    const known: Match = { ...pair.before, score: reported[pair.before.id] ?? pair.before.score };
+    const fields = findChangedFields(known, pair.after, scoreStep);
+    if (fields.length > 0 || known.id !== pair.after.id) {
+      differences.push({
+        kind: toKind(known, pair.after),
+        matchId: pair.after.id,
+        before: known,
+        after: pair.after,
+        fields,
+      });
+    } else if (known.score !== pair.after.score) {
+      reportedScores[pair.after.id] = known.score;
+    }
+  }
+  for (const match of onlyBefore) {
+    const kind = after.truncated ? 'match_not_returned' : 'match_removed';
+    differences.push({ kind, matchId: match.id, before: match, after: null, fields: [] });
+  }
+  for (const match of onlyAfter) {
+    differences.push({ kind: 'match_added', matchId: match.id, before: null, after: match, fields: [] });
+  }
+  return { differences, reportedScores };
+}
+
+function toKind(before: Match, after: Match): 'hit_gained' | 'hit_lost' | 'match_rekeyed' | 'match_changed' {
+  if (before.isHit !== after.isHit) return after.isHit ? 'hit_gained' : 'hit_lost';
+  return before.id === after.id ? 'match_changed' : 'match_rekeyed';
+}
+
+function findChangedFields(before: Match, after: Match, scoreStep: number): readonly MatchField[] {
+  // Binary fractions: 0.92 - 0.90 is a hair below 0.02, and must still count as a step of 0.02.
+  const scoreMoved = Math.abs(after.score - before.score) >= scoreStep - 1e-9;
+  const changed: Record<MatchField, boolean> = {
+    birth_date: !sameMembers(before.birthDates, after.birthDates),
+    country: !sameMembers(before.countries, after.countries),
+    match: before.isHit !== after.isHit,
+    name: before.name !== after.name,
+    schema: before.schema !== after.schema,
+    score: scoreMoved,
+    topics: !sameMembers(before.topics, after.topics),
+  };
+  const fields: readonly MatchField[] = ['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'];
+  return fields.filter((field) => changed[field]);
+}

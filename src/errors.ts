@@ -1,0 +1,150 @@
+/** Settings of an error that every class of the tree accepts. */
+export interface ErrorContext {
+  cause?: unknown;
+}
+
+/** Root of every error that Nightscreen throws on purpose; `code` is stable, snake_case and safe to match on. */
+export class NightscreenError extends Error {
+  readonly code: string;
+
+  constructor(code: string, message: string, context: ErrorContext = {}) {
+    super(message, context.cause === undefined ? undefined : { cause: context.cause });
+    this.name = new.target.name;
+    this.code = code;
+  }
+}
+
+/** One wrong setting: where it stands (`file.yaml:3:5`, an environment variable, a flag) and what to do about it. */
+export interface ConfigProblem {
+  where: string;
+  path: string;
+  message: string;
+}
+
+/** Wrong usage or configuration; carries all problems at once. */
+export class ConfigError extends NightscreenError {
+  readonly problems: readonly ConfigProblem[];
+
+  constructor(problems: readonly ConfigProblem[], context: ErrorContext = {}) {
+    const lines = problems.map(
+      (problem) => `${problem.where}: ${problem.path ? `${problem.path}: ` : ''}${problem.message}`,
+    );
+    super('config_invalid', lines.join('\n'), context);
+    this.problems = problems;
+  }
+}
+
+/** A roster that cannot be read or must not be used: missing file, missing column, empty, query refused. */
+export class RosterError extends NightscreenError {}
+
+/** The database refused, is unreachable, or holds something that breaks our contract. */
+export class StoreError extends NightscreenError {}
+
+/** Another process holds the run lease or the embedded folder; `holder` says who, in words for an operator. */
+export class RunLockedError extends StoreError {
+  readonly holder: string;
+
+  constructor(message: string, holder: string, context: ErrorContext = {}) {
+    super('run_locked', message, context);
+    this.holder = holder;
+  }
+}
+
+/** This process lost its lease: its epoch is no longer the current one, so nothing it writes may be kept. */
+export class LeaseLostError extends StoreError {
+  constructor(message: string, context: ErrorContext = {}) {
+    super('lease_lost', message, context);
+  }
+}
+
+/** A report whose sums do not hold, or that could not be written whole. */
+export class ReportError extends NightscreenError {}
+
+/** A mail that could not be built or was not accepted for delivery. */
+export class MailError extends NightscreenError {}
+
+/** What is known of a call that failed. */
+export interface CallContext extends ErrorContext {
+  method: string;
+  path: string;
+}
+
+/** What is known of an answer with an error status. */
+export interface ApiErrorContext extends CallContext {
+  status: number;
+  requestId?: string | undefined;
+  retryAfterMs?: number | undefined;
+}
+
+/** The service answered with an error status; the class follows the status, `code` is the service's own word (an open string). */
+export class ApiError extends NightscreenError {
+  readonly status: number;
+  readonly method: string;
+  readonly path: string;
+  readonly requestId: string | undefined;
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: string, message: string, context: ApiErrorContext) {
+    super(code, message, context);
+    this.status = context.status;
+    this.method = context.method;
+    this.path = context.path;
+    this.requestId = context.requestId;
+    this.retryAfterMs = context.retryAfterMs;
+  }
+}
+
+/** 400 (interface: Errors). */
+export class InvalidRequestError extends ApiError {}
+/** 401: the key is missing, malformed or revoked (interface: Authentication 5). */
+export class AuthenticationError extends ApiError {}
+/** 402: the account cannot pay for the request (interface: Errors). */
+export class PaymentRequiredError extends ApiError {}
+/** 403: role or plan; treated like 401 (service facts: not to be retried). */
+export class PermissionError extends ApiError {}
+/** 404 (interface: Errors). */
+export class NotFoundError extends ApiError {}
+/** 410: session canceled or consent not given (interface: Errors). */
+export class GoneError extends ApiError {}
+/** 422 (interface: Errors). */
+export class UnprocessableError extends ApiError {}
+/** 429 (interface: Errors). */
+export class RateLimitError extends ApiError {}
+/** 451: no consent given (interface: Errors). */
+export class ConsentRequiredError extends ApiError {}
+/** 503: screening temporarily unavailable (interface: AML search). */
+export class ServiceUnavailableError extends ApiError {}
+/** Any other 5xx. */
+export class ServerError extends ApiError {}
+
+/** No answer came: refused, reset, DNS, TLS; whether the service did the work is unknown. */
+export class ConnectionError extends NightscreenError {
+  readonly method: string;
+  readonly path: string;
+
+  constructor(code: string, message: string, context: CallContext) {
+    super(code, message, context);
+    this.method = context.method;
+    this.path = context.path;
+  }
+}
+
+/** The total deadline of a call passed; whether the service did the work is unknown. */
+export class TimeoutError extends ConnectionError {}
+
+/** A 2xx whose body breaks the contract; it never counts as an answer. */
+export class ResponseError extends NightscreenError {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  /** The body as received, cut to what is fit to keep as evidence. */
+  readonly body: string;
+
+  constructor(code: string, message: string, context: CallContext & { status: number; body: string }) {
+    super(code, message, context);
+    this.method = context.method;
+    this.path = context.path;
+    this.status = context.status;
+    this.body = context.body;
+  }
+}

@@ -1,0 +1,66 @@
+import type { Aml, AmlSearchResult } from '../client/aml.js';
+import type { CallOptions } from '../client/operation.js';
+import {
+  ApiError,
+  AuthenticationError,
+  ConnectionError,
+  NightscreenError,
+  PaymentRequiredError,
+  PermissionError,
+  RateLimitError,
+  ResponseError,
+  ServerError,
+  ServiceUnavailableError,
+  TimeoutError,
+} from '../errors.js';
+import type { ScreeningRequest } from '../roster/screening-request.js';
+
+/** What came of one search. Only `screened` says anything about the customer. */
+export type ScreeningOutcome =
+  | { kind: 'screened'; answer: AmlSearchResult; body: string }
+  /** No valid answer; `isTransient` when the service was out of reach rather than the request at fault. */
+  | { kind: 'failed'; reason: string; isTransient: boolean }
+  /** The account cannot search any more: the run has to stop (DESIGN: Errors). */
+  | { kind: 'halted'; error: ApiError }
+  /** Broken off by us. */
+  | { kind: 'aborted' };
+
+/** Makes one search (interface: AML search); never throws for what the service or the network does. */
+export async function screen(aml: Aml, request: ScreeningRequest, options: CallOptions): Promise<ScreeningOutcome> {
+  try {
+    const answer = await aml.search(request, options);
+    return { kind: 'screened', answer: answer.data, body: answer.body };
+  } catch (error) {
+    if (options.signal?.aborted) return { kind: 'aborted' };
+    if (isHalting(error)) return { kind: 'halted', error };
+    if (error instanceof NightscreenError)
+      return { kind: 'failed', reason: toReason(error), isTransient: isTransient(error) };
+    throw error;
+  }
+}
+
+/** Whether no further call can succeed until somebody acts: key rejected, account out of funds, role or plan. */
+export function isHalting(error: unknown): error is ApiError {
+  return (
+    error instanceof AuthenticationError || error instanceof PaymentRequiredError || error instanceof PermissionError
+  );
+}
+
+/** Whether the service was out of reach, so that the same request may succeed later. */
+export function isTransient(error: unknown): boolean {
+  return (
+    error instanceof ConnectionError ||
+    error instanceof ServiceUnavailableError ||
+    error instanceof RateLimitError ||
+    error instanceof ServerError
+  );
+}
+
+/** The stable code under which a failure is stored and reported. */
+export function toReason(error: NightscreenError): string {
+  if (error instanceof TimeoutError) return 'timeout';
+  if (error instanceof ConnectionError) return 'connection';
+  if (error instanceof ResponseError) return error.code;
+  if (error instanceof ApiError) return `http_${error.status}`;
+  return error.code;
+}

@@ -1,0 +1,43 @@
+import type { MatchChange } from '../changes/change-event.js';
+import type { Queryable } from './database.js';
+
+/** A change of one party as a run found it. */
+export interface NewChangeEvent {
+  partyId: number;
+  customerVersion: number;
+  change: MatchChange;
+}
+
+/** Saves the change events of a batch. */
+export async function saveChangeEvents(
+  transaction: Queryable,
+  runId: number,
+  batchId: number,
+  events: readonly NewChangeEvent[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const rows = events.map(({ partyId, customerVersion, change }) => ({
+    party_id: partyId,
+    customer_version: customerVersion,
+    kind: change.difference.kind,
+    severity: change.severity,
+    rule: change.rule,
+    cause: change.cause,
+    is_baseline: change.isBaseline,
+    match_id: change.difference.matchId,
+    fields: change.difference.fields,
+    before: change.difference.before,
+    after: change.difference.after,
+  }));
+  await transaction.execute(
+    `insert into change_event (
+       run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after
+     )
+     select $1, $2, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after
+     from jsonb_to_recordset($3::text::jsonb) as row (
+       party_id bigint, customer_version integer, kind text, severity text, rule text, cause text, is_baseline boolean,
+       match_id text, fields text[], before jsonb, after jsonb
+     )`,
+    [runId, batchId, JSON.stringify(rows)],
+  );
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { NightscreenError } from '../errors.js';
+import { DatabaseError } from './database.js';
+
+const serverFailure = z.object({
+  code: z.string().regex(/^[0-9A-Z]{5}$/),
+  message: z.string(),
+  severity: z.string(),
+  constraint: z.string().optional(),
+  column: z.string().optional(),
+  table: z.string().optional(),
+});
+
+const connectionFailure = z.object({ code: z.string().optional(), message: z.string() });
+
+/** Turns what a driver threw into a DatabaseError that holds no value of any row or parameter; errors of our own tree pass unchanged. */
+export function toDatabaseError(error: unknown): NightscreenError {
+  if (error instanceof NightscreenError) return error;
+  const answer = serverFailure.safeParse(error);
+  if (answer.success) {
+    const message = describeRefusal(answer.data);
+    return new DatabaseError(message, {
+      cause: withoutValues(error, message),
+      sqlState: answer.data.code,
+      constraint: answer.data.constraint,
+    });
+  }
+  const message = describeFailure(error);
+  return new DatabaseError(message, {
+    cause: withoutValues(error, message),
+    sqlState: undefined,
+    constraint: undefined,
+  });
+}
+
+/** One line on why a connection or a driver failed; never the password, the URL or a value. */
+export function describeFailure(error: unknown): string {
+  if (error instanceof NightscreenError) return error.message;
+  const answer = serverFailure.safeParse(error);
+  if (answer.success) return describeRefusal(answer.data);
+  const failure = connectionFailure.safeParse(error);
+  if (!failure.success) return 'the database driver failed';
+  const { code, message } = failure.data;
+  // Refused on every address of a host: an AggregateError, whose own message is empty.
+  return [message, code && !message.includes(code) ? `(${code})` : ''].filter(Boolean).join(' ') || 'no reason given';
+}
+
+function describeRefusal(answer: z.infer<typeof serverFailure>): string {
+  // Data exceptions (class 22) quote the offending value; what the other classes quote are names of our own schema and SQL.
+  const reason = answer.code.startsWith('22') ? 'a value does not fit its type or range' : answer.message;
+  const where = [answer.table, answer.column].filter(Boolean).join('.');
+  return `${reason}${where && !reason.includes(where) ? ` at ${where}` : ''} (SQLSTATE ${answer.code})`;
+}
+
+/** Drivers hang parameters, row values and whole statements on their errors; the copy keeps the name and the stack frames only. */
+function withoutValues(error: unknown, message: string): Error {
+  const copy = new Error(message);
+  if (!(error instanceof Error)) return copy;
+  copy.name = error.name;
+  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  copy.stack = [`${error.name}: ${message}`, ...frames].join('\n');
+  return copy;
+}

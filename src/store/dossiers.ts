@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import type { DossierChange } from '../changes/dossier-change.js';
+import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+
+/** A dossier snapshot as stored in JSON. */
+export const dossierSnapshotSchema = z.object({
+  id: z.string(),
+  token: z.string().nullable(),
+  type: z.string(),
+  status: z.string(),
+  name: z.string().nullable(),
+  reference: z.string().nullable(),
+  riskScore: z.number().nullable(),
+  isTest: z.boolean().nullable(),
+  downloadStatus: z.string().nullable(),
+  documentsCount: z.number().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  completedAt: z.string().nullable(),
+}) satisfies z.ZodType<DossierSnapshot>;
+
+/** A dossier as the last sweep left it. */
+export interface StoredDossier {
+  snapshot: DossierSnapshot;
+  isGone: boolean;
+}
+
+const dossierRow = z.object({ snapshot: dossierSnapshotSchema, is_gone: z.boolean() });
+
+/** The stored dossiers among these ids, by id. */
+export async function readDossiers(
+  database: Queryable,
+  accountId: number,
+  dossierIds: readonly string[],
+): Promise<ReadonlyMap<string, StoredDossier>> {
+  const rows = await database.query(
+    dossierRow,
+    `select snapshot, gone_at is not null as is_gone from dossier where account_id = $1 and dossier_id = any ($2::text[])`,
+    [accountId, [...dossierIds]],
+  );
+  return new Map(rows.map((row) => [row.snapshot.id, { snapshot: row.snapshot, isGone: row.is_gone }]));
+}
+
+/** Saves a page of dossiers as seen by this sweep. */
+export async function saveDossiers(
+  transaction: Queryable,
+  accountId: number,
+  runId: number,
+  dossiers: readonly DossierSnapshot[],
+): Promise<void> {
+  await transaction.execute(
+    `insert into dossier (account_id, dossier_id, snapshot, last_seen_run_id)
+     select $1, snapshot ->> 'id', snapshot, $2 from jsonb_array_elements($3::text::jsonb) as snapshot
+     on conflict (account_id, dossier_id) do update set
+       snapshot = excluded.snapshot, last_seen_run_id = excluded.last_seen_run_id, gone_at = null`,
+    [accountId, runId, JSON.stringify(dossiers)],
+  );
+}
+
+/** Saves what a sweep found changed. */
+export async function saveDossierChanges(
+  transaction: Queryable,
+  runId: number,
+  changes: readonly DossierChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map((change) => ({
+    dossier_id: change.after?.id ?? change.before?.id,
+    kind: change.kind,
+    fields: change.fields,
+    before: change.before,
+    after: change.after,
+  }));
+  await transaction.execute(
+    `insert into dossier_change (run_id, dossier_id, kind, fields, before, after)
+     select $1, dossier_id, kind, fields, before, after
+     from jsonb_to_recordset($2::text::jsonb) as row (dossier_id text, kind text, fields text[], before jsonb, after jsonb)`,
+    [runId, JSON.stringify(rows)],
+  );
+}
+
+/** Marks the dossiers that a proven sweep did not see as gone; gives them as they were last seen. */
+export async function markGone(
+  transaction: Queryable,
+  accountId: number,
+  runId: number,
+  now: Date,
+): Promise<readonly DossierSnapshot[]> {
+  const rows = await transaction.query(
+    z.object({ snapshot: dossierSnapshotSchema }),
+    `update dossier set gone_at = $3
+     where account_id = $1 and last_seen_run_id <> $2 and gone_at is null
+     returning snapshot`,
+    [accountId, runId, now],
+  );
+  return rows.map((row) => row.snapshot);
+}
+
+/** What a sweep came to. */
+export interface SweepRow {
+  pages: number;
+  dossiers: number;
+  appeared: number;
+  changed: number;
+  gone: number;
+  proven: boolean;
+  unprovenBecause: string | null;
+}
+
+/** Saves what a sweep came to. */
+export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
+  await transaction.execute(
+    `insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven, unproven_because)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (run_id) do update set pages = $2, dossiers = $3, appeared = $4, changed = $5, gone = $6, proven = $7,
+       unproven_because = $8`,
+    [
+      runId,
+      sweep.pages,
+      sweep.dossiers,
+      sweep.appeared,
+      sweep.changed,
+      sweep.gone,
+      sweep.proven,
+      sweep.unprovenBecause,
+    ],
+  );
+}
+
+const sweepRow = z.object({
+  pages: z.number(),
+  dossiers: z.number(),
+  appeared: z.number(),
+  changed: z.number(),
+  gone: z.number(),
+  proven: z.boolean(),
+  unprovenBecause: z.string().nullable(),
+});
+
+/** What the sweep of a run came to, or null while it has not ended. */
+export async function readSweep(database: Queryable, runId: number): Promise<SweepRow | null> {
+  const rows = await database.query(
+    sweepRow,
+    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause"
+     from sweep where run_id = $1`,
+    [runId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whether an account's dossiers were ever swept to the end; until then everything is a starting point and nothing a change. */
+export async function hasSweep(database: Queryable, accountId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ found: z.boolean() }),
+    'select exists (select from sweep join run using (run_id) where run.account_id = $1) as found',
+    [accountId],
+  );
+  return firstRow(rows, 'sweep').found;
+}

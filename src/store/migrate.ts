@@ -1,0 +1,96 @@
+import { z } from 'zod';
+import { StoreError } from '../errors.js';
+import { type Database, DatabaseError, type Queryable } from './database.js';
+import { type Migration, packagedMigrations, readMigrations } from './migration-files.js';
+
+const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.string() });
+const existsRow = z.object({ present: z.boolean() });
+
+/**
+ * Brings the schema up to date and returns the names of what was applied, each migration in its own transaction; starts at the same
+ * time wait for each other. Throws StoreError `migration_edited` when a landed one has changed, `schema_newer` when the database is
+ * ahead of the code, DatabaseError when a migration fails (it then leaves nothing behind).
+ */
+export async function migrate(database: Database, folder = packagedMigrations()): Promise<readonly string[]> {
+  const migrations = await readMigrations(folder);
+  if ((await findPending(database, migrations)).length === 0) return [];
+  await createTable(database);
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    if (await apply(database, migrations, migration)) applied.push(migration.name);
+  }
+  return applied;
+}
+
+/** The names of the migrations that `migrate` would apply; changes nothing, throws StoreError as `migrate` does. */
+export async function pendingMigrations(
+  database: Queryable,
+  folder = packagedMigrations(),
+): Promise<readonly string[]> {
+  return (await findPending(database, await readMigrations(folder))).map((migration) => migration.name);
+}
+
+async function findPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  // Whether the table exists: a statement that names a missing table would fail.
+  const [table] = await database.query(existsRow, `select to_regclass('schema_migration') is not null as present`);
+  return table?.present ? readPending(database, migrations) : migrations;
+}
+
+async function readPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  // What has landed, oldest first.
+  const landed = await database.query(
+    appliedRow,
+    'select version, name, sha256 from schema_migration order by version',
+  );
+  for (const { version, name, sha256 } of landed) {
+    const migration = migrations[version - 1];
+    if (!migration) {
+      throw new StoreError(
+        'schema_newer',
+        `the database holds ${name}, which this version does not know: run the newer version of Nightscreen, or restore a backup`,
+      );
+    }
+    if (migration.sha256 !== sha256) {
+      throw new StoreError(
+        'migration_edited',
+        `${name} was changed after it had been applied to the database: restore the file and put the change into a new migration`,
+      );
+    }
+  }
+  const versions = new Set(landed.map((row) => row.version));
+  return migrations.filter((migration) => !versions.has(migration.version));
+}
+
+/** Applies one migration unless a start at the same time did so first. */
+async function apply(database: Database, migrations: readonly Migration[], next: Migration): Promise<boolean> {
+  return database.transaction(async (transaction) => {
+    // One at a time; readers are let through.
+    await transaction.execute('lock table schema_migration in share row exclusive mode');
+    if (!(await readPending(transaction, migrations)).includes(next)) return false;
+    await transaction.runScript(next.sql);
+    // The record that it has landed.
+    await transaction.execute(
+      'insert into schema_migration (version, name, sha256, applied_at) values ($1, $2, $3, clock_timestamp())',
+      [next.version, next.name, next.sha256],
+    );
+    return true;
+  });
+}
+
+// Two creations at once: the loser is told of a duplicate in the catalogue, or of the table itself.
+const duplicateStates = new Set(['23505', '42P07']);
+
+async function createTable(database: Database): Promise<void> {
+  try {
+    // The list of what has landed.
+    await database.execute(`
+      create table if not exists schema_migration (
+        version integer primary key,
+        name text not null,
+        sha256 text not null,
+        applied_at timestamptz not null
+      )`);
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || !duplicateStates.has(error.sqlState ?? '')) throw error;
+  }
+}

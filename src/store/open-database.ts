@@ -1,0 +1,54 @@
+import { RunLockedError, StoreError } from '../errors.js';
+import type { Database } from './database.js';
+import { describeFailure } from './database-errors.js';
+
+/** Where the data is kept: a Postgres URL, or the folder of the embedded database; the URL wins. */
+export interface DatabaseLocation {
+  url?: string;
+  folder?: string;
+}
+
+/**
+ * The database, reachable and open. `owner` names this process to operators (the command). Throws RunLockedError when another process
+ * owns the folder, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
+ */
+export async function openDatabase(location: DatabaseLocation, owner: string): Promise<Database> {
+  if (location.url !== undefined) return openPostgres(location.url, owner);
+  if (location.folder !== undefined) return openEmbedded(location.folder, owner);
+  throw new StoreError(
+    'database_unreachable',
+    'neither a database URL nor a folder for the embedded database is given',
+  );
+}
+
+// Each driver is loaded only when it is used: both are large.
+async function openPostgres(url: string, owner: string): Promise<Database> {
+  const { PostgresDatabase } = await import('./postgres-database.js');
+  const { describeServer, postgresConfig } = await import('./postgres-config.js');
+  const config = postgresConfig(url, owner);
+  const server = describeServer(config);
+  const database = new PostgresDatabase(config);
+  try {
+    await database.runScript('select 1');
+    return database;
+  } catch (error) {
+    await database.close();
+    throw unreachable(server, error);
+  }
+}
+
+async function openEmbedded(folder: string, owner: string): Promise<Database> {
+  const { openFolder } = await import('./open-folder.js');
+  try {
+    return await openFolder(folder, owner);
+  } catch (error) {
+    if (error instanceof RunLockedError) throw error;
+    throw unreachable(folder, error);
+  }
+}
+
+function unreachable(place: string, error: unknown): StoreError {
+  return new StoreError('database_unreachable', `cannot open the database at ${place}: ${describeFailure(error)}`, {
+    cause: error,
+  });
+}

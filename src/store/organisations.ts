@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+
+/** Who owns rosters and a service account; `digestKey` is the secret of its keyed digests. */
+export interface Organisation {
+  organisationId: number;
+  name: string;
+  digestKey: Buffer;
+}
+
+/** A service account in one mode, told apart by its public key. */
+export interface Account {
+  accountId: number;
+  isTest: boolean;
+}
+
+const organisationRow = z.object({ organisation_id: z.number(), digest_key: z.instanceof(Buffer) });
+const accountRow = z.object({ account_id: z.number(), is_test: z.boolean() });
+const rosterRow = z.object({ roster_id: z.number() });
+
+/** Finds the organisation of this name or creates it. */
+export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<Organisation> {
+  await database.execute(
+    'insert into organisation (name, digest_key, created_at) values ($1, $2, $3) on conflict (name) do nothing',
+    [name, randomBytes(32), now],
+  );
+  const rows = await database.query(
+    organisationRow,
+    'select organisation_id, digest_key from organisation where name = $1',
+    [name],
+  );
+  const row = firstRow(rows, 'organisation');
+  return { organisationId: row.organisation_id, name, digestKey: row.digest_key };
+}
+
+/** Finds the account with this public key or creates it; the base URL is kept as last used. */
+export async function ensureAccount(
+  database: Queryable,
+  organisationId: number,
+  account: { publicKey: string; isTest: boolean; baseUrl: string },
+  now: Date,
+): Promise<Account> {
+  const rows = await database.query(
+    accountRow,
+    `insert into account (organisation_id, public_key, is_test, base_url, created_at) values ($1, $2, $3, $4, $5)
+     on conflict (organisation_id, public_key) do update set base_url = excluded.base_url
+     returning account_id, is_test`,
+    [organisationId, account.publicKey, account.isTest, account.baseUrl, now],
+  );
+  const row = firstRow(rows, 'account');
+  return { accountId: row.account_id, isTest: row.is_test };
+}
+
+/** The account that the roster's last run used, for planning while the service cannot be asked; null before the first. */
+export async function findLastAccount(database: Queryable, rosterId: number): Promise<Account | null> {
+  const rows = await database.query(
+    accountRow,
+    `select account_id, is_test from account
+     where account_id = (select account_id from run where roster_id = $1 and account_id is not null order by run_id desc limit 1)`,
+    [rosterId],
+  );
+  const row = rows[0];
+  return row ? { accountId: row.account_id, isTest: row.is_test } : null;
+}
+
+/** Finds the organisation's roster of this name or creates it. */
+export async function ensureRoster(
+  database: Queryable,
+  organisationId: number,
+  name: string,
+  now: Date,
+): Promise<number> {
+  await database.execute(
+    'insert into roster (organisation_id, name, created_at) values ($1, $2, $3) on conflict (organisation_id, name) do nothing',
+    [organisationId, name, now],
+  );
+  const rows = await database.query(
+    rosterRow,
+    'select roster_id from roster where organisation_id = $1 and name = $2',
+    [organisationId, name],
+  );
+  return firstRow(rows, 'roster').roster_id;
+}

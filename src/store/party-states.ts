@@ -1,0 +1,86 @@
+import { z } from 'zod';
+import type { CustomerState } from '../matches/customer-state.js';
+import type { Queryable } from './database.js';
+
+/** The last valid answer for a party on an account. */
+export interface PartyStateRow {
+  partyId: number;
+  requestId: number;
+  responseId: number;
+  customerVersion: number;
+  settingsDigest: string;
+  /** Scores last reported where they differ from the answer's, by match id. */
+  reportedScores: Readonly<Record<string, number>>;
+}
+
+/** A party state to save. */
+export interface NewPartyState extends PartyStateRow {
+  state: CustomerState;
+}
+
+const stateRow = z
+  .object({
+    party_id: z.number(),
+    request_id: z.number(),
+    response_id: z.number(),
+    customer_version: z.number(),
+    settings_digest: z.string(),
+    reported_scores: z.record(z.string(), z.number()).nullable(),
+  })
+  .transform(
+    (row): PartyStateRow => ({
+      partyId: row.party_id,
+      requestId: row.request_id,
+      responseId: row.response_id,
+      customerVersion: row.customer_version,
+      settingsDigest: row.settings_digest,
+      reportedScores: row.reported_scores ?? {},
+    }),
+  );
+
+/** The last valid answers for these parties, by party id. */
+export async function readPartyStates(
+  database: Queryable,
+  accountId: number,
+  partyIds: readonly number[],
+): Promise<ReadonlyMap<number, PartyStateRow>> {
+  const rows = await database.query(
+    stateRow,
+    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores
+     from party_state where account_id = $1 and party_id = any ($2::bigint[])`,
+    [accountId, [...partyIds]],
+  );
+  return new Map(rows.map((row) => [row.partyId, row]));
+}
+
+/** Saves the newest valid answers of parties in place of the former ones. */
+export async function savePartyStates(
+  transaction: Queryable,
+  key: { accountId: number; runId: number; screenedAt: Date },
+  states: readonly NewPartyState[],
+): Promise<void> {
+  const rows = states.map((state) => ({
+    party_id: state.partyId,
+    request_id: state.requestId,
+    response_id: state.responseId,
+    customer_version: state.customerVersion,
+    settings_digest: state.settingsDigest,
+    state: state.state,
+    reported_scores: Object.keys(state.reportedScores).length === 0 ? null : state.reportedScores,
+  }));
+  await transaction.execute(
+    `insert into party_state (
+       account_id, run_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores
+     )
+     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores
+     from jsonb_to_recordset($4::text::jsonb) as row (
+       party_id bigint, request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text,
+       reported_scores jsonb
+     )
+     on conflict (account_id, party_id) do update set
+       run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
+       response_id = excluded.response_id, customer_version = excluded.customer_version,
+       settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores`,
+    [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows)],
+  );
+}

@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { Match, MatchSet } from '../matches/match.js';
+import type { Queryable } from './database.js';
+
+/** An answer to store under its keyed digest. */
+export interface NewResponse {
+  digest: Buffer;
+  body: string;
+  matchSet: MatchSet;
+}
+
+const idRow = z.object({ response_id: z.number(), digest: z.string() });
+
+/** Stores answers that are not known yet, each with its matches, once ever; gives the id of each by hex digest. */
+export async function saveResponses(
+  transaction: Queryable,
+  organisationId: number,
+  responses: readonly NewResponse[],
+  now: Date,
+): Promise<ReadonlyMap<string, number>> {
+  const byDigest = new Map(responses.map((response) => [response.digest.toString('hex'), response]));
+  const rows = [...byDigest].map(([digest, { body, matchSet }]) => ({
+    digest,
+    body,
+    total: matchSet.total,
+    truncated: matchSet.truncated,
+  }));
+  const inserted = await transaction.query(
+    idRow,
+    `insert into response (organisation_id, digest, body, total, truncated, first_seen_at)
+     select $1, decode(digest, 'hex'), body, total, truncated, $3
+     from jsonb_to_recordset($2::text::jsonb) as row (digest text, body text, total integer, truncated boolean)
+     on conflict (organisation_id, digest) do nothing
+     returning response_id, encode(digest, 'hex') as digest`,
+    [organisationId, JSON.stringify(rows), now],
+  );
+  await saveMatches(
+    transaction,
+    inserted.flatMap((row) =>
+      (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ ...match, responseId: row.response_id })),
+    ),
+  );
+  const known = await transaction.query(
+    idRow,
+    `select response_id, encode(digest, 'hex') as digest from response
+     where organisation_id = $1 and digest in (select decode(hex, 'hex') from unnest($2::text[]) as hex)`,
+    [organisationId, [...byDigest.keys()]],
+  );
+  return new Map(known.map((row) => [row.digest, row.response_id]));
+}
+
+async function saveMatches(
+  transaction: Queryable,
+  matches: readonly (Match & { responseId: number })[],
+): Promise<void> {
+  if (matches.length === 0) return;
+  await transaction.execute(
+    `insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries)
+     select "responseId", rank, id, name, schema, "isHit", score, topics, "birthDates", countries
+     from jsonb_to_recordset($1::text::jsonb) as row (
+       "responseId" bigint, rank integer, id text, name text, schema text, "isHit" boolean, score double precision,
+       topics text[], "birthDates" text[], countries text[]
+     )`,
+    [JSON.stringify(matches)],
+  );
+}
+
+const matchSetRow = z.object({
+  response_id: z.number(),
+  total: z.number(),
+  truncated: z.boolean(),
+  matches: z.array(
+    z.object({
+      rank: z.number(),
+      id: z.string(),
+      name: z.string(),
+      schema: z.string(),
+      isHit: z.boolean(),
+      score: z.number(),
+      topics: z.array(z.string()),
+      birthDates: z.array(z.string()),
+      countries: z.array(z.string()),
+    }),
+  ),
+});
+
+/** The match sets of stored answers by response id. */
+export async function readMatchSets(
+  database: Queryable,
+  responseIds: readonly number[],
+): Promise<ReadonlyMap<number, MatchSet>> {
+  if (responseIds.length === 0) return new Map();
+  const rows = await database.query(
+    matchSetRow,
+    `select response.response_id, response.total, response.truncated,
+       coalesce(
+         jsonb_agg(
+           jsonb_build_object(
+             'rank', match.rank, 'id', match.match_id, 'name', match.name, 'schema', match.schema, 'isHit', match.is_hit,
+             'score', match.score, 'topics', match.topics, 'birthDates', match.birth_dates, 'countries', match.countries
+           ) order by match.rank
+         ) filter (where match.rank is not null),
+         '[]'::jsonb
+       ) as matches
+     from response left join match using (response_id)
+     where response.response_id = any ($1::bigint[])
+     group by response.response_id`,
+    [[...new Set(responseIds)]],
+  );
+  return new Map(rows.map(({ response_id: id, ...matchSet }) => [id, matchSet]));
+}

@@ -1,0 +1,35 @@
+import type { Queryable } from './database.js';
+
+/** What came of a planned screening of one party. */
+export type ScreeningResult =
+  | { partyId: number; outcome: 'screened' | 'reused'; responseId: number; reason: null }
+  | { partyId: number; outcome: 'failed'; responseId: null; reason: string };
+
+/** Saves outcomes of a run's planned screenings. */
+export async function saveScreeningResults(
+  transaction: Queryable,
+  runId: number,
+  batchId: number,
+  results: readonly ScreeningResult[],
+): Promise<void> {
+  const rows = results.map((result) => ({
+    party_id: result.partyId,
+    outcome: result.outcome,
+    response_id: result.responseId,
+    reason: result.reason,
+  }));
+  await transaction.execute(
+    `update screening set outcome = result.outcome, response_id = result.response_id, outcome_reason = result.reason, batch_id = $2
+     from jsonb_to_recordset($3::text::jsonb) as result (party_id bigint, outcome text, response_id bigint, reason text)
+     where screening.run_id = $1 and screening.party_id = result.party_id and screening.outcome = 'remaining'`,
+    [runId, batchId, JSON.stringify(rows)],
+  );
+}
+
+/** Fails everything that remains of a run for one reason; gives the number of parties. */
+export async function failRemaining(transaction: Queryable, runId: number, reason: string): Promise<number> {
+  return transaction.execute(
+    `update screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
+    [runId, reason],
+  );
+}
