@@ -1,0 +1,72 @@
+import { z } from 'zod';
+
+const scope = {
+  /** How many matching requests it applies to. */
+  times: z.number().int().min(1).default(1),
+  /** Only requests to this path below the version prefix, for example `/aml/search`. */
+  path: z.string().startsWith('/').optional(),
+  /** Only searches for this name, as sent. */
+  name: z.string().optional(),
+  /** It begins after this many further matching requests, which are answered normally. */
+  afterCalls: z.number().int().min(0).default(0),
+};
+
+const statusFault = z.strictObject({
+  ...scope,
+  status: z.number().int().min(400).max(599),
+  retryAfter: z.string().optional(),
+  body: z.string().optional(),
+});
+const cutFault = z.strictObject({ ...scope, cut: z.enum(['before_work', 'after_work']) });
+const delayFault = z.strictObject({ ...scope, delayMs: z.number().int().min(0).max(600_000) });
+const rawFault = z.strictObject({
+  ...scope,
+  raw: z.strictObject({
+    status: z.number().int().min(200).max(599),
+    body: z.string(),
+    contentType: z.string().optional(),
+  }),
+});
+
+/** A scripted fault; the list form is what `PUT /_sandbox/faults` takes. */
+export const faultSchema = z.union([statusFault, cutFault, delayFault, rawFault]);
+/** A scripted fault as a caller writes it: an error status, a cut connection, a delay, or a raw answer. */
+export type Fault = z.input<typeof faultSchema>;
+/** A scripted fault with its defaults filled in. */
+export type ActiveFault = z.output<typeof faultSchema>;
+
+/** The faults that are left, in order. */
+export interface FaultScript {
+  /** Replaces what is left; throws when a fault is not well-formed. */
+  replace(faults: readonly Fault[]): void;
+  /** The fault for this request, which it uses up once; undefined when the request is to be answered normally. */
+  take(path: string, name: string | undefined): ActiveFault | undefined;
+}
+
+/**
+ * Keeps faults in order: of those that match a request the first one decides, also while it waits for its
+ * `afterCalls`; faults for other paths or names are passed over and keep their place.
+ */
+export const createFaultScript = (): FaultScript => {
+  let left: ActiveFault[] = [];
+  return {
+    replace: (faults) => {
+      left = faults.map((fault) => faultSchema.parse(fault));
+    },
+    take: (path, name) => {
+      const fault = left.find(
+        (candidate) =>
+          (candidate.path === undefined || candidate.path === path) &&
+          (candidate.name === undefined || candidate.name === name),
+      );
+      if (!fault) return undefined;
+      if (fault.afterCalls > 0) {
+        fault.afterCalls -= 1;
+        return undefined;
+      }
+      fault.times -= 1;
+      if (fault.times === 0) left = left.filter((candidate) => candidate !== fault);
+      return fault;
+    },
+  };
+};

@@ -1,0 +1,76 @@
+import { createNameIndex, type IndexedName } from './name-index.js';
+import type { NameKind } from './word-weight.js';
+import type { Ranking, WatchlistEntry } from './world.js';
+
+/** A name that scores at least this is listed in `results`. */
+export const LISTING_THRESHOLD = 0.75;
+/** A name that scores at least this is flagged `match: true`. */
+export const MATCH_THRESHOLD = 0.88;
+
+/** One entry of `results` (interface: AML search result). */
+export interface SearchResult {
+  id: string;
+  name: string;
+  schema: string;
+  match: boolean;
+  score: number;
+  topics: readonly string[];
+  birth_date: readonly string[];
+  country: readonly string[];
+}
+
+/** Searches one name; all results, best first. */
+export type SearchWatchlist = (type: NameKind, name: string) => SearchResult[];
+
+const NOT_SCREENED_AS_ENTITY = new Set(['Person', 'Vessel', 'Airplane']);
+
+const round = (score: number): number => Math.round(score * 10_000) / 10_000;
+
+/** A number from 0 to 1 that looks random and is always the same for the same text. */
+const hashToUnit = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return ((hash ^ (hash >>> 13)) >>> 0) / 0xffffffff;
+};
+
+const addNoise = (score: number, size: number, key: string): number =>
+  size === 0 ? score : round(Math.min(1, Math.max(0, score + (hashToUnit(`noise ${key}`) * 2 - 1) * size)));
+
+const createKindIndex = (watchlist: readonly WatchlistEntry[], kind: NameKind) => {
+  const names = watchlist.flatMap((entry, place): IndexedName[] => {
+    const isSearched = kind === 'person' ? entry.schema === 'Person' : !NOT_SCREENED_AS_ENTITY.has(entry.schema);
+    return isSearched ? [...new Set([entry.name, ...entry.aliases])].map((name) => ({ name, entry: place })) : [];
+  });
+  return createNameIndex(names, kind);
+};
+
+/** Indexes a watchlist for searching; `ranking` disturbs order and scores, never who is listed or flagged. */
+export const createSearch = (watchlist: readonly WatchlistEntry[], ranking: Ranking = {}): SearchWatchlist => {
+  const indexes = { person: createKindIndex(watchlist, 'person'), entity: createKindIndex(watchlist, 'entity') };
+  const seed = ranking.shuffleSeed;
+  const noise = ranking.scoreNoise ?? 0;
+
+  return (type, name) => {
+    const found = [...indexes[type].search(name, LISTING_THRESHOLD)].flatMap(([place, score]) => {
+      const entry = watchlist[place];
+      if (!entry) return [];
+      const key = `${seed ?? ''} ${name} ${entry.id}`;
+      const clean = round(score);
+      return [{ entry, match: clean >= MATCH_THRESHOLD, score: addNoise(clean, noise, key), tie: hashToUnit(key) }];
+    });
+    found.sort(
+      (a, b) => b.score - a.score || (seed === undefined ? 0 : a.tie - b.tie) || (a.entry.id < b.entry.id ? -1 : 1),
+    );
+    return found.map(({ entry, match, score }) => ({
+      id: entry.id,
+      name: entry.name,
+      schema: entry.schema,
+      match,
+      score,
+      topics: entry.topics,
+      birth_date: entry.birth_date,
+      country: entry.country,
+    }));
+  };
+};
