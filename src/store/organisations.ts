@@ -83,3 +83,11 @@ export async function ensureRoster(
   );
   return firstRow(rows, 'roster').roster_id;
 }
+
+/** The name of a roster. */
+export async function readRosterName(database: Queryable, rosterId: number): Promise<string> {
+  const rows = await database.query(z.object({ name: z.string() }), 'select name from roster where roster_id = $1', [
+    rosterId,
+  ]);
+  return firstRow(rows, 'roster').name;
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod';
+import type { DossierChangeFacts, MatchChangeFacts } from '../reports/run-facts.js';
+import type { Queryable } from './database.js';
+import { dossierSnapshotSchema } from './dossiers.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
+
+const matchSchema = z.object({
+  rank: z.number(),
+  id: z.string(),
+  name: z.string(),
+  schema: z.string(),
+  isHit: z.boolean(),
+  score: z.number(),
+  topics: z.array(z.string()),
+  birthDates: z.array(z.string()),
+  countries: z.array(z.string()),
+});
+
+const changeRow: z.ZodType<MatchChangeFacts> = z.object({
+  changeId: z.number(),
+  party: partyFactsSchema,
+  kind: z.enum([
+    'match_added',
+    'match_changed',
+    'match_removed',
+    'match_not_returned',
+    'match_rekeyed',
+    'hit_gained',
+    'hit_lost',
+  ]),
+  severity: z.enum(['critical', 'high', 'medium', 'low', 'info']),
+  rule: z.string(),
+  cause: z.enum(['service_data', 'customer_record', 'settings']),
+  matchId: z.string(),
+  fields: z.array(z.enum(['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'])),
+  before: matchSchema.nullable(),
+  after: matchSchema.nullable(),
+});
+
+/** The changes that a run found, first screenings left out, each with the party as it was then. */
+export async function readMatchChanges(database: Queryable, runId: number): Promise<readonly MatchChangeFacts[]> {
+  return database.query(
+    changeRow,
+    `select event.change_id as "changeId", ${partyFactsSql} as party, event.kind, event.severity, event.rule, event.cause,
+       event.match_id as "matchId", event.fields, event.before, event.after
+     from change_event event
+     ${joinPartySql('event')}
+     where event.run_id = $1 and not event.is_baseline
+     order by event.change_id`,
+    [runId],
+  );
+}
+
+const dossierChangeRow: z.ZodType<DossierChangeFacts> = z.object({
+  changeId: z.number(),
+  kind: z.enum([
+    'dossier_appeared',
+    'dossier_status_changed',
+    'dossier_changed',
+    'dossier_touched',
+    'dossier_returned',
+    'dossier_gone',
+  ]),
+  dossierId: z.string(),
+  customerKnown: z.boolean(),
+  fields: z.array(z.string()),
+  before: dossierSnapshotSchema.nullable(),
+  after: dossierSnapshotSchema.nullable(),
+});
+
+/** What these sweeps found changed; a customer counts as known when it was imported before the sweep ran. */
+export async function readDossierChanges(
+  database: Queryable,
+  sweepRunIds: readonly number[],
+): Promise<readonly DossierChangeFacts[]> {
+  return database.query(
+    dossierChangeRow,
+    `select change.change_id as "changeId", change.kind, change.dossier_id as "dossierId", change.fields, change.before, change.after,
+       exists (
+         select from customer
+         join roster on roster.roster_id = customer.roster_id and roster.organisation_id = run.organisation_id
+         join roster_import on roster_import.import_id = customer.first_import_id and roster_import.run_id < run.run_id
+         where customer.reference = coalesce(change.after, change.before) ->> 'reference'
+       ) as "customerKnown"
+     from dossier_change change
+     join run on run.run_id = change.run_id
+     where change.run_id = any ($1::bigint[])
+     order by change.change_id`,
+    [[...sweepRunIds]],
+  );
+}

@@ -1,0 +1,171 @@
+import { z } from 'zod';
+import { StoreError } from '../errors.js';
+import type { NotScreenedFacts, RunFacts, SweepFacts } from '../reports/run-facts.js';
+import type { RejectedRow } from '../roster/customer.js';
+import { readCanaryOutcomes } from './canary-outcomes.js';
+import { readDossierChanges, readMatchChanges } from './change-facts.js';
+import type { Queryable } from './database.js';
+import { readSweep } from './dossiers.js';
+import { firstRow } from './first-row.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
+import { toRunId } from './run-id.js';
+import { type RunRow, readRun } from './runs.js';
+
+const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
+
+/**
+ * Everything stored about a run that has ended, together with the sweeps that its report covers; the same at any later time.
+ * Throws StoreError for a run that is still going on.
+ */
+export async function readRunFacts(
+  database: Queryable,
+  run: RunRow,
+  sweepRunIds: readonly number[],
+): Promise<RunFacts> {
+  if (run.finishedAt === null) {
+    throw new StoreError(
+      'run_not_finished',
+      `${toRunId(run)} has not ended, so there is nothing final to tell about it`,
+    );
+  }
+  const { sums } = run;
+  const isScreening = run.kind === 'screen' || run.kind === 'rescreen' || run.kind === 'onboard';
+  const compared = run.comparedRunId === null ? null : await readRun(database, run.comparedRunId);
+  return {
+    runId: toRunId(run),
+    kind: run.kind,
+    state: run.state,
+    stateReasons: run.stateReasons,
+    ...(await readNames(database, run)),
+    version: run.version,
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    settingsDigest: run.settingsDigest,
+    keyFingerprint: run.keyFingerprint ?? '',
+    comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
+    rosterSource: await readRosterSource(database, run),
+    counts: sums?.counts ?? null,
+    states: isScreening ? (sums?.states ?? null) : null,
+    failedBecause: sums?.failedBecause ?? {},
+    skippedBecause: sums?.skippedBecause ?? {},
+    baseline: sums?.baseline ?? nobody,
+    changes: await readMatchChanges(database, run.runId),
+    sweeps: await readSweeps(database, sweepRunIds),
+    dossierChanges: await readDossierChanges(database, sweepRunIds),
+    notScreened: await readNotScreened(database, run.runId),
+    rejects: await readRejects(database, run.runId),
+    canaries: (await readCanaryOutcomes(database, run.runId)).map(({ type, name, expect, verdict, found }) => ({
+      type,
+      name,
+      expect,
+      verdict,
+      found,
+    })),
+    possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,
+    attemptsByOutcome: sums?.attemptsByOutcome ?? {},
+  };
+}
+
+async function readNames(
+  database: Queryable,
+  run: RunRow,
+): Promise<{ organisation: string; roster: string | null; mode: 'test' | 'live' }> {
+  const rows = await database.query(
+    z.object({ organisation: z.string(), roster: z.string().nullable(), mode: z.enum(['test', 'live']) }),
+    `select organisation.name as organisation, roster.name as roster,
+       case when account.is_test then 'test' else 'live' end as mode
+     from organisation
+     left join roster on roster.roster_id = $2
+     left join account on account.account_id = $3
+     where organisation.organisation_id = $1`,
+    [run.organisationId, run.rosterId, run.accountId],
+  );
+  return firstRow(rows, 'organisation');
+}
+
+async function readRosterSource(database: Queryable, run: RunRow): Promise<RunFacts['rosterSource']> {
+  const rows = await database.query(
+    z.object({ source: z.string(), digest: z.string(), importedAt: z.date(), absent: z.number() }),
+    `select source, source_digest as digest, imported_at as "importedAt", absent
+     from roster_import where roster_id = $1 and run_id <= $2
+     order by import_id desc limit 1`,
+    [run.rosterId, run.runId],
+  );
+  return rows[0] ?? null;
+}
+
+async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): Promise<readonly SweepFacts[]> {
+  const sweeps: SweepFacts[] = [];
+  for (const sweepRunId of sweepRunIds) {
+    const run = await readRun(database, sweepRunId);
+    const sweep = await readSweep(database, sweepRunId);
+    if (!run?.finishedAt || !sweep) continue;
+    const { pages, dossiers, proven, unprovenBecause } = sweep;
+    const { startedAt, finishedAt } = run;
+    sweeps.push({ runId: toRunId(run), startedAt, finishedAt, pages, dossiers, proven, unprovenBecause });
+  }
+  return sweeps;
+}
+
+const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
+  party: partyFactsSchema,
+  outcome: z.enum(['failed', 'skipped', 'remaining']),
+  reason: z.string(),
+  lastScreenedAt: z.date().nullable(),
+});
+
+/** Parties in scope without a valid answer; skipped ones only where no earlier answer is still valid. */
+async function readNotScreened(database: Queryable, runId: number): Promise<readonly NotScreenedFacts[]> {
+  return database.query(
+    notScreenedRow,
+    `select ${partyFactsSql} as party, screening.outcome,
+       coalesce(screening.outcome_reason, 'remaining') as reason,
+       (select max(batch.committed_at)
+        from run earlier
+        join screening before on before.run_id = earlier.run_id and before.party_id = screening.party_id
+        join commit_batch batch on batch.batch_id = before.batch_id
+        where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
+          and before.outcome = 'screened') as "lastScreenedAt"
+     from screening
+     join run on run.run_id = screening.run_id
+     ${joinPartySql('screening')}
+     where screening.run_id = $1
+       and (screening.outcome in ('failed', 'remaining') or (screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due'))
+     order by customer.reference collate "C", party.ordinal`,
+    [runId],
+  );
+}
+
+const rejectRow: z.ZodType<RejectedRow> = z.object({
+  line: z.number(),
+  column: z.string().nullable(),
+  reason: z.enum([
+    'missing_id',
+    'missing_name',
+    'missing_type',
+    'unknown_type',
+    'invalid_birth_date',
+    'unknown_country',
+    'unknown_risk_tier',
+    'control_character',
+    'name_too_long',
+    'name_without_letters',
+    'wrong_column_count',
+    'conflicting_id',
+    'malformed_csv',
+  ]),
+  reference: z.string().nullable(),
+  fields: z.record(z.string(), z.string()),
+});
+
+async function readRejects(database: Queryable, runId: number): Promise<readonly RejectedRow[]> {
+  return database.query(
+    rejectRow,
+    `select reject.line, reject.column_name as "column", reject.reason, reject.reference, reject.fields
+     from roster_reject reject
+     join roster_import using (import_id)
+     where roster_import.run_id = $1
+     order by reject.ordinal`,
+    [runId],
+  );
+}

@@ -1,0 +1,6 @@
+import type { RunKind } from '../reports/run-facts.js';
+
+/** The name of a run as people see it, fit for a folder: UTC date, kind, number. */
+export function toRunId(run: { runId: number; kind: RunKind; startedAt: Date }): string {
+  return `${run.startedAt.toISOString().slice(0, 10)}-${run.kind}-${run.runId}`;
+}

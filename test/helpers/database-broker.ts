@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { migrate } from '../../src/store/migrate.js';
+import { openDatabase } from '../../src/store/open-database.js';
+import { type PostgresServer, startPostgres } from './start-postgres.js';
+import { templateName } from './template-name.js';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    databaseBroker: string;
+  }
+}
+
+/**
+ * Answers test files over loopback HTTP: `/postgres` gives the URL of a server that holds the migrated template, `/embedded` a folder
+ * with a migrated database to copy. Both are made once per Vitest run, when first asked for, and removed at its end.
+ */
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  let postgres: Promise<PostgresServer> | undefined;
+  let embedded: Promise<string> | undefined;
+  const server = createServer((request, response) => {
+    const answer = async (): Promise<string> => {
+      if (request.url === '/postgres') {
+        postgres ??= startMigratedPostgres();
+        return (await postgres).url;
+      }
+      embedded ??= makeMigratedFolder();
+      return embedded;
+    };
+    answer().then(
+      (text) => response.end(text),
+      (error: unknown) => response.writeHead(500).end(describe(error)),
+    );
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the database broker has no port');
+  project.provide('databaseBroker', `http://127.0.0.1:${address.port}`);
+  return async () => {
+    server.closeAllConnections();
+    server.close();
+    await (await postgres?.catch(() => undefined))?.stop();
+    const folder = await embedded?.catch(() => undefined);
+    if (folder) await rm(folder, { recursive: true, force: true });
+  };
+}
+
+async function startMigratedPostgres(): Promise<PostgresServer> {
+  const server = await startPostgres();
+  try {
+    const admin = await openDatabase({ url: server.url }, 'tests');
+    await admin.runScript(`create database ${templateName}`);
+    await admin.close();
+    await migrateAndClose({ url: server.url.replace(/postgres$/, templateName) });
+    return server;
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+async function makeMigratedFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-template-'));
+  try {
+    await migrateAndClose({ folder });
+    return folder;
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function migrateAndClose(location: { url: string } | { folder: string }): Promise<void> {
+  const database = await openDatabase(location, 'tests');
+  try {
+    await migrate(database);
+  } finally {
+    await database.close();
+  }
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause === undefined ? error.message : `${error.message}: ${describe(error.cause)}`;
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, inject } from 'vitest';
+import type { Database } from '../../src/store/database.js';
+import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import { templateName } from './template-name.js';
+
+/** Opens databases for one suite; all of them are closed and removed when the suite ends. */
+export interface TestDatabases {
+  readonly dialect: Database['dialect'];
+  /** A new migrated, empty database, open; or one more opening of `location`. */
+  open(location?: DatabaseLocation): Promise<Database>;
+  /** Where a new migrated, empty database is, for tests that open it themselves (a child process with `DATABASE_URL`). */
+  locate(): Promise<DatabaseLocation>;
+  /** The same without any table of ours. */
+  locateEmpty(): Promise<DatabaseLocation>;
+}
+
+/** Runs a suite twice: on the embedded database and on a real Postgres server. `open` gives a fresh migrated database. */
+export function describeOnEachDatabase(
+  title: string,
+  suite: (open: TestDatabases['open'], databases: TestDatabases) => void,
+): void {
+  for (const dialect of ['embedded', 'postgres'] as const) {
+    describe(`${title} (${dialect})`, () => {
+      const databases = testDatabases(dialect);
+      suite(databases.open, databases);
+    });
+  }
+}
+
+/** The databases of one suite on one dialect; call it where hooks may be registered. */
+export function testDatabases(dialect: Database['dialect']): TestDatabases {
+  const opened: Database[] = [];
+  const removals: (() => Promise<void>)[] = [];
+  const make = (template: boolean) =>
+    dialect === 'postgres' ? makePostgres(template, removals) : makeFolder(template, removals);
+  afterAll(async () => {
+    for (const database of opened) await database.close();
+    for (const remove of removals.reverse()) await remove();
+  });
+  return {
+    dialect,
+    open: async (location) => {
+      const database = await openDatabase(location ?? (await make(true)), 'tests');
+      opened.push(database);
+      return database;
+    },
+    locate: () => make(true),
+    locateEmpty: () => make(false),
+  };
+}
+
+async function makePostgres(template: boolean, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
+  const server = await askBroker('/postgres');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await administer(server, `create database ${name}${template ? ` template ${templateName}` : ''}`);
+  removals.push(() => administer(server, `drop database ${name} with (force)`));
+  return { url: server.replace(/postgres$/, name) };
+}
+
+async function administer(server: string, statement: string): Promise<void> {
+  const admin = await openDatabase({ url: server }, 'tests');
+  try {
+    await admin.execute(statement);
+  } finally {
+    await admin.close();
+  }
+}
+
+async function makeFolder(template: boolean, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-database-'));
+  removals.push(() => rm(folder, { recursive: true, force: true }));
+  if (template) await cp(await askBroker('/embedded'), folder, { recursive: true });
+  return { folder };
+}
+
+async function askBroker(path: string): Promise<string> {
+  const response = await fetch(`${inject('databaseBroker')}${path}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text;
+}

@@ -1,0 +1,13 @@
+import { migrate } from '../../src/store/migrate.js';
+import { openDatabase } from '../../src/store/open-database.js';
+
+// A child process to be killed: opens the embedded database in argv[2] and prints the number of each row once it is committed.
+const database = await openDatabase({ folder: process.argv[2] ?? '' }, 'writer');
+await migrate(database);
+await database.runScript('create table if not exists line (n int primary key, filler text)');
+for (let n = 1; ; n += 1) {
+  await database.transaction(async (transaction) => {
+    await transaction.execute('insert into line values ($1, $2)', [n, 'x'.repeat(2_000)]);
+  });
+  process.stdout.write(`${n}\n`);
+}

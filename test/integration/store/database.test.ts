@@ -1,0 +1,286 @@
+import { beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
+import { StoreError } from '../../../src/errors.js';
+import { type Database, DatabaseError } from '../../../src/store/database.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+
+const numberRow = z.object({ n: z.number() });
+const anyRow = z.record(z.string(), z.unknown());
+
+describeOnEachDatabase('the database', (open) => {
+  let database: Database;
+
+  beforeAll(async () => {
+    database = await open();
+    await database.runScript('create table item (n bigint primary key, name text); create table other (n int);');
+  });
+
+  async function countItems(): Promise<number> {
+    const [row] = await database.query(numberRow, 'select count(*) as n from item');
+    return row?.n ?? -1;
+  }
+
+  async function rejection(promise: Promise<unknown>): Promise<unknown> {
+    return promise.then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  }
+
+  it('gives the same JavaScript types for every column type that we use', async () => {
+    const rows = await database.query(
+      anyRow,
+      `select 9007199254740991::int8 as big, -3::int2 as small, true as flag, 'é' as text, '2024-02-29'::date as day,
+         timestamptz '2024-02-29 12:00:00.123456+02' as instant, '\\x00ff'::bytea as bytes, '{"a":[1,null]}'::jsonb as json,
+         '[1]'::json as plain, 1.5::float8 as float, 12.25::numeric as numeric, array['a','b"c\\',null,'NULL',''] as texts,
+         '{}'::text[] as none, array[1,2]::int8[] as bigs, array[timestamptz '2024-01-01 00:00+00'] as instants,
+         null::text as missing, '00000000-0000-0000-0000-000000000001'::uuid as uuid`,
+    );
+    expect(rows).toEqual([
+      {
+        big: Number.MAX_SAFE_INTEGER,
+        small: -3,
+        flag: true,
+        text: 'é',
+        day: '2024-02-29',
+        instant: new Date('2024-02-29T10:00:00.123Z'),
+        bytes: Buffer.from([0, 255]),
+        json: { a: [1, null] },
+        plain: [1],
+        float: 1.5,
+        numeric: 12.25,
+        texts: ['a', 'b"c\\', null, 'NULL', ''],
+        none: [],
+        bigs: [1, 2],
+        instants: [new Date('2024-01-01T00:00:00Z')],
+        missing: null,
+        uuid: '00000000-0000-0000-0000-000000000001',
+      },
+    ]);
+    expect(Buffer.isBuffer(rows[0]?.['bytes'])).toBe(true);
+  });
+
+  it('brings every kind of parameter back as it was sent', async () => {
+    const sent = {
+      text: "naïve 'quote' \\ 名前",
+      number: 42,
+      float: -0.125,
+      flag: false,
+      instant: new Date('1999-12-31T23:59:59.999Z'),
+      bytes: Buffer.from([1, 2, 0, 255]),
+      texts: ['plain', 'comma, "quote" {brace} \\', ''],
+      numbers: [1, 2, 3],
+      missing: null,
+    };
+    const [row] = await database.query(
+      anyRow,
+      `select $1::text as text, $2::int8 as number, $3::float8 as float, $4::boolean as flag, $5::timestamptz as instant,
+         $6::bytea as bytes, $7::text[] as texts, $8::int8[] as numbers, $9::text as missing, $10::text::jsonb as json`,
+      [...Object.values(sent), JSON.stringify({ deep: ['"', null] })],
+    );
+    expect(row).toEqual({ ...sent, json: { deep: ['"', null] } });
+  });
+
+  it('writes and reads many rows through one JSON parameter', async () => {
+    const items = Array.from({ length: 500 }, (_, index) => ({ n: 10_000 + index, name: `名 "${index}"` }));
+    const written = await database.execute(
+      'insert into item select * from jsonb_to_recordset($1::text::jsonb) as row (n bigint, name text)',
+      [JSON.stringify(items)],
+    );
+    expect(written).toBe(500);
+    expect(await database.execute('delete from item where n >= $1', [10_000])).toBe(500);
+    expect(await database.execute('delete from item where n >= $1', [10_000])).toBe(0);
+  });
+
+  it('refuses an integer that a number cannot hold, also within a cursor', async () => {
+    const sql = 'select 9007199254740993::int8 as n';
+    expect(await rejection(database.query(numberRow, sql))).toBeInstanceOf(StoreError);
+    const batches = database.cursor(numberRow, sql, [], 10);
+    expect(await rejection(collect(batches))).toBeInstanceOf(StoreError);
+    expect(await database.query(numberRow, 'select 1 as n')).toEqual([{ n: 1 }]);
+  });
+
+  it('refuses parameters that have no SQL counterpart', async () => {
+    for (const parameter of [undefined, {}, () => 1, new Date(Number.NaN)]) {
+      expect(await rejection(database.query(anyRow, 'select $1::text as x', [parameter]))).toMatchObject({
+        code: 'database_parameter',
+      });
+    }
+  });
+
+  it('names the column of a row that breaks its schema, never the value', async () => {
+    const error = await rejection(database.query(numberRow, `select 'Jane Roe' as n`));
+    expect(error).toMatchObject({ code: 'database_row' });
+    expect(String(error)).toContain(' n ');
+    expect(String(error)).not.toContain('Jane');
+  });
+
+  it('keeps values of rows and parameters out of errors, and the SQLSTATE in them', async () => {
+    await database.execute('insert into item values ($1, $2)', [1, 'Jane Roe']);
+    const failures = [
+      { state: '23505', sql: 'insert into item values ($1::int8, $2)', parameters: [1, 'Jane Roe'] },
+      { state: '22P02', sql: 'select $1::text::int as n', parameters: ['Jane Roe'] },
+      { state: '42P01', sql: 'select $1::text from nowhere', parameters: ['Jane Roe'] },
+    ];
+    for (const { state, sql, parameters } of failures) {
+      const error = await rejection(database.execute(sql, parameters));
+      expect(error).toBeInstanceOf(DatabaseError);
+      expect(error).toMatchObject({ code: 'database_error', sqlState: state });
+      const seen = inspectDeeply(error);
+      expect(seen).not.toContain('Jane');
+      expect(seen).toContain(state);
+    }
+    await database.execute('delete from item');
+  });
+
+  it('takes exactly one statement per query', async () => {
+    expect(await rejection(database.query(numberRow, 'select 1 as n; select 2 as n'))).toMatchObject({
+      sqlState: '42601',
+    });
+  });
+
+  it('keeps what a transaction did, and returns what its work returned', async () => {
+    const result = await database.transaction(async (transaction) => {
+      await transaction.execute('insert into item values (1, null)');
+      await transaction.runScript('insert into item values (2, null); insert into item values (3, null);');
+      return transaction.query(numberRow, 'select n from item order by n');
+    });
+    expect(result).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
+    expect(await countItems()).toBe(3);
+    await database.execute('delete from item');
+  });
+
+  it('rolls back when the work throws, and passes that error on unchanged', async () => {
+    const failure = new TypeError('of the work itself');
+    const error = await rejection(
+      database.transaction(async (transaction) => {
+        await transaction.execute('insert into item values (1, null)');
+        throw failure;
+      }),
+    );
+    expect(error).toBe(failure);
+    expect(await countItems()).toBe(0);
+  });
+
+  it('never reports a commit when a statement failed and the work swallowed it', async () => {
+    const error = await rejection(
+      database.transaction(async (transaction) => {
+        await transaction.execute('insert into item values (1, null)');
+        await transaction.execute('insert into item values (1, null)').catch(() => 0);
+      }),
+    );
+    expect(error).toMatchObject({ code: 'transaction_aborted' });
+    expect(await countItems()).toBe(0);
+  });
+
+  it('rolls back whole when one of several statements sent at once fails', async () => {
+    const error = await rejection(
+      database.transaction((transaction) =>
+        Promise.all([1, 1, 2, 3].map((n) => transaction.execute('insert into item values ($1, null)', [n]))),
+      ),
+    );
+    expect(error).toMatchObject({ sqlState: '23505' });
+    expect(await countItems()).toBe(0);
+  });
+
+  it('refuses a transaction that has ended', async () => {
+    const leaked = await database.transaction(async (transaction) => ({ transaction }));
+    expect(await rejection(leaked.transaction.execute('insert into item values (9, null)'))).toMatchObject({
+      code: 'transaction_ended',
+    });
+  });
+
+  it('refuses its own use inside a transaction instead of waiting for ever', async () => {
+    const attempts: (() => Promise<unknown>)[] = [
+      () => database.query(numberRow, 'select 1 as n'),
+      () => database.execute('select 1'),
+      () => database.runScript('select 1'),
+      () => database.transaction(async () => 1),
+      () => collect(database.cursor(numberRow, 'select 1 as n', [], 1)),
+    ];
+    for (const attempt of attempts) {
+      expect(await rejection(database.transaction(attempt))).toMatchObject({ code: 'transaction_nested' });
+    }
+  });
+
+  it('runs many transactions started at once', async () => {
+    await Promise.all(
+      Array.from({ length: 30 }, (_, n) =>
+        database.transaction(async (transaction) => {
+          await transaction.execute('insert into item values ($1, null)', [n]);
+        }),
+      ),
+    );
+    expect(await countItems()).toBe(30);
+    await database.execute('delete from item');
+  });
+
+  it('runs a script whole or not at all', async () => {
+    const error = await rejection(database.runScript('insert into item values (1, null); select 1 / 0;'));
+    expect(error).toBeInstanceOf(DatabaseError);
+    expect(await countItems()).toBe(0);
+  });
+
+  it('reads every row once through a cursor while others write', async () => {
+    await database.execute('insert into item select g, null from generate_series(1, 25) as g');
+    const seen: number[] = [];
+    for await (const batch of database.cursor(numberRow, 'select n from item where n > $1 order by n', [5], 10)) {
+      seen.push(...batch.map((row) => row.n));
+      await database.transaction(async (transaction) => {
+        await transaction.execute('update item set name = $1', ['seen']);
+        await transaction.execute('insert into item select max(n) + 1 from item');
+      });
+    }
+    expect(seen).toEqual(Array.from({ length: 20 }, (_, index) => index + 6));
+    await database.execute('delete from item');
+  });
+
+  it('gives no batch for an empty result, and no empty batch after an even one', async () => {
+    const read = (rows: number) =>
+      collect(database.cursor(numberRow, 'select n from generate_series(1, $1) as n', [rows], 5));
+    expect(await read(0)).toEqual([]);
+    expect((await read(10)).map((batch) => batch.length)).toEqual([5, 5]);
+  });
+
+  it('closes its cursors when the reader breaks out, throws or the statement is wrong', async () => {
+    const sql = 'select n from generate_series(1, 100) as n';
+    for await (const _ of database.cursor(numberRow, sql, [], 10)) break;
+    const fail = async () => {
+      for await (const _ of database.cursor(numberRow, sql, [], 10)) throw new Error('reader');
+    };
+    await expect(fail()).rejects.toThrow('reader');
+    expect(await rejection(collect(database.cursor(numberRow, 'selec', [], 10)))).toBeInstanceOf(DatabaseError);
+    expect(await database.query(numberRow, "select count(*) as n from pg_cursors where name <> ''")).toEqual([
+      { n: 0 },
+    ]);
+  });
+
+  it('can be read by two cursors at once', async () => {
+    const sql = 'select n from generate_series(1, 30) as n';
+    let pairs = 0;
+    for await (const outer of database.cursor(numberRow, sql, [], 10)) {
+      for await (const inner of database.cursor(numberRow, sql, [], 15)) pairs += outer.length * inner.length;
+    }
+    expect(pairs).toBe(900);
+  });
+
+  it('refuses use once it is closed, and closes twice without complaint', async () => {
+    const closing = await open();
+    await closing.close();
+    await closing.close();
+    expect(await rejection(closing.query(numberRow, 'select 1 as n'))).toBeInstanceOf(StoreError);
+  });
+});
+
+async function collect<T>(batches: AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const batch of batches) all.push(batch);
+  return all;
+}
+
+/** Everything a careless logger could print of an error. */
+function inspectDeeply(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const own = Object.getOwnPropertyNames(error).map((name) => `${name}=${String(Reflect.get(error, name))}`);
+  return `${own.join('\n')}\n${inspectDeeply(error.cause)}`;
+}

@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { RunLockedError } from '../../../src/errors.js';
+import { lockFolder } from '../../../src/store/folder-lock.js';
+
+const holderScript = fileURLToPath(new URL('../../helpers/lock-holder.ts', import.meta.url));
+const outcomeSchema = z.object({ owns: z.boolean(), pid: z.number(), message: z.string().optional() });
+
+describe('the folder lock', () => {
+  let folder: string;
+  let children: ChildProcess[];
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nightscreen-lock-'));
+    children = [];
+  });
+
+  afterEach(async () => {
+    for (const child of children) child.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function startHolder(mode: 'hold' | 'leave', place = folder) {
+    const child = spawn(process.execPath, ['--import', 'tsx', holderScript, place, mode], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    children.push(child);
+    const exited = once(child, 'exit');
+    for await (const line of createInterface({ input: child.stdout })) {
+      return { child, exited, outcome: outcomeSchema.parse(JSON.parse(line)) };
+    }
+    throw new Error('the child said nothing');
+  }
+
+  it('is won by exactly one of twenty processes that start at once, and the others name it', async () => {
+    const holders = await Promise.all(Array.from({ length: 20 }, () => startHolder('hold')));
+    const owners = holders.filter((holder) => holder.outcome.owns);
+    expect(owners).toHaveLength(1);
+    const ownerPid = owners[0]?.outcome.pid;
+    for (const { outcome } of holders.filter((holder) => !holder.outcome.owns)) {
+      expect(outcome.message).toContain('RunLockedError');
+      expect(outcome.message).toContain(`process ${ownerPid} on `);
+      expect(outcome.message).toContain(`(holder ${ownerPid}) since 20`);
+    }
+    expect((await readdir(folder)).filter((name) => name.endsWith('.sock'))).toHaveLength(1);
+  }, 60_000);
+
+  it('passes to the next opener once its owner was killed, and leaves nothing of it behind', async () => {
+    const { child, exited, outcome } = await startHolder('hold');
+    expect(outcome.owns).toBe(true);
+    child.kill('SIGKILL');
+    await exited;
+    const lock = await lockFolder(folder, 'next');
+    expect(await readdir(folder)).toHaveLength(2);
+    await lock.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('stays with an owner that is stopped, and still names it', async () => {
+    const { child, outcome } = await startHolder('hold');
+    child.kill('SIGSTOP');
+    const started = Date.now();
+    const refusal = await lockFolder(folder, 'impatient').catch((error: unknown) => error);
+    expect(refusal).toBeInstanceOf(RunLockedError);
+    expect(refusal).toMatchObject({
+      code: 'run_locked',
+      holder: expect.stringContaining(`process ${outcome.pid} on `),
+    });
+    expect(Date.now() - started).toBeLessThan(6_000);
+    child.kill('SIGCONT');
+    await expect(lockFolder(folder, 'still impatient')).rejects.toBeInstanceOf(RunLockedError);
+  });
+
+  it('never keeps its process alive', async () => {
+    const { exited, outcome } = await startHolder('leave');
+    expect(outcome.owns).toBe(true);
+    expect(await exited).toEqual([0, null]);
+    await (await lockFolder(folder, 'next')).release();
+  });
+
+  it('is held against the same process too, and is free after release', async () => {
+    const lock = await lockFolder(folder, 'first');
+    await expect(lockFolder(folder, 'second')).rejects.toThrow(/process \d+ on .* \(first\) since/);
+    await lock.release();
+    await lock.release();
+    await (await lockFolder(folder, 'second')).release();
+  });
+
+  it('is won by exactly one of many claims within one process, whichever way they interleave', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const claims = await Promise.allSettled(Array.from({ length: 15 }, (_, n) => lockFolder(folder, `claim ${n}`)));
+      const won = claims.filter((claim) => claim.status === 'fulfilled');
+      expect(won).toHaveLength(1);
+      for (const claim of won) await claim.value.release();
+    }
+  }, 60_000);
+
+  it('works in a folder whose path is longer than a socket address, with the socket inside the folder', async () => {
+    const deep = join(folder, ...Array.from({ length: 6 }, (_, level) => `level-${level}-${'x'.repeat(30)}`));
+    await mkdir(deep, { recursive: true });
+    const { outcome } = await startHolder('hold', deep);
+    expect(outcome.owns).toBe(true);
+    expect((await readdir(deep)).filter((name) => name.endsWith('.sock'))).toHaveLength(1);
+    await expect(lockFolder(deep, 'second')).rejects.toThrow(`process ${outcome.pid} on `);
+  });
+});

@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { systemClock } from '../../../src/clock.js';
+import { LeaseLostError, RunLockedError } from '../../../src/errors.js';
+import type { Database } from '../../../src/store/database.js';
+import {
+  assertLease,
+  type Lease,
+  releaseLease,
+  renewLease,
+  tryAcquireLease,
+  waitForLease,
+} from '../../../src/store/leases.js';
+import type { DatabaseLocation } from '../../../src/store/open-database.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+
+const longTtlMs = 60_000;
+const shortTtlMs = 700;
+
+describeOnEachDatabase('leases', (open, databases) => {
+  let location: DatabaseLocation;
+  let database: Database;
+  let key = '';
+  let keys = 0;
+
+  beforeAll(async () => {
+    location = await databases.locate();
+    database = await open(location);
+  });
+
+  afterAll(() => database.close());
+
+  beforeEach(() => {
+    keys += 1;
+    key = `rescreen/${keys}`;
+  });
+
+  async function take(owner: string, ttlMs: number): Promise<Lease> {
+    const answer = await tryAcquireLease(database, key, owner, ttlMs);
+    if ('acquired' in answer) return answer.acquired;
+    throw new Error(`held by ${answer.holder.owner}`);
+  }
+
+  const assertInTransaction = (lease: Lease) => database.transaction((transaction) => assertLease(transaction, lease));
+
+  it('goes to the first, and the second is told who holds it and for how long', async () => {
+    expect(await take('first', longTtlMs)).toEqual({ key, epoch: 1, owner: 'first' });
+    const answer = await tryAcquireLease(database, key, 'second', longTtlMs);
+    expect(answer).toMatchObject({ holder: { owner: 'first', epoch: 1, heartbeatAt: expect.any(Date) } });
+    if (!('holder' in answer)) throw new Error('taken twice');
+    expect(answer.holder.expiresInMs).toBeGreaterThan(longTtlMs - 5_000);
+    expect(answer.holder.expiresInMs).toBeLessThanOrEqual(longTtlMs);
+  });
+
+  it('is won by exactly one of fifty that ask at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => tryAcquireLease(database, key, `asker ${n}`, longTtlMs)),
+    );
+    expect(answers.filter((answer) => 'acquired' in answer)).toHaveLength(1);
+  });
+
+  it('is taken over with the next epoch when expired or released, and never by its old epoch again', async () => {
+    const first = await take('first', 1);
+    await systemClock.sleep(20);
+    const second = await take('second', longTtlMs);
+    expect(second.epoch).toBe(2);
+    expect(await renewLease(database, first, longTtlMs)).toBe(false);
+    await releaseLease(database, first);
+    await assertInTransaction(second);
+    await releaseLease(database, second);
+    expect((await take('third', longTtlMs)).epoch).toBe(3);
+  });
+
+  it('lets its holder write, and refuses the write of one that lost it', async () => {
+    const lease = await take('first', 1);
+    await assertInTransaction(lease);
+    await systemClock.sleep(20);
+    await take('second', longTtlMs);
+    await expect(assertInTransaction(lease)).rejects.toBeInstanceOf(LeaseLostError);
+  });
+
+  it('cannot be written under, or renewed, once it was released', async () => {
+    const lease = await take('first', longTtlMs);
+    await releaseLease(database, lease);
+    expect(await renewLease(database, lease, longTtlMs)).toBe(false);
+    await expect(assertInTransaction(lease)).rejects.toBeInstanceOf(LeaseLostError);
+  });
+
+  it('is extended by renewal, also when it had expired and nobody took it', async () => {
+    const lease = await take('first', 1);
+    await systemClock.sleep(20);
+    expect(await renewLease(database, lease, longTtlMs)).toBe(true);
+    expect(await tryAcquireLease(database, key, 'second', longTtlMs)).toHaveProperty('holder');
+  });
+
+  it('refuses within two seconds, naming the holder, while the holder is alive', async () => {
+    const lease = await take('process 7 on host', longTtlMs);
+    const heartbeat = setInterval(() => void renewLease(database, lease, longTtlMs), 500);
+    try {
+      const started = Date.now();
+      const refusal = await waitForLease(database, systemClock, key, 'late', longTtlMs).catch(
+        (error: unknown) => error,
+      );
+      expect(refusal).toBeInstanceOf(RunLockedError);
+      expect(refusal).toMatchObject({ holder: 'process 7 on host' });
+      expect(Date.now() - started).toBeLessThan(2_000);
+    } finally {
+      clearInterval(heartbeat);
+    }
+  });
+
+  it('is waited for while its holder shows no life, and taken when it expires', async () => {
+    await take('dead', shortTtlMs);
+    const started = Date.now();
+    const lease = await waitForLease(database, systemClock, key, 'heir', longTtlMs);
+    expect(lease).toMatchObject({ epoch: 2, owner: 'heir' });
+    expect(Date.now() - started).toBeGreaterThan(shortTtlMs - 200);
+    expect(Date.now() - started).toBeLessThan(shortTtlMs + 1_500);
+  });
+
+  if (databases.dialect === 'embedded') {
+    it('is taken over at once from a process that had the folder before', async () => {
+      await take('dead', longTtlMs);
+      await database.close();
+      database = await open(location);
+      const started = Date.now();
+      expect(await waitForLease(database, systemClock, key, 'heir', longTtlMs)).toMatchObject({ epoch: 2 });
+      expect(Date.now() - started).toBeLessThan(200);
+    });
+  } else {
+    it('makes whoever takes it over wait for a write that has begun', async () => {
+      const other = await open(location);
+      const lease = await take('slow', 50);
+      let written = false;
+      const write = database.transaction(async (transaction) => {
+        await assertLease(transaction, lease);
+        await systemClock.sleep(500);
+        written = true;
+      });
+      await systemClock.sleep(150);
+      expect(await tryAcquireLease(other, key, 'eager', longTtlMs)).toMatchObject({ acquired: { epoch: 2 } });
+      expect(written).toBe(true);
+      await write;
+    });
+  }
+});
