@@ -1,0 +1,163 @@
+import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
+import type { DossierChangeKind } from '../changes/dossier-change.js';
+import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { CustomerState } from '../matches/customer-state.js';
+import type { Match } from '../matches/match.js';
+import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
+
+/** What a run is; the words of the command line. */
+export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep'] as const;
+export type RunKind = (typeof runKinds)[number];
+
+/**
+ * How a run stands: `complete` (exit 0), `incomplete` (finished, but something is not as it should be: exit 3),
+ * `stopped` (early, resumable: exit 4), `unbalanced` (sums do not hold: exit 1), `refused` (before anything was spent: exit 2),
+ * `abandoned` (never resumed, replaced by a later run).
+ */
+export const runStates = [
+  'running',
+  'complete',
+  'incomplete',
+  'stopped',
+  'unbalanced',
+  'refused',
+  'abandoned',
+] as const;
+export type RunState = (typeof runStates)[number];
+
+/** The sums of a run under the names of the run summary; customers unless the name says otherwise. */
+export interface RunCounts {
+  rows: number;
+  customers: number;
+  rejected: number;
+  duplicates: number;
+  /** Customers of the roster that this run answers for. */
+  inScope: number;
+  planned: number;
+  screened: number;
+  reused: number;
+  failed: number;
+  skipped: number;
+  remaining: number;
+  /** Distinct requests answered or tried, canaries not included. */
+  searches: number;
+  /** Every POST sent, canaries and repeats included. */
+  attempts: number;
+  matches: number;
+  hits: number;
+  /** Changes since the last report, baseline not included. */
+  changes: number;
+}
+
+/** Who a line of the report is about. */
+export interface PartyFacts {
+  reference: string;
+  role: PartyRole;
+  type: PartyType;
+  name: string;
+  birthDate: string | null;
+  countries: readonly string[];
+  riskTier: RiskTier | null;
+}
+
+/** One stored change event of the run. */
+export interface MatchChangeFacts {
+  changeId: number;
+  party: PartyFacts;
+  kind: MatchChangeKind;
+  severity: Severity;
+  rule: string;
+  cause: ChangeCause;
+  matchId: string;
+  fields: readonly MatchField[];
+  before: Match | null;
+  after: Match | null;
+}
+
+/** One stored dossier change. */
+export interface DossierChangeFacts {
+  changeId: number;
+  kind: DossierChangeKind;
+  dossierId: string;
+  /** Whether the dossier's reference names a customer of the roster. */
+  customerKnown: boolean;
+  fields: readonly string[];
+  before: DossierSnapshot | null;
+  after: DossierSnapshot | null;
+}
+
+/** A sweep that the report covers. */
+export interface SweepFacts {
+  runId: string;
+  startedAt: Date;
+  finishedAt: Date;
+  pages: number;
+  dossiers: number;
+  /** False: nothing was reported as gone; `unprovenBecause` says why. */
+  proven: boolean;
+  unprovenBecause: string | null;
+}
+
+/** A customer in scope whose screening is missing or out of date. */
+export interface NotScreenedFacts {
+  party: PartyFacts;
+  outcome: 'failed' | 'skipped' | 'remaining';
+  /** Stable code of the error or of the reason to skip. */
+  reason: string;
+  /** When the party was last screened, if ever. */
+  lastScreenedAt: Date | null;
+}
+
+/** A control search whose answer is known beforehand. */
+export interface CanaryFacts {
+  type: PartyType;
+  name: string;
+  expect: 'match' | 'none';
+  verdict: 'passed' | 'failed';
+  /** What came instead, in words; null when it passed. */
+  found: string | null;
+}
+
+/** Everything stored about a run that its report is built from; nothing in it depends on when it is read. */
+export interface RunFacts {
+  runId: string;
+  kind: RunKind;
+  state: RunState;
+  /** Why the state is not `complete`, in words for the verdict line. */
+  stateReasons: readonly string[];
+  organisation: string;
+  roster: string | null;
+  /** Mode of the key the run used. */
+  mode: 'test' | 'live';
+  /** Version of Nightscreen that made the run. */
+  version: string;
+  startedAt: Date;
+  finishedAt: Date;
+  settingsDigest: string;
+  /** Fingerprint of the service key. */
+  keyFingerprint: string;
+  /** The earlier run whose results this one is compared with. */
+  comparedWith: { runId: string; finishedAt: Date } | null;
+  /** Where the roster came from, and the digest of its bytes. */
+  rosterSource: { source: string; digest: string; importedAt: Date; absent: number } | null;
+  /** Null for a sweep. */
+  counts: RunCounts | null;
+  /** Customers in scope by state; sums to `counts.inScope`. Null for a sweep or an import. */
+  states: Readonly<Record<CustomerState, number>> | null;
+  /** Failures and skips by reason, customers each. */
+  failedBecause: Readonly<Record<string, number>>;
+  skippedBecause: Readonly<Record<string, number>>;
+  /** First screenings: matches by severity, counted apart from what is new. */
+  baseline: Readonly<Record<Severity, number>>;
+  changes: readonly MatchChangeFacts[];
+  sweeps: readonly SweepFacts[];
+  dossierChanges: readonly DossierChangeFacts[];
+  notScreened: readonly NotScreenedFacts[];
+  rejects: readonly RejectedRow[];
+  /** Empty when none are configured, which the report says. */
+  canaries: readonly CanaryFacts[];
+  /** Searches repeated after a crash because their outcome was unknown. */
+  possiblyBilledTwice: number;
+  /** Attempts by what came of them: `ok`, an HTTP status, `timeout`, `connection`, `bad_response`, `unknown`. */
+  attemptsByOutcome: Readonly<Record<string, number>>;
+}

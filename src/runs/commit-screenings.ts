@@ -1,0 +1,122 @@
+import { detectChanges, type KnownAnswer } from '../changes/detect-changes.js';
+import { toPartyState } from '../matches/customer-state.js';
+import { toMatchSet } from '../matches/to-match-set.js';
+import type { ScreeningOutcome } from '../screening/screen.js';
+import { type NewChangeEvent, saveChangeEvents } from '../store/change-events.js';
+import { insertCommitBatch } from '../store/commit-batches.js';
+import type { Queryable } from '../store/database.js';
+import type { Account } from '../store/organisations.js';
+import { type NewPartyState, type PartyStateRow, readPartyStates, savePartyStates } from '../store/party-states.js';
+import { readMatchSets, saveResponses } from '../store/responses.js';
+import { type ScreeningResult, saveScreeningResults } from '../store/screenings.js';
+import { type AttemptRecord, saveAttempts } from '../store/search-attempts.js';
+import type { SearchTask } from '../store/work-list.js';
+import { digestAnswer } from './digest-answer.js';
+import type { RunSession } from './run-session.js';
+
+/** A search of the run that has come to its end, with all its attempts. */
+export interface FinishedSearch {
+  task: SearchTask;
+  attemptId: number;
+  attempts: readonly AttemptRecord[];
+  outcome: ScreeningOutcome;
+  /** A failure that will not be tried again in this run. */
+  isFinal: boolean;
+}
+
+/** Saves searches in one transaction: ledger, answers, match sets, change events and the outcome of each party. */
+export async function commitScreenings(
+  session: RunSession,
+  account: Account,
+  finished: readonly FinishedSearch[],
+): Promise<void> {
+  await session.write(async (transaction) => {
+    const now = session.workplace.clock.now();
+    const batchId = await insertCommitBatch(transaction, session.run.runId, session.lease.epoch, finished.length, now);
+    await saveAttempts(
+      transaction,
+      session.run.runId,
+      finished.map(({ attemptId, attempts, task }) => ({ attemptId, attempts, requestId: task.requestId })),
+    );
+    const answered = await storeAnswers(transaction, session, finished, now);
+    const { events, states } = await judgeAnswers(transaction, session, account, answered);
+    await saveChangeEvents(transaction, session.run.runId, batchId, events);
+    await savePartyStates(
+      transaction,
+      { accountId: account.accountId, runId: session.run.runId, screenedAt: now },
+      states,
+    );
+    await saveScreeningResults(transaction, session.run.runId, batchId, [
+      ...states.map(
+        ({ partyId, responseId }): ScreeningResult => ({ partyId, outcome: 'screened', responseId, reason: null }),
+      ),
+      ...finished.flatMap(toFailures),
+    ]);
+  });
+}
+
+interface AnsweredTask {
+  task: SearchTask;
+  responseId: number;
+  matchSet: KnownAnswer['matchSet'];
+}
+
+async function storeAnswers(
+  transaction: Queryable,
+  session: RunSession,
+  finished: readonly FinishedSearch[],
+  now: Date,
+): Promise<readonly AnsweredTask[]> {
+  const { organisationId, digestKey } = session.organisation;
+  const answers = finished.flatMap(({ task, outcome }) => {
+    if (outcome.kind !== 'screened') return [];
+    return [
+      { task, body: outcome.body, digest: digestAnswer(digestKey, outcome.body), matchSet: toMatchSet(outcome.answer) },
+    ];
+  });
+  const ids = await saveResponses(transaction, organisationId, answers, now);
+  return answers.flatMap(({ task, digest, matchSet }) => {
+    const responseId = ids.get(digest.toString('hex'));
+    return responseId === undefined ? [] : [{ task, responseId, matchSet }];
+  });
+}
+
+async function judgeAnswers(
+  transaction: Queryable,
+  session: RunSession,
+  account: Account,
+  answered: readonly AnsweredTask[],
+): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
+  const partyIds = answered.flatMap(({ task }) => task.parties.map((party) => party.partyId));
+  const known = await readPartyStates(transaction, account.accountId, partyIds);
+  const knownSets = await readMatchSets(
+    transaction,
+    [...known.values()].map((state) => state.responseId),
+  );
+  const { settings, settingsDigest } = session.workplace;
+  const events: NewChangeEvent[] = [];
+  const states: NewPartyState[] = [];
+  for (const { task, responseId, matchSet } of answered) {
+    for (const { partyId, customerVersion } of task.parties) {
+      const origin = { requestId: task.requestId, customerVersion, settingsDigest };
+      const before = toKnownAnswer(known.get(partyId), knownSets);
+      const { changes, reportedScores } = detectChanges(before, matchSet, origin, settings.changes);
+      events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
+      states.push({ partyId, responseId, reportedScores, state: toPartyState(matchSet), ...origin });
+    }
+  }
+  return { events, states };
+}
+
+function toKnownAnswer(
+  state: PartyStateRow | undefined,
+  matchSets: ReadonlyMap<number, KnownAnswer['matchSet']>,
+): KnownAnswer | null {
+  const matchSet = state && matchSets.get(state.responseId);
+  return state && matchSet ? { matchSet, reportedScores: state.reportedScores, origin: state } : null;
+}
+
+function toFailures({ task, outcome, isFinal }: FinishedSearch): readonly ScreeningResult[] {
+  if (outcome.kind !== 'failed' || (outcome.isTransient && !isFinal)) return [];
+  return task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed', responseId: null, reason: outcome.reason }));
+}

@@ -1,0 +1,46 @@
+import type { Client } from '../client/create-client.js';
+import { ConfigError, NightscreenError } from '../errors.js';
+import { isHalting, isTransient } from '../screening/screen.js';
+import { type Account, ensureAccount } from '../store/organisations.js';
+import { RunHalted } from './run-halted.js';
+import type { RunSession } from './run-session.js';
+
+/**
+ * Asks the service whose key this is and in which mode, before the first billable call (interface: API keys). Throws ConfigError
+ * when the mode is not the one agreed on, RunHalted when the key is rejected or the service is out of reach.
+ */
+export async function identifyAccount(session: RunSession, client: Client): Promise<Account> {
+  const { workplace, organisation, signal } = session;
+  const { data } = await client.apiKeys.public({ signal }).catch((error: unknown) => {
+    throw toHalt(error, signal);
+  });
+  const mode = data.is_test ? 'test' : 'live';
+  const agreed = workplace.settings.service.mode ?? (client.keyMode === 'unknown' ? mode : client.keyMode);
+  if (mode !== agreed) {
+    throw new ConfigError([
+      {
+        where: 'service.mode',
+        path: '',
+        message: `the service says that the key is a ${mode} key, but ${agreed} was agreed on; nothing was searched`,
+      },
+    ]);
+  }
+  return ensureAccount(
+    workplace.database,
+    organisation.organisationId,
+    { publicKey: data.public_key, isTest: data.is_test, baseUrl: workplace.settings.service.baseUrl ?? '' },
+    workplace.clock.now(),
+  );
+}
+
+/** What a failed call means for a run: rejected key and outage stop it, resumable; anything else is thrown as it came. */
+export function toHalt(error: unknown, signal: AbortSignal): unknown {
+  if (signal.aborted) return new RunHalted('signal', 'stopped on request');
+  if (isHalting(error)) {
+    return new RunHalted('account', `the service refused the account (${error.status}): ${error.message}`, error);
+  }
+  if (error instanceof NightscreenError && isTransient(error)) {
+    return new RunHalted('outage', `the service is out of reach: ${error.message}`, error);
+  }
+  return error;
+}

@@ -1,0 +1,36 @@
+import type { RosterSettings } from '../roster/settings.js';
+import { computeRunSums } from '../store/compute-run-sums.js';
+import { closeRun } from '../store/runs.js';
+import { importRoster } from './import-roster.js';
+import { openRosterScope } from './roster-scope.js';
+import { withRun } from './run-session.js';
+import { type RunSummary, toRunSummary } from './run-summary.js';
+import type { Workplace } from './workplace.js';
+
+/** Imports a roster and nothing else; throws RosterError, with the former snapshot untouched, when it cannot be used. */
+export async function runImport(
+  workplace: Workplace,
+  roster: RosterSettings,
+  signal: AbortSignal,
+): Promise<RunSummary> {
+  const scope = await openRosterScope(workplace, roster.name);
+  return withRun(workplace, scope.organisation, { ...scope, kind: 'import' }, signal, async (session) => {
+    await importRoster(session, roster, scope.rosterId);
+    const { run, runId } = session;
+    const sums = await session.write(async (transaction) => {
+      const sums = await computeRunSums(transaction, run.runId);
+      const finishedAt = workplace.clock.now();
+      await closeRun(transaction, run.runId, {
+        state: 'complete',
+        stateReasons: [],
+        stage: 'finished',
+        finishedAt,
+        sums,
+      });
+      return sums;
+    });
+    workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state: 'complete', reasons: [] });
+    const { inScope: _, ...counts } = sums.counts;
+    return toRunSummary({ runId, kind: 'import', state: 'complete', reasons: [], counts });
+  });
+}

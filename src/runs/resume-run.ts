@@ -1,0 +1,39 @@
+import { ConfigError } from '../errors.js';
+import { toFileRoster } from '../roster/settings.js';
+import { readRosterName } from '../store/organisations.js';
+import { toRunId } from '../store/run-id.js';
+import { findRun } from './list-runs.js';
+import type { RunSummary } from './run-summary.js';
+import { runScreening } from './screening-run.js';
+import { runSweep } from './sweep-run.js';
+import type { Workplace } from './workplace.js';
+
+/** Goes on with a run that stopped early, at the next customer; throws ConfigError when it has nothing left to do. */
+export async function resumeRun(workplace: Workplace, runId: string, signal: AbortSignal): Promise<RunSummary> {
+  const run = await findRun(workplace.database, runId);
+  const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
+  if (run.state !== 'stopped' && run.state !== 'running') {
+    throw refuse(`${toRunId(run)} is ${run.state}, so there is nothing to resume; start a new run instead`);
+  }
+  if (run.kind === 'sweep') return runSweep(workplace, { writeReport: true }, signal);
+  if (run.kind === 'import' || run.rosterId === null) {
+    throw refuse(`${toRunId(run)} is an import; import the roster again instead`);
+  }
+  const name = await readRosterName(workplace.database, run.rosterId);
+  const roster = workplace.settings.rosters.find((candidate) => candidate.name === name);
+  if (!roster && run.stage === 'started') {
+    throw refuse(`${toRunId(run)} had not imported roster ${name} yet; start it again with its file`);
+  }
+  return runScreening(
+    workplace,
+    {
+      kind: run.kind,
+      // Once imported, a resumed run reads nothing but its name.
+      roster: roster ?? toFileRoster(name, ''),
+      selection: 'due',
+      importFirst: run.stage === 'started',
+      writeReport: true,
+    },
+    signal,
+  );
+}

@@ -1,0 +1,58 @@
+import type { RunCounts, RunKind, RunState } from '../reports/run-facts.js';
+
+/** What a sweep counted. */
+export interface SweepCounts {
+  pages: number;
+  dossiers: number;
+  appeared: number;
+  changed: number;
+  gone: number;
+  proven: boolean;
+}
+
+/** The outcome of a run as `--json` prints it (DESIGN: Command line). */
+export interface RunSummary {
+  schema: 'nightscreen/run-summary/1';
+  runId: string;
+  kind: RunKind;
+  state: RunState;
+  /** Why the state is not `complete`. */
+  reasons: readonly string[];
+  exitCode: number;
+  counts: Omit<RunCounts, 'inScope'> | SweepCounts;
+  /** Folder of the run's files, or null when none were written. */
+  artifacts: string | null;
+}
+
+/** The exit code of a run that ended in this state (DESIGN: Exit codes). */
+export function toExitCode(state: RunState): number {
+  switch (state) {
+    case 'complete':
+      return 0;
+    case 'running':
+    case 'unbalanced':
+      return 1;
+    case 'refused':
+      return 2;
+    case 'incomplete':
+    case 'abandoned':
+      return 3;
+    case 'stopped':
+      return 4;
+  }
+}
+
+/** The summary of a run that has ended, without artifacts. */
+export function toRunSummary(run: Pick<RunSummary, 'runId' | 'kind' | 'state' | 'reasons' | 'counts'>): RunSummary {
+  const { runId, kind, state, reasons, counts } = run;
+  return {
+    schema: 'nightscreen/run-summary/1',
+    runId,
+    kind,
+    state,
+    reasons,
+    exitCode: toExitCode(state),
+    counts,
+    artifacts: null,
+  };
+}

@@ -1,0 +1,56 @@
+import type { RunCounts, RunState } from '../reports/run-facts.js';
+import type { RunSums } from '../store/run-sums.js';
+
+/** What a screening run is judged by when it ends. */
+export interface RunEnd {
+  sums: RunSums;
+  /** Why it stopped early, or null when it came to its end. */
+  haltedBecause: string | null;
+  canaries: { configured: number; failed: number };
+  mode: 'test' | 'live';
+}
+
+/** The state of a run and why it is not `complete`: sums first, then an early stop, then whatever is not as it should be. */
+export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly string[] } {
+  const { counts, states } = end.sums;
+  const imbalances = findImbalances(counts, states);
+  if (imbalances.length > 0) return { state: 'unbalanced', reasons: imbalances };
+  if (end.haltedBecause !== null) {
+    return {
+      state: 'stopped',
+      reasons: [`${end.haltedBecause}; ${counts.remaining} customers remain and the run can be resumed`],
+    };
+  }
+  const reasons = [
+    ...(end.canaries.failed > 0
+      ? [`${end.canaries.failed} of ${end.canaries.configured} control searches failed`]
+      : []),
+    ...(end.mode === 'live' && end.canaries.configured === 0
+      ? ['no control searches are configured for a live key']
+      : []),
+    ...(counts.failed > 0 ? [`${counts.failed} customers could not be screened`] : []),
+    ...(counts.remaining > 0 ? [`${counts.remaining} customers remain unscreened`] : []),
+  ];
+  return { state: reasons.length === 0 ? 'complete' : 'incomplete', reasons };
+}
+
+/** The conservation sums that do not hold, each with both figures (DESIGN: Conservation). */
+function findImbalances(counts: RunCounts, states: Readonly<Record<string, number>>): readonly string[] {
+  const sums: readonly [string, number, number][] = [
+    ['rows = customers + rejected + duplicates', counts.rows, counts.customers + counts.rejected + counts.duplicates],
+    ['in scope = planned + skipped', counts.inScope, counts.planned + counts.skipped],
+    [
+      'planned = screened + reused + failed + remaining',
+      counts.planned,
+      counts.screened + counts.reused + counts.failed + counts.remaining,
+    ],
+    [
+      'in scope = customers in all states',
+      counts.inScope,
+      Object.values(states).reduce((sum, count) => sum + count, 0),
+    ],
+  ];
+  return sums
+    .filter(([, left, right]) => left !== right)
+    .map(([name, left, right]) => `${name} does not hold: ${left} is not ${right}`);
+}

@@ -1,0 +1,139 @@
+import { diffDossier } from '../changes/diff-dossiers.js';
+import type { DossierChange } from '../changes/dossier-change.js';
+import type { DossierSnapshot } from '../dossiers/dossier.js';
+import { type SweepVerdict, sweepDossiers } from '../dossiers/sweep-dossiers.js';
+import type { RunState } from '../reports/run-facts.js';
+import {
+  hasSweep,
+  markGone,
+  readDossiers,
+  type SweepRow,
+  saveDossierChanges,
+  saveDossiers,
+  saveSweep,
+} from '../store/dossiers.js';
+import type { Account } from '../store/organisations.js';
+import { closeRun, setRunAccount } from '../store/runs.js';
+import { identifyAccount, toHalt } from './identify-account.js';
+import { writeRunReport } from './report-run.js';
+import { RunHalted } from './run-halted.js';
+import { openOrganisation, type RunSession, withRun } from './run-session.js';
+import { type RunSummary, toRunSummary } from './run-summary.js';
+import type { Workplace } from './workplace.js';
+
+/**
+ * Sweeps the account's dossiers and stores what changed since the last sweep; the first one is the starting point and changes
+ * nothing. A sweep that is not proven complete reports nothing as gone and ends `incomplete`.
+ */
+export async function runSweep(
+  workplace: Workplace,
+  options: { writeReport: boolean },
+  signal: AbortSignal,
+): Promise<RunSummary> {
+  const client = workplace.client();
+  const organisation = await openOrganisation(workplace);
+  const request = { kind: 'sweep', rosterId: null, roster: null, leaseKey: `sweep/${organisation.name}` } as const;
+  const summary = await withRun(workplace, organisation, request, signal, async (session) => {
+    try {
+      const account = await identifyAccount(session, client);
+      await session.write((transaction) =>
+        setRunAccount(transaction, session.run.runId, account.accountId, client.keyFingerprint),
+      );
+      return await sweepAccount(session, account);
+    } catch (error) {
+      const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
+      if (!(halt instanceof RunHalted)) throw error;
+      return closeSweep(session, { ...nothing, unprovenBecause: halt.message }, 'stopped');
+    }
+  });
+  if (!options.writeReport || summary.state === 'stopped') return summary;
+  const report = await writeRunReport(workplace, { runId: summary.runId });
+  return { ...summary, artifacts: report.directory };
+}
+
+const nothing: SweepRow = {
+  pages: 0,
+  dossiers: 0,
+  appeared: 0,
+  changed: 0,
+  gone: 0,
+  proven: false,
+  unprovenBecause: null,
+};
+
+async function sweepAccount(session: RunSession, account: Account): Promise<RunSummary> {
+  const { workplace, runId } = session;
+  workplace.tell({ kind: 'stage_started', runId, stage: 'sweep' });
+  const isStart = !(await hasSweep(workplace.database, account.accountId));
+  const tally = { appeared: 0, changed: 0 };
+  const walk = sweepDossiers(workplace.client().dossiers, workplace.settings.sweep, session.signal);
+  let next = await walk.next();
+  for (let seen = 0; !next.done; next = await walk.next()) {
+    await savePage(session, account, next.value, tally, isStart);
+    seen += next.value.length;
+    workplace.tell({ kind: 'progress', runId, stage: 'sweep', done: seen, total: null });
+  }
+  return finishSweep(session, account, next.value, tally);
+}
+
+async function savePage(
+  session: RunSession,
+  account: Account,
+  page: readonly DossierSnapshot[],
+  tally: { appeared: number; changed: number },
+  isStart: boolean,
+): Promise<void> {
+  const { runId } = session.run;
+  await session.write(async (transaction) => {
+    const known = await readDossiers(
+      transaction,
+      account.accountId,
+      page.map((dossier) => dossier.id),
+    );
+    const changes = page.flatMap((dossier) => diffDossier(known.get(dossier.id) ?? null, dossier) ?? []);
+    await saveDossiers(transaction, account.accountId, runId, page);
+    if (!isStart) await saveDossierChanges(transaction, runId, changes);
+    const appeared = changes.filter((change) => change.kind === 'dossier_appeared').length;
+    tally.appeared += appeared;
+    tally.changed += changes.length - appeared;
+  });
+}
+
+async function finishSweep(
+  session: RunSession,
+  account: Account,
+  verdict: SweepVerdict,
+  tally: { appeared: number; changed: number },
+): Promise<RunSummary> {
+  const { workplace, run } = session;
+  const gone = await session.write(async (transaction) => {
+    if (!verdict.proven) return 0;
+    const lost = await markGone(transaction, account.accountId, run.runId, workplace.clock.now());
+    const changes = lost.map((before): DossierChange => ({ kind: 'dossier_gone', before, after: null, fields: [] }));
+    await saveDossierChanges(transaction, run.runId, changes);
+    return lost.length;
+  });
+  const { pages, dossiers, proven, because } = verdict;
+  const sweep = { pages, dossiers, ...tally, gone, proven, unprovenBecause: because };
+  return closeSweep(session, sweep, proven ? 'complete' : 'incomplete');
+}
+
+async function closeSweep(session: RunSession, sweep: SweepRow, state: RunState): Promise<RunSummary> {
+  const { workplace, run, runId } = session;
+  const reasons = sweep.unprovenBecause === null ? [] : [sweep.unprovenBecause];
+  await session.write(async (transaction) => {
+    if (state !== 'stopped') await saveSweep(transaction, run.runId, sweep);
+    const finishedAt = workplace.clock.now();
+    await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums: null });
+  });
+  const { unprovenBecause: _, ...counts } = sweep;
+  const { pages, dossiers, appeared, changed, gone } = counts;
+  workplace.tell({
+    kind: 'stage_finished',
+    runId,
+    stage: 'sweep',
+    counts: { pages, dossiers, appeared, changed, gone },
+  });
+  workplace.tell({ kind: 'run_finished', runId, runKind: 'sweep', state, reasons });
+  return toRunSummary({ runId, kind: 'sweep', state, reasons, counts });
+}
