@@ -156,7 +156,10 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
 
 /** An eventful night: every severity, many scripts, hostile and very long names, failures, rejects, dossiers. */
 export function buildEventfulFacts(): RunFacts {
-  const changes = listChanges();
+  const changes = listChanges().map((change) => ({
+    ...change,
+    matchId: (change.after ?? change.before)?.id ?? change.matchId,
+  }));
   const notScreened = [
     buildNotScreened({ party: buildParty({ reference: 'C-2001', name: '张伟 (Zhang Wei)', countries: ['cn'] }) }),
     buildNotScreened({

@@ -1,0 +1,57 @@
+import type { z } from 'zod';
+import { ResponseError } from '../errors.js';
+import type { Operation } from './operation.js';
+import type { ReadBody } from './read-body.js';
+
+const maxEvidenceBytes = 65_536;
+
+type Issue = z.core.$ZodIssue;
+
+const toPath = (path: readonly PropertyKey[]): string =>
+  path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '');
+
+/** The issue worth naming: within a union that of the form which came nearest. */
+const findIssue = (issues: readonly Issue[]): Issue | undefined => {
+  const [issue] = issues;
+  if (issue?.code !== 'invalid_union') return issue;
+  const nearest = issue.errors.toSorted((one, other) => one.length - other.length).at(0);
+  return findIssue(nearest ?? []) ?? issue;
+};
+
+/** The data of a 2xx answer; throws ResponseError with what is wrong, where, and the answer as evidence, but no value in the message. */
+export const readAnswer = <T>(operation: Operation<T>, status: number, body: ReadBody): { data: T; text: string } => {
+  const { method, path } = operation;
+  const fail = (code: string, complaint: string): never => {
+    throw new ResponseError(code, `${method} ${path}: ${complaint}`, {
+      method,
+      path,
+      status,
+      body: body.bytes.subarray(0, maxEvidenceBytes).toString('utf8'),
+    });
+  };
+  if (!body.isComplete) return fail('too_large', 'the answer is longer than service.maxResponseBytes allows');
+  if (status !== operation.successStatus) {
+    return fail('unexpected_status', `answered with status ${status} where ${operation.successStatus} means success`);
+  }
+  let text: string;
+  let value: unknown;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body.bytes);
+    value = JSON.parse(text);
+  } catch {
+    return fail('not_json', 'the answer is not JSON');
+  }
+  const parsed = operation.schema.safeParse(value);
+  if (!parsed.success) {
+    const issue = findIssue(parsed.error.issues);
+    return fail(
+      'invalid_body',
+      `${toPath(issue?.path ?? []) || 'the answer'}: ${issue?.message ?? 'has another form'}`,
+    );
+  }
+  const breach = operation.findBreach?.(parsed.data);
+  return breach ? fail(breach.code, breach.message) : { data: parsed.data, text };
+};

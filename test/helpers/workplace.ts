@@ -1,0 +1,57 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '../../src/client/create-client.js';
+import { shiftedClock } from '../../src/clock.js';
+import type { RunEvent } from '../../src/runs/run-event.js';
+import type { RunSettings, Workplace } from '../../src/runs/workplace.js';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import type { Database } from '../../src/store/database.js';
+
+/** What a test may set about its workplace. */
+export interface WorkplaceOptions {
+  /** Milliseconds beside the machine's clock. */
+  offsetMs?: number;
+  apiKey?: string;
+  settings?: Partial<RunSettings>;
+  maxAttempts?: number;
+}
+
+/** A workplace over a sandbox with quick pace and short back-off; `events` collects what runs tell. */
+export async function makeWorkplace(
+  database: Database,
+  sandbox: Sandbox,
+  options: WorkplaceOptions = {},
+): Promise<Workplace & { events: RunEvent[] }> {
+  const events: RunEvent[] = [];
+  const rate = { perSecond: 400, concurrency: 8 };
+  const client = createClient({
+    baseUrl: sandbox.url,
+    apiKey: options.apiKey ?? sandbox.privateKey,
+    rate,
+    retry: { maxAttempts: options.maxAttempts ?? 4, baseDelayMs: 5, maxDelayMs: 50 },
+    timeoutSeconds: 5,
+  });
+  return {
+    database,
+    client: () => client,
+    clock: shiftedClock(options.offsetMs ?? 0),
+    settings: {
+      organisation: 'default',
+      service: { baseUrl: sandbox.url, rate },
+      rosters: [],
+      canaries: [],
+      screening: { cadenceHours: 24, leaveAfterDays: 7 },
+      changes: { scoreStep: 0.02 },
+      sweep: { perPage: 100 },
+      reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-reports-')) },
+      ...options.settings,
+    },
+    settingsDigest: 'settings-of-the-test',
+    owner: `test-${process.pid}`,
+    version: '0.0.0-test',
+    tell: (event) => events.push(event),
+    secret: () => undefined,
+    events,
+  };
+}

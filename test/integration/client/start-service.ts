@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+
+/** A request as the test's service received it. */
+export interface Received {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+  /** When its headers arrived, in milliseconds that only grow. */
+  atMs: number;
+}
+
+/** A service made of one handler, on a free loopback port. */
+export interface TestService {
+  url: string;
+  received: Received[];
+  stop(): Promise<void>;
+}
+
+const toStop = (sockets: Set<Socket>, close: (done: () => void) => void) => (): Promise<void> =>
+  new Promise((resolve) => {
+    close(resolve);
+    for (const socket of sockets) socket.destroy();
+  });
+
+/** Starts a real HTTP server that answers with `handle`; the request's body has been read by then. */
+export const startService = async (
+  handle: (request: Received, response: ServerResponse) => void,
+): Promise<TestService> => {
+  const received: Received[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    const atMs = performance.now();
+    let body = '';
+    request.setEncoding('utf8').on('data', (piece: string) => {
+      body += piece;
+    });
+    request.on('end', () => {
+      const entry = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body, atMs };
+      received.push(entry);
+      handle(entry, response);
+    });
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, received, stop: toStop(sockets, (done) => server.close(done)) };
+};
+
+/** Starts a TCP server that does `greet` with each connection and speaks no HTTP of its own accord. */
+export const startRawService = async (greet: (socket: Socket) => void): Promise<Omit<TestService, 'received'>> => {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    greet(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, stop: toStop(sockets, (done) => server.close(done)) };
+};
+
+/** Answers with JSON. */
+export const answerJson = (
+  response: ServerResponse,
+  status: number,
+  value: unknown,
+  headers: Record<string, string> = {},
+): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
+};
+
+/** The valid answer to a search that found nothing. */
+export const toEmptyResult = (request: Received): object => {
+  const { name, type } = JSON.parse(request.body);
+  return { query: name, type, total: 0, results: [] };
+};
+
+/** A key that must never be seen in a message. */
+export const testKey = 'private_sandbox_plantedKey42';
+
+/** The most entries that any window of a second holds. */
+export const countBusiestSecond = (timesMs: readonly number[]): number => {
+  const sorted = timesMs.toSorted((one, other) => one - other);
+  let first = 0;
+  let most = 0;
+  for (const [last, atMs] of sorted.entries()) {
+    while (atMs - (sorted[first] ?? atMs) >= 1_000) first += 1;
+    most = Math.max(most, last - first + 1);
+  }
+  return most;
+};
+
+/** Puts a measured figure into the test's output. */
+export const printFigure = (line: string): void => {
+  process.stdout.write(`${line}\n`);
+};

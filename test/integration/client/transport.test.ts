@@ -1,0 +1,255 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Attempt, AttemptEnd } from '../../../src/client/attempt-observer.js';
+import { type ClientSettings, createClient } from '../../../src/client/create-client.js';
+import {
+  answerJson,
+  startRawService,
+  startService,
+  type TestService,
+  testKey,
+  toEmptyResult,
+} from './start-service.js';
+
+const person = { type: 'person', name: 'Plantina Nominova' } as const;
+let service: Pick<TestService, 'stop'> | undefined;
+afterEach(() => service?.stop());
+
+const quick = (baseUrl: string, more: Partial<ClientSettings> = {}): ClientSettings => ({
+  baseUrl,
+  apiKey: testKey,
+  rate: { perSecond: 1_000 },
+  retry: { maxAttempts: 3, baseDelayMs: 1, maxDelayMs: 5 },
+  ...more,
+});
+
+const listen = () => {
+  const told: (Attempt & AttemptEnd)[] = [];
+  let startedCount = 0;
+  return {
+    told,
+    countStarted: () => startedCount,
+    started: () => {
+      startedCount += 1;
+    },
+    ended: (attempt: Attempt, end: AttemptEnd) => {
+      told.push({ ...attempt, ...end });
+    },
+  };
+};
+
+describe('status, class and number of calls', () => {
+  test.each<[number, object, string, number]>([
+    [400, {}, 'InvalidRequestError', 1],
+    [401, {}, 'AuthenticationError', 1],
+    [402, {}, 'PaymentRequiredError', 1],
+    [403, {}, 'PermissionError', 1],
+    [404, {}, 'NotFoundError', 1],
+    [410, {}, 'GoneError', 1],
+    [422, {}, 'UnprocessableError', 1],
+    [451, {}, 'ConsentRequiredError', 1],
+    [429, { error: { type: 'cooldown_active' } }, 'RateLimitError', 1],
+    [429, { error: { type: 'rate_limit_exceeded' } }, 'RateLimitError', 3],
+    [503, {}, 'ServiceUnavailableError', 3],
+    [500, {}, 'ServerError', 3],
+    [502, {}, 'ServerError', 3],
+  ])('%i %j becomes %s after %i calls, for every operation', async (status, body, name, calls) => {
+    const current = await startService((_request, response) => answerJson(response, status, body));
+    service = current;
+    const observer = listen();
+    const client = createClient(quick(current.url, { observer }));
+    const operations = [() => client.aml.search(person), () => client.apiKeys.public(), () => client.dossiers.page({})];
+    for (const operate of operations) await expect(operate()).rejects.toMatchObject({ name, status });
+    await client.close();
+    expect(current.received).toHaveLength(calls * operations.length);
+    expect(observer.told.map((end) => [end.outcome, end.status])).toEqual(
+      Array(calls * operations.length).fill(['error_status', status]),
+    );
+  });
+});
+
+test.each(['basic', 'bearer'] as const)('what goes out is what the interface asks for (%s)', async (authentication) => {
+  const current = await startService((request, response) => {
+    if (request.method === 'POST')
+      answerJson(response, 201, { query: person.name, type: 'person', total: 0, results: [] });
+    else answerJson(response, 200, { public_key: 'public_sandbox_x', is_test: true });
+  });
+  service = current;
+  const aml = { nameField: 'full_name' };
+  const client = createClient(quick(`${current.url}/v1/`, { authentication, aml }));
+  await client.aml.search(person);
+  expect((await client.apiKeys.public()).data).toEqual({ public_key: 'public_sandbox_x', is_test: true });
+  await client.close();
+  const [search, publicKey] = current.received;
+  expect([search?.method, search?.url]).toEqual(['POST', '/v1/aml/search']);
+  expect([publicKey?.method, publicKey?.url]).toEqual(['GET', '/v1/api_keys/public']);
+  expect(JSON.parse(search?.body ?? '')).toEqual({ type: 'person', full_name: person.name });
+  expect(search?.headers.authorization).toBe(
+    authentication === 'bearer' ? `Bearer ${testKey}` : `Basic ${Buffer.from(`${testKey}:`).toString('base64')}`,
+  );
+  expect(search?.headers['user-agent']).toMatch(/^nightscreen\/\d+\.\d+\.\d+/);
+});
+
+describe('the total deadline ends a call whatever hangs', () => {
+  const timeout = { timeoutMs: 300 };
+  const expectTimeout = async (url: string, expectedStatus: number | null): Promise<void> => {
+    const observer = listen();
+    const client = createClient(quick(url, { observer, retry: { maxAttempts: 1 } }));
+    const startedMs = performance.now();
+    await expect(client.aml.search(person, timeout)).rejects.toMatchObject({
+      name: 'TimeoutError',
+      code: 'deadline_passed',
+    });
+    const tookMs = performance.now() - startedMs;
+    expect(tookMs).toBeGreaterThan(290);
+    expect(tookMs).toBeLessThan(1_000);
+    expect(observer.told).toMatchObject([{ outcome: 'timeout', status: expectedStatus }]);
+  };
+
+  test('a service that accepts and says nothing', async () => {
+    const current = await startRawService(() => undefined);
+    service = current;
+    await expectTimeout(current.url, null);
+  });
+  test('a body that comes byte by byte, for ever', async () => {
+    const current = await startService((_request, response) => {
+      response.writeHead(201);
+      const timer = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(timer));
+    });
+    service = current;
+    await expectTimeout(current.url, 201);
+  });
+  test('headers that never end', async () => {
+    const current = await startRawService((socket) => {
+      const timer = setInterval(() => socket.write('x-more: 1\r\n'), 20);
+      socket.write('HTTP/1.1 201 Created\r\n');
+      socket.on('close', () => clearInterval(timer));
+    });
+    service = current;
+    await expectTimeout(current.url, null);
+  });
+  test('a connect that hangs', async () => {
+    // A TLS hello that is never answered hangs before the request can be sent.
+    const current = await startRawService(() => undefined);
+    service = current;
+    await expectTimeout(current.url.replace('http:', 'https:'), null);
+  });
+});
+
+test('a 401 whose body hangs is still a 401', async () => {
+  const current = await startService((_request, response) => {
+    response.writeHead(401).write('{"error":');
+  });
+  service = current;
+  const client = createClient(quick(current.url));
+  await expect(client.aml.search(person, { timeoutMs: 200 })).rejects.toMatchObject({ name: 'AuthenticationError' });
+  expect(current.received).toHaveLength(1);
+});
+
+test('a cut connection is repeated, and every attempt is told of', async () => {
+  const current = await startService((request, response) => {
+    if (current.received.length === 1) response.socket?.destroy();
+    else if (current.received.length === 2) {
+      response.writeHead(201, { 'content-length': '500' }).write('{"query":');
+      setTimeout(() => response.socket?.destroy(), 20);
+    } else answerJson(response, 201, toEmptyResult(request));
+  });
+  service = current;
+  const wide = listen();
+  const own = listen();
+  const client = createClient(quick(current.url, { observer: wide }));
+  const answer = await client.aml.search(person, { observer: own });
+  await client.close();
+  expect(answer.attempts).toBe(3);
+  expect(wide.told.map((end) => [end.attempt, end.outcome, end.status])).toEqual([
+    [1, 'connection', null],
+    [2, 'connection', 201],
+    [3, 'ok', 201],
+  ]);
+  expect(wide.told[2]?.bytes).toBe(Buffer.byteLength(answer.body));
+  expect(wide.told[0]).toMatchObject({ operation: 'aml.search', method: 'POST', path: '/aml/search' });
+  expect(own.told).toEqual(wide.told);
+  expect(wide.countStarted()).toBe(3);
+});
+
+test('a refused connection ends with the last error after all attempts', async () => {
+  const gone = await startService(() => undefined);
+  await gone.stop();
+  const observer = listen();
+  const client = createClient(quick(gone.url, { observer }));
+  await expect(client.aml.search(person)).rejects.toMatchObject({
+    name: 'ConnectionError',
+    code: 'connection_refused',
+  });
+  expect(observer.told).toHaveLength(3);
+});
+
+describe('abort', () => {
+  test('ends an attempt under way with the reason and without repetition', async () => {
+    const current = await startService(() => undefined);
+    service = current;
+    const observer = listen();
+    const client = createClient(quick(current.url, { observer }));
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('stop')), 100);
+    await expect(client.aml.search(person, { signal: stop.signal })).rejects.toThrow('stop');
+    expect(observer.told).toMatchObject([{ outcome: 'aborted', status: null }]);
+  });
+  test.each([429, 503])('ends the wait after a %i with Retry-After at once', async (status) => {
+    const current = await startService((_request, response) =>
+      answerJson(response, status, {}, { 'retry-after': '60' }),
+    );
+    service = current;
+    const client = createClient(quick(current.url));
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error('stop')), 150);
+    const startedMs = performance.now();
+    await expect(client.aml.search(person, { signal: stop.signal })).rejects.toThrow('stop');
+    expect(performance.now() - startedMs).toBeLessThan(1_000);
+    expect(current.received).toHaveLength(1);
+  });
+  test('before the start sends nothing and takes no place from others', async () => {
+    const current = await startService((request, response) => answerJson(response, 201, toEmptyResult(request)));
+    service = current;
+    const client = createClient(quick(current.url, { rate: { perSecond: 5, concurrency: 1 } }));
+    const stop = new AbortController();
+    const first = client.aml.search(person);
+    const doomed = Array.from({ length: 50 }, () => client.aml.search(person, { signal: stop.signal }));
+    const last = client.aml.search(person);
+    stop.abort(new Error('stop'));
+    const settled = await Promise.allSettled(doomed);
+    expect(settled.every((search) => search.status === 'rejected')).toBe(true);
+    await Promise.all([first, last]);
+    expect(current.received).toHaveLength(2);
+    await client.close();
+  });
+});
+
+test('close lets the call under way end and refuses the others', async () => {
+  const current = await startService((request, response) => {
+    setTimeout(() => answerJson(response, 201, toEmptyResult(request)), 200);
+  });
+  service = current;
+  const client = createClient(quick(current.url, { rate: { concurrency: 1 } }));
+  const underWay = client.aml.search(person);
+  const waiting = client.aml.search(person);
+  const refused = expect(waiting).rejects.toMatchObject({ code: 'client_closed' });
+  while (current.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await Promise.all([client.close(), refused]);
+  expect((await underWay).status).toBe(201);
+  await expect(client.aml.search(person)).rejects.toMatchObject({ code: 'client_closed' });
+  expect(current.received).toHaveLength(1);
+});
+
+test('an observer that cannot note the start prevents the call', async () => {
+  const current = await startService((request, response) => answerJson(response, 201, toEmptyResult(request)));
+  service = current;
+  const observer = {
+    started: () => {
+      throw new Error('no room in the ledger');
+    },
+  };
+  const client = createClient(quick(current.url, { observer }));
+  await expect(client.aml.search(person)).rejects.toThrow('no room in the ledger');
+  expect(current.received).toHaveLength(0);
+});

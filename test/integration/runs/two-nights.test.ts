@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import { showRun } from '../../../src/runs/list-runs.js';
+import { runReport } from '../../../src/runs/report-run.js';
+import { runScreening } from '../../../src/runs/screening-run.js';
+import { runSweep } from '../../../src/runs/sweep-run.js';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { demoRoster, loadDemoWorld, readDemoCanaries, readExpectedChanges } from '../../helpers/demo-world.js';
+import { makeWorkplace } from '../../helpers/workplace.js';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const night = { kind: 'rescreen', roster: demoRoster, selection: 'due', importFirst: true, writeReport: false } as const;
+
+describeOnEachDatabase('two nights of the demo roster', (open) => {
+  it('the second night reports exactly the known changes, and its report can be made again byte for byte', async () => {
+    const sandbox = await startSandbox({ world: await loadDemoWorld('before') });
+    const database = await open();
+    const signal = new AbortController().signal;
+    const settings = { canaries: await readDemoCanaries() };
+    const first = await makeWorkplace(database, sandbox, { offsetMs: -dayMs, settings });
+    const second = await makeWorkplace(database, sandbox, { settings });
+    try {
+      const nightOne = await runScreening(first, night, signal);
+      expect(nightOne).toMatchObject({ state: 'complete', counts: { rows: 500, customers: 491, rejected: 5, duplicates: 4 } });
+      expect(await runSweep(first, { writeReport: false }, signal)).toMatchObject({ state: 'complete', counts: { proven: true } });
+      const reportOne = await runReport(first, { send: false });
+      expect(reportOne.runId).toBe(nightOne.runId);
+
+      sandbox.setWorld(await loadDemoWorld('after'));
+      const nightTwo = await runScreening(second, night, signal);
+      expect(nightTwo.state).toBe('complete');
+      expect(await runSweep(second, { writeReport: false }, signal)).toMatchObject({ counts: { appeared: 1, changed: 3, gone: 0 } });
+      const reportTwo = await runReport(second, { send: false });
+      expect((await runReport(second, { send: false })).files).toEqual(reportTwo.files);
+
+      const facts = await showRun(database, nightTwo.runId);
+      const expected = await readExpectedChanges();
+      const found = facts.changes.map((change) => ({
+        reference: change.party.reference,
+        kind: change.kind,
+        matchId: change.matchId,
+        matchName: (change.after ?? change.before)?.name,
+        fields: [...change.fields],
+      }));
+      expect(found.toSorted(byText)).toEqual(expected.matches.toSorted(byText));
+      expect(sandbox.ledger().filter((call) => call.path === '/aml/search')).toHaveLength(
+        Number('attempts' in nightOne.counts && nightOne.counts.attempts) +
+          Number('attempts' in nightTwo.counts && nightTwo.counts.attempts),
+      );
+    } finally {
+      await sandbox.close();
+      await first.client().close();
+      await second.client().close();
+    }
+  });
+});
+
+const byText = (left: unknown, right: unknown): number => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1);
