@@ -12,7 +12,7 @@ export interface SandboxService {
   faults: FaultScript;
   maxResults: number;
   search: SearchWatchlist;
-  /** Lists the dossiers of an account; only the main organisation has any. */
+  /** Lists the dossiers of an account; those of the main organisation, and none for another. */
   listDossiers(account: Account, query: Record<string, string>): DossierPage;
   /** Replaces everything the service knows, from the next call on. */
   setWorld(world: SandboxWorld): void;

@@ -1,0 +1,20 @@
+import { createHash } from 'node:crypto';
+import type { WrittenReport } from '../reports/write-report.js';
+
+const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);
+
+/**
+ * The Message-ID of a report for a recipient, the same for ever: from the run, the contents of the report's files (not the
+ * form of the manifest that lists them) and the address.
+ */
+export function toMessageId(runId: string, written: WrittenReport, recipient: string, from: string): string {
+  const contents = written.files
+    .filter((file) => !summaries.has(file.name))
+    .map((file) => `${file.name} ${file.sha256}`)
+    .sort();
+  const digest = createHash('sha256')
+    .update(JSON.stringify([runId, contents, recipient.toLowerCase()]))
+    .digest('hex');
+  const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
+  return `<nightscreen.${digest.slice(0, 40)}@${domain}>`;
+}

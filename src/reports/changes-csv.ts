@@ -1,0 +1,74 @@
+import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { Match } from '../matches/match.js';
+import { describeChange, dossierChangeWords } from './change-words.js';
+import { partyColumns } from './party-columns.js';
+import { type Cell, type Column, renderCsv } from './render-csv.js';
+import type { Report } from './report.js';
+import type { DossierChangeFacts, MatchChangeFacts } from './run-facts.js';
+
+type Line =
+  | { about: 'match'; change: MatchChangeFacts; dossier: null }
+  | { about: 'dossier'; change: null; dossier: DossierChangeFacts };
+
+/** `changes.csv`: every change of a match, most severe first, then every change of a dossier; dates and lists as the service sent them. */
+export function renderChangesCsv(report: Report): Generator<string> {
+  const matches = (report.changes ?? []).flatMap((group) => group.changes);
+  const dossiers = report.dossiers?.changes ?? [];
+  return renderCsv(columns, [
+    ...matches.map((change): Line => ({ about: 'match', change, dossier: null })),
+    ...dossiers.map((dossier): Line => ({ about: 'dossier', change: null, dossier })),
+  ]);
+}
+
+const columns: readonly Column<Line>[] = [
+  { header: 'about', cell: (line) => line.about },
+  { header: 'severity', cell: (line) => line.change?.severity ?? null },
+  { header: 'what', cell: describeLine },
+  { header: 'kind', cell: (line) => (line.change ?? line.dossier).kind },
+  { header: 'cause', cell: (line) => line.change?.cause ?? null },
+  ...partyColumns<Line>((line) => line.change?.party ?? null),
+  { header: 'fields', cell: (line) => (line.change ?? line.dossier).fields.join('; ') },
+  ...matchColumns('before', (line) => line.change?.before ?? null),
+  ...matchColumns('after', (line) => line.change?.after ?? null),
+  { header: 'match_id', cell: (line) => line.change?.matchId ?? null },
+  { header: 'rule', cell: (line) => line.change?.rule ?? null },
+  { header: 'dossier_id', cell: (line) => line.dossier?.dossierId ?? null },
+  { header: 'dossier_customer_known', cell: (line) => toYesNo(line.dossier?.customerKnown) },
+  ...dossierColumns('before', (line) => line.dossier?.before ?? null),
+  ...dossierColumns('after', (line) => line.dossier?.after ?? null),
+  { header: 'change_id', cell: (line) => (line.change ?? line.dossier).changeId },
+];
+
+function describeLine(line: Line): Cell {
+  return line.about === 'match' ? describeChange(line.change) : dossierChangeWords[line.dossier.kind];
+}
+
+function matchColumns(when: string, toMatch: (line: Line) => Match | null): readonly Column<Line>[] {
+  return [
+    { header: `${when}_name`, cell: (line) => toMatch(line)?.name ?? null },
+    { header: `${when}_hit`, cell: (line) => toYesNo(toMatch(line)?.isHit) },
+    { header: `${when}_score`, cell: (line) => toMatch(line)?.score ?? null },
+    { header: `${when}_rank`, cell: (line) => toMatch(line)?.rank ?? null },
+    { header: `${when}_topics`, cell: (line) => toMatch(line)?.topics.join('; ') ?? null },
+    { header: `${when}_birth_dates`, cell: (line) => toMatch(line)?.birthDates.join('; ') ?? null },
+    { header: `${when}_countries`, cell: (line) => toMatch(line)?.countries.join('; ') ?? null },
+    { header: `${when}_schema`, cell: (line) => toMatch(line)?.schema ?? null },
+    { header: `${when}_id`, cell: (line) => toMatch(line)?.id ?? null },
+  ];
+}
+
+function dossierColumns(when: string, toDossier: (line: Line) => DossierSnapshot | null): readonly Column<Line>[] {
+  return [
+    { header: `${when}_dossier_status`, cell: (line) => toDossier(line)?.status ?? null },
+    { header: `${when}_dossier_type`, cell: (line) => toDossier(line)?.type ?? null },
+    { header: `${when}_dossier_name`, cell: (line) => toDossier(line)?.name ?? null },
+    { header: `${when}_dossier_reference`, cell: (line) => toDossier(line)?.reference ?? null },
+    { header: `${when}_dossier_risk_score`, cell: (line) => toDossier(line)?.riskScore ?? null },
+    { header: `${when}_dossier_documents`, cell: (line) => toDossier(line)?.documentsCount ?? null },
+    { header: `${when}_dossier_download`, cell: (line) => toDossier(line)?.downloadStatus ?? null },
+    { header: `${when}_dossier_completed_at`, cell: (line) => toDossier(line)?.completedAt ?? null },
+    { header: `${when}_dossier_updated_at`, cell: (line) => toDossier(line)?.updatedAt ?? null },
+  ];
+}
+
+const toYesNo = (value: boolean | undefined): Cell => (value === undefined ? null : value ? 'yes' : 'no');

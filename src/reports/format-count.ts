@@ -1,0 +1,9 @@
+/** A whole number with commas between the thousands, the same in every locale: `12,345`. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** A count with its noun in the right number: `1 customer`, `2 customers`; `plural` where an s is not enough. */
+export function countNoun(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
+}

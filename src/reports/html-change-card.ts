@@ -1,0 +1,84 @@
+import { html } from 'hono/html';
+import type { MatchField } from '../changes/change-event.js';
+import type { Match } from '../matches/match.js';
+import { causeWords, describeChange } from './change-words.js';
+import { type Markup, nothing, showNone, showParty, showText, showTexts } from './html-markup.js';
+import { showCountries, showTopics } from './html-match.js';
+import type { MatchChangeFacts, PartyFacts } from './run-facts.js';
+
+/** A row of the comparison; `field` is the compared field whose change it shows, null when it is not compared. */
+interface Row {
+  title: string;
+  field: MatchField | null;
+  customer: (party: PartyFacts) => Markup;
+  listed: (match: Match, other: Match | null) => Markup;
+}
+
+const rows: readonly Row[] = [
+  { title: 'Name', field: 'name', customer: (party) => showText(party.name), listed: (match) => showText(match.name) },
+  { title: 'Listed for', field: 'topics', customer: showNone, listed: (match, other) => showTopics(match, other) },
+  {
+    title: 'Born',
+    field: 'birth_date',
+    customer: (party) => showTexts(party.birthDate === null ? [] : [party.birthDate]),
+    listed: (match) => showTexts(match.birthDates),
+  },
+  {
+    title: 'Countries',
+    field: 'country',
+    customer: (party) => showCountries(party.countries),
+    listed: (match) => showCountries(match.countries),
+  },
+  {
+    title: 'Kind',
+    field: 'schema',
+    customer: (party) => html`${party.type}`,
+    listed: (match) => showText(match.schema),
+  },
+  {
+    title: 'Flagged as hit',
+    field: 'match',
+    customer: showNone,
+    listed: (match) => html`${match.isHit ? 'yes' : 'no'}`,
+  },
+  { title: 'Score', field: 'score', customer: showNone, listed: (match) => html`${match.score}` },
+  { title: 'Rank', field: null, customer: showNone, listed: (match) => html`${match.rank}` },
+];
+
+/** One change in full: the customer's facts beside the listed party's, before and now, with what changed marked. */
+export function showChangeCard(change: MatchChangeFacts): Markup {
+  const { party } = change;
+  return html`
+<article class="change">
+<h4>${describeChange(change)}</h4>
+<p class="who">${showParty(party)} <span class="muted">risk ${party.riskTier ?? 'not given'}</span></p>
+<table class="compare">
+<caption class="unseen">Customer and listed party compared</caption>
+<thead><tr><td></td><th scope="col">Customer</th><th scope="col">Listed party before</th><th scope="col">Listed party now</th></tr></thead>
+<tbody>
+${rows.map((row, index) => showRow(row, change, index === 0))}</tbody>
+</table>
+<p class="why">Why: ${showText(change.rule.replaceAll('_', ' '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>
+</article>`;
+}
+
+function showRow(row: Row, change: MatchChangeFacts, isFirst: boolean): Markup {
+  const { before, after } = change;
+  const changed = row.field !== null && change.fields.includes(row.field);
+  return html`<tr${changed ? html` class="changed"` : nothing}><th scope="row">${row.title}</th><td>${row.customer(change.party)}</td>${showListed(row, before, after, isFirst, changed, 'before')}${showListed(row, after, before, isFirst, changed, 'now')}</tr>
+`;
+}
+
+function showListed(
+  row: Row,
+  match: Match | null,
+  other: Match | null,
+  isFirst: boolean,
+  changed: boolean,
+  when: 'before' | 'now',
+): Markup {
+  if (match === null)
+    return isFirst ? html`<td class="absent" rowspan="${rows.length}">not in the answer</td>` : nothing;
+  if (!changed) return html`<td>${row.listed(match, other)}</td>`;
+  return html`<td class="marked ${when}">${row.listed(match, other)}${when === 'now' ? html` <span class="note">changed</span>` : nothing}</td>`;
+}

@@ -1,0 +1,37 @@
+import { html } from 'hono/html';
+import type { Severity } from '../changes/change-event.js';
+import { severityWords } from './change-words.js';
+import { countNoun, formatCount } from './format-count.js';
+import { showChangeCard } from './html-change-card.js';
+import { showChangeList } from './html-change-list.js';
+import { type Markup, nothing, section } from './html-markup.js';
+import { shownLines, showRest } from './html-table.js';
+import type { ChangeGroup, Report } from './report.js';
+
+const neverCut: ReadonlySet<Severity> = new Set(['critical', 'high']);
+const asCards: ReadonlySet<Severity> = new Set(['critical', 'high', 'medium']);
+
+/** The changes by severity: each serious one as a comparison of its own, the others as a list. */
+export function showChanges(report: Report): Markup {
+  const { changes } = report;
+  if (changes === null) return nothing;
+  return section('changes', 'Changes', changes.length === 0 ? showQuiet(report) : html`${changes.map(showGroup)}`);
+}
+
+function showGroup({ severity, changes }: ChangeGroup): Markup {
+  const shown = neverCut.has(severity) ? changes : changes.slice(0, shownLines);
+  return html`
+<section class="severity ${severity}" aria-label="${severityWords[severity]}">
+<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'change')}</span></h3>
+${asCards.has(severity) ? shown.map(showChangeCard) : showChangeList(shown)}
+${neverCut.has(severity) ? nothing : showRest(changes.length, 'changes.csv')}
+</section>`;
+}
+
+function showQuiet(report: Report): Markup {
+  const { coverage } = report;
+  const counts = coverage?.counts;
+  if (counts === undefined) return html`<p>No match changed.</p>`;
+  return html`<p class="quiet">No match changed.</p>
+<p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
+}

@@ -1,0 +1,63 @@
+import { html } from 'hono/html';
+import type { RejectedRow } from '../roster/customer.js';
+import { countNoun } from './format-count.js';
+import { type Markup, nothing, section, showNone, showParty, showText, showTime } from './html-markup.js';
+import { showTable, type TableColumn } from './html-table.js';
+import { describeReason, outcomeWords, rejectWords } from './reason-words.js';
+import type { Report } from './report.js';
+import type { NotScreenedFacts } from './run-facts.js';
+
+const notScreenedColumns: readonly TableColumn<NotScreenedFacts>[] = [
+  { title: 'Customer', cell: (line) => showParty(line.party) },
+  { title: 'Why', cell: (line) => html`${outcomeWords[line.outcome]}: ${showText(describeReason(line.reason))}` },
+  {
+    title: 'Last screened',
+    cell: (line) => (line.lastScreenedAt === null ? html`<strong>never</strong>` : showTime(line.lastScreenedAt)),
+  },
+];
+
+const rejectColumns: readonly TableColumn<RejectedRow>[] = [
+  { title: 'Line', numeric: true, cell: (row) => String(row.line) },
+  {
+    title: 'Customer',
+    cell: (row) =>
+      row.reference === null ? showNone() : html`<span class="reference">${showText(row.reference)}</span>`,
+  },
+  { title: 'Why', cell: (row) => rejectWords[row.reason] },
+  { title: 'Column at fault', cell: showFault },
+];
+
+/** Customers in scope without a valid screening, with the reason and the last time they had one. */
+export function showNotScreened(report: Report): Markup {
+  const { notScreened } = report;
+  if (notScreened === null) return nothing;
+  const body =
+    notScreened.length === 0
+      ? html`<p class="quiet">Nobody in scope is left unscreened.</p>`
+      : showTable(
+          `${countNoun(notScreened.length, 'name')} without a valid screening: a match may exist that nobody has seen`,
+          notScreenedColumns,
+          notScreened,
+          'not-screened.csv',
+        );
+  return section('not-screened', 'Not screened', body);
+}
+
+/** Roster rows that were not accepted, with what is wrong with them. */
+export function showRejects(report: Report): Markup {
+  const { rejects } = report;
+  if (rejects === null) return nothing;
+  const body =
+    rejects.length === 0
+      ? html`<p class="quiet">No roster row was rejected.</p>`
+      : html`${showTable(`${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`, rejectColumns, rejects, 'rejects.csv')}
+<p class="muted">The whole rows are in <code>rejects.csv</code>, to be mended and fed back. A customer that was on the roster before stays in scope with its last accepted record.</p>`;
+  return section('rejects', 'Rejected rows', body);
+}
+
+function showFault(row: RejectedRow): Markup {
+  if (row.column === null) return showNone();
+  const value = Object.hasOwn(row.fields, row.column) ? row.fields[row.column] : undefined;
+  const content = value === undefined ? nothing : value === '' ? html` is empty` : html`: ${showText(value)}`;
+  return html`<code>${showText(row.column)}</code>${content}`;
+}

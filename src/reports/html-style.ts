@@ -1,0 +1,94 @@
+/** The page's style sheet: light and dark, screen and A4. */
+export const reportStyle = `
+:root{--paper:#fcfbf8;--ink:#1d1c1a;--muted:#5c5850;--rule:#d9d4c9;--wash:#f3f0e9;--mark:#fff1c2;--link:#1f4e79;
+--critical:#8f1d1d;--high:#9a4207;--medium:#735600;--low:#3b5a70;--info:#5c5850;--complete:#22613b;--partial:#8a5200;--red:#8f1d1d;
+--sans:system-ui,-apple-system,"Segoe UI","Noto Sans","Helvetica Neue",Arial,sans-serif;
+--serif:"Iowan Old Style","Palatino Linotype",Palatino,Georgia,"Noto Serif","Liberation Serif",serif;
+--mono:ui-monospace,"Cascadia Mono","SF Mono",Consolas,"Noto Sans Mono","DejaVu Sans Mono",monospace}
+@media screen and (prefers-color-scheme:dark){:root{--paper:#161513;--ink:#ece8df;--muted:#aba597;--rule:#3b3832;--wash:#211f1b;--mark:#453a14;--link:#9cc4ea;
+--critical:#ff9f94;--high:#f6b077;--medium:#e3c566;--low:#a3c1d9;--info:#aba597;--complete:#8fd0a5;--partial:#f0b766;--red:#ff9f94}}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%}
+body{margin:0;background:var(--paper);color:var(--ink);font:.94rem/1.5 var(--sans);font-variant-numeric:tabular-nums lining-nums;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+body.complete{--level:var(--complete)}body.partial{--level:var(--partial)}body.red{--level:var(--red)}
+main{max-width:62rem;margin:0 auto;padding:2.5rem 2rem 4rem}
+h1,h2,h3,.headline{font-family:var(--serif);font-weight:600;text-wrap:balance}
+h1{font-size:2.1rem;line-height:1.15;margin:.2rem 0 .4rem}
+h2{font-size:1.4rem;margin:3rem 0 .9rem;padding-top:.7rem;border-top:2px solid var(--ink)}
+h3{font-size:1.1rem;margin:1.8rem 0 .6rem}
+h4{font-size:1rem;margin:0}
+p{margin:0 0 .7rem}
+a{color:var(--link)}
+code{font-family:var(--mono);font-size:.86em;overflow-wrap:anywhere}
+small,caption,.muted,dt{color:var(--muted)}
+small{font-size:.86em}
+.masthead{font-size:.8rem;letter-spacing:.14em;text-transform:uppercase;color:var(--muted);margin-bottom:1.6rem;display:flex;justify-content:space-between;border-bottom:1px solid var(--rule);padding-bottom:.5rem}
+.test{border:2px dashed var(--high);color:var(--high);padding:.55rem .9rem;margin:1.2rem 0 0}
+.verdict{border-left:6px solid var(--level);padding:.2rem 0 .2rem 1.2rem;margin:1.6rem 0}
+.level{color:var(--level);font-weight:700;margin:0;letter-spacing:.04em}
+.headline{font-size:1.55rem;line-height:1.25;margin:.1rem 0 .35rem}
+.news{margin:0;font-size:1.05rem}
+.verdict ul{margin:.6rem 0 0;padding-left:1.1rem}
+nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;margin:0;padding:0;font-size:.92rem}
+.quiet{font-size:1.05rem;margin-bottom:.4rem}
+table{border-collapse:collapse;width:100%;margin:0 0 .8rem}
+caption{text-align:left;padding:0 0 .4rem;font-size:.92rem}
+th,td{text-align:left;vertical-align:top;padding:.38rem .9rem .38rem 0;border-bottom:1px solid var(--rule);overflow-wrap:anywhere}
+th:last-child,td:last-child{padding-right:0}
+thead th{font-size:.84rem;font-weight:600;color:var(--muted);border-bottom-color:var(--ink);overflow-wrap:normal}
+tbody th{font-weight:400}
+.number{text-align:right;white-space:nowrap;padding-right:1.6rem}
+.list{table-layout:fixed}
+.list .number{width:4.5rem}
+.reference{font-family:var(--mono);font-size:.86em;font-weight:600;margin-right:.35em}
+.none{color:var(--muted)}
+.rest{font-weight:600}
+.states th[scope=row]{font-weight:600;white-space:nowrap}
+.states .share{position:relative;width:11rem}
+.track{position:absolute;left:0;right:5.6rem;top:.62rem}
+.bar{display:block;height:.75rem;min-width:1px;background:var(--bar,var(--muted));opacity:.75}
+.zero .bar{display:none}
+.zero,.zero th,.states .zero th[scope=row]{color:var(--muted);font-weight:400}
+.states .meaning{color:var(--muted);width:47%}
+.state-open_hit,.state-confirmed{--bar:var(--critical)}
+.state-not_screened,.state-incompletely_seen{--bar:var(--partial)}
+.state-open_hit:not(.zero) th,.state-open_hit:not(.zero) .number,.state-confirmed:not(.zero) th{color:var(--critical);font-weight:700}
+.state-not_screened:not(.zero) th,.state-not_screened:not(.zero) .number,.state-incompletely_seen:not(.zero) th{color:var(--partial);font-weight:700}
+.states tfoot th,.states tfoot td{border-top:1px solid var(--ink);border-bottom:3px double var(--ink);font-weight:700}
+.sums{margin:1.4rem 0 1rem}
+.sum{display:flex;flex-wrap:wrap;align-items:flex-start;gap:.2rem .8rem;margin:0 0 .7rem}
+.term{display:inline-flex;flex-direction:column;min-width:5.4rem}
+.term b{font:600 1.3rem/1.2 var(--serif)}
+.term i{font-style:normal;font-size:.84rem;color:var(--muted)}
+.step{display:inline-flex;gap:.8rem}
+.sign{font:400 1.2rem/1.35 var(--serif);color:var(--muted)}
+.severity{--tone:var(--info)}
+.severity.critical{--tone:var(--critical)}.severity.high{--tone:var(--high)}.severity.medium{--tone:var(--medium)}.severity.low{--tone:var(--low)}
+.severity h3{border-bottom:1px solid var(--tone);padding-bottom:.25rem}
+.label{color:var(--tone)}
+h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
+.unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);padding:0}
+.change{position:relative;border-left:3px solid var(--tone);padding:.1rem 0 .1rem 1.1rem;margin:1.1rem 0 1.7rem}
+.who{margin:.1rem 0 .5rem;font-size:1.05rem;overflow-wrap:anywhere}
+.who .muted{font-size:.9rem;margin-left:.5rem}
+.compare{table-layout:fixed;margin:0;font-size:.94rem}
+.why{margin:.45rem 0 0;font-size:.86rem;color:var(--muted)}
+.compare th,.compare td{padding:.26rem .8rem .26rem .5rem}
+.compare tr>:first-child{width:8.2rem;padding-left:0;color:var(--muted)}
+.compare thead td{border-bottom-color:var(--ink)}
+.compare .absent{color:var(--muted);font-style:italic;background:var(--wash);text-align:center;vertical-align:middle}
+.compare .marked{background:var(--mark)}
+.compare .marked.now{font-weight:700}
+.compare .changed>th{color:var(--ink);font-weight:700}
+.note{font-weight:400;font-size:.8rem;color:var(--muted);white-space:nowrap}
+.chip{display:inline-block;border:1px solid var(--muted);border-radius:.7em;padding:0 .55em;margin:.05rem 0;font-size:.86rem;font-weight:400}
+.marked.now .chip.differs,strong .chip.differs{border-color:var(--critical);color:var(--critical);font-weight:700;box-shadow:inset 0 0 0 1px var(--critical)}
+.marked.before .chip.differs{text-decoration:line-through}
+.alarm{color:var(--red)}
+dl{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;margin:0}
+dd{margin:0;overflow-wrap:anywhere}
+@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare{font-size:.84rem}.compare tr>:first-child{width:5rem}}
+@page{size:A4;margin:16mm 14mm 18mm}
+@media print{:root{--paper:#fff}html{font-size:12px}main{max-width:none;padding:0}nav{display:none}h2{margin-top:2rem}
+h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group}tfoot{display:table-row-group}tr,.change,.verdict,.sum,.states{break-inside:avoid}a{color:inherit;text-decoration:none}}
+`;

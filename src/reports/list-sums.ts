@@ -1,0 +1,90 @@
+import type { NotScreenedFacts, RunCounts, RunFacts } from './run-facts.js';
+
+/** A named figure of a sum. */
+export interface Term {
+  name: string;
+  count: number;
+}
+
+/** A figure that its parts have to add up to; `at_most` where the parts may be more, never fewer. */
+export interface Sum {
+  relation: 'equal' | 'at_most';
+  whole: Term;
+  parts: readonly Term[];
+}
+
+/** The sums of DESIGN's conservation rule that the reader is shown: rows, customers in scope, customers planned. */
+export function listCoverageSums(counts: RunCounts): readonly Sum[] {
+  return [
+    equal(
+      term('rows', counts.rows),
+      term('customers', counts.customers),
+      term('rejected', counts.rejected),
+      term('duplicates', counts.duplicates),
+    ),
+    equal(term('in scope', counts.inScope), term('planned', counts.planned), term('skipped', counts.skipped)),
+    equal(
+      term('planned', counts.planned),
+      term('screened', counts.screened),
+      term('reused', counts.reused),
+      term('failed', counts.failed),
+      term('remaining', counts.remaining),
+    ),
+  ];
+}
+
+/** Every sum that has to hold before the facts of a run may be reported. */
+export function listSums(facts: RunFacts): readonly Sum[] {
+  const { counts, states } = facts;
+  if (counts === null) return [];
+  const listed = countListed(facts.notScreened);
+  const sums: Sum[] = [
+    ...listCoverageSums(counts),
+    equal(term('failed', counts.failed), term('failures by reason', total(facts.failedBecause))),
+    equal(term('skipped', counts.skipped), term('skips by reason', total(facts.skippedBecause))),
+    equal(term('failed', counts.failed), term('customers listed as failed', listed.failed)),
+    equal(term('remaining', counts.remaining), term('customers listed as remaining', listed.remaining)),
+    equal(term('rejected', counts.rejected), term('rejected rows listed', facts.rejects.length)),
+    equal(term('changes', counts.changes), term('changes listed', facts.changes.length)),
+  ];
+  if (states !== null) {
+    const byState = Object.entries(states).map(([state, count]) => term(state, count));
+    sums.push(equal(term('in scope', counts.inScope), ...byState));
+    const listedCustomers = listed.failed + listed.remaining + listed.skipped;
+    sums.push({
+      relation: 'at_most',
+      whole: term('customers in state not_screened', states.not_screened),
+      parts: [term('customers listed as not screened', listedCustomers)],
+    });
+  }
+  return facts.state === 'complete' ? [...sums, ...listContradictions(facts, counts)] : sums;
+}
+
+function listContradictions(facts: RunFacts, counts: RunCounts): readonly Sum[] {
+  const failedCanaries = facts.canaries.filter((canary) => canary.verdict === 'failed').length;
+  const allowed = term('allowed in a complete run', 0);
+  return [
+    equal(term('failed', counts.failed), allowed),
+    equal(term('remaining', counts.remaining), allowed),
+    equal(term('failed canaries', failedCanaries), allowed),
+  ];
+}
+
+/** Customers, not parties: one with several parties counts once, under the worst of its outcomes. */
+function countListed(notScreened: readonly NotScreenedFacts[]): Record<NotScreenedFacts['outcome'], number> {
+  const counted = { failed: 0, remaining: 0, skipped: 0 };
+  const seen = new Set<string>();
+  for (const outcome of ['failed', 'remaining', 'skipped'] as const) {
+    for (const line of notScreened) {
+      if (line.outcome !== outcome || seen.has(line.party.reference)) continue;
+      seen.add(line.party.reference);
+      counted[outcome] += 1;
+    }
+  }
+  return counted;
+}
+
+const term = (name: string, count: number): Term => ({ name, count });
+const equal = (whole: Term, ...parts: readonly Term[]): Sum => ({ relation: 'equal', whole, parts });
+const total = (byReason: Readonly<Record<string, number>>): number =>
+  Object.values(byReason).reduce((sum, count) => sum + count, 0);

@@ -1,0 +1,15 @@
+import type { Column } from './render-csv.js';
+import type { PartyFacts } from './run-facts.js';
+
+/** The columns that say who a line is about, the same in every CSV file. */
+export function partyColumns<Line>(toParty: (line: Line) => PartyFacts | null): readonly Column<Line>[] {
+  return [
+    { header: 'reference', cell: (line) => toParty(line)?.reference ?? null },
+    { header: 'role', cell: (line) => toParty(line)?.role ?? null },
+    { header: 'type', cell: (line) => toParty(line)?.type ?? null },
+    { header: 'name', cell: (line) => toParty(line)?.name ?? null },
+    { header: 'birth_date', cell: (line) => toParty(line)?.birthDate ?? null },
+    { header: 'countries', cell: (line) => toParty(line)?.countries.join('; ') ?? null },
+    { header: 'risk_tier', cell: (line) => toParty(line)?.riskTier ?? null },
+  ];
+}

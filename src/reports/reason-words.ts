@@ -1,0 +1,60 @@
+import type { RejectReason } from '../roster/customer.js';
+import type { NotScreenedFacts } from './run-facts.js';
+import { toVisibleText } from './visible-text.js';
+
+/** Why a roster row was rejected, in words that say what to mend. */
+export const rejectWords: Readonly<Record<RejectReason, string>> = {
+  missing_id: 'no customer id',
+  missing_name: 'no name',
+  missing_type: 'no type (person or entity)',
+  unknown_type: 'type is neither person nor entity',
+  invalid_birth_date: 'birth date cannot be read',
+  unknown_country: 'unknown country code',
+  unknown_risk_tier: 'risk tier is not low, medium or high',
+  control_character: 'holds a control character',
+  id_too_long: 'customer id too long',
+  name_too_long: 'name too long',
+  name_without_letters: 'name without any letter',
+  wrong_column_count: 'more or fewer fields than the header',
+  conflicting_id: 'same customer id as another row with other contents',
+  malformed_csv: 'broken CSV, for example an unclosed quote',
+};
+
+/** Why a customer is not screened, first part: what became of its plan. */
+export const outcomeWords: Readonly<Record<NotScreenedFacts['outcome'], string>> = {
+  failed: 'Failed',
+  remaining: 'Not reached',
+  skipped: 'Skipped',
+};
+
+const knownReasons: ReadonlyMap<string, string> = new Map([
+  ['ok', 'answered'],
+  ['aborted', 'given up by us'],
+  ['authentication_error', 'key refused'],
+  ['bad_response', 'answer broke the contract'],
+  ['budget', 'search budget reached'],
+  ['connect_timeout', 'no connection in time'],
+  ['connection', 'connection broke'],
+  ['connection_failed', 'no connection'],
+  ['connection_refused', 'connection refused'],
+  ['connection_reset', 'connection broke off'],
+  ['invalid_body', 'answer broke the contract'],
+  ['name_not_resolved', 'service host not found'],
+  ['not_due', 'screened recently enough'],
+  ['not_json', 'answer is not JSON'],
+  ['not_selected', 'not selected for this run'],
+  ['payment_required', 'account could not pay'],
+  ['rate_limit_exceeded', 'too many calls'],
+  ['service_unavailable', 'screening temporarily unavailable'],
+  ['timeout', 'no answer in time'],
+  ['tls_failed', 'no secure connection'],
+  ['too_large', 'answer too large'],
+  ['unauthorized', 'key refused'],
+  ['unknown', 'outcome unknown'],
+]);
+
+/** A reason's code in words; an unknown code is shown as it is, without its underscores. */
+export function describeReason(code: string): string {
+  if (/^\d{3}$/.test(code)) return `with status ${code}`;
+  return knownReasons.get(code) ?? toVisibleText(code).replaceAll('_', ' ');
+}

@@ -1,0 +1,27 @@
+import { stringify } from 'csv-stringify/sync';
+import { neutraliseFormula } from './neutralise-formula.js';
+
+/** A cell: text is made harmless for spreadsheets, numbers are ours and stay numbers, null is an empty cell. */
+export type Cell = string | number | null;
+
+/** A column of a CSV file: its header and how a line gives its cell. */
+export interface Column<Line> {
+  header: string;
+  cell: (line: Line) => Cell;
+}
+
+const linesPerChunk = 1000;
+const byteOrderMark = '\ufeff';
+
+/** The CSV file (RFC 4180, UTF-8 with byte order mark) in chunks, header first also when there are no lines. */
+export function* renderCsv<Line>(columns: readonly Column<Line>[], lines: readonly Line[]): Generator<string> {
+  yield byteOrderMark + toCsv([columns.map((column) => column.header)]);
+  for (let start = 0; start < lines.length; start += linesPerChunk) {
+    yield toCsv(lines.slice(start, start + linesPerChunk).map((line) => columns.map((column) => column.cell(line))));
+  }
+}
+
+function toCsv(rows: readonly (readonly Cell[])[]): string {
+  const harmless = rows.map((row) => row.map((cell) => (typeof cell === 'string' ? neutraliseFormula(cell) : cell)));
+  return stringify(harmless, { record_delimiter: 'windows', quoted_match: [/[\r\n;\t]/] });
+}

@@ -1,0 +1,181 @@
+import { z } from 'zod';
+import { changeCauses, matchChangeKinds, matchFields, severities } from '../changes/change-event.js';
+import { dossierChangeKinds } from '../changes/dossier-change.js';
+import { runKinds, runStates } from './run-facts.js';
+import { stateOrder } from './state-words.js';
+
+const count = z.number().int().nonnegative();
+const instant = z.iso.datetime();
+const names = z.array(z.string());
+
+const party = z.strictObject({
+  reference: z.string(),
+  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner']),
+  type: z.enum(['person', 'entity']),
+  name: z.string(),
+  birthDate: z.string().nullable(),
+  countries: names,
+  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+});
+
+const match = z.strictObject({
+  rank: count,
+  id: z.string(),
+  name: z.string(),
+  schema: z.string(),
+  isHit: z.boolean(),
+  score: z.number(),
+  topics: names,
+  birthDates: names,
+  countries: names,
+});
+
+const dossier = z.strictObject({
+  id: z.string(),
+  token: z.string().nullable(),
+  type: z.string(),
+  status: z.string(),
+  name: z.string().nullable(),
+  reference: z.string().nullable(),
+  riskScore: z.number().nullable(),
+  isTest: z.boolean().nullable(),
+  downloadStatus: z.string().nullable(),
+  documentsCount: z.number().nullable(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  completedAt: z.string().nullable(),
+});
+
+const tallies = z.array(z.strictObject({ code: z.string(), count }));
+const term = z.strictObject({ name: z.string(), count });
+
+const run = z.strictObject({
+  id: z.string(),
+  kind: z.enum(runKinds),
+  state: z.enum(runStates),
+  stateReasons: names,
+  organisation: z.string(),
+  roster: z.string().nullable(),
+  mode: z.enum(['test', 'live']),
+  version: z.string(),
+  startedAt: instant,
+  finishedAt: instant,
+  comparedWith: z.strictObject({ runId: z.string(), finishedAt: instant }).nullable(),
+});
+
+const coverage = z.strictObject({
+  counts: z.strictObject({
+    rows: count,
+    customers: count,
+    rejected: count,
+    duplicates: count,
+    inScope: count,
+    planned: count,
+    screened: count,
+    reused: count,
+    failed: count,
+    skipped: count,
+    remaining: count,
+    searches: count,
+    attempts: count,
+    matches: count,
+    hits: count,
+    changes: count,
+  }),
+  sums: z.array(z.strictObject({ whole: term, parts: z.array(term) })),
+  states: z.array(z.strictObject({ code: z.enum(stateOrder), count })).nullable(),
+  failedBecause: tallies,
+  skippedBecause: tallies,
+});
+
+const matchChange = z.strictObject({
+  changeId: count,
+  severity: z.enum(severities),
+  kind: z.enum(matchChangeKinds),
+  cause: z.enum(changeCauses),
+  rule: z.string(),
+  party,
+  matchId: z.string(),
+  fields: z.array(z.enum(matchFields)),
+  before: match.nullable(),
+  after: match.nullable(),
+});
+
+const dossierChange = z.strictObject({
+  changeId: count,
+  kind: z.enum(dossierChangeKinds),
+  dossierId: z.string(),
+  customerKnown: z.boolean(),
+  fields: names,
+  before: dossier.nullable(),
+  after: dossier.nullable(),
+});
+
+const sweep = z.strictObject({
+  runId: z.string(),
+  startedAt: instant,
+  finishedAt: instant,
+  pages: count,
+  dossiers: count,
+  proven: z.boolean(),
+  unprovenBecause: z.string().nullable(),
+});
+
+/** `report.json`: the whole report with every text as it came; a part that the run does not have is null. */
+export const reportJsonSchema = z.strictObject({
+  schema: z.literal('nightscreen/report/1'),
+  run,
+  verdict: z.strictObject({
+    level: z.enum(['complete', 'partial', 'red']),
+    short: z.string(),
+    coverage: z.string(),
+    news: z.string(),
+    remarks: names,
+  }),
+  coverage: coverage.nullable(),
+  baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
+  calls: z.strictObject({ searches: count.nullable(), byOutcome: tallies, possiblyBilledTwice: count }),
+  evidence: z.strictObject({
+    settingsDigest: z.string(),
+    keyFingerprint: z.string(),
+    rosterSource: z
+      .strictObject({ source: z.string(), digest: z.string(), importedAt: instant, absent: count })
+      .nullable(),
+  }),
+  canaries: z
+    .array(
+      z.strictObject({
+        type: z.enum(['person', 'entity']),
+        name: z.string(),
+        expect: z.enum(['match', 'none']),
+        verdict: z.enum(['passed', 'failed']),
+        found: z.string().nullable(),
+      }),
+    )
+    .nullable(),
+  sweeps: z.array(sweep).nullable(),
+  changes: z.array(matchChange).nullable(),
+  dossierChanges: z.array(dossierChange).nullable(),
+  notScreened: z
+    .array(
+      z.strictObject({
+        party,
+        outcome: z.enum(['failed', 'skipped', 'remaining']),
+        reason: z.string(),
+        lastScreenedAt: instant.nullable(),
+      }),
+    )
+    .nullable(),
+  rejects: z
+    .array(
+      z.strictObject({
+        line: count,
+        column: z.string().nullable(),
+        reason: z.string(),
+        reference: z.string().nullable(),
+        fields: z.array(z.tuple([z.string(), z.string()])),
+      }),
+    )
+    .nullable(),
+});
+export type ReportJson = z.infer<typeof reportJsonSchema>;

@@ -1,0 +1,170 @@
+import { type Severity, severities } from '../changes/change-event.js';
+import type { DossierChangeKind } from '../changes/dossier-change.js';
+import type { CustomerState } from '../matches/customer-state.js';
+import type { RejectedRow } from '../roster/customer.js';
+import { checkSums } from './check-sums.js';
+import { listCoverageSums, listSums, type Sum } from './list-sums.js';
+import type {
+  CanaryFacts,
+  DossierChangeFacts,
+  MatchChangeFacts,
+  NotScreenedFacts,
+  RunCounts,
+  RunFacts,
+  SweepFacts,
+} from './run-facts.js';
+import { stateOrder } from './state-words.js';
+import { toVerdict, type Verdict } from './verdict.js';
+
+/** What names a run and tells it from others. */
+export type RunIdentity = Pick<
+  RunFacts,
+  | 'runId'
+  | 'kind'
+  | 'state'
+  | 'stateReasons'
+  | 'organisation'
+  | 'roster'
+  | 'mode'
+  | 'version'
+  | 'startedAt'
+  | 'finishedAt'
+  | 'comparedWith'
+>;
+
+/** A code with how often it occurred. */
+export interface Tally<Code extends string = string> {
+  code: Code;
+  count: number;
+}
+
+/** Where every row and every customer went. */
+export interface Coverage {
+  counts: RunCounts;
+  /** The sums as the reader is shown them; all hold. */
+  sums: readonly Sum[];
+  /** All states, those that need attention last; null for an import. */
+  states: readonly Tally<CustomerState>[] | null;
+  failedBecause: readonly Tally[];
+  skippedBecause: readonly Tally[];
+}
+
+/** The changes of one severity by customer reference. */
+export interface ChangeGroup {
+  severity: Severity;
+  changes: readonly MatchChangeFacts[];
+}
+
+/** The view model that every format renders: balanced, grouped and ordered; a part the run does not have is null. */
+export interface Report {
+  run: RunIdentity;
+  verdict: Verdict;
+  coverage: Coverage | null;
+  /** Only severities that occur, most severe first. */
+  changes: readonly ChangeGroup[] | null;
+  dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
+  notScreened: readonly NotScreenedFacts[] | null;
+  rejects: readonly RejectedRow[] | null;
+  /** Only severities that occur, most severe first. */
+  baseline: readonly Tally<Severity>[];
+  canaries: readonly CanaryFacts[] | null;
+  calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
+  evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource'>;
+}
+
+/** Builds the report of a run; throws ReportError `unbalanced` naming each sum that does not hold with both figures. */
+export function toReport(facts: RunFacts): Report {
+  checkSums(listSums(facts));
+  const { counts, states } = facts;
+  const screens = states !== null;
+  return {
+    run: toRunIdentity(facts),
+    verdict: toVerdict(facts),
+    coverage: counts === null ? null : toCoverage(facts, counts),
+    changes: screens ? groupChanges(facts.changes) : null,
+    dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
+    notScreened: screens ? orderNotScreened(facts.notScreened) : null,
+    rejects: counts === null ? null : [...facts.rejects].sort((a, b) => a.line - b.line),
+    baseline: severities.map((code) => ({ code, count: facts.baseline[code] })).filter((tally) => tally.count > 0),
+    canaries: screens ? facts.canaries : null,
+    calls: {
+      searches: counts?.searches ?? null,
+      byOutcome: toTallies(facts.attemptsByOutcome),
+      possiblyBilledTwice: facts.possiblyBilledTwice,
+    },
+    evidence: {
+      settingsDigest: facts.settingsDigest,
+      keyFingerprint: facts.keyFingerprint,
+      rosterSource: facts.rosterSource,
+    },
+  };
+}
+
+function toRunIdentity(facts: RunFacts): RunIdentity {
+  const { runId, kind, state, stateReasons, organisation, roster } = facts;
+  const { mode, version, startedAt, finishedAt, comparedWith } = facts;
+  return { runId, kind, state, stateReasons, organisation, roster, mode, version, startedAt, finishedAt, comparedWith };
+}
+
+function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
+  const { states } = facts;
+  const [rows, inScope, planned] = listCoverageSums(counts);
+  const hasRoster = counts.rows > 0 || facts.rosterSource !== null;
+  const shown = [hasRoster ? rows : undefined, ...(states === null ? [] : [inScope, planned])];
+  return {
+    counts,
+    sums: shown.filter((sum) => sum !== undefined),
+    states: states === null ? null : stateOrder.map((code) => ({ code, count: states[code] })),
+    failedBecause: toTallies(facts.failedBecause),
+    skippedBecause: toTallies(facts.skippedBecause),
+  };
+}
+
+function groupChanges(changes: readonly MatchChangeFacts[]): readonly ChangeGroup[] {
+  return severities
+    .map((severity) => ({
+      severity,
+      changes: changes
+        .filter((change) => change.severity === severity)
+        .sort((a, b) => compareText(a.party.reference, b.party.reference) || a.changeId - b.changeId),
+    }))
+    .filter((group) => group.changes.length > 0);
+}
+
+function orderDossiers(changes: readonly DossierChangeFacts[]): readonly DossierChangeFacts[] {
+  const place = (change: DossierChangeFacts): number => dossierChangeOrder.indexOf(change.kind);
+  return [...changes].sort(
+    (a, b) => place(a) - place(b) || compareText(a.dossierId, b.dossierId) || a.changeId - b.changeId,
+  );
+}
+
+function orderNotScreened(lines: readonly NotScreenedFacts[]): readonly NotScreenedFacts[] {
+  const outcomes: readonly NotScreenedFacts['outcome'][] = ['failed', 'remaining', 'skipped'];
+  const place = (line: NotScreenedFacts): number => outcomes.indexOf(line.outcome);
+  return [...lines].sort(
+    (a, b) =>
+      place(a) - place(b) ||
+      compareText(a.reason, b.reason) ||
+      compareText(a.party.reference, b.party.reference) ||
+      compareText(a.party.name, b.party.name),
+  );
+}
+
+/** What a reviewer acts on comes first; a moved time stamp comes last. */
+const dossierChangeOrder: readonly DossierChangeKind[] = [
+  'dossier_status_changed',
+  'dossier_gone',
+  'dossier_returned',
+  'dossier_appeared',
+  'dossier_changed',
+  'dossier_touched',
+];
+
+const toTallies = (byCode: Readonly<Record<string, number>>): readonly Tally[] =>
+  Object.entries(byCode)
+    .map(([code, count]) => ({ code, count }))
+    .filter((tally) => tally.count > 0)
+    .sort((a, b) => b.count - a.count || compareText(a.code, b.code));
+
+/** By code units: the order must not depend on the machine's locale. */
+const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,180 @@
+import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { Match } from '../matches/match.js';
+import type { Report } from './report.js';
+import type { ReportJson } from './report-json.js';
+import type { DossierChangeFacts, MatchChangeFacts, PartyFacts } from './run-facts.js';
+
+/** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order. */
+export function toReportJson(report: Report): ReportJson {
+  const { run, verdict, coverage, calls, evidence } = report;
+  const { rosterSource } = evidence;
+  return {
+    schema: 'nightscreen/report/1',
+    run: toRun(run),
+    verdict: { ...verdict, remarks: [...verdict.remarks] },
+    coverage: coverage === null ? null : toCoverage(coverage),
+    baseline: [...report.baseline],
+    calls: { ...calls, byOutcome: [...calls.byOutcome] },
+    evidence: {
+      settingsDigest: evidence.settingsDigest,
+      keyFingerprint: evidence.keyFingerprint,
+      rosterSource:
+        rosterSource === null
+          ? null
+          : {
+              source: rosterSource.source,
+              digest: rosterSource.digest,
+              importedAt: rosterSource.importedAt.toISOString(),
+              absent: rosterSource.absent,
+            },
+    },
+    canaries:
+      report.canaries?.map(({ type, name, expect, verdict, found }) => ({ type, name, expect, verdict, found })) ??
+      null,
+    sweeps:
+      report.dossiers?.sweeps.map((sweep) => ({
+        runId: sweep.runId,
+        startedAt: sweep.startedAt.toISOString(),
+        finishedAt: sweep.finishedAt.toISOString(),
+        pages: sweep.pages,
+        dossiers: sweep.dossiers,
+        proven: sweep.proven,
+        unprovenBecause: sweep.unprovenBecause,
+      })) ?? null,
+    changes: report.changes?.flatMap((group) => group.changes).map(toMatchChange) ?? null,
+    dossierChanges: report.dossiers?.changes.map(toDossierChange) ?? null,
+    notScreened:
+      report.notScreened?.map((line) => ({
+        party: toParty(line.party),
+        outcome: line.outcome,
+        reason: line.reason,
+        lastScreenedAt: line.lastScreenedAt?.toISOString() ?? null,
+      })) ?? null,
+    rejects:
+      report.rejects?.map(({ line, column, reason, reference, fields }) => ({
+        line,
+        column,
+        reason,
+        reference,
+        fields: Object.entries(fields),
+      })) ?? null,
+  };
+}
+
+function toRun(run: Report['run']): ReportJson['run'] {
+  return {
+    id: run.runId,
+    kind: run.kind,
+    state: run.state,
+    stateReasons: [...run.stateReasons],
+    organisation: run.organisation,
+    roster: run.roster,
+    mode: run.mode,
+    version: run.version,
+    startedAt: run.startedAt.toISOString(),
+    finishedAt: run.finishedAt.toISOString(),
+    comparedWith:
+      run.comparedWith === null
+        ? null
+        : { runId: run.comparedWith.runId, finishedAt: run.comparedWith.finishedAt.toISOString() },
+  };
+}
+
+function toCoverage(coverage: NonNullable<Report['coverage']>): ReportJson['coverage'] {
+  const { counts } = coverage;
+  return {
+    counts: {
+      rows: counts.rows,
+      customers: counts.customers,
+      rejected: counts.rejected,
+      duplicates: counts.duplicates,
+      inScope: counts.inScope,
+      planned: counts.planned,
+      screened: counts.screened,
+      reused: counts.reused,
+      failed: counts.failed,
+      skipped: counts.skipped,
+      remaining: counts.remaining,
+      searches: counts.searches,
+      attempts: counts.attempts,
+      matches: counts.matches,
+      hits: counts.hits,
+      changes: counts.changes,
+    },
+    sums: coverage.sums.map(({ whole, parts }) => ({ whole, parts: [...parts] })),
+    states: coverage.states === null ? null : [...coverage.states],
+    failedBecause: [...coverage.failedBecause],
+    skippedBecause: [...coverage.skippedBecause],
+  };
+}
+
+function toMatchChange(change: MatchChangeFacts): NonNullable<ReportJson['changes']>[number] {
+  const { changeId, severity, kind, cause, rule, matchId } = change;
+  return {
+    changeId,
+    severity,
+    kind,
+    cause,
+    rule,
+    party: toParty(change.party),
+    matchId,
+    fields: [...change.fields],
+    before: toMatch(change.before),
+    after: toMatch(change.after),
+  };
+}
+
+function toDossierChange(change: DossierChangeFacts): NonNullable<ReportJson['dossierChanges']>[number] {
+  const { changeId, kind, dossierId, customerKnown } = change;
+  return {
+    changeId,
+    kind,
+    dossierId,
+    customerKnown,
+    fields: [...change.fields],
+    before: toDossier(change.before),
+    after: toDossier(change.after),
+  };
+}
+
+function toParty(party: PartyFacts): NonNullable<ReportJson['notScreened']>[number]['party'] {
+  const { reference, role, type, name, birthDate, countries, riskTier } = party;
+  return { reference, role, type, name, birthDate, countries: [...countries], riskTier };
+}
+
+function toMatch(match: Match | null): NonNullable<ReportJson['changes']>[number]['before'] {
+  if (match === null) return null;
+  const { rank, id, name, schema, isHit, score, topics, birthDates, countries } = match;
+  return {
+    rank,
+    id,
+    name,
+    schema,
+    isHit,
+    score,
+    topics: [...topics],
+    birthDates: [...birthDates],
+    countries: [...countries],
+  };
+}
+
+function toDossier(dossier: DossierSnapshot | null): NonNullable<ReportJson['dossierChanges']>[number]['before'] {
+  if (dossier === null) return null;
+  const { id, token, type, status, name, reference, riskScore, isTest } = dossier;
+  const { downloadStatus, documentsCount, createdAt, updatedAt, completedAt } = dossier;
+  return {
+    id,
+    token,
+    type,
+    status,
+    name,
+    reference,
+    riskScore,
+    isTest,
+    downloadStatus,
+    documentsCount,
+    createdAt,
+    updatedAt,
+    completedAt,
+  };
+}

@@ -1,0 +1,125 @@
+import { severities } from '../changes/change-event.js';
+import { countNoun, formatCount } from './format-count.js';
+import { formatDay } from './format-time.js';
+import type { RunFacts } from './run-facts.js';
+
+/** How far the reader may rely on the run: `partial` when anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
+export type VerdictLevel = 'complete' | 'partial' | 'red';
+
+/** What the run comes to, in words without any personal data. */
+export interface Verdict {
+  level: VerdictLevel;
+  /** A few words for a subject line: `12 to review`. */
+  short: string;
+  /** One sentence: how complete the run is. */
+  coverage: string;
+  /** One sentence: what changed since the last report. */
+  news: string;
+  /** Sentences on what else the reader has to know: why the run is not complete, rejected rows. */
+  remarks: readonly string[];
+}
+
+/** Judges a run from its facts alone. */
+export function toVerdict(facts: RunFacts): Verdict {
+  const level = toLevel(facts);
+  return {
+    level,
+    short: toShort(facts, level),
+    coverage: toCoverage(facts),
+    news: toNews(facts),
+    remarks: toRemarks(facts),
+  };
+}
+
+function toLevel(facts: RunFacts): VerdictLevel {
+  if (facts.state === 'unbalanced' || facts.state === 'refused' || countFailedCanaries(facts) > 0) return 'red';
+  const notScreened = facts.states?.not_screened ?? 0;
+  const unproven = facts.sweeps.some((sweep) => !sweep.proven);
+  return facts.state === 'complete' && notScreened === 0 && !unproven ? 'complete' : 'partial';
+}
+
+function toShort(facts: RunFacts, level: VerdictLevel): string {
+  if (level === 'red') {
+    if (countFailedCanaries(facts) > 0) return 'canary failed';
+    return facts.state === 'refused' ? 'run refused' : 'sums do not hold';
+  }
+  const notScreened = facts.states?.not_screened ?? 0;
+  if (level === 'partial' && notScreened > 0) return `${formatCount(notScreened)} not screened`;
+  if (level === 'partial') return facts.sweeps.some((sweep) => !sweep.proven) ? 'sweep unproven' : 'run not finished';
+  return describeWork(facts);
+}
+
+function describeWork(facts: RunFacts): string {
+  const toReview = facts.changes.filter((change) => change.severity !== 'info').length;
+  const baseline = countBaseline(facts);
+  const parts: string[] = [];
+  if (toReview > 0) parts.push(`${formatCount(toReview)} to review`);
+  if (baseline > 0) parts.push(countNoun(baseline, 'first-time match', 'first-time matches'));
+  if (facts.dossierChanges.length > 0) parts.push(countNoun(facts.dossierChanges.length, 'dossier change'));
+  if (parts.length > 0) return parts.join(', ');
+  return facts.states === null && facts.counts !== null ? 'roster imported' : 'nothing to review';
+}
+
+function toCoverage(facts: RunFacts): string {
+  const { counts, states } = facts;
+  if (counts !== null && states !== null) {
+    const customers = countNoun(counts.inScope, 'customer');
+    if (states.not_screened > 0)
+      return `${formatCount(states.not_screened)} of ${customers} in scope ${states.not_screened === 1 ? 'is' : 'are'} not screened.`;
+    if (counts.inScope === 0) return 'No customer was in scope.';
+    if (counts.inScope === 1) return 'The one customer in scope has a valid screening.';
+    return `All ${customers} in scope have a valid screening.`;
+  }
+  if (counts !== null)
+    return `${countNoun(counts.customers, 'customer')} accepted from ${countNoun(counts.rows, 'row')}.`;
+  return describeSweeps(facts);
+}
+
+function describeSweeps(facts: RunFacts): string {
+  const dossiers = facts.sweeps.reduce((most, sweep) => Math.max(most, sweep.dossiers), 0);
+  const proven = facts.sweeps.length > 0 && facts.sweeps.every((sweep) => sweep.proven);
+  return `${countNoun(dossiers, 'dossier')} seen; that these are all of them is ${proven ? 'proven' : 'not proven'}.`;
+}
+
+function toNews(facts: RunFacts): string {
+  const since = facts.comparedWith === null ? '' : ` since ${formatDay(facts.comparedWith.finishedAt)}`;
+  const parts: string[] = [];
+  if (facts.states !== null) {
+    const bySeverity = severities
+      .map((severity) => ({ severity, count: facts.changes.filter((change) => change.severity === severity).length }))
+      .filter((group) => group.count > 0)
+      .map((group) => `${formatCount(group.count)} ${group.severity}`);
+    const changes = countNoun(facts.changes.length, 'change');
+    parts.push(bySeverity.length === 0 ? `No match changed${since}.` : `${changes}${since}: ${bySeverity.join(', ')}.`);
+  }
+  const baseline = countBaseline(facts);
+  if (baseline > 0) {
+    parts.push(`${countNoun(baseline, 'match', 'matches')} of customers screened for the first time.`);
+  }
+  if (facts.sweeps.length > 0) {
+    const dossiers = facts.dossierChanges.length;
+    parts.push(dossiers === 0 ? 'No dossier changed.' : `${countNoun(dossiers, 'dossier change')}.`);
+  }
+  return parts.join(' ');
+}
+
+function toRemarks(facts: RunFacts): readonly string[] {
+  const remarks = facts.stateReasons.map(toSentence);
+  const rejected = facts.counts?.rejected ?? 0;
+  if (rejected > 0) {
+    remarks.push(
+      `${countNoun(rejected, 'roster row')} ${rejected === 1 ? 'was rejected and is' : 'were rejected and are'} not screened.`,
+    );
+  }
+  return remarks;
+}
+
+function toSentence(words: string): string {
+  const text = words.trim();
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
+}
+
+const countFailedCanaries = (facts: RunFacts): number =>
+  facts.canaries.filter((canary) => canary.verdict === 'failed').length;
+const countBaseline = (facts: RunFacts): number => Object.values(facts.baseline).reduce((sum, count) => sum + count, 0);

@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest';
+import { type Import, listFiles, readImports, readSource } from './read-imports.js';
+
+/** DESIGN's table: from which places a place may import values. A place is a folder or file of `src`, or `jobs`. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  clock: [],
+  client: ['errors', 'clock'],
+  roster: ['errors'],
+  screening: ['roster', 'client', 'errors'],
+  matches: ['screening', 'roster', 'errors'],
+  dossiers: ['client', 'errors'],
+  changes: ['matches', 'dossiers', 'errors'],
+  reports: ['changes', 'matches', 'errors'],
+  mail: ['reports', 'errors'],
+  store: ['errors', 'clock'],
+  runs: [
+    'errors',
+    'clock',
+    'client',
+    'roster',
+    'screening',
+    'matches',
+    'dossiers',
+    'changes',
+    'reports',
+    'mail',
+    'store',
+  ],
+  scheduling: ['runs', 'errors', 'clock'],
+  logging: ['errors'],
+  sandbox: [],
+  config: [
+    'errors',
+    'client',
+    'roster',
+    'screening',
+    'matches',
+    'changes',
+    'dossiers',
+    'reports',
+    'mail',
+    'scheduling',
+  ],
+  jobs: ['runs', 'config', 'errors'],
+  cli: ['*'],
+};
+
+/** Upstream order of the places: `import type` may point to any place earlier in it. */
+const upstream = [
+  ...['errors', 'clock', 'client', 'roster', 'screening', 'matches', 'dossiers', 'changes', 'reports', 'mail', 'store'],
+  ...['runs', 'scheduling', 'logging', 'config', 'jobs', 'cli'],
+];
+
+const files = [...listFiles('src'), ...listFiles('jobs')];
+const imports = files.flatMap(readImports);
+
+function toPlace(file: string): string {
+  const [top = '', second = ''] = file.split('/');
+  return top === 'src' ? second.replace(/\.ts$/, '') : top;
+}
+
+function isAllowed({ from, to, isType }: Import): boolean {
+  const [importer, imported] = [toPlace(from), toPlace(to)];
+  const values = mayImport[importer];
+  if (!values) return false;
+  if (importer === imported || values.includes('*') || values.includes(imported)) return true;
+  return isType && importer !== 'sandbox' && upstream.indexOf(imported) < upstream.indexOf(importer);
+}
+
+function findCycle(edges: ReadonlyMap<string, readonly string[]>): readonly string[] | null {
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): readonly string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return null;
+    for (const next of edges.get(file) ?? []) {
+      const cycle = walk(next, [...path, file]);
+      if (cycle) return cycle;
+    }
+    done.add(file);
+    return null;
+  };
+  for (const file of edges.keys()) {
+    const cycle = walk(file, []);
+    if (cycle) return cycle;
+  }
+  return null;
+}
+
+it('imports run one way, as the table of the design says, dynamic ones included', () => {
+  expect(imports.length).toBeGreaterThan(100);
+  const wrong = imports
+    .filter((one) => !isAllowed(one))
+    .map(({ from, to, isType }) => `${from} -> ${to}${isType ? ' (type)' : ''}`);
+  expect(wrong).toEqual([]);
+});
+
+it('no files import each other in a circle', () => {
+  const edges = new Map(
+    files.map((file) => [file, imports.filter((one) => one.from === file && !one.isType).map((one) => one.to)]),
+  );
+  expect(findCycle(edges)).toBeNull();
+});
+
+it('only the command line and the configuration read the environment, and only the command line prints', () => {
+  const outside = (places: readonly string[]) => files.filter((file) => !places.includes(toPlace(file)));
+  expect(outside(['cli', 'config']).filter((file) => readSource(file).includes('process.env'))).toEqual([]);
+  expect(outside(['cli']).filter((file) => /console\.|process\.stdout/.test(readSource(file)))).toEqual([]);
+});
+
+it('no file is untyped, and none is so long that it hides a second concept', () => {
+  const untyped = /@ts-(ignore|nocheck|expect-error)|: any\b|<any>|as any\b/;
+  expect(files.filter((file) => untyped.test(readSource(file)))).toEqual([]);
+  expect(files.filter((file) => readSource(file).split('\n').length > 300)).toEqual([]);
+});

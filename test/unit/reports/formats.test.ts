@@ -1,0 +1,232 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { renderChangesCsv } from '../../../src/reports/changes-csv.js';
+import { formatCount } from '../../../src/reports/format-count.js';
+import { formatDuration, formatTime } from '../../../src/reports/format-time.js';
+import { renderHtml } from '../../../src/reports/html-report.js';
+import { renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
+import { renderCsv } from '../../../src/reports/render-csv.js';
+import { renderJson } from '../../../src/reports/render-json.js';
+import { toReport } from '../../../src/reports/report.js';
+import { reportJsonSchema } from '../../../src/reports/report-json.js';
+import type { RunFacts } from '../../../src/reports/run-facts.js';
+import { toReportJson } from '../../../src/reports/to-report-json.js';
+import { toVisibleText } from '../../../src/reports/visible-text.js';
+import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
+import {
+  buildChange,
+  buildCounts,
+  buildMatch,
+  buildNotScreened,
+  buildParty,
+  buildRedFacts,
+  buildRunFacts,
+  buildSweepFacts,
+} from '../../helpers/run-facts.js';
+
+async function toHtml(facts: RunFacts): Promise<string> {
+  let page = '';
+  for await (const chunk of renderHtml(toReport(facts))) page += chunk;
+  return page;
+}
+
+const readCsv = (chunks: Iterable<string>): string[][] => parse([...chunks].join(''), { bom: true });
+
+const payloads = [
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  '</title></style><svg/onload=alert(1)>',
+  '=HYPERLINK("http://evil.example","x")',
+  '&lt;script&gt;',
+  '\u202Eevil\u0000',
+];
+
+function buildHostileFacts(payload: string): RunFacts {
+  const party = buildParty({ reference: payload, name: payload, countries: [payload] });
+  const match = buildMatch({
+    id: payload,
+    name: payload,
+    schema: payload,
+    topics: [payload],
+    birthDates: [payload],
+    countries: [payload],
+  });
+  const facts = buildEventfulFacts();
+  return {
+    ...facts,
+    roster: payload,
+    organisation: payload,
+    stateReasons: [payload],
+    counts: buildCounts({ ...facts.counts, changes: 2, rejected: 1, rows: 506, failed: 1, screened: 467 }),
+    failedBecause: { [payload]: 1 },
+    changes: [
+      buildChange({ party, matchId: payload, rule: payload, after: match }),
+      buildChange({
+        party,
+        severity: 'low',
+        kind: 'match_changed',
+        fields: ['name', 'topics'],
+        before: match,
+        after: match,
+      }),
+    ],
+    notScreened: [buildNotScreened({ party, reason: payload })],
+    states: {
+      clear: 441,
+      below_threshold: 41,
+      settled_false_positive: 4,
+      incompletely_seen: 1,
+      not_screened: 1,
+      open_hit: 11,
+      confirmed: 1,
+    },
+    rejects: [{ line: 2, column: payload, reason: 'missing_name', reference: payload, fields: { [payload]: payload } }],
+    canaries: [{ type: 'person', name: payload, expect: 'match', verdict: 'failed', found: payload }],
+  };
+}
+
+describe('report.html', () => {
+  it.each(payloads)('%j stays text', async (payload) => {
+    const page = await toHtml(buildHostileFacts(payload));
+    expect(page).not.toMatch(/<(script|img|svg)/i);
+    const attributes = [...page.matchAll(/<[a-z][^>]*>/gi)].map(([tag]) => tag.replace(/"[^"]*"/g, '""'));
+    for (const tag of attributes) expect(tag).not.toMatch(/\son\w+=|'/);
+    expect(page).not.toContain('\u0000');
+    expect(page).not.toContain('\u202e');
+  });
+
+  it('needs nothing from outside', async () => {
+    const page = await toHtml(buildEventfulFacts());
+    expect(page).not.toMatch(/(src|href)="(?!#)/);
+    expect(page).not.toMatch(/url\(|@import/);
+  });
+
+  it('a test key is marked as no evidence, a live key is not', async () => {
+    expect(await toHtml(buildEventfulFacts())).toContain('TEST: not evidence');
+    expect(await toHtml(buildRunFacts())).not.toContain('TEST: not evidence');
+  });
+
+  it('a quiet night says that nothing changed and what was checked', async () => {
+    const page = await toHtml(buildRunFacts());
+    expect(page).toContain('No match changed.');
+    expect(page).toContain('480 customers with 470 searches');
+    expect(page).toContain('Nobody in scope is left unscreened.');
+    expect(page).not.toContain('id="dossiers"');
+  });
+
+  it('a red run says so before anything else', async () => {
+    const page = await toHtml(buildRedFacts());
+    expect(page.indexOf('Red: do not rely on this run')).toBeLessThan(page.indexOf('id="coverage"'));
+    expect(page).toContain('no hit among 0 results for a listed party');
+  });
+
+  it('a sweep on its own has no screening sections', async () => {
+    const page = await toHtml(buildSweepFacts());
+    expect(page).toContain('Not proven complete');
+    for (const id of ['coverage', 'changes', 'not-screened', 'rejects', 'canaries'])
+      expect(page).not.toContain(`id="${id}"`);
+  });
+
+  it('without canaries says that there are none', async () => {
+    expect(await toHtml(buildRunFacts({ canaries: [] }))).toContain('No canary is configured');
+  });
+
+  it('long lists are cut at 200 below high, and the page says where the rest is', async () => {
+    const many = (severity: 'high' | 'low'): RunFacts['changes'] =>
+      Array.from({ length: 250 }, (_, index) =>
+        buildChange({ changeId: index, severity, party: buildParty({ reference: `${severity}-${index}` }) }),
+      );
+    const changes = [...many('high'), ...many('low')];
+    const page = await toHtml(buildRunFacts({ changes, counts: buildCounts({ changes: 500 }) }));
+    expect(page.match(/>high-\d+</g)).toHaveLength(250);
+    expect(page.match(/>low-\d+</g)).toHaveLength(200);
+    expect(page).toContain('The first 200 of 250 are shown; all of them are in <code>changes.csv</code>');
+    expect(page).toContain('500 changes');
+  });
+});
+
+describe('the CSV files', () => {
+  it('text comes back as it was, but for the apostrophe before a formula', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.string({ unit: 'binary' }), fc.integer()), { minLength: 1 }), (lines) => {
+        const columns = [
+          { header: 'text', cell: (line: [string, number]) => line[0] },
+          { header: 'number', cell: (line: [string, number]) => line[1] },
+        ];
+        const [header, ...rows] = readCsv(renderCsv(columns, lines));
+        expect(header).toEqual(['text', 'number']);
+        expect(rows).toHaveLength(lines.length);
+        for (const [index, [text, number]] of lines.entries()) {
+          expect(rows[index]?.[0]?.replaceAll("'", '')).toBe(text.replaceAll("'", ''));
+          expect(rows[index]?.[1]).toBe(String(number));
+        }
+      }),
+    );
+  });
+
+  it('open in a spreadsheet as UTF-8 and end their lines with CR LF', () => {
+    const text = [...renderChangesCsv(toReport(buildEventfulFacts()))].join('');
+    expect(text.startsWith('\ufeffabout,severity,what,')).toBe(true);
+    expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+  });
+
+  it.each(payloads)('no cell of %j is a formula, headers included', (payload) => {
+    const report = toReport(buildHostileFacts(payload));
+    for (const cells of [...readCsv(renderChangesCsv(report)), ...readCsv(renderRejectsCsv(report))]) {
+      for (const cell of cells) if (!/^-?\d/.test(cell)) expect(cell).not.toMatch(/^[\s\p{C}]*[=+\-@]/u);
+    }
+  });
+
+  it('hold every change, those of dossiers too', () => {
+    const rows = readCsv(renderChangesCsv(toReport(buildEventfulFacts())));
+    expect(rows.slice(1).map((row) => row[0])).toEqual([...Array(8).fill('match'), 'dossier', 'dossier']);
+  });
+
+  it('rejects.csv gives the fields back under the headers of the source', () => {
+    const [header, first] = readCsv(renderRejectsCsv(toReport(buildEventfulFacts())));
+    expect(header?.slice(5)).toEqual(['customer_id', 'type', 'name', 'birth_date', 'countries']);
+    expect(first).toEqual([
+      '12',
+      'name',
+      'missing_name',
+      'no name',
+      'C-3001',
+      'C-3001',
+      'person',
+      '',
+      '1980-02-30',
+      'DK',
+    ]);
+  });
+});
+
+describe('report.json', () => {
+  it.each([
+    ['an eventful night', buildEventfulFacts()],
+    ['a quiet night', buildRunFacts()],
+    ['a sweep', buildSweepFacts()],
+    ['hostile texts', buildHostileFacts(payloads[6] ?? '')],
+  ])('%s follows the schema and keeps every text as it came', (_name, facts) => {
+    const document = toReportJson(toReport(facts));
+    const read: unknown = JSON.parse([...renderJson(document)].join(''));
+    expect(reportJsonSchema.parse(read)).toEqual(document);
+    expect(document.rejects?.map((row) => Object.fromEntries(row.fields)) ?? []).toEqual(
+      facts.counts === null ? [] : facts.rejects.map((row) => row.fields),
+    );
+  });
+});
+
+describe('figures', () => {
+  it('are written the same everywhere', () => {
+    expect([0, 999, 1000, 1234567].map(formatCount)).toEqual(['0', '999', '1,000', '1,234,567']);
+    expect(formatTime(new Date('2026-11-21T02:04:15.480Z'))).toBe('2026-11-21 02:04:15 UTC');
+    expect(formatDuration(new Date(0), new Date(3_725_000))).toBe('1 h 2 min');
+  });
+
+  it('what cannot be seen is shown by its code point, joiners stay', () => {
+    expect(toVisibleText('a\u202eb\u0000')).toBe('a[U+202E]b[U+0000]');
+    expect(toVisibleText('می\u200cخواهم')).toBe('می\u200cخواهم');
+  });
+});
