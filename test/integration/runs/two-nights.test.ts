@@ -9,7 +9,13 @@ import { demoRoster, loadDemoWorld, readDemoCanaries, readExpectedChanges } from
 import { makeWorkplace } from '../../helpers/workplace.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
-const night = { kind: 'rescreen', roster: demoRoster, selection: 'due', importFirst: true, writeReport: false } as const;
+const night = {
+  kind: 'rescreen',
+  roster: demoRoster,
+  selection: 'due',
+  importFirst: true,
+  writeReport: false,
+} as const;
 
 describeOnEachDatabase('two nights of the demo roster', (open) => {
   it('the second night reports exactly the known changes, and its report can be made again byte for byte', async () => {
@@ -21,15 +27,23 @@ describeOnEachDatabase('two nights of the demo roster', (open) => {
     const second = await makeWorkplace(database, sandbox, { settings });
     try {
       const nightOne = await runScreening(first, night, signal);
-      expect(nightOne).toMatchObject({ state: 'complete', counts: { rows: 500, customers: 491, rejected: 5, duplicates: 4 } });
-      expect(await runSweep(first, { writeReport: false }, signal)).toMatchObject({ state: 'complete', counts: { proven: true } });
+      expect(nightOne).toMatchObject({
+        state: 'complete',
+        counts: { rows: 500, customers: 491, rejected: 5, duplicates: 4 },
+      });
+      expect(await runSweep(first, { writeReport: false }, signal)).toMatchObject({
+        state: 'complete',
+        counts: { proven: true },
+      });
       const reportOne = await runReport(first, { send: false });
       expect(reportOne.runId).toBe(nightOne.runId);
 
       sandbox.setWorld(await loadDemoWorld('after'));
       const nightTwo = await runScreening(second, night, signal);
       expect(nightTwo.state).toBe('complete');
-      expect(await runSweep(second, { writeReport: false }, signal)).toMatchObject({ counts: { appeared: 1, changed: 3, gone: 0 } });
+      expect(await runSweep(second, { writeReport: false }, signal)).toMatchObject({
+        counts: { appeared: 1, changed: 3, gone: 0 },
+      });
       const reportTwo = await runReport(second, { send: false });
       expect((await runReport(second, { send: false })).files).toEqual(reportTwo.files);
 

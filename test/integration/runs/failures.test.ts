@@ -1,0 +1,238 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { ConfigError, RosterError } from '../../../src/errors.js';
+import { toFileRoster } from '../../../src/roster/settings.js';
+import { showRun } from '../../../src/runs/list-runs.js';
+import { resumeRun } from '../../../src/runs/resume-run.js';
+import type { RunSummary } from '../../../src/runs/run-summary.js';
+import { runScreening, type ScreeningOptions } from '../../../src/runs/screening-run.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { makeWorkplace, type WorkplaceOptions } from '../../helpers/workplace.js';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const signal = new AbortController().signal;
+
+const listed = (id: string, name: string, topics: string[] = ['sanction']): WatchlistEntry => ({
+  id: `amla_${id}`,
+  schema: 'Person',
+  name,
+  aliases: [],
+  topics,
+  birth_date: ['1960-01-01'],
+  country: ['fr'],
+});
+const watchlist = [
+  listed('one', 'Wilhelmina Achterberg'),
+  listed('two', 'Oktavian Prunescu'),
+  listed('c', 'Canary Listed'),
+];
+const canaries = [
+  { type: 'person', name: 'Canary Listed', expect: 'match' },
+  { type: 'person', name: 'Zzyzx Qwfpg', expect: 'none' },
+] as const;
+const people = [
+  'Wilhelmina Achterberg',
+  'Oktavian Prunescu',
+  'Tamsin Oyelaran',
+  'Bertil Kvarnström',
+  'Aroha Ngata',
+  'Ciro Malvestuto',
+];
+
+const writeRoster = async (names: readonly string[]): Promise<string> => {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
+  const rows = names.map((name, index) => `C-${index + 1},person,${name}\n`);
+  await writeFile(path, `customer_id,type,name\n${rows.join('')}`);
+  return path;
+};
+
+describeOnEachDatabase('a screening that meets trouble', (open) => {
+  const closing: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+
+  const begin = async (names: readonly string[] = people) => {
+    const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+    const database = await open();
+    closing.push(() => sandbox.close());
+    const roster = toFileRoster('people', await writeRoster(names));
+    const work = async (options: WorkplaceOptions = {}): Promise<Workplace> => {
+      const settings = { canaries, rosters: [roster], ...options.settings };
+      const workplace = await makeWorkplace(database, sandbox, { ...options, settings });
+      closing.push(() => workplace.client().close());
+      return workplace;
+    };
+    const run = async (workplace: Workplace, options: Partial<ScreeningOptions> = {}): Promise<RunSummary> =>
+      runScreening(
+        workplace,
+        { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
+        signal,
+      );
+    return { sandbox, database, roster, work, run };
+  };
+  const searched = (sandbox: Sandbox, name: string): number =>
+    sandbox.ledger().filter((call) => call.searchName === name).length;
+
+  it('a failed search never reports a removed match, and says who was not screened', async () => {
+    const { sandbox, database, work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    sandbox.setFaults([
+      { name: 'Wilhelmina Achterberg', status: 400 },
+      {
+        name: 'Oktavian Prunescu',
+        raw: { status: 201, body: '{"query":"Oktavian Prunescu","type":"person","total":0}' },
+      },
+    ]);
+    const night = await run(await work());
+    expect(night).toMatchObject({
+      state: 'incomplete',
+      exitCode: 3,
+      counts: { planned: 6, screened: 4, failed: 2, changes: 0 },
+    });
+    const facts = await showRun(database, night.runId);
+    expect(facts.notScreened.map((one) => [one.party.reference, one.outcome, one.reason])).toEqual([
+      ['C-1', 'failed', 'http_400'],
+      ['C-2', 'failed', 'invalid_body'],
+    ]);
+    expect(facts.states).toMatchObject({ clear: 4, open_hit: 0, not_screened: 2 });
+  });
+
+  it('a service that finds nothing any more turns the run red before a customer is asked about', async () => {
+    const { sandbox, work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    sandbox.setWorld({ watchlist: [], dossiers: [] });
+    const before = sandbox.ledger().length;
+    const night = await run(await work());
+    expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 6, changes: 0 } });
+    expect(
+      sandbox
+        .ledger()
+        .slice(before)
+        .filter((call) => call.path === '/aml/search'),
+    ).toHaveLength(canaries.length);
+  });
+
+  it('a rejected key stops the run with everybody counted, and the next start goes on at the next customer', async () => {
+    const { sandbox, work, run } = await begin();
+    sandbox.setFaults([{ path: '/aml/search', status: 401, afterCalls: 4 }]);
+    const first = await work({
+      settings: { service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 1 } } },
+    });
+    const stopped = await run(first);
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6, screened: 2, remaining: 4 } });
+    const resumed = await run(await work());
+    expect(resumed.runId).toBe(stopped.runId);
+    expect(resumed).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, remaining: 0 } });
+    expect(people.map((name) => searched(sandbox, name)).toSorted()).toEqual([1, 1, 1, 1, 1, 2]);
+  });
+
+  it('a wrong key from the start stops resumable with everybody remaining', async () => {
+    const { work, run } = await begin();
+    const stopped = await run(await work({ apiKey: 'private_sandbox_wrong' }));
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6, remaining: 6, attempts: 0 } });
+    expect(await run(await work())).toMatchObject({ state: 'complete', runId: stopped.runId, counts: { screened: 6 } });
+  });
+
+  it('an outage stops the run resumable and fails no customer', async () => {
+    const { sandbox, work, run } = await begin();
+    sandbox.setFaults([{ path: '/aml/search', status: 503, times: 10_000, afterCalls: 2 }]);
+    const rate = { perSecond: 400, concurrency: 2 };
+    const options = { maxAttempts: 2, settings: { service: { baseUrl: sandbox.url, rate } } };
+    const stopped = await run(await work(options));
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { failed: 0, remaining: 6 } });
+    sandbox.setFaults([]);
+    expect(await resumeRun(await work(), stopped.runId, signal)).toMatchObject({
+      state: 'complete',
+      counts: { screened: 6 },
+    });
+  });
+
+  it('what failed for the service\u2019s sake is asked again at the end of the run', async () => {
+    const { sandbox, work, run } = await begin();
+    sandbox.setFaults([{ name: 'Aroha Ngata', status: 503, times: 2 }]);
+    expect(await run(await work({ maxAttempts: 2 }))).toMatchObject({
+      state: 'complete',
+      counts: { screened: 6, failed: 0 },
+    });
+  });
+
+  it('the limit of searches stops the run, and what it left is asked next', async () => {
+    const { sandbox, work, run } = await begin();
+    const stopped = await run(await work(), { maxSearches: 4 });
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 4, remaining: 2 } });
+    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 6 } });
+    expect(people.map((name) => searched(sandbox, name))).toEqual([1, 1, 1, 1, 1, 1]);
+  });
+
+  it('customers with the same request share one search', async () => {
+    const { sandbox, work, run } = await begin(['Tamsin Oyelaran', 'Tamsin  Oyelaran', 'Ciro Malvestuto']);
+    expect(await run(await work())).toMatchObject({ counts: { customers: 3, planned: 3, screened: 3, searches: 2 } });
+    expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(1);
+  });
+
+  it('the ledger equals the service\u2019s own count, repeats and cut connections included', async () => {
+    const { sandbox, work, run } = await begin();
+    sandbox.setFaults([
+      { name: 'Aroha Ngata', cut: 'after_work' },
+      { name: 'Ciro Malvestuto', status: 503, times: 2 },
+      { name: 'Tamsin Oyelaran', status: 429, retryAfter: '0' },
+    ]);
+    const summary = await run(await work());
+    const calls = sandbox.ledger().filter((call) => call.path === '/aml/search').length;
+    expect(calls).toBe(people.length + canaries.length + 4);
+    expect(summary).toMatchObject({ state: 'complete', counts: { attempts: calls } });
+  });
+
+  it('a key of the other mode than agreed is refused before anything is searched', async () => {
+    const { sandbox, work, run } = await begin();
+    const options = {
+      settings: { service: { mode: 'live', baseUrl: sandbox.url, rate: { perSecond: 9, concurrency: 1 } } },
+    } as const;
+    await expect(run(await work(options))).rejects.toThrow(ConfigError);
+    expect(sandbox.ledger().filter((call) => call.path === '/aml/search')).toHaveLength(0);
+  });
+
+  it('a rejected row never unscreens, an absent customer stays, and a conflict rejects both rows', async () => {
+    const { database, work, run, roster } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    await writeFile(
+      roster.csv?.path ?? '',
+      'customer_id,type,name\nC-1,person,\nC-2,person,Oktavian Prunescu\nC-3,person,One Name\nC-3,person,Other Name\nC-4,person,Bertil Kvarnström\nC-4,person,Bertil Kvarnström\n',
+    );
+    const night = await run(await work());
+    expect(night.counts).toMatchObject({
+      rows: 6,
+      customers: 2,
+      rejected: 3,
+      duplicates: 1,
+      planned: 6,
+      screened: 6,
+      changes: 0,
+    });
+    const facts = await showRun(database, night.runId);
+    expect(facts.rejects.map((row) => [row.line, row.reason])).toEqual([
+      [2, 'missing_name'],
+      [4, 'conflicting_id'],
+      [5, 'conflicting_id'],
+    ]);
+    expect(facts.rosterSource?.absent).toBe(2);
+    const later = await run(await work({ offsetMs: 8 * dayMs }));
+    expect(later.counts).toMatchObject({ planned: 4 });
+  });
+
+  it('a roster without an acceptable row is refused and leaves the former snapshot whole', async () => {
+    const { work, run, roster } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    await writeFile(roster.csv?.path ?? '', 'customer_id,type,name\nC-1,person,\n');
+    await expect(run(await work())).rejects.toThrow(RosterError);
+    expect(await run(await work(), { kind: 'screen', importFirst: false })).toMatchObject({
+      counts: { planned: 6, screened: 6 },
+    });
+  });
+});
