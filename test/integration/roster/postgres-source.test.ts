@@ -1,0 +1,226 @@
+import { createServer } from 'node:net';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ConfigError, RosterError } from '../../../src/errors.js';
+import type { RosterRow } from '../../../src/roster/customer.js';
+import { type RosterReading, readRoster } from '../../../src/roster/read-roster.js';
+import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { testDatabases } from '../../helpers/databases.js';
+
+const databases = testDatabases('postgres');
+let url = '';
+let client: pg.Client;
+
+beforeAll(async () => {
+  url = (await databases.locateEmpty()).url ?? '';
+  client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(`create table people (
+    id bigint primary key, legal_name text, kind text, born date, seen timestamptz, nationalities text[], code numeric(6, 2)
+  )`);
+  await client.query(`insert into people
+    select i, 'Name ' || i, case i % 2 when 0 then 'person' else 'entity' end, date '1950-01-01' + i, now(), '{DK,Norway}', i
+    from generate_series(1, 1234) as i`);
+});
+
+afterAll(async () => {
+  await client.end();
+});
+
+const columns = { id: 'id', name: 'legal_name', type: 'kind', birthDate: 'born', countries: 'nationalities' };
+
+async function openQuery(query: string, mapping: unknown = columns, connection = url): Promise<RosterReading> {
+  const settings = rosterSettingsSchema.parse({
+    name: 'core',
+    postgres: { urlEnv: 'CORE_DATABASE_URL', query },
+    columns: mapping,
+  });
+  return readRoster(settings, (name) => (name === 'CORE_DATABASE_URL' ? connection : undefined));
+}
+
+async function collect(reading: RosterReading): Promise<(readonly RosterRow[])[]> {
+  const batches: (readonly RosterRow[])[] = [];
+  for await (const batch of reading.rows) batches.push(batch);
+  return batches;
+}
+
+async function failure(promise: Promise<unknown>): Promise<RosterError> {
+  const error: unknown = await promise.catch((thrown: unknown) => thrown);
+  if (!(error instanceof RosterError)) throw new Error('expected a RosterError', { cause: error });
+  return error;
+}
+
+test('every row of a query is read in batches as text, with its ordinal as its line', async () => {
+  const reading = await openQuery('select * from people order by id;\n');
+  const batches = await collect(reading);
+  expect(batches.map((batch) => batch.length)).toEqual([500, 500, 234]);
+  expect(reading.source).toBe('postgres query core');
+  expect(batches[2]?.at(-1)).toEqual({
+    kind: 'customer',
+    line: 1234,
+    customer: {
+      reference: '1234',
+      riskTier: null,
+      parties: [
+        { role: 'customer', type: 'person', name: 'Name 1234', birthDate: '1953-05-19', countries: ['dk', 'no'] },
+      ],
+    },
+  });
+});
+
+test('the digest is that of the rows: equal for the same rows, another one for others', async () => {
+  const digests: string[] = [];
+  for (const filter of ['true', 'true', 'id <> 7']) {
+    const reading = await openQuery(`select * from people where ${filter}`);
+    expect(() => reading.digest()).toThrow(RosterError);
+    await collect(reading);
+    digests.push(reading.digest());
+  }
+  expect(digests[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(digests[1]).toBe(digests[0]);
+  expect(digests[2]).not.toBe(digests[0]);
+});
+
+test('a time stamp becomes its day, a null an empty field, and a bad row a reject', async () => {
+  const mapping = { ...columns, birthDate: 'seen', countries: 'kind' };
+  const reading = await openQuery(
+    'select * from people where id = 1 union all select 2, null, null, null, null, null, 7',
+    mapping,
+  );
+  const [row] = (await collect(reading)).flatMap((batch) => batch.filter((each) => each.kind === 'rejected'));
+  expect(row).toMatchObject({ rejected: { line: 1, reason: 'unknown_country', column: 'kind' } });
+  if (row?.kind !== 'rejected') throw new Error('expected a rejected row');
+  expect(row.rejected.fields).toMatchObject({
+    id: '1',
+    code: '1.00',
+    seen: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+  });
+  const second = (
+    await collect(
+      await openQuery('select 2 as id, null as legal_name, null as kind', {
+        id: 'id',
+        name: 'legal_name',
+        type: 'kind',
+      }),
+    )
+  )[0]?.[0];
+  expect(second).toMatchObject({ rejected: { reason: 'missing_name', reference: '2', fields: { legal_name: '' } } });
+});
+
+test('the whole reading sees one snapshot', async () => {
+  const reading = await openQuery('select * from people order by id');
+  await client.query("insert into people (id, legal_name, kind) values (9999, 'Late', 'person')");
+  const rows = (await collect(reading)).flat();
+  await client.query('delete from people where id = 9999');
+  expect(rows).toHaveLength(1234);
+});
+
+test('a query cannot write, and nothing behind a semicolon is run', async () => {
+  const written = await failure(openQuery("select setval(pg_get_serial_sequence('people', 'id'), 1), nextval('s')"));
+  expect(written.code).toBe('query_refused');
+  await client.query('create sequence if not exists counter');
+  const readOnly = await failure(openQuery("select nextval('counter') as id"));
+  expect(readOnly).toMatchObject({ code: 'query_refused', message: expect.stringContaining('read-only transaction') });
+  const several = await failure(openQuery('select 1; commit; drop table people'));
+  expect(several.code).toBe('query_refused');
+  expect((await client.query('select count(*)::int as n from people')).rows).toEqual([{ n: 1234 }]);
+});
+
+test('a refused query is reported in the words of Postgres', async () => {
+  const error = await failure(openQuery('select * from nobody'));
+  expect(error).toMatchObject({
+    code: 'query_refused',
+    message: 'postgres query core: Postgres refused the query: relation "nobody" does not exist (42P01).',
+  });
+});
+
+test('an error in a value never quotes the value', async () => {
+  const reading = await openQuery(
+    'select id, legal_name, kind, case when id > 600 then legal_name::date end as born from people',
+    {
+      id: 'id',
+      name: 'legal_name',
+      type: 'kind',
+    },
+  );
+  const error = await failure(collect(reading));
+  expect(error.message).toContain('22007');
+  expect(`${error.message} ${String(error.cause)}`).not.toContain('Name');
+});
+
+test('mapped columns that the result lacks are named with those it has', async () => {
+  const error = await failure(openQuery('select id, kind from people'));
+  expect(error.code).toBe('column_missing');
+  expect(error.message).toContain('no column "legal_name", "born", "nationalities". The header has "id", "kind".');
+});
+
+test('two result columns of one name are refused', async () => {
+  expect((await failure(openQuery('select id, legal_name, kind, kind from people'))).code).toBe('duplicate_header');
+});
+
+test('a query without rows is refused as an empty roster', async () => {
+  expect((await failure(openQuery('select * from people where false'))).code).toBe('roster_empty');
+});
+
+test('a variable that is not set is a configuration error that names it', async () => {
+  const error: unknown = await openQuery('select 1', columns, '').catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ConfigError);
+  expect(error).toMatchObject({ problems: [{ where: 'environment', path: 'CORE_DATABASE_URL' }] });
+});
+
+test('a database that cannot be reached is named by its host alone', async () => {
+  const error = await failure(openQuery('select 1', columns, 'postgres://clerk:planted-secret@127.0.0.1:1/core'));
+  expect(error).toMatchObject({ code: 'database_unreachable', message: expect.stringContaining('127.0.0.1:1') });
+  expect(`${error.message} ${error.stack} ${String(error.cause)}`).not.toMatch(/clerk|planted-secret/);
+});
+
+test('a server that hangs up is a database that cannot be reached', async () => {
+  const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const error = await failure(openQuery('select 1', columns, `postgres://clerk:planted-secret@127.0.0.1:${port}/core`));
+  server.close();
+  expect(error.code).toBe('database_unreachable');
+});
+
+test.each(['postgres://clerk:planted-secret@[broken/core', 'postgres://clerk:planted-secret@127.0.0.1:port/core'])(
+  'a broken connection string is never quoted (%#)',
+  async (broken) => {
+    const error = await failure(openQuery('select 1', columns, broken));
+    expect(error.message).toContain('core');
+    expect(`${error.message} ${error.stack} ${String(error.cause)}`).not.toContain('planted-secret');
+  },
+);
+
+test('a database that does not exist is refused with its name', async () => {
+  const error = await failure(openQuery('select 1', columns, url.replace(/[^/]+$/, 'missing_database')));
+  expect(error).toMatchObject({ code: 'database_refused', message: expect.stringContaining('missing_database') });
+});
+
+test('a connection that ends while rows are read ends in an error and no digest', async () => {
+  const reading = await openQuery('select * from people order by id');
+  const rows = reading.rows[Symbol.asyncIterator]();
+  await rows.next();
+  await client.query(
+    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'nightscreen roster'",
+  );
+  const error = await failure(rows.next());
+  expect(error.code).toBe('roster_broken_off');
+  expect(() => reading.digest()).toThrow(RosterError);
+});
+
+test('a reading that is given up leaves no connection behind', async () => {
+  const closed = await openQuery('select * from people');
+  await closed.close();
+  await closed.close();
+  const left = await openQuery('select * from people');
+  for await (const _ of left.rows) break;
+  await expect
+    .poll(
+      async () =>
+        (await client.query("select 1 from pg_stat_activity where application_name = 'nightscreen roster'")).rowCount,
+    )
+    .toBe(0);
+  expect(() => left.digest()).toThrow(RosterError);
+});

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { toCountryCode } from '../../../src/roster/country-code.js';
+
+test.each([
+  ['de', 'de'],
+  [' DEU ', 'de'],
+  ['Germany', 'de'],
+  ['UK', 'gb'],
+  ['Scotland', 'gb'],
+  ['U.S.A.', 'us'],
+  ['United States', 'us'],
+  ['XK', 'xk'],
+  ['XKX', 'xk'],
+  ['Kosovo', 'xk'],
+  ['Syria', 'sy'],
+  ['Russia', 'ru'],
+  ['South Korea', 'kr'],
+  ['North Korea', 'kp'],
+  ["Côte d'Ivoire", 'ci'],
+  ['Cote d’Ivoire', 'ci'],
+  ['Ivory Coast', 'ci'],
+  ['Türkiye', 'tr'],
+  ['Turkey', 'tr'],
+  ['DR Congo', 'cd'],
+  ['Democratic Republic of the Congo', 'cd'],
+  ['Bosnia & Herzegovina', 'ba'],
+  ['East Timor', 'tl'],
+  ['Macau', 'mo'],
+  ['Burma', 'mm'],
+  ['Iran, Islamic Republic of', 'ir'],
+  ['Iran (Islamic Republic of)', 'ir'],
+  ['Venezuela, Bolivarian Republic of', 've'],
+  ['Korea, Republic of', 'kr'],
+  ["Korea, Democratic People's Republic of", 'kp'],
+  ['Congo, The Democratic Republic of the', 'cd'],
+  ['Congo', 'cg'],
+  ['Viet Nam', 'vn'],
+  ['St. Kitts & Nevis', 'kn'],
+  ['Bosnia', 'ba'],
+  ['Tanzania (United Republic of)', 'tz'],
+  ['Moldova, Republic of', 'md'],
+  ['The Bahamas', 'bs'],
+  ['Palestine', 'ps'],
+  ['Vatican', 'va'],
+  ['Cape Verde', 'cv'],
+  ['Netherlands', 'nl'],
+  ['The Netherlands', 'nl'],
+  ['Åland Islands', 'ax'],
+])('%j is the country %s', (text, code) => {
+  expect(toCountryCode(text)).toBe(code);
+});
+
+test.each(['', 'ZZ', 'Atlantis', 'USSR', '276', 'Deutschland'])('%j is no country', (text) => {
+  expect(toCountryCode(text)).toBeNull();
+});

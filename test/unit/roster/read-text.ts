@@ -1,0 +1,56 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
+import { type RosterReading, readRoster } from '../../../src/roster/read-roster.js';
+import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+
+/** Keys of a roster's settings beside its path. */
+export interface TextRoster {
+  columns?: unknown;
+  delimiter?: string;
+}
+
+/** Opens a temporary CSV file of the given content, as the command line would, and removes it after `use`. */
+export async function withReading<T>(
+  content: string | Buffer,
+  roster: TextRoster,
+  use: (reading: RosterReading, path: string) => Promise<T>,
+): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-roster-'));
+  try {
+    const path = join(folder, 'roster.csv');
+    await writeFile(path, content);
+    const { columns = {}, delimiter = 'auto' } = roster;
+    const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path, delimiter }, columns });
+    return await use(await readRoster(settings, () => undefined), path);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+/** All rows of a reading. */
+export async function collectRows(reading: RosterReading): Promise<RosterRow[]> {
+  const rows: RosterRow[] = [];
+  for await (const batch of reading.rows) rows.push(...batch);
+  return rows;
+}
+
+/** All rows of a CSV text. */
+export async function readText(content: string | Buffer, roster: TextRoster = {}): Promise<RosterRow[]> {
+  return withReading(content, roster, collectRows);
+}
+
+/** Each row in short: line and id of a customer, or line and reason. */
+export function summarise(rows: readonly RosterRow[]): string[] {
+  return rows.map((row) =>
+    row.kind === 'customer'
+      ? `${row.line} ${row.customer.reference}`
+      : `${row.rejected.line} ${row.rejected.reason}${row.rejected.column === null ? '' : ` ${row.rejected.column}`}`,
+  );
+}
+
+/** The rejected rows among rows. */
+export function onlyRejected(rows: readonly RosterRow[]): RejectedRow[] {
+  return rows.flatMap((row) => (row.kind === 'rejected' ? [row.rejected] : []));
+}

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { onlyRejected, readText, summarise } from './read-text.js';
+
+const header = 'customer_id,type,name,birth_date,countries,risk_tier';
+
+test('a row with every column becomes a customer with itself as its first party', async () => {
+  const rows = await readText(`${header}\n 007 ,Person, Ana  Šimić ,1980-02-29,"Croatia; DEU;hr;",HIGH\n`);
+  expect(rows).toEqual([
+    {
+      kind: 'customer',
+      line: 2,
+      customer: {
+        reference: '007',
+        riskTier: 'high',
+        parties: [
+          { role: 'customer', type: 'person', name: 'Ana  Šimić', birthDate: '1980-02-29', countries: ['hr', 'de'] },
+        ],
+      },
+    },
+  ]);
+});
+
+test('birth date, countries and risk tier may be absent as columns and empty as fields', async () => {
+  const [short] = await readText('name,customer_id,type\nOrsted AS,9,entity\n');
+  const [empty] = await readText(`${header}\n9,entity,Orsted AS,,,\n`);
+  expect(short).toEqual(empty);
+  expect(short).toMatchObject({ customer: { riskTier: null, parties: [{ birthDate: null, countries: [] }] } });
+});
+
+const rejections: readonly (readonly [row: string, reason: string, reference: string | null])[] = [
+  [',person,Ann Lee,,,', 'missing_id customer_id', null],
+  ['1,person,  ,,,', 'missing_name name', '1'],
+  ['1,,Ann Lee,,,', 'missing_type type', '1'],
+  ['1,robot,Ann Lee,,,', 'unknown_type type', '1'],
+  ['1,person,Ann Lee,1981-02-29,,', 'invalid_birth_date birth_date', '1'],
+  ['1,person,Ann Lee,1900-02-29,,', 'invalid_birth_date birth_date', '1'],
+  ['1,person,Ann Lee,1980-13,,', 'invalid_birth_date birth_date', '1'],
+  ['1,person,Ann Lee,0000,,', 'invalid_birth_date birth_date', '1'],
+  ['1,person,Ann Lee,31.12.1980,,', 'invalid_birth_date birth_date', '1'],
+  ['1,person,Ann Lee,,Germany;Atlantis,', 'unknown_country countries', '1'],
+  ['1,person,Ann Lee,,,extreme', 'unknown_risk_tier risk_tier', '1'],
+  ['1,person,Ann\u0000Lee,,,', 'control_character name', '1'],
+  ['1,person,Ann\tLee,,,', 'control_character name', '1'],
+  ['1,person,Ann \ufffd Lee,,,', 'control_character name', '1'],
+  ['1,person,"Ann\nLee",,,', 'control_character name', '1'],
+  ['1\u0007,person,Ann Lee,,,', 'control_character customer_id', null],
+  [`1,person,${'a'.repeat(501)},,,`, 'name_too_long name', '1'],
+  ['1,person,- . ?,,,', 'name_without_letters name', '1'],
+  ['1,person,Ann Lee,,', 'wrong_column_count', '1'],
+  ['1,person,Lee, Ann,,,', 'wrong_column_count', '1'],
+  ['1,person,"Ann" Lee,,,', 'malformed_csv', '1'],
+  ['1,person,Ann "Lee",,,', 'malformed_csv', '1'],
+  ['1,person,"Ann Lee,,,', 'malformed_csv', '1'],
+  [`${'7'.repeat(201)},person,Ann Lee,,,`, 'id_too_long customer_id', null],
+];
+
+test.each(rejections)('the row %j is rejected as %s and its neighbours are kept', async (row, reason, reference) => {
+  const rows = await readText(`${header}\n0,person,Before,,,\n${row}\n2,person,After,,,\n`);
+  expect(summarise(rows)).toEqual(['2 0', `3 ${reason}`, `${row.includes('\n') ? 5 : 4} 2`]);
+  expect(onlyRejected(rows)[0]?.reference).toBe(reference);
+});
+
+test('a rejected row keeps its fields under the headers, and what has no header under its place', async () => {
+  const [row] = onlyRejected(await readText('customer_id,type,name\n1,person,"Lee, A",x\n'));
+  expect(row?.fields).toEqual({ customer_id: '1', type: 'person', name: 'Lee, A', 'column 4': 'x' });
+});
+
+test('a malformed line is shown as it stands, quotes included', async () => {
+  const [row] = onlyRejected(await readText('customer_id,type,name\n"1",person,"Lee\n'));
+  expect(row).toMatchObject({ reference: '1', fields: { customer_id: '"1"', type: 'person', name: '"Lee' } });
+});
+
+test('a name of 500 characters beyond the basic plane is not too long', async () => {
+  expect(summarise(await readText(`customer_id,type,name\n1,person,${'𐐷'.repeat(500)}\n`))).toEqual(['2 1']);
+});
+
+test('own headers, words and dates are read by the mapping', async () => {
+  const columns = {
+    id: ['branch', 'number'],
+    name: ['first', 'last'],
+    type: { column: 'kind', values: { 1: 'person', Firma: 'entity' } },
+    birthDate: { column: 'born', format: 'd.M.yyyy' },
+    countries: 'land',
+    riskTier: { column: 'class', values: { A: 'low' } },
+  };
+  const rows = await readText(
+    'branch;number;first;last;kind;born;land;class\nN;1;Bo;Ek;1;3.4.1970;SWE;a\nN;2;;Acme;firma;1970-04-03;UK;\nN;3;x;y;1;30.2.1970;;\nN;;x;y;1;;;\n',
+    { columns },
+  );
+  expect(summarise(rows)).toEqual(['2 N 1', '3 N 2', '4 invalid_birth_date born', '5 missing_id number']);
+  expect(rows[0]).toMatchObject({
+    customer: {
+      riskTier: 'low',
+      parties: [{ type: 'person', name: 'Bo Ek', birthDate: '1970-04-03', countries: ['se'] }],
+    },
+  });
+  expect(rows[1]).toMatchObject({
+    customer: { parties: [{ type: 'entity', name: 'Acme', birthDate: '1970-04-03', countries: ['gb'] }] },
+  });
+});
+
+test('a text that fits the declared date format is never read by another one', async () => {
+  const columns = { type: { value: 'person' }, birthDate: { column: 'born', format: 'yyyy-dd-MM' } };
+  const rows = await readText('customer_id,name,born\n1,A,1970-25-12\n2,B,1970-12-25\n3,C,1970\n', { columns });
+  expect(summarise(rows)).toEqual(['2 1', '3 invalid_birth_date born', '4 3']);
+});

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Party } from '../../../src/roster/customer.js';
+import { toRequestKey, toScreeningRequest } from '../../../src/roster/screening-request.js';
+
+function sent(name: string): string {
+  const party: Party = { role: 'customer', type: 'person', name, birthDate: null, countries: [] };
+  return toScreeningRequest(party).name;
+}
+
+test.each([
+  ['plain ASCII', 'Ann Lee', 'Ann Lee'],
+  ['white space of every kind', '\u00a0Ann \t\u3000\u2009 Lee\r\n', 'Ann Lee'],
+  ['a decomposed accent', 'Jose\u0301', 'José'],
+  ['case, punctuation and titles', "Dr. O'NEIL-smith, jr.", "Dr. O'NEIL-smith, jr."],
+  ['zero-width space, word joiner, byte order mark', 'A\u200bn\u2060n\ufeff', 'Ann'],
+  ['direction marks', '\u202bعلي\u202c \u200fحسن\u2069', 'علي حسن'],
+  ['a soft hyphen', 'Schmidt\u00adbauer', 'Schmidtbauer'],
+  ['a grapheme joiner between a letter and its accent', 'Jose\u034f\u0301', 'José'],
+  ['a joiner between Latin letters', 'A\u200dn\u200cn', 'Ann'],
+  ['a joiner at either end', '\u200cعلی\u200c', 'علی'],
+  ['a joiner between words', 'علی\u200c رضا', 'علی رضا'],
+])('%s: %j is sent as %j', (_, name, expected) => {
+  expect(sent(name)).toBe(expected);
+});
+
+test.each([
+  ['the Persian half space', 'علی\u200cرضا'],
+  ['the Sinhala conjunct', 'ශ්\u200dරී ලංකා'],
+  ['the Bengali ya behind a joined ra', 'র\u200d্যাব'],
+  ['the older Malayalam final n', 'രാജന്\u200d'],
+  ['the Devanagari half form', 'क्\u200dष'],
+])('%s is spelling and is kept', (_, name) => {
+  expect(sent(name)).toBe(name);
+});
+
+const letters = fc.constantFrom(
+  ...[
+    'a',
+    'e',
+    'ß',
+    'İ',
+    '\u0301',
+    '\u0327',
+    '\u034f',
+    ' ',
+    '\u00a0',
+    '\u200b',
+    '\u200c',
+    '\u200d',
+    '\u200e',
+    '\u00ad',
+  ],
+  ...[
+    'ع',
+    'ی',
+    '\u064e',
+    'क',
+    '\u094d',
+    '\u093c',
+    'ශ',
+    '\u0dca',
+    'র',
+    'ന',
+    '\u0d4d',
+    '각',
+    '\u1100',
+    '\u1161',
+    '李',
+    '\ufeff',
+  ],
+);
+const names = fc.array(letters, { maxLength: 12 }).map((parts) => parts.join(''));
+
+test('what is sent does not change when it is normalised again', () => {
+  fc.assert(
+    fc.property(fc.oneof(names, fc.string({ unit: 'binary' })), (name) => {
+      expect(sent(sent(name))).toBe(sent(name));
+    }),
+  );
+});
+
+test('canonically equal names are the same search', () => {
+  fc.assert(
+    fc.property(fc.oneof(names, fc.string({ unit: 'binary' })), (name) => {
+      expect(sent(name.normalize('NFD'))).toBe(sent(name));
+      const key = toRequestKey({ type: 'person', name });
+      expect(toRequestKey({ type: 'person', name: name.normalize('NFD') })).toBe(key);
+      expect(toRequestKey({ type: 'person', name: sent(name) })).toBe(key);
+    }),
+  );
+});
+
+test('two requests have the same key only when type and sent name are the same', () => {
+  fc.assert(
+    fc.property(names, names, (left, right) => {
+      const isSame = toRequestKey({ type: 'person', name: left }) === toRequestKey({ type: 'person', name: right });
+      expect(isSame).toBe(sent(left) === sent(right));
+      expect(toRequestKey({ type: 'person', name: left })).not.toBe(toRequestKey({ type: 'entity', name: left }));
+    }),
+  );
+});
