@@ -46,7 +46,7 @@ export function detectChanges(
 }
 
 /** Whose doing a difference between two answers is: our settings before the customer's record before the service's data. */
-export function toCause(before: AnswerOrigin, after: AnswerOrigin): ChangeCause {
+function toCause(before: AnswerOrigin, after: AnswerOrigin): ChangeCause {
   if (before.settingsDigest !== after.settingsDigest) return 'settings';
   if (before.requestId !== after.requestId || before.customerVersion !== after.customerVersion)
     return 'customer_record';

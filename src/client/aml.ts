@@ -25,8 +25,6 @@ const amlSearchResultSchema = z
     path: ['total'],
     message: 'is smaller than the number of results',
   });
-/** One entry of `results`, with the wire's names (interface: AML search result). */
-export type AmlMatch = z.output<typeof matchSchema>;
 /** The answer to a search, with the wire's names (interface: AML search result). */
 export type AmlSearchResult = z.output<typeof amlSearchResultSchema>;
 

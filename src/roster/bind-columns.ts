@@ -21,7 +21,7 @@ export interface ColumnBinding {
 }
 
 /** The headers that need no mapping. */
-export const standardHeaders = {
+const standardHeaders = {
   id: 'customer_id',
   name: 'name',
   type: 'type',

@@ -10,7 +10,7 @@ export interface PhysicalLine {
 }
 
 /** The longest physical line, in bytes; beyond it a file is no roster. */
-export const maxLineBytes = 1024 * 1024;
+const maxLineBytes = 1024 * 1024;
 
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;

@@ -16,7 +16,7 @@ export interface RecordShape {
 }
 
 /** The most physical lines of one record, and its most UTF-16 units. */
-export const maxRecordLines = 100;
+const maxRecordLines = 100;
 export const maxRecordLength = 1024 * 1024;
 
 /** Turns physical lines into records as they come; `isLast` says that no more lines follow. */

@@ -11,7 +11,7 @@ export function digestAnswer(digestKey: Buffer, body: string): Buffer {
 }
 
 /** JSON with the keys of every object in order and no white space. */
-export function toCanonicalJson(value: z.infer<typeof json>): string {
+function toCanonicalJson(value: z.infer<typeof json>): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
   const members = Object.entries(value)

@@ -1,4 +1,4 @@
-/** Bounds of a batch: saved when it holds `maxItems`, or `maxDelayMs` after its first item. */
+/** Bounds of what is not saved yet: at most `maxItems` items, none of them longer than about `maxDelayMs` before its saving begins. */
 export interface GroupCommitLimits {
   maxItems: number;
   maxDelayMs: number;
@@ -6,7 +6,7 @@ export interface GroupCommitLimits {
 
 /** Saves items together in batches, one batch at a time, in order of arrival. */
 export interface GroupCommit<Item> {
-  /** Takes an item; waits while saving lags behind. Rejects with what made saving fail. */
+  /** Takes an item; waits while as many as allowed are unsaved. Rejects with what made saving fail. */
   add(item: Item): Promise<void>;
   /** Saves what is left and waits for it. */
   close(): Promise<void>;
@@ -18,6 +18,7 @@ export function openGroupCommit<Item>(
   save: (items: readonly Item[]) => Promise<void>,
 ): GroupCommit<Item> {
   let pending: Item[] = [];
+  let unsaved = 0;
   let timer: NodeJS.Timeout | undefined;
   let saving: Promise<void> = Promise.resolve();
   let failure: { error: unknown } | undefined;
@@ -28,10 +29,12 @@ export function openGroupCommit<Item>(
     saving = saving.then(async () => {
       const items = pending;
       pending = [];
-      if (items.length === 0 || failure) return;
-      await save(items).catch((error: unknown) => {
-        failure = { error };
-      });
+      if (items.length > 0 && !failure) {
+        await save(items).catch((error: unknown) => {
+          failure = { error };
+        });
+      }
+      unsaved -= items.length;
     });
     return saving;
   };
@@ -43,10 +46,11 @@ export function openGroupCommit<Item>(
     add: async (item) => {
       throwFailure();
       pending.push(item);
-      if (pending.length >= limits.maxItems) {
+      unsaved += 1;
+      // Half a batch is saved while the other half is gathered.
+      if (pending.length >= limits.maxItems / 2) {
         const saved = flush();
-        // Callers may run ahead by one batch, not further.
-        if (pending.length >= 2 * limits.maxItems) await saved;
+        if (unsaved >= limits.maxItems) await saved;
       } else {
         timer ??= setTimeout(flush, limits.maxDelayMs);
       }

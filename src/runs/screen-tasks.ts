@@ -9,7 +9,8 @@ import { recordAttempts } from './record-attempts.js';
 import { RunHalted } from './run-halted.js';
 import type { RunSession } from './run-session.js';
 
-const batch = { maxItems: 50, maxDelayMs: 250 };
+/** Answers not saved yet are asked for again after a crash, so they are few and not for long. */
+const batch = { maxItems: 32, maxDelayMs: 100 };
 /** How long answers may still arrive once somebody asked to stop. */
 const stopGraceMs = 5_000;
 

@@ -3,7 +3,7 @@ import type { NameKind } from './word-weight.js';
 import type { Ranking, WatchlistEntry } from './world.js';
 
 /** A name that scores at least this is listed in `results`. */
-export const LISTING_THRESHOLD = 0.75;
+const LISTING_THRESHOLD = 0.75;
 /** A name that scores at least this is flagged `match: true`. */
 export const MATCH_THRESHOLD = 0.88;
 

@@ -57,7 +57,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** The stable code under which a failure is stored and reported. */
-export function toReason(error: NightscreenError): string {
+function toReason(error: NightscreenError): string {
   if (error instanceof TimeoutError) return 'timeout';
   if (error instanceof ConnectionError) return 'connection';
   if (error instanceof ResponseError) return error.code;

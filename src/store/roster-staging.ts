@@ -52,6 +52,8 @@ export async function stageRows(transaction: Queryable, runId: number, rows: rea
     reject_column: row.kind === 'rejected' ? row.column : null,
     fields: row.kind === 'rejected' ? row.fields : null,
   }));
+  // Postgres stores no NUL in any text: it is kept as its visible symbol.
+  const json = JSON.stringify(chunk).replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400');
   await transaction.execute(
     `insert into roster_staging (run_id, ordinal, line, reference, record, record_digest, reject_reason, reject_column, fields)
      select $1, ordinal, line, reference, record, record_digest, reject_reason, reject_column, fields
@@ -59,6 +61,6 @@ export async function stageRows(transaction: Queryable, runId: number, rows: rea
        ordinal integer, line integer, reference text, record jsonb, record_digest text,
        reject_reason text, reject_column text, fields jsonb
      )`,
-    [runId, JSON.stringify(chunk)],
+    [runId, json],
   );
 }

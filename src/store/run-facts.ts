@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
 import type { NotScreenedFacts, RunFacts, SweepFacts } from '../reports/run-facts.js';
-import type { RejectedRow } from '../roster/customer.js';
+import type { RejectedRow, RejectReason } from '../roster/customer.js';
 import { readCanaryOutcomes } from './canary-outcomes.js';
 import { readDossierChanges, readMatchChanges } from './change-facts.js';
 import type { Queryable } from './database.js';
@@ -136,24 +136,28 @@ async function readNotScreened(database: Queryable, runId: number): Promise<read
   );
 }
 
+/** Complete by its type: a reason that the roster adds has to be added here. */
+const rejectReasons = {
+  missing_id: 'missing_id',
+  missing_name: 'missing_name',
+  missing_type: 'missing_type',
+  unknown_type: 'unknown_type',
+  invalid_birth_date: 'invalid_birth_date',
+  unknown_country: 'unknown_country',
+  unknown_risk_tier: 'unknown_risk_tier',
+  control_character: 'control_character',
+  id_too_long: 'id_too_long',
+  name_too_long: 'name_too_long',
+  name_without_letters: 'name_without_letters',
+  wrong_column_count: 'wrong_column_count',
+  conflicting_id: 'conflicting_id',
+  malformed_csv: 'malformed_csv',
+} as const satisfies { [Reason in RejectReason]: Reason };
+
 const rejectRow: z.ZodType<RejectedRow> = z.object({
   line: z.number(),
   column: z.string().nullable(),
-  reason: z.enum([
-    'missing_id',
-    'missing_name',
-    'missing_type',
-    'unknown_type',
-    'invalid_birth_date',
-    'unknown_country',
-    'unknown_risk_tier',
-    'control_character',
-    'name_too_long',
-    'name_without_letters',
-    'wrong_column_count',
-    'conflicting_id',
-    'malformed_csv',
-  ]),
+  reason: z.enum(rejectReasons),
   reference: z.string().nullable(),
   fields: z.record(z.string(), z.string()),
 });

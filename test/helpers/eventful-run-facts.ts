@@ -1,0 +1,249 @@
+import type { DossierChangeFacts, MatchChangeFacts, RunFacts } from '../../src/reports/run-facts.js';
+import {
+  buildChange,
+  buildCounts,
+  buildDossier,
+  buildMatch,
+  buildNotScreened,
+  buildParty,
+  buildRunFacts,
+} from './run-facts.js';
+
+/** An eventful night: every severity, many scripts, hostile and very long names, failures, rejects, dossiers. */
+export function buildEventfulFacts(): RunFacts {
+  const changes = listChanges().map((change) => ({
+    ...change,
+    matchId: (change.after ?? change.before)?.id ?? change.matchId,
+  }));
+  const notScreened = [
+    buildNotScreened({ party: buildParty({ reference: 'C-2001', name: '张伟 (Zhang Wei)', countries: ['cn'] }) }),
+    buildNotScreened({
+      party: buildParty({ reference: 'C-2002', name: 'محمد عبد الرحمن الأحمد', countries: ['sy'] }),
+      reason: 'timeout',
+      lastScreenedAt: new Date('2026-11-20T02:01:40Z'),
+    }),
+  ];
+  return buildRunFacts({
+    state: 'incomplete',
+    stateReasons: ['2 customers failed after all repeats'],
+    mode: 'test',
+    counts: buildCounts({
+      rows: 511,
+      rejected: 6,
+      duplicates: 5,
+      screened: 466,
+      reused: 12,
+      failed: 2,
+      changes: changes.length,
+    }),
+    states: {
+      clear: 440,
+      below_threshold: 41,
+      settled_false_positive: 4,
+      incompletely_seen: 1,
+      not_screened: 2,
+      open_hit: 11,
+      confirmed: 1,
+    },
+    failedBecause: { service_unavailable: 1, timeout: 1 },
+    baseline: { critical: 2, high: 5, medium: 1, low: 14, info: 0 },
+    changes,
+    notScreened,
+    rejects: listRejects(),
+    sweeps: [
+      {
+        runId: 'run-20261121-0230-91aa',
+        startedAt: new Date('2026-11-21T02:30:00Z'),
+        finishedAt: new Date('2026-11-21T02:30:44Z'),
+        pages: 13,
+        dossiers: 1204,
+        proven: true,
+        unprovenBecause: null,
+      },
+    ],
+    dossierChanges: listDossierChanges(),
+    possiblyBilledTwice: 2,
+    attemptsByOutcome: { ok: 466, '503': 21, timeout: 3, connection: 1 },
+  });
+}
+
+function listChanges(): readonly MatchChangeFacts[] {
+  const longName = `Sociedade Anónima de Importação e Exportação ${'Transatlântica Internacional '.repeat(6)}Lda.`;
+  const yusuf = buildMatch({
+    id: 'm-81',
+    name: 'يوسف بن علي الحسيني',
+    topics: ['role.pep'],
+    score: 0.88,
+    birthDates: [],
+  });
+  const avraham = buildMatch({ id: 'm-82', name: 'אברהם בן־דוד', topics: ['role.rca'], isHit: false, score: 0.69 });
+  const oleg = buildMatch({ id: 'm-83', name: 'Олег Сергеевич Кузнецов', topics: ['sanction'], birthDates: ['1968'] });
+  return [
+    buildChange({ changeId: 11 }),
+    buildChange({
+      changeId: 12,
+      kind: 'match_changed',
+      party: buildParty({
+        reference: 'C-1044',
+        name: 'Yusuf Ali al-Husseini / يوسف الحسيني',
+        countries: ['iq'],
+        riskTier: 'high',
+      }),
+      fields: ['birth_date', 'country', 'score', 'topics'],
+      before: yusuf,
+      after: {
+        ...yusuf,
+        topics: ['role.pep', 'sanction'],
+        score: 0.94,
+        birthDates: ['1959-07-01', '1960'],
+        countries: ['iq', 'ir'],
+      },
+    }),
+    buildChange({
+      changeId: 13,
+      severity: 'high',
+      rule: 'sanction_below_threshold',
+      party: buildParty({
+        reference: 'C-0007',
+        name: longName,
+        type: 'entity',
+        birthDate: null,
+        countries: ['ao', 'pt'],
+        riskTier: null,
+      }),
+      after: buildMatch({
+        id: 'm-90',
+        name: longName.toUpperCase(),
+        schema: 'Company',
+        isHit: false,
+        score: 0.71,
+        topics: ['sanction.linked', 'corp.disqual'],
+        birthDates: [],
+        countries: [],
+      }),
+    }),
+    buildChange({
+      changeId: 14,
+      kind: 'hit_gained',
+      severity: 'high',
+      rule: 'crime_hit_gained',
+      party: buildParty({
+        reference: '=HYPERLINK("http://evil.example","C-1")',
+        name: "<script>alert('x')</script>",
+        role: 'director',
+      }),
+      fields: ['match', 'score', 'topics'],
+      before: avraham,
+      after: { ...avraham, isHit: true, score: 0.91, topics: ['crime.fin', 'role.rca'] },
+    }),
+    buildChange({
+      changeId: 15,
+      kind: 'match_removed',
+      severity: 'medium',
+      rule: 'delisted',
+      party: buildParty({
+        reference: 'C-1310',
+        name: 'Oleg Kuznetsov',
+        birthDate: '1968-05-30',
+        countries: ['ru'],
+        riskTier: 'low',
+      }),
+      before: oleg,
+      after: null,
+    }),
+    buildChange({
+      changeId: 16,
+      kind: 'match_changed',
+      severity: 'low',
+      rule: 'other_change',
+      party: buildParty({ reference: 'C-1500', name: '王秀英', countries: ['cn'] }),
+      fields: ['score'],
+      before: buildMatch({ id: 'm-95', name: '王秀英', score: 0.74, rank: 2, isHit: false, topics: ['poi'] }),
+      after: buildMatch({ id: 'm-95', name: '王秀英', score: 0.79, rank: 1, isHit: false, topics: ['poi'] }),
+    }),
+    buildChange({
+      changeId: 17,
+      kind: 'match_not_returned',
+      severity: 'low',
+      rule: 'other_change',
+      party: buildParty({ reference: 'C-1501', name: 'Maria Silva', countries: ['br'] }),
+      before: buildMatch({ id: 'm-96', name: 'Maria da SILVA', score: 0.61, rank: 50, isHit: false, topics: [] }),
+      after: null,
+    }),
+    buildChange({
+      changeId: 18,
+      kind: 'match_rekeyed',
+      severity: 'info',
+      rule: 'rekeyed',
+      party: buildParty({ reference: 'C-1502', name: 'דוד לוי', countries: ['il'] }),
+      before: buildMatch({ id: 'm-97', name: 'David LEVI', isHit: false }),
+      after: buildMatch({ id: 'm-98', name: 'David LEVI', isHit: false }),
+    }),
+  ];
+}
+
+function listDossierChanges(): readonly DossierChangeFacts[] {
+  const approved = buildDossier();
+  return [
+    {
+      changeId: 31,
+      kind: 'dossier_appeared',
+      dossierId: 'dossier_Zq9',
+      customerKnown: false,
+      fields: [],
+      before: null,
+      after: buildDossier({ id: 'dossier_Zq9', status: 'draft', name: 'Łukasz Żółć', reference: 'X-9' }),
+    },
+    {
+      changeId: 32,
+      kind: 'dossier_status_changed',
+      dossierId: approved.id,
+      customerKnown: true,
+      fields: ['risk_score', 'status'],
+      before: approved,
+      after: { ...approved, status: 'needs_attention', riskScore: 65 },
+    },
+  ];
+}
+
+function listRejects(): RunFacts['rejects'] {
+  const fields = { customer_id: 'C-3001', type: 'person', name: '', birth_date: '1980-02-30', countries: 'DK' };
+  return [
+    { line: 12, column: 'name', reason: 'missing_name', reference: 'C-3001', fields },
+    {
+      line: 40,
+      column: 'birth_date',
+      reason: 'invalid_birth_date',
+      reference: 'C-3002',
+      fields: { ...fields, customer_id: 'C-3002', name: 'Åse Ødegård' },
+    },
+    {
+      line: 41,
+      column: null,
+      reason: 'conflicting_id',
+      reference: 'C-3003',
+      fields: { ...fields, customer_id: 'C-3003', name: '=cmd|calc' },
+    },
+    {
+      line: 44,
+      column: null,
+      reason: 'conflicting_id',
+      reference: 'C-3003',
+      fields: { ...fields, customer_id: 'C-3003', name: '\t@SUM(A1)' },
+    },
+    {
+      line: 97,
+      column: 'customer_id',
+      reason: 'missing_id',
+      reference: null,
+      fields: { ...fields, customer_id: '', name: 'Nobody' },
+    },
+    {
+      line: 210,
+      column: 'countries',
+      reason: 'unknown_country',
+      reference: 'C-3010',
+      fields: { ...fields, customer_id: 'C-3010', name: 'J. Doe', countries: 'Atlantis' },
+    },
+  ];
+}

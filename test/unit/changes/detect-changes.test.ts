@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { detectChanges } from '../../../src/changes/detect-changes.js';
+import type { Match, MatchSet } from '../../../src/matches/match.js';
+
+const match: Match = {
+  rank: 1,
+  id: 'amla_one',
+  name: 'Ada Ficticia',
+  schema: 'Person',
+  isHit: true,
+  score: 0.9,
+  topics: ['sanction'],
+  birthDates: [],
+  countries: [],
+};
+const found: MatchSet = { total: 1, truncated: false, matches: [match] };
+const nobody: MatchSet = { total: 0, truncated: false, matches: [] };
+const origin = { requestId: 1, customerVersion: 1, settingsDigest: 'a' };
+const detect = (now: typeof origin) =>
+  detectChanges({ matchSet: nobody, reportedScores: {}, origin }, found, now, { scoreStep: 0.02 }).changes;
+
+it('a first screening gives the baseline, not news', () => {
+  const { changes } = detectChanges(null, found, origin, { scoreStep: 0.02 });
+  expect(changes).toMatchObject([{ isBaseline: true, severity: 'critical', difference: { kind: 'match_added' } }]);
+});
+
+it('the cause is read off the fingerprints: settings before the customer\u2019s record before the service\u2019s data', () => {
+  expect(detect(origin)).toMatchObject([{ cause: 'service_data', isBaseline: false }]);
+  expect(detect({ ...origin, requestId: 2 })).toMatchObject([{ cause: 'customer_record' }]);
+  expect(detect({ ...origin, customerVersion: 2 })).toMatchObject([{ cause: 'customer_record' }]);
+  expect(detect({ requestId: 2, customerVersion: 2, settingsDigest: 'b' })).toMatchObject([{ cause: 'settings' }]);
+});

@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { toRunVerdict } from '../../../src/runs/run-verdict.js';
+import type { RunSums } from '../../../src/store/run-sums.js';
+
+const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => ({
+  counts: {
+    ...{
+      rows: 12,
+      customers: 10,
+      rejected: 1,
+      duplicates: 1,
+      inScope: 10,
+      planned: 10,
+      screened: 10,
+      reused: 0,
+      failed: 0,
+    },
+    ...{ skipped: 0, remaining: 0, searches: 10, attempts: 10, matches: 0, hits: 0, changes: 0 },
+    ...counts,
+  },
+  states: {
+    ...{ clear, below_threshold: 0, settled_false_positive: 0, incompletely_seen: 0 },
+    ...{ not_screened: 0, open_hit: 0, confirmed: 0 },
+  },
+  failedBecause: {},
+  skippedBecause: {},
+  baseline: { critical: 0, high: 0, medium: 0, low: 0, info: 0 },
+  attemptsByOutcome: {},
+  possiblyBilledTwice: 0,
+});
+const fired = { configured: 2, failed: 0 };
+const judge = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
+  toRunVerdict({ sums: sums(), haltedBecause: null, canaries: fired, mode: 'test', ...end });
+
+it('a run is complete only when everybody was screened, the canaries fired and the sums hold', () => {
+  expect(judge({})).toEqual({ state: 'complete', reasons: [] });
+  expect(judge({ sums: sums({ screened: 9, failed: 1 }) })).toMatchObject({ state: 'incomplete' });
+  expect(judge({ canaries: { configured: 2, failed: 1 } })).toMatchObject({ state: 'incomplete' });
+  expect(judge({ haltedBecause: 'the service refused the account (401)' })).toMatchObject({ state: 'stopped' });
+});
+
+it('without canaries a run with a test key may be complete, a run with a live key may not', () => {
+  const canaries = { configured: 0, failed: 0 };
+  expect(judge({ canaries })).toMatchObject({ state: 'complete' });
+  expect(judge({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
+});
+
+it('sums that do not hold make the run unbalanced and name both figures, whatever else happened', () => {
+  const unbalanced = judge({ sums: sums({ rows: 13 }), haltedBecause: 'stopped on request' });
+  expect(unbalanced.state).toBe('unbalanced');
+  expect(unbalanced.reasons).toEqual(['rows = customers + rejected + duplicates does not hold: 13 is not 12']);
+  expect(judge({ sums: sums({}, 9) }).state).toBe('unbalanced');
+  expect(judge({ sums: sums({ planned: 9 }) }).state).toBe('unbalanced');
+});
