@@ -1,0 +1,80 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { RunLockedError } from '../../../src/errors.js';
+import { type RosterSettings, toFileRoster } from '../../../src/roster/settings.js';
+import { runScreening } from '../../../src/runs/screening-run.js';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/print-figure.js';
+import { makeWorkplace } from '../../helpers/workplace.js';
+
+const databases = testDatabases('postgres');
+const signal = new AbortController().signal;
+const options = (roster: RosterSettings) =>
+  ({ kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false }) as const;
+
+it('of two runs of one roster the second is refused within two seconds and told who holds it', async () => {
+  const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
+  const location = await databases.locate();
+  const first = await makeWorkplace(await databases.open(location), sandbox);
+  const second = await makeWorkplace(await databases.open(location), sandbox);
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
+  await writeFile(path, 'customer_id,type,name\n1,person,Tamsin Oyelaran\n');
+  const roster = toFileRoster('people', path);
+  sandbox.setFaults([{ path: '/aml/search', delayMs: 3_000 }]);
+  try {
+    const running = runScreening({ ...first, owner: 'first of two' }, options(roster), signal);
+    while (sandbox.ledger().length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    const begin = performance.now();
+    const refusal = await runScreening({ ...second, owner: 'second of two' }, options(roster), signal).catch(
+      (error: unknown) => error,
+    );
+    const waitedMs = Math.round(performance.now() - begin);
+    expect(refusal).toBeInstanceOf(RunLockedError);
+    expect(refusal).toMatchObject({ holder: expect.stringContaining('first of two') });
+    printFigure(`a second run of one roster was refused after ${waitedMs} ms`);
+    expect(waitedMs).toBeLessThan(2_000);
+    expect(await running).toMatchObject({ state: 'complete', counts: { screened: 1 } });
+  } finally {
+    await sandbox.close();
+  }
+});
+
+it('a roster from a Postgres query is screened like one from a file', async () => {
+  const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
+  const core = await databases.locateEmpty();
+  const coreDatabase = await databases.open(core);
+  await coreDatabase.runScript(`
+    create table client (number integer primary key, legal_name text, kind text, born date, nationality text[]);
+    insert into client values
+      (1, 'Tamsin Oyelaran', 'natural', '1970-02-28', '{GB,NG}'), (2, 'Greywether Fisheries AS', 'legal', null, null), (3, null, 'natural', null, null);
+  `);
+  const workplace = await makeWorkplace(await databases.open(), sandbox);
+  const roster: RosterSettings = {
+    name: 'core',
+    postgres: {
+      urlEnv: 'CORE_DATABASE_URL',
+      query: 'select number, legal_name, kind, born, nationality from client order by number',
+    },
+    columns: {
+      id: 'number',
+      name: 'legal_name',
+      type: { column: 'kind', values: { natural: 'person', legal: 'entity' } },
+      birthDate: 'born',
+      countries: 'nationality',
+    },
+  };
+  try {
+    const summary = await runScreening({ ...workplace, secret: () => core.url }, options(roster), signal);
+    expect(summary).toMatchObject({ state: 'complete', counts: { rows: 3, customers: 2, rejected: 1, screened: 2 } });
+    const searches = sandbox.ledger().filter((call) => call.path === '/aml/search');
+    expect(searches.map(({ searchName, searchType }) => `${searchType} ${searchName}`).toSorted()).toEqual([
+      'entity Greywether Fisheries AS',
+      'person Tamsin Oyelaran',
+    ]);
+  } finally {
+    await sandbox.close();
+  }
+});

@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'nightscreen-usage-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function run(
+  words: string,
+  environment: Record<string, string> = {},
+): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const written = { stdout: '', stderr: '' };
+  const terminal = {
+    writeData: async (text: string): Promise<void> => {
+      written.stdout += text;
+    },
+    writeMessage: (text: string): void => {
+      written.stderr += text;
+    },
+    isScreen: false,
+    hasColours: false,
+  };
+  const exitCode = await runCommandLine({ words: words.split(' ').filter(Boolean), environment, folder, terminal });
+  return { exitCode, ...written };
+}
+
+describe('help', () => {
+  test('the five daily commands come first, the rest under More, all on standard output', async () => {
+    const { exitCode, stdout, stderr } = await run('--help');
+    expect([exitCode, stderr]).toEqual([0, '']);
+    const [before = '', after = ''] = stdout.split('\nMore:\n');
+    const daily = before.split('Daily commands:')[1] ?? '';
+    expect(daily.match(/^ {2}(\w+)/gm)?.map((line) => line.trim())).toEqual([
+      'demo',
+      'onboard',
+      'rescreen',
+      'sweep',
+      'report',
+    ]);
+    for (const command of ['import', 'screen', 'runs', 'schedule', 'doctor', 'config', 'migrate', 'sandbox']) {
+      expect(after).toContain(`  ${command}`);
+    }
+  });
+
+  test.each(['onboard', 'runs resume', 'schedule'])(
+    '%s --help shows an example and the global options',
+    async (command) => {
+      const { exitCode, stdout } = await run(`${command} --help`);
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain(`$ nightscreen ${command}`);
+      expect(stdout).toContain('--json');
+    },
+  );
+});
+
+describe('refusals end with exit code 2 and say what next', () => {
+  test.each([
+    ['', 'no command was given'],
+    ['scren', 'Did you mean screen?'],
+    ['screen --max-searches many', 'whole number'],
+    ['screen --due --all', 'cannot be used with'],
+    ['screen --log-level loud', 'Allowed choices'],
+    ['rescreen', 'no roster is configured'],
+    ['onboard --file none.csv', 'no file at none.csv'],
+    ['config show --config none.yaml', 'does not exist'],
+    ['sweep', 'NIGHTSCREEN_API_KEY'],
+    ['runs show zebra', 'zebra'],
+  ])('nightscreen %s', async (words, message) => {
+    const { exitCode, stdout, stderr } = await run(words);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toMatch(/^ {4}at /m);
+  });
+
+  test('with --json the error is exactly one line of JSON on standard output', async () => {
+    writeFileSync(join(folder, 'bad.yaml'), 'service:\n  mood: test\n  rate: [\n');
+    const { exitCode, stdout } = await run('--json config show --config bad.yaml');
+    expect(exitCode).toBe(2);
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      schema: 'nightscreen/error/1',
+      code: 'config_invalid',
+      problems: expect.arrayContaining([expect.objectContaining({ where: 'bad.yaml:2:3', path: 'service.mood' })]),
+    });
+  });
+});
+
+test('options of the program are accepted after the command as well as before it', async () => {
+  const before = await run('--json --log-level debug config show');
+  const after = await run('config show --json --log-level debug');
+  expect(after).toEqual(before);
+  expect(JSON.parse(after.stdout).settings).toContainEqual({
+    path: 'log.level',
+    value: 'debug',
+    origin: 'flag --log-level',
+  });
+});
+
+test('a planted key is in 0 bytes of what a wrong configuration makes the program print', async () => {
+  const key = 'private_sandbox_Pl4ntedKeyPl4nted';
+  writeFileSync(join(folder, 'leak.yaml'), `service: { apiKey: ${key}, baseUrl: "https://${key}@h.example/v1" }\n`);
+  const { stdout, stderr } = await run('config show --json --config leak.yaml --log-level debug', {
+    NIGHTSCREEN_API_KEY: key,
+  });
+  expect(stderr).toContain('a secret is never read from this file');
+  expect(stdout + stderr).not.toContain('Pl4nted');
+});

@@ -1,0 +1,192 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describeConfig } from '../../../src/config/describe-config.js';
+import { type Config, type ConfigSources, loadConfig } from '../../../src/config/load-config.js';
+import { ConfigError } from '../../../src/errors.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'nightscreen-config-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function load(text: string | null, sources: Partial<ConfigSources> = {}): Config {
+  if (text !== null) writeFileSync(join(folder, 'nightscreen.config.yaml'), text);
+  return loadConfig({ environment: {}, folder, ...sources });
+}
+
+function findProblems(text: string | null, sources: Partial<ConfigSources> = {}): string[] {
+  try {
+    load(text, sources);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ where, path, message }) => `${where} ${path} ${message}`);
+  }
+}
+
+describe('mistakes', () => {
+  test('every mistake is reported at once, each with its line and column', () => {
+    const text = `service:
+  baseUrl: http://example.com/v1
+  rate: { perSecnd: 10, concurrency: "8" }
+rosters:
+  - { name: retail, csv: { path: a.csv } }
+  - { name: retail, csv: { path: b.csv } }
+canaries:
+  - { type: persn, name: "", expect: match }
+reports:
+jobs:
+  rescreen: { cron: "0 25 * * *", timezone: Europe/Kopenhagen }
+sweeep: {}
+`;
+    const problems = findProblems(text, { environment: { NIGHTSCREEN_LOG_LEVEL: 'loud' } });
+    const places = [
+      'env NIGHTSCREEN_LOG_LEVEL log.level',
+      'nightscreen.config.yaml:2:12 service.baseUrl',
+      'nightscreen.config.yaml:3:11 service.rate.perSecnd',
+      'nightscreen.config.yaml:3:38 service.rate.concurrency',
+      'nightscreen.config.yaml:6:13 rosters[1].name',
+      'nightscreen.config.yaml:8:13 canaries[0].type',
+      'nightscreen.config.yaml:8:26 canaries[0].name',
+      'nightscreen.config.yaml:9:1 reports',
+      'nightscreen.config.yaml:11:21 jobs.rescreen.cron',
+      'nightscreen.config.yaml:11:45 jobs.rescreen.timezone',
+      'nightscreen.config.yaml:12:1 sweeep',
+    ];
+    expect(problems).toHaveLength(places.length);
+    for (const [index, place] of places.entries()) expect(problems[index]).toContain(`${place} `);
+  });
+
+  test('an unknown setting that is nearly right names the right one', () => {
+    expect(findProblems('sweeep: {}\n')[0]).toContain('did you mean sweep?');
+    expect(findProblems('service: { rate: { persecond: 1 } }\n')[0]).toContain('did you mean perSecond?');
+    expect(findProblems('entirely: 1\n')[0]).toContain('known here: organisation, service');
+  });
+
+  test('a half-written file gives its broken place and the mistakes before it, nothing after it', () => {
+    const text = 'service:\n  mood: test\nrosters:\n  - name: retail\n    csv: { path: "ros';
+    const problems = findProblems(text);
+    expect(problems[0]).toMatch(/^nightscreen\.config\.yaml:2:3 service\.mood unknown setting/);
+    expect(problems[1]).toMatch(/^nightscreen\.config\.yaml:5:\d+ {2}broken YAML/);
+    expect(problems.filter((problem) => !problem.includes('broken YAML'))).toHaveLength(1);
+  });
+
+  test('an empty file is a mistake, one with comments only is not', () => {
+    expect(findProblems('')[0]).toContain('the file is empty');
+    expect(findProblems('# nothing yet\n')).toEqual([]);
+  });
+
+  test('a key that stands twice is reported beside the other mistakes', () => {
+    const problems = findProblems('sweep: {}\nsweep: {}\nfoo: 1\n');
+    expect(problems[0]).toContain('nightscreen.config.yaml:2:1');
+    expect(problems[1]).toContain('nightscreen.config.yaml:3:1 foo');
+  });
+
+  test('a mistake in the file is reported although a variable overrides the setting', () => {
+    const problems = findProblems('log: { level: loud }\n', { environment: { NIGHTSCREEN_LOG_LEVEL: 'louder' } });
+    expect(problems.map((problem) => problem.split(' ')[0])).toEqual(['env', 'nightscreen.config.yaml:1:15']);
+  });
+
+  test('a missing file is a mistake only when it was asked for', () => {
+    expect(findProblems(null)).toEqual([]);
+    expect(findProblems(null, { file: 'other.yaml' })).toEqual(['other.yaml  the configuration file does not exist']);
+    expect(findProblems(null, { environment: { NIGHTSCREEN_CONFIG: 'x.yaml' } })[0]).toContain('x.yaml');
+  });
+});
+
+describe('secrets', () => {
+  const key = 'private_sandbox_Abcdefgh12345678';
+
+  test.each([
+    [`service: { apiKey: ${key} }`, 'NIGHTSCREEN_API_KEY'],
+    ['database: { url: "postgres://h/x" }', 'DATABASE_URL'],
+    ['database: { folder: "postgres://u:geheim@h/x" }', 'DATABASE_URL'],
+    ['mail: { from: a@b.example, to: [c@d.example], password: geheim }', 'SMTP_URL'],
+    ['rosters: [{ name: r, postgres: { url: "postgres://u:geheim@h/x", query: q, urlEnv: X } }]', 'urlEnv'],
+  ])('a secret in the file is refused with the place where it belongs, and not shown: %s', (text, advice) => {
+    const problems = findProblems(`${text}\n`);
+    const said = problems.filter((problem) => problem.includes('a secret is never read from this file'));
+    expect(said).toHaveLength(1);
+    expect(said[0]).toContain(advice);
+    expect(problems.join()).not.toMatch(/geheim|Abcdefgh/);
+  });
+
+  test('wrong secrets are named by their variable and not shown', () => {
+    const problems = findProblems(null, {
+      environment: {
+        NIGHTSCREEN_API_KEY: 'public_sandbox_Abcdefgh',
+        DATABASE_URL: 'mysql://u:geheim@h/x',
+        SMTP_URL_FILE: join(folder, 'none'),
+      },
+    });
+    expect(problems.map((problem) => problem.split('  ')[0])).toEqual([
+      'env NIGHTSCREEN_API_KEY',
+      'env DATABASE_URL',
+      'env SMTP_URL_FILE',
+    ]);
+    expect(problems.join()).not.toMatch(/geheim|Abcdefgh/);
+  });
+
+  test('a live key in test mode is refused', () => {
+    const environment = { NIGHTSCREEN_API_KEY: 'private_Abcdefgh12345678' };
+    expect(findProblems('service: { mode: test }\n', { environment })[0]).toContain('env NIGHTSCREEN_API_KEY');
+  });
+
+  test('a secret comes from its file without the line end, but not from both', () => {
+    const file = join(folder, 'key');
+    writeFileSync(file, `${key}\n`);
+    expect(load(null, { environment: { NIGHTSCREEN_API_KEY_FILE: file } }).secret('NIGHTSCREEN_API_KEY')).toBe(key);
+    const both = { NIGHTSCREEN_API_KEY: key, NIGHTSCREEN_API_KEY_FILE: file };
+    expect(findProblems(null, { environment: both })[0]).toContain('set only one');
+  });
+
+  test('the description of a secret is a fingerprint only', () => {
+    const described = describeConfig(load(null, { environment: { NIGHTSCREEN_API_KEY: key } }));
+    expect(described.secrets[0]).toMatchObject({ state: 'set', fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/) });
+    expect(JSON.stringify(described)).not.toContain('Abcdefgh');
+  });
+});
+
+describe('precedence and origins', () => {
+  test('a flag wins over a variable, a variable over the file, the file over the default', () => {
+    const text = 'log: { level: warn }\nreports: { dir: out }\nsweep:\n  perPage: 50\n';
+    const config = load(text, {
+      environment: { NIGHTSCREEN_LOG_LEVEL: 'error', NIGHTSCREEN_REPORTS: 'elsewhere' },
+      flags: [{ path: ['log', 'level'], value: 'debug', origin: 'flag --log-level' }],
+    });
+    expect(config.settings.log.level).toBe('debug');
+    expect(config.originOf(['log', 'level'])).toBe('flag --log-level');
+    expect(config.settings.reports.dir).toBe('elsewhere');
+    expect(config.originOf(['reports', 'dir'])).toBe('env NIGHTSCREEN_REPORTS');
+    expect(config.settings.sweep.perPage).toBe(50);
+    expect(config.originOf(['sweep', 'perPage'])).toBe('nightscreen.config.yaml:4');
+    expect(config.originOf(['changes', 'scoreStep'])).toBe('default');
+  });
+
+  test('relative paths of the file start at the file, those of a variable do not', () => {
+    const text = 'database: { folder: data }\nrosters: [{ name: a, csv: { path: "in/*.csv" } }]\n';
+    const { settings } = load(text, { environment: { NIGHTSCREEN_REPORTS: 'out' } });
+    expect(settings.database.folder).toBe(join(folder, 'data'));
+    expect(settings.rosters[0]?.csv?.path).toBe(join(folder, 'in/*.csv'));
+    expect(settings.reports.dir).toBe('out');
+  });
+
+  test('clear text is allowed to this machine only', () => {
+    const at = (url: string): string[] => findProblems(null, { environment: { NIGHTSCREEN_BASE_URL: url } });
+    expect(at('http://127.0.0.1:8080/v1')).toEqual([]);
+    expect(at('https://service.example/v1')).toEqual([]);
+    expect(at('http://service.example/v1')[0]).toContain('env NIGHTSCREEN_BASE_URL');
+  });
+
+  test('the settings digest follows what shapes results and nothing else', () => {
+    const digest = (text: string): string => load(text).settingsDigest;
+    const plain = digest('# nothing\n');
+    expect(digest('service: { rate: { perSecond: 99 } }\nreports: { dir: x }\nlog: { level: warn }\n')).toBe(plain);
+    expect(digest('changes: { scoreStep: 0.02 }\n')).toBe(plain);
+    expect(digest('changes: { scoreStep: 0.03 }\n')).not.toBe(plain);
+    expect(digest('service: { aml: { nameField: query } }\n')).not.toBe(plain);
+  });
+});
