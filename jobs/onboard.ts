@@ -1,0 +1,19 @@
+import type { Job } from '../src/runs/job.js';
+import type { RunSummary } from '../src/runs/run-summary.js';
+
+/** Imports every configured roster and screens only the customers that are new; runs when it is given a schedule. */
+export const onboardJob: Job = {
+  name: 'onboard',
+  defaultSchedule: null,
+  run: async (workplace, signal) => {
+    const { runScreening } = await import('../src/runs/screening-run.js');
+    const summaries: RunSummary[] = [];
+    for (const roster of workplace.settings.rosters) {
+      const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
+      const summary = await runScreening(workplace, { ...plan, roster }, signal);
+      summaries.push(summary);
+      if (summary.state === 'stopped') break;
+    }
+    return summaries;
+  },
+};

@@ -1,0 +1,53 @@
+import { AuthenticationError, NightscreenError, PaymentRequiredError, PermissionError } from '../src/errors.js';
+import type { RosterSettings } from '../src/roster/settings.js';
+import type { Job } from '../src/runs/job.js';
+import type { RunSummary } from '../src/runs/run-summary.js';
+import type { Workplace } from '../src/runs/workplace.js';
+
+/** What became of each roster: a summary, or the error that kept it from having one. */
+export interface Night {
+  summaries: RunSummary[];
+  failures: { roster: string; error: unknown }[];
+}
+
+const endsTheNight = (error: unknown): boolean =>
+  error instanceof AuthenticationError || error instanceof PaymentRequiredError || error instanceof PermissionError;
+
+/** Imports, screens and reports one roster after the other; a roster that fails leaves the others alone unless the account itself is refused. */
+export async function rescreenRosters(
+  workplace: Workplace,
+  rosters: readonly RosterSettings[],
+  signal: AbortSignal,
+): Promise<Night> {
+  const { runScreening } = await import('../src/runs/screening-run.js');
+  const night: Night = { summaries: [], failures: [] };
+  for (const roster of rosters) {
+    if (signal.aborted && night.summaries.length > 0) break;
+    try {
+      const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: true } as const;
+      const summary = await runScreening(workplace, { ...plan, roster }, signal);
+      night.summaries.push(summary);
+      if (summary.state === 'stopped') break;
+    } catch (error) {
+      night.failures.push({ roster: roster.name, error });
+      if (endsTheNight(error)) break;
+    }
+  }
+  return night;
+}
+
+/** The summaries of a night; throws NightscreenError `job_failed` when a roster has none, its first error as the cause. */
+export function requireWholeNight({ summaries, failures }: Night): RunSummary[] {
+  const [first] = failures;
+  if (!first) return summaries;
+  const names = failures.map((failure) => failure.roster).join(', ');
+  throw new NightscreenError('job_failed', `no run could be made for: ${names}`, { cause: first.error });
+}
+
+/** The nightly whole for every configured roster. */
+export const rescreenJob: Job = {
+  name: 'rescreen',
+  defaultSchedule: { cron: '0 2 * * *', timezone: 'UTC' },
+  run: async (workplace, signal) =>
+    requireWholeNight(await rescreenRosters(workplace, workplace.settings.rosters, signal)),
+};

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { findNearMiss } from '../config/near-miss.js';
+import { ConfigError } from '../errors.js';
+import { type RosterSettings, toFileRoster } from '../roster/settings.js';
+
+/** The options that choose a roster. */
+export interface RosterChoice {
+  roster?: string;
+  file?: string;
+}
+
+const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
+
+function findRoster(rosters: readonly RosterSettings[], name: string): RosterSettings | undefined {
+  return rosters.find((roster) => roster.name === name);
+}
+
+function withFile(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
+  if (!existsSync(file)) throw refuse('flag --file', `no file at ${file}`);
+  const configured = findRoster(rosters, name);
+  if (!configured) return toFileRoster(name, file);
+  if (!configured.csv) throw refuse('flag --file', `roster ${name} is read from a database, not from a file`);
+  return { ...configured, csv: { ...configured.csv, path: file } };
+}
+
+/**
+ * The rosters that a command is about: the one named, the one in the file (named `default` unless said), or all configured;
+ * throws ConfigError when there is none.
+ */
+export function chooseRosters(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings[] {
+  if (choice.file !== undefined) return [withFile(rosters, choice.roster ?? 'default', choice.file)];
+  if (choice.roster === undefined) {
+    if (rosters.length > 0) return [...rosters];
+    throw refuse('rosters', 'no roster is configured: give one with --file FILE, or write it under `rosters:`');
+  }
+  const roster = findRoster(rosters, choice.roster);
+  if (roster) return [roster];
+  const names = rosters.map((each) => each.name);
+  const meant = findNearMiss(choice.roster, names);
+  const advice = meant
+    ? `did you mean ${meant}?`
+    : names.length > 0
+      ? `there are: ${names.join(', ')}`
+      : 'none is configured';
+  throw refuse('flag --roster', `no roster is named ${choice.roster}; ${advice}`);
+}
+
+/** The one roster that a command is about; throws ConfigError when there is none, or more than one to choose from. */
+export function chooseRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
+  const [roster, ...others] = chooseRosters(rosters, choice);
+  if (roster && others.length === 0) return roster;
+  throw refuse(
+    'flag --roster',
+    `several rosters are configured: choose one of ${rosters.map((each) => each.name).join(', ')}`,
+  );
+}

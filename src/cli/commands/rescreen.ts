@@ -1,0 +1,27 @@
+import type { Command } from 'commander';
+import { rescreenRosters } from '../../../jobs/rescreen.js';
+import { chooseRosters, type RosterChoice } from '../choose-rosters.js';
+import { examples } from '../examples.js';
+import type { Act } from '../invocation.js';
+import { presentNight } from '../present-night.js';
+import { requireService, withWorkplace } from '../session.js';
+
+/** Adds `rescreen`. */
+export function addRescreenCommand(program: Command, act: Act): void {
+  program
+    .command('rescreen')
+    .description('the nightly whole: import each roster, screen who is due, report')
+    .option('--file <file>', 'roster file in place of the configured ones')
+    .option('--roster <name>', 'only this roster (default: every configured one)')
+    .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
+    .action((options: RosterChoice) =>
+      act((invocation) =>
+        withWorkplace(invocation, {
+          command: 'rescreen',
+          prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, options)),
+          work: async (workplace, rosters) =>
+            presentNight(await rescreenRosters(workplace, rosters, invocation.signal)),
+        }),
+      ),
+    );
+}

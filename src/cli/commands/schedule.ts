@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { allJobs } from '../../../jobs/all-jobs.js';
+import type { Config } from '../../config/load-config.js';
+import { ConfigError } from '../../errors.js';
+import type { RunSummary } from '../../runs/run-summary.js';
+import { findNextRun } from '../../scheduling/next-run.js';
+import { type PlannedJob, planJobs } from '../../scheduling/plan-jobs.js';
+import { startScheduler } from '../../scheduling/scheduler.js';
+import { examples } from '../examples.js';
+import { formatTable } from '../format-table.js';
+import type { Act, Invocation } from '../invocation.js';
+import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
+import { waitForAbort } from '../wait-for-abort.js';
+import { findMissingService } from '../workplace.js';
+
+function planWork(config: Config): PlannedJob[] {
+  const planned = planJobs(allJobs, config.settings.jobs);
+  const problems = findMissingService(config);
+  if (planned.length === 0) problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
+  if (problems.length > 0) throw new ConfigError(problems);
+  return planned;
+}
+
+function describePlan(planned: readonly PlannedJob[]) {
+  return planned.map(({ job, schedule }) => ({
+    job: job.name,
+    ...schedule,
+    next: findNextRun(schedule)?.toISOString() ?? null,
+  }));
+}
+
+async function keepSchedule(invocation: Invocation): Promise<null> {
+  const { terminal, signal } = invocation;
+  const config = loadInvocationConfig(invocation);
+  const planned = planWork(config);
+  const plan = describePlan(planned);
+  const logger = openLogger(invocation, config);
+  const scheduler = startScheduler(
+    planned,
+    async ({ job }) => {
+      // Opened for each job, so that between jobs other commands can use the embedded database.
+      const run = (): Promise<RunSummary[]> =>
+        withWorkplace(invocation, {
+          command: `schedule: ${job.name}`,
+          prepare: () => {},
+          work: (workplace) => job.run(workplace, signal),
+        });
+      for (const { runId, kind, state, counts } of await run())
+        logger.info({ job: job.name, runId, kind, state, counts }, 'run');
+    },
+    {
+      started: (job) => logger.info({ job }, 'job_started'),
+      finished: (job) => logger.info({ job }, 'job_finished'),
+      failed: (job, err) => logger.error({ job, err }, 'job_failed'),
+      skipped: (job) => logger.warn({ job }, 'job_skipped: its last start still waits for its turn'),
+      complained: (reason) => logger.warn({ reason }, 'scheduler'),
+    },
+  );
+  if (invocation.options.json) {
+    await terminal.writeData(`${JSON.stringify({ schema: 'nightscreen/schedule/1', jobs: plan })}\n`);
+  } else {
+    const rows = plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`]);
+    terminal.writeMessage(formatTable(rows));
+  }
+  await waitForAbort(signal);
+  await scheduler.stop();
+  return null;
+}
+
+/** Adds `schedule`. */
+export function addScheduleCommand(program: Command, act: Act): void {
+  program
+    .command('schedule')
+    .description('run rescreen, sweep and report by the clock, until a signal')
+    .addHelpText('after', examples(['schedule', 'schedule --config /etc/nightscreen.yaml']))
+    .action(() => act(keepSchedule));
+}

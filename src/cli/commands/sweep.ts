@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import { examples } from '../examples.js';
+import type { Act } from '../invocation.js';
+import { presentRun } from '../present-run.js';
+import { requireService, withWorkplace } from '../session.js';
+
+/** Adds `sweep`. */
+export function addSweepCommand(program: Command, act: Act): void {
+  program
+    .command('sweep')
+    .description('read all dossiers of the service and report what changed')
+    .option('--no-report', 'store the changes without writing a report')
+    .addHelpText('after', examples(['sweep', 'sweep --no-report --json']))
+    .action((options: { report: boolean }) =>
+      act(async (invocation) => {
+        const { runSweep } = await import('../../runs/sweep-run.js');
+        return withWorkplace(invocation, {
+          command: 'sweep',
+          prepare: (config) => requireService(config, () => {}),
+          work: async (workplace) =>
+            presentRun(await runSweep(workplace, { writeReport: options.report }, invocation.signal)),
+        });
+      }),
+    );
+}

@@ -1,0 +1,92 @@
+import { CommanderError } from 'commander';
+import {
+  ApiError,
+  AuthenticationError,
+  ConfigError,
+  type ConfigProblem,
+  ConnectionError,
+  NightscreenError,
+  PaymentRequiredError,
+  PermissionError,
+  ResponseError,
+  RosterError,
+  RunLockedError,
+  StoreError,
+} from '../errors.js';
+
+/** An error as it is told: stable code, what happened, where, and what to do next. */
+export interface ErrorDescription {
+  code: string;
+  message: string;
+  problems: readonly ConfigProblem[];
+  where: string | null;
+  next: string | null;
+}
+
+function describeNext(error: unknown): string | null {
+  if (error instanceof ConfigError)
+    return 'correct what is named above; `nightscreen config show` shows the settings in force';
+  if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;
+  if (error instanceof RosterError) return 'correct the roster or its settings and start again; nothing was spent';
+  if (error instanceof AuthenticationError)
+    return 'check NIGHTSCREEN_API_KEY: it is malformed, revoked, or of another service';
+  if (error instanceof PaymentRequiredError)
+    return 'top up the account, then `nightscreen runs resume ID` goes on where it stopped';
+  if (error instanceof PermissionError) return 'ask the service for the right that this operation needs';
+  if (error instanceof ConnectionError)
+    return 'check service.baseUrl (NIGHTSCREEN_BASE_URL) and the network; `nightscreen doctor` tries it';
+  if (error instanceof ResponseError)
+    return 'the service breaks its interface here; tell its operators, with the time of the call';
+  if (error instanceof StoreError && error.code === 'database_unreachable')
+    return 'check DATABASE_URL or database.folder; `nightscreen doctor` tries it';
+  if (error instanceof CommanderError)
+    return '`nightscreen --help` lists the commands, `nightscreen COMMAND --help` their options';
+  if (error instanceof NightscreenError) return null;
+  return 'this is a fault of Nightscreen: run it again with --log-level debug and report what it prints';
+}
+
+function describeWhere(error: unknown): string | null {
+  if (error instanceof ApiError) {
+    const request = error.requestId ? `, request ${error.requestId}` : '';
+    return `${error.method} ${error.path} (status ${error.status}${request})`;
+  }
+  if (error instanceof ConnectionError || error instanceof ResponseError) return `${error.method} ${error.path}`;
+  return null;
+}
+
+function toCode(error: unknown): string {
+  if (error instanceof NightscreenError) return error.code;
+  return error instanceof CommanderError ? 'usage' : 'unexpected';
+}
+
+/** Describes any error, without a stack trace. */
+export function describeError(error: unknown): ErrorDescription {
+  const problems = error instanceof ConfigError ? error.problems : [];
+  const said = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
+  const several = problems.length === 1 ? said : `${problems.length} settings are wrong`;
+  return {
+    code: toCode(error),
+    message: error instanceof ConfigError ? several : said,
+    problems,
+    where: describeWhere(error),
+    next: describeNext(error),
+  };
+}
+
+/** The error as lines for people. */
+export function formatError(description: ErrorDescription): string {
+  const listed = description.problems.length > 1 ? description.problems : [];
+  const problems = listed.map(({ where, path, message }) => `  ${where}: ${path === '' ? '' : `${path}: `}${message}`);
+  const lines = [
+    `nightscreen: ${description.message}${description.code === 'usage' ? '' : ` [${description.code}]`}`,
+    ...problems,
+    ...(description.where === null ? [] : [`  where: ${description.where}`]),
+    ...(description.next === null ? [] : [`  next:  ${description.next}`]),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The error as the one document that `--json` prints. */
+export function toErrorDocument({ code, message, problems }: ErrorDescription): Record<string, unknown> {
+  return { schema: 'nightscreen/error/1', code, message, ...(problems.length > 0 ? { problems } : {}) };
+}

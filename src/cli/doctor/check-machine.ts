@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { allJobs } from '../../../jobs/all-jobs.js';
+import { systemClock } from '../../clock.js';
+import type { Config } from '../../config/load-config.js';
+import { RunLockedError } from '../../errors.js';
+import { findNextRun } from '../../scheduling/next-run.js';
+import { planJobs } from '../../scheduling/plan-jobs.js';
+import { describeError } from '../describe-error.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
+
+/** Tries the database and counts the migrations that wait. */
+export async function checkDatabase(config: Config): Promise<Finding> {
+  const { openDatabase } = await import('../../store/open-database.js');
+  const { pendingMigrations } = await import('../../store/migrate.js');
+  const url = config.secret('DATABASE_URL');
+  const { folder } = config.settings.database;
+  const place = url === undefined ? `embedded in ${folder}` : 'Postgres';
+  if (url === undefined && !existsSync(folder)) return well('database', `${place}, made at first use`);
+  try {
+    const database = await openDatabase(url === undefined ? { folder } : { url }, 'nightscreen doctor');
+    try {
+      const pending = await pendingMigrations(database);
+      if (pending.length === 0) return well('database', `${place}, schema up to date`);
+      const message = `${place}, ${pending.length} migrations wait`;
+      return doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now');
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    const { message, next } = describeError(error);
+    const advice = next ?? 'check DATABASE_URL or database.folder';
+    return error instanceof RunLockedError ? doubtful('database', message, advice) : wrong('database', message, advice);
+  }
+}
+
+function findExisting(folder: string): string {
+  return existsSync(folder) || dirname(folder) === folder ? folder : findExisting(dirname(folder));
+}
+
+/** Tries whether a folder, or the nearest one above that exists, can be written. */
+export async function checkFolder(check: string, setting: string, folder: string): Promise<Finding> {
+  const existing = findExisting(resolve(folder));
+  try {
+    const trial = await mkdtemp(join(existing, '.nightscreen-doctor-'));
+    await rm(trial, { recursive: true });
+    return well(check, `${folder} can be written`);
+  } catch {
+    return wrong(check, `${folder} cannot be written`, `give this user the right, or set ${setting} to another folder`);
+  }
+}
+
+/** Says when each scheduled job would start next. */
+export function checkSchedules(config: Config): Finding[] {
+  return planJobs(allJobs, config.settings.jobs).map(({ job, schedule }) => {
+    const next = findNextRun(schedule);
+    const words = `${schedule.cron} ${schedule.timezone}`;
+    if (next) return well(`job ${job.name}`, `${words}, next ${next.toISOString()}`);
+    return doubtful(`job ${job.name}`, `${words} never comes round`, `correct jobs.${job.name}.cron`);
+  });
+}
+
+const earliestSaneYear = 2024;
+
+/** Whether the machine's clock can be right. */
+export function checkClock(): Finding {
+  const now = systemClock.now();
+  const words = `${now.toISOString()}, this machine is in ${Intl.DateTimeFormat().resolvedOptions().timeZone}`;
+  return now.getUTCFullYear() >= earliestSaneYear ? well('clock', words) : wrong('clock', words, 'set the clock (NTP)');
+}

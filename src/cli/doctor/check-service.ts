@@ -1,0 +1,71 @@
+import { toKeyFingerprint, toKeyMode } from '../../client/api-key.js';
+import type { createClient as createClientType } from '../../client/create-client.js';
+import type { Config } from '../../config/load-config.js';
+import { describeError } from '../describe-error.js';
+import { findMissingService } from '../workplace.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
+
+type Client = ReturnType<typeof createClientType>;
+
+function checkKey(config: Config): Finding {
+  const key = config.secret('NIGHTSCREEN_API_KEY');
+  if (key === undefined) {
+    return wrong('key', 'NIGHTSCREEN_API_KEY is not set', 'set it, or NIGHTSCREEN_API_KEY_FILE, to the private key');
+  }
+  const mode = toKeyMode(key);
+  const print = `fingerprint ${toKeyFingerprint(key)}`;
+  if (mode === 'unknown') {
+    return doubtful('key', `of an unknown family, ${print}`, 'private keys begin with private_ or private_sandbox_');
+  }
+  if (mode === 'live' && config.settings.canaries.length === 0) {
+    return doubtful(
+      'key',
+      `live, ${print}, but there are no canaries`,
+      'write `canaries:`; without them no live run is complete',
+    );
+  }
+  return well('key', `${mode}, ${print}`);
+}
+
+async function askService(client: Client, url: string): Promise<Finding> {
+  try {
+    const { data } = await client.apiKeys.public();
+    const answered = data.is_test ? 'test' : 'live';
+    if (client.keyMode !== 'unknown' && client.keyMode !== answered) {
+      return wrong(
+        'service',
+        `${url} says ${answered}, the key says ${client.keyMode}`,
+        'use the key of the right account',
+      );
+    }
+    return well('service', `${url} answers, ${answered} mode`);
+  } catch (error) {
+    const { message, next } = describeError(error);
+    return wrong('service', `${url}: ${message}`, next ?? 'ask the operators of the service');
+  }
+}
+
+/** Looks at the key, then asks the service which mode it sees (GET /api_keys/public); costs nothing. */
+export async function checkService(config: Config): Promise<Finding[]> {
+  const key = checkKey(config);
+  const { service } = config.settings;
+  const apiKey = config.secret('NIGHTSCREEN_API_KEY');
+  if (service.baseUrl === undefined || apiKey === undefined) {
+    const isUrlMissing = service.baseUrl === undefined;
+    const [problem] = findMissingService(config);
+    const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not asked, because there is no key';
+    return [key, wrong('service', message, 'set NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY')];
+  }
+  const { createClient } = await import('../../client/create-client.js');
+  const client = createClient({
+    ...service,
+    retry: { ...service.retry, maxAttempts: 1 },
+    baseUrl: service.baseUrl,
+    apiKey,
+  });
+  try {
+    return [key, await askService(client, service.baseUrl)];
+  } finally {
+    await client.close();
+  }
+}

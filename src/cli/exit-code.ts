@@ -1,0 +1,50 @@
+import { CommanderError } from 'commander';
+import {
+  AuthenticationError,
+  ConfigError,
+  ConnectionError,
+  PaymentRequiredError,
+  PermissionError,
+  RateLimitError,
+  RosterError,
+  RunLockedError,
+  ServerError,
+  ServiceUnavailableError,
+} from '../errors.js';
+import { RunHalted } from '../runs/run-halted.js';
+import { InterruptedError } from './interrupted-error.js';
+
+/** What the process tells its caller (DESIGN: Exit codes). */
+export const exitCodes = { complete: 0, unexpected: 1, refused: 2, incomplete: 3, stopped: 4 } as const;
+
+const refusals = [ConfigError, RosterError, RunLockedError, CommanderError];
+const stops = [
+  InterruptedError,
+  RunHalted,
+  AuthenticationError,
+  PaymentRequiredError,
+  PermissionError,
+  // An outage that ends a command is no fault of ours either: the same command works once it is over.
+  ConnectionError,
+  ServiceUnavailableError,
+  RateLimitError,
+  ServerError,
+];
+
+/** The exit code of a command that ended with this error. */
+export function toErrorExitCode(error: unknown): number {
+  if (refusals.some((type) => error instanceof type)) return exitCodes.refused;
+  if (stops.some((type) => error instanceof type)) return exitCodes.stopped;
+  return exitCodes.unexpected;
+}
+
+/**
+ * The exit code of several runs together: 1 and 4 win; "refused" is said only when all were refused, because beside runs
+ * that did work it would claim that nothing was spent.
+ */
+export function combineExitCodes(codes: readonly number[]): number {
+  if (codes.includes(exitCodes.unexpected)) return exitCodes.unexpected;
+  if (codes.includes(exitCodes.stopped)) return exitCodes.stopped;
+  const [first = exitCodes.complete] = codes;
+  return codes.every((code) => code === first) ? first : exitCodes.incomplete;
+}

@@ -1,0 +1,33 @@
+import type { Environment } from '../config/environment.js';
+import type { Terminal } from './terminal.js';
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  config?: string;
+  json?: true;
+  logLevel?: string;
+}
+
+/** One call of the program: what it was given and where it writes. */
+export interface Invocation {
+  options: GlobalOptions;
+  environment: Environment;
+  /** The current folder. */
+  folder: string;
+  terminal: Terminal;
+  /** Aborted by the first SIGINT or SIGTERM, with an InterruptedError. */
+  signal: AbortSignal;
+}
+
+/** What a command has to say: the same as one document for programs and as text for people. */
+export interface Outcome {
+  exitCode: number;
+  document: Readonly<Record<string, unknown>> & { schema: string };
+  text: string;
+}
+
+/** The work of a command; null when it has written its data itself. */
+export type Action = (invocation: Invocation) => Promise<Outcome | null>;
+
+/** Carries out the work of the command that was called. */
+export type Act = (action: Action) => Promise<void>;

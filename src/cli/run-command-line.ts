@@ -1,0 +1,72 @@
+import { CommanderError } from 'commander';
+import type { Environment } from '../config/environment.js';
+import { toRedactor } from '../logging.js';
+import { describeError, formatError, toErrorDocument } from './describe-error.js';
+import { exitCodes, toErrorExitCode } from './exit-code.js';
+import type { Act, GlobalOptions, Invocation, Outcome } from './invocation.js';
+import { listEnvironmentSecrets } from './list-environment-secrets.js';
+import { createProgram } from './program.js';
+import { listenForSignals } from './signals.js';
+import type { Terminal } from './terminal.js';
+
+/** What the command line is called with. */
+export interface CommandLine {
+  /** Without the interpreter and the script. */
+  words: readonly string[];
+  environment: Environment;
+  folder: string;
+  terminal: Terminal;
+}
+
+/** Runs one command to its end and gives the exit code; whatever goes wrong is told, never thrown. */
+export async function runCommandLine({ words, environment, folder, terminal }: CommandLine): Promise<number> {
+  const listening = listenForSignals((name) =>
+    terminal.writeMessage(`\nnightscreen: ${name}: finishing what is under way; once more ends at once\n`),
+  );
+  const isJson = words.includes('--json');
+  let helpText = '';
+  let usageText = '';
+  let exitCode: number = exitCodes.complete;
+  const act: Act = async (action) => {
+    const options: GlobalOptions = program.opts();
+    const invocation: Invocation = { options, environment, folder, terminal, signal: listening.signal };
+    const outcome = await action(invocation);
+    if (outcome === null) return;
+    exitCode = outcome.exitCode;
+    await terminal.writeData(isJson ? toLine(outcome.document) : outcome.text);
+  };
+  const program = createProgram(act, {
+    writeOut: (text) => {
+      helpText += text;
+    },
+    writeErr: (text) => {
+      usageText += text;
+    },
+  });
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+  } catch (error) {
+    const isHelp = error instanceof CommanderError && error.exitCode === 0;
+    exitCode = isHelp ? exitCodes.complete : toErrorExitCode(error);
+    if (!isHelp) await tellError(error);
+  } finally {
+    listening.stop();
+  }
+  if (helpText !== '') await terminal.writeData(helpText);
+  return exitCode;
+
+  async function tellError(error: unknown): Promise<void> {
+    const redact = toRedactor(listEnvironmentSecrets(environment));
+    const isWithoutCommand = error instanceof CommanderError && error.code === 'commander.help';
+    const description = isWithoutCommand
+      ? { ...describeError(error), message: 'no command was given' }
+      : describeError(error);
+    const isDebug = program.opts<GlobalOptions>().logLevel === 'debug';
+    if (isWithoutCommand && !isJson) terminal.writeMessage(`${usageText}\n`);
+    terminal.writeMessage(redact(formatError(description)));
+    if (isDebug && error instanceof Error) terminal.writeMessage(redact(`${error.stack ?? ''}\n`));
+    if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));
+  }
+}
+
+const toLine = (document: Outcome['document'] | Record<string, unknown>): string => `${JSON.stringify(document)}\n`;

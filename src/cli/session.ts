@@ -1,0 +1,69 @@
+import type { Logger } from 'pino';
+import { type Config, loadConfig } from '../config/load-config.js';
+import type { Override } from '../config/override.js';
+import { ConfigError } from '../errors.js';
+import { createLogger } from '../logging.js';
+import type { RunEvent } from '../runs/run-event.js';
+import type { Invocation } from './invocation.js';
+import { listSecrets } from './list-secrets.js';
+import { logEvent } from './log-event.js';
+import { showProgress } from './show-progress.js';
+import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
+
+/** The configuration of this invocation, flags applied; throws ConfigError with every mistake. */
+export function loadInvocationConfig({ options, environment, folder }: Invocation): Config {
+  const flags: Override[] = [];
+  if (options.logLevel) flags.push({ path: ['log', 'level'], value: options.logLevel, origin: 'flag --log-level' });
+  return loadConfig({ environment, folder, file: options.config, flags });
+}
+
+/** The logger of this invocation: JSON lines on standard error, without any configured secret. */
+export function openLogger(invocation: Invocation, config: Config): Logger {
+  const write = (line: string): void => invocation.terminal.writeMessage(line);
+  return createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
+}
+
+/** Tells run events as progress on a screen, and as log lines elsewhere or when the level is debug. */
+function chooseTeller(invocation: Invocation, config: Config): (event: RunEvent) => void {
+  const isForPeople = invocation.terminal.isScreen && config.settings.log.level !== 'debug';
+  if (isForPeople) return showProgress(invocation.terminal);
+  const logger = openLogger(invocation, config);
+  return (event) => logEvent(logger, event);
+}
+
+/** Makes a choice and requires that the service can be called; throws one ConfigError with everything that stands in the way. */
+export function requireService<Choice>(config: Config, choose: () => Choice): Choice {
+  const problems = findMissingService(config);
+  if (problems.length === 0) return choose();
+  try {
+    choose();
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    problems.push(...error.problems);
+  }
+  throw new ConfigError(problems);
+}
+
+/** What a command does with a workplace; `prepare` comes first, so that what can be refused is refused before a database is opened. */
+export interface WorkplaceTask<Prepared, Result> {
+  /** The name of the command, for operators. */
+  command: string;
+  prepare: (config: Config) => Prepared;
+  work: (workplace: OpenWorkplace, prepared: Prepared) => Promise<Result>;
+}
+
+/** Prepares, opens a workplace, works in it, and closes it whatever happens. */
+export async function withWorkplace<Prepared, Result>(
+  invocation: Invocation,
+  { command, prepare, work }: WorkplaceTask<Prepared, Result>,
+): Promise<Result> {
+  const config = loadInvocationConfig(invocation);
+  const prepared = prepare(config);
+  const tell = chooseTeller(invocation, config);
+  const workplace = await buildWorkplace({ config, command, tell });
+  try {
+    return await work(workplace, prepared);
+  } finally {
+    await workplace.close();
+  }
+}

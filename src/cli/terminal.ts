@@ -1,0 +1,29 @@
+/** Where a command writes: data to standard output, messages to standard error. */
+export interface Terminal {
+  /** Writes data; resolves when it has left the process. */
+  writeData(text: string): Promise<void>;
+  /** Writes a message for people. */
+  writeMessage(text: string): void;
+  /** Whether messages go to a screen, so that progress may be redrawn. */
+  readonly isScreen: boolean;
+  /** Whether messages may be coloured. */
+  readonly hasColours: boolean;
+}
+
+/** The terminal of this process; a reader of its output that has gone away (EPIPE) is met with silence. */
+export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+  const isScreen = process.stderr.isTTY === true;
+  return {
+    writeData: (text) => new Promise((resolve) => process.stdout.write(text, () => resolve())),
+    writeMessage: (text) => {
+      process.stderr.write(text);
+    },
+    isScreen,
+    hasColours: isScreen && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
+  };
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Client } from '../client/create-client.js';
+import { type Clock, systemClock } from '../clock.js';
+import type { Config } from '../config/load-config.js';
+import { ConfigError, type ConfigProblem } from '../errors.js';
+import type { RunEvent } from '../runs/run-event.js';
+import type { Workplace } from '../runs/workplace.js';
+import { version } from './version.js';
+
+/** What a workplace is built from; `command` names this process to operators. */
+export interface WorkplaceParts {
+  config: Config;
+  command: string;
+  tell: (event: RunEvent) => void;
+  clock?: Clock;
+}
+
+/** A workplace that is open; `close` frees the database and the connections. */
+export interface OpenWorkplace extends Workplace {
+  close(): Promise<void>;
+}
+
+/** What is still missing before the service can be called, all at once. */
+export function findMissingService(config: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  if (config.settings.service.baseUrl === undefined) {
+    const message = 'is not set: set NIGHTSCREEN_BASE_URL or write it into the file, as in https://service.example/v1';
+    problems.push({ where: config.originOf(['service', 'baseUrl']), path: 'service.baseUrl', message });
+  }
+  if (config.secret('NIGHTSCREEN_API_KEY') === undefined) {
+    const message =
+      'is not set: it holds the private key of the service (or NIGHTSCREEN_API_KEY_FILE names a file with it)';
+    problems.push({ where: 'env NIGHTSCREEN_API_KEY', path: '', message });
+  }
+  return problems;
+}
+
+async function openMigrated(config: Config, command: string): Promise<Workplace['database']> {
+  const { openDatabase } = await import('../store/open-database.js');
+  const { migrate } = await import('../store/migrate.js');
+  const url = config.secret('DATABASE_URL');
+  const location = url === undefined ? { folder: config.settings.database.folder } : { url };
+  const database = await openDatabase(location, `nightscreen ${command}`);
+  try {
+    await migrate(database);
+    return database;
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+/** Opens and migrates the database and puts everything beside it that a run works with; the client is made at first use. */
+export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkplace> {
+  const { config, clock = systemClock } = parts;
+  const { settings } = config;
+  const { createClient } = await import('../client/create-client.js');
+  const database = await openMigrated(config, parts.command);
+  let client: Client | undefined;
+  return {
+    database,
+    client: () => {
+      if (client) return client;
+      const problems = findMissingService(config);
+      const baseUrl = settings.service.baseUrl;
+      const apiKey = config.secret('NIGHTSCREEN_API_KEY');
+      if (baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
+      client = createClient({ ...settings.service, baseUrl, apiKey, clock });
+      return client;
+    },
+    clock,
+    settings,
+    settingsDigest: config.settingsDigest,
+    owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
+    version,
+    tell: parts.tell,
+    secret: config.secret,
+    close: async () => {
+      await client?.close();
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { toKeyFingerprint } from '../client/api-key.js';
+import { secretNames } from './environment.js';
+import type { Config } from './load-config.js';
+import type { SettingPath } from './source-file.js';
+
+/** A setting in force and where it comes from. */
+export interface DescribedSetting {
+  path: string;
+  value: unknown;
+  origin: string;
+}
+
+/** Whether a secret is set; `fingerprint` tells two values apart without showing either. */
+export interface DescribedSecret {
+  name: string;
+  state: 'set' | 'not set';
+  fingerprint: string | null;
+  from: string | null;
+}
+
+function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; value: unknown }[] {
+  const entries: [string | number, unknown][] = Array.isArray(value)
+    ? [...value.entries()]
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value)
+      : [];
+  if (entries.length === 0) return value === undefined ? [] : [{ path, value }];
+  return entries.flatMap(([key, inner]) => listLeaves(inner, [...path, key]));
+}
+
+/** Every setting with its origin, and of every secret only whether it is set. */
+export function describeConfig(config: Config): { settings: DescribedSetting[]; secrets: DescribedSecret[] } {
+  const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
+    path: path.join('.'),
+    value,
+    origin: config.originOf(path),
+  }));
+  const secrets = secretNames.map((name): DescribedSecret => {
+    const secret = config.secrets.find((each) => each.name === name);
+    if (!secret) return { name, state: 'not set', fingerprint: null, from: null };
+    return { name, state: 'set', fingerprint: toKeyFingerprint(secret.value), from: secret.from };
+  });
+  return { settings, secrets };
+}

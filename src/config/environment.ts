@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { ConfigError, type ConfigProblem } from '../errors.js';
+
+/** The variables of a process, as in `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Secrets that Nightscreen itself knows by name; each may also be given as `NAME_FILE`. */
+export const secretNames = ['NIGHTSCREEN_API_KEY', 'DATABASE_URL', 'SMTP_URL'] as const;
+
+/** Settings that an environment variable overrides, by variable name. */
+const overridingVariables = {
+  NIGHTSCREEN_BASE_URL: ['service', 'baseUrl'],
+  NIGHTSCREEN_LOG_LEVEL: ['log', 'level'],
+  NIGHTSCREEN_DATA: ['database', 'folder'],
+  NIGHTSCREEN_REPORTS: ['reports', 'dir'],
+} as const;
+
+/** A secret and the variable that gave it. */
+export interface Secret {
+  name: string;
+  value: string;
+  /** `NAME` or `NAME_FILE`. */
+  from: string;
+}
+
+const toProblem = (from: string, message: string): ConfigProblem => ({ where: `env ${from}`, path: '', message });
+
+/** Reads a secret from `NAME` or from the file that `NAME_FILE` names; undefined when neither is set; throws ConfigError. */
+export function readSecret(environment: Environment, name: string): Secret | undefined {
+  const fileVariable = `${name}_FILE`;
+  const value = environment[name]?.trim();
+  const file = environment[fileVariable];
+  if (value && file) throw new ConfigError([toProblem(fileVariable, `is set together with ${name}; set only one`)]);
+  if (value) return { name, value, from: name };
+  if (!file) return undefined;
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    throw new ConfigError([toProblem(fileVariable, `names a file that cannot be read (${file})`)], { cause: error });
+  }
+  if (text === '') throw new ConfigError([toProblem(fileVariable, `names an empty file (${file})`)]);
+  return { name, value: text, from: fileVariable };
+}
+
+/** The settings that the environment overrides; a variable that is set but empty counts as not set. */
+export function listOverrides(environment: Environment): { path: readonly string[]; value: string; origin: string }[] {
+  return Object.entries(overridingVariables).flatMap(([name, path]) => {
+    const value = environment[name];
+    return value ? [{ path, value, origin: `env ${name}` }] : [];
+  });
+}

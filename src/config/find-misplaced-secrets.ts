@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+import type { Mistake } from './describe-issue.js';
+import { listKnownKeys } from './describe-schema.js';
+import type { SettingPath } from './source-file.js';
+
+const secretKey = /^(api_?key|key|private_?key|password|passwd|pass|secret|token|database_?url|smtp_?url)$/i;
+const addressKey = /^(url|dsn|connection_?string)$/i;
+const secretValue = /^(private|public)_\w{6,}$/;
+
+const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL(value).password !== '';
+
+function advise(path: SettingPath): string {
+  const place = path.join('.').toLowerCase();
+  if (place.startsWith('rosters')) {
+    return 'name the environment variable that holds it, as in postgres: { urlEnv: CORE_DATABASE_URL }';
+  }
+  const name = /^mail|smtp/.test(place) ? 'SMTP_URL' : /database/.test(place) ? 'DATABASE_URL' : 'NIGHTSCREEN_API_KEY';
+  return `remove it here and set ${name} or ${name}_FILE in the environment`;
+}
+
+/** Finds secrets that were written into the configuration file, by the name of the key or the look of the value. */
+export function findMisplacedSecrets(schema: z.ZodType, value: unknown, path: SettingPath = []): Mistake[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => findMisplacedSecrets(schema, item, [...path, index]));
+  if (typeof value === 'object' && value !== null) {
+    return Object.entries(value).flatMap(([key, inner]) => findMisplacedSecrets(schema, inner, [...path, key]));
+  }
+  const key = String(path.at(-1));
+  const isKnown = listKnownKeys(schema, path.slice(0, -1)).includes(key);
+  const isSecretByName =
+    !isKnown && value !== null && (secretKey.test(key) || (path.length > 1 && addressKey.test(key)));
+  const isSecretByValue = typeof value === 'string' && (secretValue.test(value) || holdsPassword(value));
+  if (!isSecretByName && !isSecretByValue) return [];
+  return [{ path, isAboutKey: true, message: `a secret is never read from this file; ${advise(path)}` }];
+}

@@ -1,0 +1,22 @@
+import { isAbsolute, resolve } from 'node:path';
+
+/** Settings that name a file or folder; `*` stands for any position of a list. */
+const pathSettings: readonly (readonly string[])[] = [
+  ['database', 'folder'],
+  ['reports', 'dir'],
+  ['mail', 'directory'],
+  ['rosters', '*', 'csv', 'path'],
+];
+
+function resolveAt(value: unknown, path: readonly string[], folder: string): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return typeof value === 'string' && !isAbsolute(value) ? resolve(folder, value) : value;
+  if (key === '*') return Array.isArray(value) ? value.map((item) => resolveAt(item, rest, folder)) : value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !(key in value)) return value;
+  return { ...value, [key]: resolveAt(Reflect.get(value, key), rest, folder) };
+}
+
+/** The file's settings with relative paths made absolute from the folder the file stands in. */
+export function resolvePaths(value: unknown, folder: string): unknown {
+  return pathSettings.reduce((settings, path) => resolveAt(settings, path, folder), value);
+}

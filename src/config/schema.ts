@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { changeSettingsSchema } from '../changes/settings.js';
+import { serviceSettingsSchema } from '../client/settings.js';
+import { sweepSettingsSchema } from '../dossiers/settings.js';
+import { mailSettingsSchema } from '../mail/settings.js';
+import { canarySchema } from '../matches/canary.js';
+import { reportSettingsSchema } from '../reports/settings.js';
+import { rosterSettingsSchema } from '../roster/settings.js';
+import { jobsSettingsSchema } from '../scheduling/settings.js';
+import { screeningSettingsSchema } from '../screening/settings.js';
+
+/** How much is logged, from little to all. */
+export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+
+/** The whole configuration: what each stage asks for, under one roof; every default is here or in the stage's own schema. */
+export const configSchema = z.strictObject({
+  organisation: z.literal('default').default('default'),
+  service: serviceSettingsSchema.prefault({}),
+  rosters: z.array(rosterSettingsSchema).default([]),
+  canaries: z.array(canarySchema).default([]),
+  screening: screeningSettingsSchema.prefault({}),
+  changes: changeSettingsSchema.prefault({}),
+  sweep: sweepSettingsSchema.prefault({}),
+  reports: reportSettingsSchema.prefault({}),
+  mail: mailSettingsSchema.optional(),
+  jobs: jobsSettingsSchema.prefault({}),
+  database: z.strictObject({ folder: z.string().min(1).default('./.nightscreen') }).prefault({}),
+  log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
+});
+/** The effective settings, defaults filled in. */
+export type Settings = z.output<typeof configSchema>;

@@ -1,0 +1,90 @@
+import { type Logger, pino } from 'pino';
+import { ApiError, ConnectionError, NightscreenError } from './errors.js';
+
+/** A secret shorter than this is not looked for: replacing every `a` would destroy the log and hide nothing. */
+const shortestSecret = 4;
+const replacement = '[secret]';
+
+/** Base64 holds a text in one of three forms, as it starts at the first, second or third byte of a group; the ends depend on the neighbours. */
+function listBase64Forms(secret: string): string[] {
+  return [0, 1, 2].flatMap((lead) => {
+    const bytes = Buffer.concat([Buffer.alloc(lead), Buffer.from(secret)]);
+    const whole = bytes.toString('base64').replaceAll('=', '');
+    const certain = whole.slice(lead === 0 ? 0 : lead + 1, Math.floor((bytes.length * 8) / 6));
+    return [certain, certain.replaceAll('+', '-').replaceAll('/', '_')];
+  });
+}
+
+function decodePart(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function listParts(secret: string): string[] {
+  if (!URL.canParse(secret)) return [secret];
+  const { username, password } = new URL(secret);
+  if (password === '') return [secret];
+  return [secret, password, decodePart(password), `${username}:${password}`];
+}
+
+function listForms(secret: string): string[] {
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  const twice = JSON.stringify(escaped).slice(1, -1);
+  const inUrl = encodeURIComponent(secret);
+  return [secret, escaped, twice, inUrl, inUrl.replace(/%../g, (hex) => hex.toLowerCase()), ...listBase64Forms(secret)];
+}
+
+/** Replaces the secrets in any text, whichever way they are written: plain, JSON-escaped, in a URL, in Base64; a URL's password also alone. */
+export function toRedactor(secrets: readonly string[]): (text: string) => string {
+  const forms = new Set(
+    secrets.flatMap(listParts).flatMap((part) => (part.length < shortestSecret ? [] : listForms(part))),
+  );
+  const ordered = [...forms]
+    .filter((form) => form.length >= shortestSecret)
+    .toSorted((left, right) => right.length - left.length);
+  return (text) => ordered.reduce((safe, form) => safe.replaceAll(form, replacement), text);
+}
+
+const deepestCause = 5;
+
+/** An error as it is logged: chosen fields only, because answers and rows that errors carry hold customer data. */
+function toLoggedError(error: unknown, withStack: boolean, depth = 0): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  return {
+    type: error.name,
+    ...(error instanceof NightscreenError ? { code: error.code } : {}),
+    message: error.message,
+    ...(error instanceof ApiError ? { status: error.status, requestId: error.requestId } : {}),
+    ...(error instanceof ApiError || error instanceof ConnectionError
+      ? { method: error.method, path: error.path }
+      : {}),
+    ...(withStack ? { stack: error.stack } : {}),
+    ...(error.cause !== undefined && depth < deepestCause
+      ? { cause: toLoggedError(error.cause, withStack, depth + 1) }
+      : {}),
+  };
+}
+
+/** What a logger needs: how much to log, what must never appear, and where the lines go. */
+export interface LoggerSettings {
+  level: 'silent' | 'error' | 'warn' | 'info' | 'debug';
+  secrets: readonly string[];
+  write: (line: string) => void;
+}
+
+/** A logger of JSON lines that no secret passes in any field, message, cause or URL; errors go under the key `err`, stacks only at level debug. */
+export function createLogger(settings: LoggerSettings): Logger {
+  const redact = toRedactor(settings.secrets);
+  const withStack = settings.level === 'debug';
+  const options = {
+    level: settings.level,
+    base: { pid: process.pid },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+    serializers: { err: (error: unknown) => toLoggedError(error, withStack) },
+  };
+  return pino(options, { write: (line: string) => settings.write(redact(line)) });
+}

@@ -1,0 +1,19 @@
+import type { Job, JobSchedule } from '../runs/job.js';
+import type { JobsSettings } from './settings.js';
+
+/** A job that starts by itself, and when. */
+export interface PlannedJob {
+  job: Job;
+  schedule: JobSchedule;
+}
+
+/** The jobs that have a schedule: the configured one, or the job's own default where the configuration is silent. */
+export function planJobs(jobs: readonly Job[], settings: JobsSettings): PlannedJob[] {
+  return jobs.flatMap((job) => {
+    const configured = settings[job.name];
+    if (configured?.enabled === false) return [];
+    const cron = configured?.cron ?? job.defaultSchedule?.cron;
+    const timezone = configured?.timezone ?? job.defaultSchedule?.timezone ?? 'UTC';
+    return cron === undefined ? [] : [{ job, schedule: { cron, timezone } }];
+  });
+}

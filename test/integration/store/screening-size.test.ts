@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { insertCommitBatch } from '../../../src/store/commit-batches.js';
+import { insertPlan } from '../../../src/store/screening-plan.js';
+import { saveScreeningResults } from '../../../src/store/screenings.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/print-figure.js';
+
+const customers = 5_000;
+const batchSize = 32;
+
+describeOnEachDatabase('plan and outcome of a party', (open, databases) => {
+  it('take no more than 200 bytes per customer and night, indexes included', async () => {
+    const database = await open();
+    const now = new Date();
+    await database.runScript(`
+      insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
+      insert into roster (organisation_id, name, created_at) values (1, 'size', now());
+      insert into account (organisation_id, public_key, is_test, base_url, created_at) values (1, 'public_x', true, '', now());
+      insert into run (organisation_id, roster_id, account_id, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+        values (1, 1, 1, 'rescreen', 'running', 'started', 'k', 1, 'o', 's', 'v', now());
+      insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
+        values (1, 1, 's', 'd', now(), ${customers}, ${customers}, 0, 0, 0);
+      insert into screening_request (organisation_id, type, name) select 1, 'person', 'Name ' || n from generate_series(1, ${customers}) n;
+      insert into customer (roster_id, reference, version, record_digest, first_import_id, last_import_id)
+        select 1, 'C-' || n, 1, 'd', 1, 1 from generate_series(1, ${customers}) n;
+      insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
+      insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
+    `);
+    const plan = { rosterId: 1, accountId: 1, selection: 'due', dueBefore: now, leftBefore: now } as const;
+    await database.transaction((transaction) => insertPlan(transaction, 1, plan));
+    for (let first = 1; first <= customers; first += batchSize) {
+      await database.transaction(async (transaction) => {
+        const batchId = await insertCommitBatch(transaction, 1, 1, batchSize, now);
+        const ids = Array.from({ length: Math.min(batchSize, customers - first + 1) }, (_, index) => first + index);
+        await saveScreeningResults(
+          transaction,
+          1,
+          batchId,
+          ids.map((partyId) => ({ partyId, outcome: 'screened', responseId: 1, reason: null })),
+        );
+      });
+    }
+    const [size] = await database.query(
+      z.object({ bytes: z.number(), screened: z.number() }),
+      `select pg_total_relation_size('screening') as bytes, count(*)::integer as screened from screening where outcome = 'screened'`,
+    );
+    const perCustomer = (size?.bytes ?? Number.POSITIVE_INFINITY) / customers;
+    printFigure(`plan and outcome (${databases.dialect}): ${perCustomer.toFixed(0)} bytes per customer and night`);
+    expect(size?.screened).toBe(customers);
+    expect(perCustomer).toBeLessThanOrEqual(200);
+  });
+});
