@@ -10,7 +10,7 @@ export interface DescribedSetting {
   origin: string;
 }
 
-/** Whether a secret is set; `fingerprint` tells two values apart without showing either. */
+/** Whether a secret is set; a key's `fingerprint` tells two keys apart, and URLs have none because a short password in one could be guessed from it. */
 export interface DescribedSecret {
   name: string;
   state: 'set' | 'not set';
@@ -38,7 +38,12 @@ export function describeConfig(config: Config): { settings: DescribedSetting[]; 
   const secrets = secretNames.map((name): DescribedSecret => {
     const secret = config.secrets.find((each) => each.name === name);
     if (!secret) return { name, state: 'not set', fingerprint: null, from: null };
-    return { name, state: 'set', fingerprint: toKeyFingerprint(secret.value), from: secret.from };
+    return {
+      name,
+      state: 'set',
+      fingerprint: name === 'NIGHTSCREEN_API_KEY' ? toKeyFingerprint(secret.value) : null,
+      from: secret.from,
+    };
   });
   return { settings, secrets };
 }

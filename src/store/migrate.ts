@@ -77,8 +77,8 @@ async function apply(database: Database, migrations: readonly Migration[], next:
   });
 }
 
-// Two creations at once: the loser is told of a duplicate in the catalogue, or of the table itself.
-const duplicateStates = new Set(['23505', '42P07']);
+// Two creations at once: the loser is told of a duplicate in the catalogue, of the table or of its type.
+const duplicateStates = new Set(['23505', '42P07', '42710']);
 
 async function createTable(database: Database): Promise<void> {
   try {

@@ -28,9 +28,11 @@ export function addConfigCommand(program: Command, act: Act): void {
           },
           text: formatTable([
             ...settings.map(({ path, value, origin }) => [path, JSON.stringify(value), origin]),
-            ...secrets.map(({ name, fingerprint, from }) =>
-              fingerprint === null ? [name, 'not set', '-'] : [name, `set (${fingerprint})`, `env ${from ?? name}`],
-            ),
+            ...secrets.map(({ name, state, fingerprint, from }) => [
+              name,
+              fingerprint === null ? state : `${state} (${fingerprint})`,
+              state === 'set' ? `env ${from ?? name}` : '-',
+            ]),
           ]),
         };
       }),
