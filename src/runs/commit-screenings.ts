@@ -89,24 +89,33 @@ async function judgeAnswers(
 ): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
   const partyIds = answered.flatMap(({ task }) => task.parties.map((party) => party.partyId));
   const known = await readPartyStates(transaction, account.accountId, partyIds);
-  const knownSets = await readMatchSets(
-    transaction,
-    [...known.values()].map((state) => state.responseId),
-  );
   const { settings, settingsDigest } = session.workplace;
+  const answers = answered.flatMap(({ task, responseId, matchSet }) =>
+    task.parties.map(({ partyId, customerVersion }) => ({
+      party: { partyId, responseId, requestId: task.requestId, customerVersion, settingsDigest },
+      matchSet,
+      known: known.get(partyId),
+    })),
+  );
+  // An answer that is the stored one to the letter changes nothing: most of a night.
+  const others = answers.flatMap((answer) => (isSameAnswer(answer) ? [] : (answer.known?.responseId ?? [])));
+  const knownSets = await readMatchSets(transaction, others);
   const events: NewChangeEvent[] = [];
   const states: NewPartyState[] = [];
-  for (const { task, responseId, matchSet } of answered) {
-    for (const { partyId, customerVersion } of task.parties) {
-      const origin = { requestId: task.requestId, customerVersion, settingsDigest };
-      const before = toKnownAnswer(known.get(partyId), knownSets);
-      const { changes, reportedScores } = detectChanges(before, matchSet, origin, settings.changes);
-      events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
-      states.push({ partyId, responseId, reportedScores, state: toPartyState(matchSet), ...origin });
-    }
+  for (const answer of answers) {
+    const { party, matchSet } = answer;
+    const { changes, reportedScores } = isSameAnswer(answer)
+      ? { changes: [], reportedScores: answer.known?.reportedScores ?? {} }
+      : detectChanges(toKnownAnswer(answer.known, knownSets), matchSet, party, settings.changes);
+    const { partyId, customerVersion } = party;
+    events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
+    states.push({ ...party, reportedScores, state: toPartyState(matchSet) });
   }
   return { events, states };
 }
+
+const isSameAnswer = (answer: { party: { responseId: number }; known: PartyStateRow | undefined }): boolean =>
+  answer.known?.responseId === answer.party.responseId;
 
 function toKnownAnswer(
   state: PartyStateRow | undefined,

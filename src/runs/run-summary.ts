@@ -1,14 +1,5 @@
 import type { RunCounts, RunKind, RunState } from '../reports/run-facts.js';
-
-/** What a sweep counted. */
-export interface SweepCounts {
-  pages: number;
-  dossiers: number;
-  appeared: number;
-  changed: number;
-  gone: number;
-  proven: boolean;
-}
+import type { SweepRow } from '../store/dossiers.js';
 
 /** The outcome of a run as `--json` prints it (DESIGN: Command line). */
 export interface RunSummary {
@@ -19,7 +10,7 @@ export interface RunSummary {
   /** Why the state is not `complete`. */
   reasons: readonly string[];
   exitCode: number;
-  counts: Omit<RunCounts, 'inScope'> | SweepCounts;
+  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'>;
   /** Folder of the run's files, or null when none were written. */
   artifacts: string | null;
 }

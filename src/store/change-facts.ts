@@ -3,18 +3,7 @@ import type { DossierChangeFacts, MatchChangeFacts } from '../reports/run-facts.
 import type { Queryable } from './database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
-
-const matchSchema = z.object({
-  rank: z.number(),
-  id: z.string(),
-  name: z.string(),
-  schema: z.string(),
-  isHit: z.boolean(),
-  score: z.number(),
-  topics: z.array(z.string()),
-  birthDates: z.array(z.string()),
-  countries: z.array(z.string()),
-});
+import { storedMatchSchema } from './stored-match.js';
 
 const changeRow: z.ZodType<MatchChangeFacts> = z.object({
   changeId: z.number(),
@@ -33,8 +22,8 @@ const changeRow: z.ZodType<MatchChangeFacts> = z.object({
   cause: z.enum(['service_data', 'customer_record', 'settings']),
   matchId: z.string(),
   fields: z.array(z.enum(['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'])),
-  before: matchSchema.nullable(),
-  after: matchSchema.nullable(),
+  before: storedMatchSchema.nullable(),
+  after: storedMatchSchema.nullable(),
 });
 
 /** The changes that a run found, first screenings left out, each with the party as it was then. */

@@ -27,6 +27,7 @@ const countsRow = z.object({ rows: z.number(), rejected: z.number(), customers: 
 
 /** Rejects as records all rows of an id that stands for different records; identical repetitions are left to be counted as duplicates. */
 async function rejectConflicts(transaction: Queryable, runId: number): Promise<void> {
+  await analyze(transaction, 'roster_staging');
   await transaction.execute(
     `update roster_staging set reject_reason = 'conflicting_id'
      where run_id = $1 and reject_reason is null and reference in (
@@ -69,7 +70,9 @@ export async function mergeStaged(
   await saveRejects(transaction, origin.runId, importId);
   await saveRequests(transaction, origin);
   await saveCustomers(transaction, origin, importId);
+  await analyze(transaction, 'screening_request, customer, customer_version');
   await saveParties(transaction, origin.rosterId, importId);
+  await analyze(transaction, 'party');
   const absent = await markAbsence(transaction, origin, importId);
   await transaction.execute('update roster_import set absent = $2 where import_id = $1', [importId, absent]);
   await transaction.execute('delete from roster_staging where run_id = $1', [origin.runId]);
@@ -145,6 +148,11 @@ async function saveCustomers(transaction: Queryable, origin: ImportOrigin, impor
      on conflict (customer_id, version) do nothing`,
     [origin.runId, origin.rosterId, importId],
   );
+}
+
+/** Tables that have just grown from nothing must be counted, or they are joined row against row; the embedded database never does so by itself. */
+async function analyze(transaction: Queryable, tables: string): Promise<void> {
+  await transaction.execute(`analyze ${tables}`);
 }
 
 async function saveParties(transaction: Queryable, rosterId: number, importId: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Match, MatchSet } from '../matches/match.js';
 import type { Queryable } from './database.js';
+import { storedMatchSchema } from './stored-match.js';
 
 /** An answer to store under its keyed digest. */
 export interface NewResponse {
@@ -69,19 +70,7 @@ const matchSetRow = z.object({
   response_id: z.number(),
   total: z.number(),
   truncated: z.boolean(),
-  matches: z.array(
-    z.object({
-      rank: z.number(),
-      id: z.string(),
-      name: z.string(),
-      schema: z.string(),
-      isHit: z.boolean(),
-      score: z.number(),
-      topics: z.array(z.string()),
-      birthDates: z.array(z.string()),
-      countries: z.array(z.string()),
-    }),
-  ),
+  matches: z.array(storedMatchSchema),
 });
 
 /** The match sets of stored answers by response id. */

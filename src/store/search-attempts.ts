@@ -40,7 +40,7 @@ export async function saveAttempts(
   runId: number,
   searches: readonly SearchAttempts[],
 ): Promise<void> {
-  const rows = searches.flatMap(({ attemptId, requestId, attempts }) =>
+  const ended = searches.flatMap(({ attemptId, requestId, attempts }) =>
     attempts.map((attempt, index) => ({
       attempt_id: index === 0 ? attemptId : null,
       request_id: requestId,
@@ -51,24 +51,52 @@ export async function saveAttempts(
       service_request_id: attempt.serviceRequestId,
     })),
   );
-  const columns = `attempt_id bigint, request_id bigint, started_at timestamptz, ended_at timestamptz, status smallint,
-    outcome text, service_request_id text`;
+  await fillNoted(
+    transaction,
+    ended.filter((row) => row.attempt_id !== null),
+  );
+  await insertRepeats(
+    transaction,
+    runId,
+    ended.filter((row) => row.attempt_id === null),
+  );
+  await markNotSent(
+    transaction,
+    searches.filter((search) => search.attempts.length === 0).map((search) => search.attemptId),
+  );
+}
+
+const endedColumns = `attempt_id bigint, request_id bigint, started_at timestamptz, ended_at timestamptz, status smallint,
+  outcome text, service_request_id text`;
+
+/** The first attempts: their rows were noted before they were sent. */
+async function fillNoted(transaction: Queryable, rows: readonly object[]): Promise<void> {
+  if (rows.length === 0) return;
   await transaction.execute(
     `update search_attempt set started_at = ended.started_at, ended_at = ended.ended_at, status = ended.status,
        outcome = ended.outcome, service_request_id = ended.service_request_id
-     from jsonb_to_recordset($1::text::jsonb) as ended (${columns})
+     from jsonb_to_recordset($1::text::jsonb) as ended (${endedColumns})
      where search_attempt.attempt_id = ended.attempt_id`,
-    [JSON.stringify(rows.filter((row) => row.attempt_id !== null))],
+    [JSON.stringify(rows)],
   );
+}
+
+/** The attempts after the first. */
+async function insertRepeats(transaction: Queryable, runId: number, rows: readonly object[]): Promise<void> {
+  if (rows.length === 0) return;
   await transaction.execute(
     `insert into search_attempt (run_id, request_id, started_at, ended_at, status, outcome, service_request_id)
      select $1, request_id, started_at, ended_at, status, outcome, service_request_id
-     from jsonb_to_recordset($2::text::jsonb) as ended (${columns})`,
-    [runId, JSON.stringify(rows.filter((row) => row.attempt_id === null))],
+     from jsonb_to_recordset($2::text::jsonb) as ended (${endedColumns})`,
+    [runId, JSON.stringify(rows)],
   );
-  const notSent = searches.filter((search) => search.attempts.length === 0).map((search) => search.attemptId);
+}
+
+/** Searches that were noted and then not sent after all. */
+async function markNotSent(transaction: Queryable, attemptIds: readonly number[]): Promise<void> {
+  if (attemptIds.length === 0) return;
   await transaction.execute(`update search_attempt set outcome = 'not_sent' where attempt_id = any ($1::bigint[])`, [
-    notSent,
+    [...attemptIds],
   ]);
 }
 
