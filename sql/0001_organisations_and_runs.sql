@@ -41,12 +41,18 @@ create table run (
   run_id bigint generated always as identity primary key,
   organisation_id bigint not null references organisation,
   roster_id bigint references roster,
+  -- Null until the service has said whose key it is.
   account_id bigint references account,
+  mode text not null check (mode in ('test', 'live')),
   kind text not null check (kind in ('import', 'screen', 'rescreen', 'onboard', 'sweep')),
   state text not null check (state in ('running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned')),
   state_reasons text[] not null default '{}',
   -- How far it has come; a resumed run goes on from here.
   stage text not null check (stage in ('started', 'imported', 'planned', 'screened', 'finished')),
+  -- Which parties its plan asks about; null for a run without a plan.
+  selection text check (selection in ('due', 'new', 'all')),
+  -- Customers it answers for, counted apart from its plan.
+  in_scope integer,
   lease_key text not null,
   epoch bigint not null,
   owner text not null,

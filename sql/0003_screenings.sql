@@ -38,7 +38,7 @@ create table response (
   organisation_id bigint not null references organisation,
   digest bytea not null,
   body text not null,
-  total integer not null,
+  total bigint not null,
   truncated boolean not null,
   first_seen_at timestamptz not null,
   unique (organisation_id, digest)
@@ -71,6 +71,8 @@ create table party_state (
   state text not null check (state in ('clear', 'below_threshold', 'incompletely_seen', 'open_hit')),
   -- Scores last reported where they differ from the answer's, by match id: slow drift is measured from these.
   reported_scores jsonb,
+  -- Known matches that cut lists have hidden since they were last seen.
+  unreturned jsonb,
   primary key (account_id, party_id)
 ) with (fillfactor = 80);
 

@@ -1,6 +1,6 @@
 import type { MatchSet } from '../matches/match.js';
 import type { ChangeCause, MatchChange } from './change-event.js';
-import { diffMatches, type ReportedScores } from './diff-matches.js';
+import { diffMatches, type KnownMatches, type MatchDiff } from './diff-matches.js';
 import type { ChangeSettings } from './settings.js';
 import { toSeverity } from './severity.js';
 
@@ -11,20 +11,17 @@ export interface AnswerOrigin {
   settingsDigest: string;
 }
 
-/** The last valid answer for a party. */
-export interface KnownAnswer {
-  matchSet: MatchSet;
-  reportedScores: ReportedScores;
+/** What is known of a party from its valid answers so far. */
+export interface KnownAnswer extends KnownMatches {
   origin: AnswerOrigin;
 }
 
-/** The changes of one party and the scores from which drift is measured next time. */
-export interface DetectedChanges {
+/** The changes of one party, and what the next comparison starts from. */
+export interface DetectedChanges extends Omit<MatchDiff, 'differences'> {
   changes: readonly MatchChange[];
-  reportedScores: ReportedScores;
 }
 
-const nothing: MatchSet = { total: 0, truncated: false, matches: [] };
+const nothing: KnownMatches = { matches: [], unreturned: [], reportedScores: {} };
 
 /** Judges what a valid answer changes for a party; without a known answer everything in it is the baseline. */
 export function detectChanges(
@@ -33,16 +30,15 @@ export function detectChanges(
   origin: AnswerOrigin,
   settings: ChangeSettings,
 ): DetectedChanges {
-  const before = known?.matchSet ?? nothing;
-  const diff = diffMatches(before, current, known?.reportedScores ?? {}, settings.scoreStep);
+  const { differences, ...next } = diffMatches(known ?? nothing, current, settings.scoreStep);
   const cause = known ? toCause(known.origin, origin) : 'service_data';
-  const changes = diff.differences.map((difference) => ({
+  const changes = differences.map((difference) => ({
     difference,
     ...toSeverity(difference),
     cause,
     isBaseline: known === null,
   }));
-  return { changes, reportedScores: diff.reportedScores };
+  return { changes, ...next };
 }
 
 /** Whose doing a difference between two answers is: our settings before the customer's record before the service's data. */

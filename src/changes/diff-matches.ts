@@ -6,44 +6,50 @@ import { sameMembers } from './same-members.js';
 /** Scores as they were last reported, by match id; a match that is not in it was reported with the score of its last answer. */
 export type ReportedScores = Readonly<Record<string, number>>;
 
-/** What differs, and the scores from which the next comparison measures drift. */
-export interface MatchDiff {
-  differences: readonly MatchDifference[];
+/** What a party's matches were known to be: the last answer, and what earlier cut lists have hidden since. */
+export interface KnownMatches {
+  matches: readonly Match[];
+  unreturned: readonly Match[];
   reportedScores: ReportedScores;
 }
 
+/** What differs, and what the next comparison starts from. */
+export interface MatchDiff {
+  differences: readonly MatchDifference[];
+  reportedScores: ReportedScores;
+  /** Known matches that this answer or earlier ones were cut too short to show. */
+  unreturned: readonly Match[];
+}
+
 /**
- * Compares two match sets of one party. Order, rank jitter and score noise below `scoreStep` (measured from the score last
- * reported) are no difference; a match missing from a cut list is `match_not_returned`, never `match_removed`.
+ * Compares what is known of one party with a new answer. Order, rank jitter and score noise below `scoreStep` (measured from the
+ * score last reported) are no difference; a match missing from a cut list is `match_not_returned`, once, and `match_removed` only
+ * when a whole list lacks it.
  */
-export function diffMatches(before: MatchSet, after: MatchSet, reported: ReportedScores, scoreStep: number): MatchDiff {
-  const { pairs, onlyBefore, onlyAfter } = pairMatches(before.matches, after.matches);
+export function diffMatches(known: KnownMatches, after: MatchSet, scoreStep: number): MatchDiff {
+  const { pairs, onlyBefore, onlyAfter } = pairMatches([...known.matches, ...known.unreturned], after.matches);
   const reportedScores: Record<string, number> = {};
   const differences: MatchDifference[] = [];
 
   for (const pair of pairs) {
-    const known: Match = { ...pair.before, score: reported[pair.before.id] ?? pair.before.score };
-    const fields = findChangedFields(known, pair.after, scoreStep);
-    if (fields.length > 0 || known.id !== pair.after.id) {
-      differences.push({
-        kind: toKind(known, pair.after),
-        matchId: pair.after.id,
-        before: known,
-        after: pair.after,
-        fields,
-      });
-    } else if (known.score !== pair.after.score) {
-      reportedScores[pair.after.id] = known.score;
+    const before: Match = { ...pair.before, score: known.reportedScores[pair.before.id] ?? pair.before.score };
+    const fields = findChangedFields(before, pair.after, scoreStep);
+    if (fields.length > 0 || before.id !== pair.after.id) {
+      differences.push({ kind: toKind(before, pair.after), matchId: pair.after.id, before, after: pair.after, fields });
     }
+    // A new id alone reports no score, so drift goes on being measured from the old one.
+    if (fields.length === 0 && before.score !== pair.after.score) reportedScores[pair.after.id] = before.score;
   }
+  const alreadyHidden = new Set(known.unreturned);
   for (const match of onlyBefore) {
+    if (after.truncated && alreadyHidden.has(match)) continue;
     const kind = after.truncated ? 'match_not_returned' : 'match_removed';
     differences.push({ kind, matchId: match.id, before: match, after: null, fields: [] });
   }
   for (const match of onlyAfter) {
     differences.push({ kind: 'match_added', matchId: match.id, before: null, after: match, fields: [] });
   }
-  return { differences, reportedScores };
+  return { differences, reportedScores, unreturned: after.truncated ? onlyBefore : [] };
 }
 
 function toKind(before: Match, after: Match): 'hit_gained' | 'hit_lost' | 'match_rekeyed' | 'match_changed' {

@@ -54,6 +54,11 @@ const rules: readonly Rule[] = [
     applies: (d) => d.kind === 'hit_gained' || (d.before === null && isHitNow(d)),
   },
   { severity: 'medium', rule: 'hit_lost', applies: (d) => d.kind === 'hit_lost' },
+  {
+    severity: 'medium',
+    rule: 'not_returned',
+    applies: (d) => d.kind === 'match_not_returned' && wasSerious(d.before),
+  },
   { severity: 'medium', rule: 'delisted', applies: (d) => isGone(d) && wasSerious(d.before) },
   {
     severity: 'medium',

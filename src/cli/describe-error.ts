@@ -6,8 +6,10 @@ import {
   type ConfigProblem,
   ConnectionError,
   NightscreenError,
+  NotFoundError,
   PaymentRequiredError,
   PermissionError,
+  ReportError,
   ResponseError,
   RosterError,
   RunLockedError,
@@ -33,10 +35,14 @@ function describeNext(error: unknown): string | null {
   if (error instanceof PaymentRequiredError)
     return 'top up the account, then `nightscreen runs resume ID` goes on where it stopped';
   if (error instanceof PermissionError) return 'ask the service for the right that this operation needs';
+  if (error instanceof NotFoundError)
+    return 'check that service.baseUrl (NIGHTSCREEN_BASE_URL) ends with the version prefix, as in https://service.example/v1';
   if (error instanceof ConnectionError)
     return 'check service.baseUrl (NIGHTSCREEN_BASE_URL) and the network; `nightscreen doctor` tries it';
   if (error instanceof ResponseError)
     return 'the service breaks its interface here; tell its operators, with the time of the call';
+  if (error instanceof ReportError && error.code === 'report_not_written')
+    return 'make room or give the right, or name another folder with --out; `nightscreen report --run ID` then writes it, the run itself is stored';
   if (error instanceof StoreError && error.code === 'database_unreachable')
     return 'check DATABASE_URL or database.folder; `nightscreen doctor` tries it';
   if (error instanceof CommanderError)
@@ -59,6 +65,17 @@ function toCode(error: unknown): string {
   return error instanceof CommanderError ? 'usage' : 'unexpected';
 }
 
+/** What the operating system said, where the message leaves it out: a full disk or a missing right is what has to be mended. */
+function describeSystemCause(error: unknown, said: string): string {
+  for (let cause = toCause(error); cause !== undefined; cause = toCause(cause)) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (typeof code === 'string' && /^E[A-Z]{3,}$/.test(code)) return said.includes(code) ? '' : ` (${code})`;
+  }
+  return '';
+}
+
+const toCause = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
+
 /** Describes any error, without a stack trace. */
 export function describeError(error: unknown): ErrorDescription {
   const problems = error instanceof ConfigError ? error.problems : [];
@@ -66,7 +83,7 @@ export function describeError(error: unknown): ErrorDescription {
   const several = problems.length === 1 ? said : `${problems.length} settings are wrong`;
   return {
     code: toCode(error),
-    message: error instanceof ConfigError ? several : said,
+    message: error instanceof ConfigError ? several : `${said}${describeSystemCause(error, said)}`,
     problems,
     where: describeWhere(error),
     next: describeNext(error),
@@ -86,7 +103,14 @@ export function formatError(description: ErrorDescription): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The error as the one document that `--json` prints. */
-export function toErrorDocument({ code, message, problems }: ErrorDescription): Record<string, unknown> {
-  return { schema: 'nightscreen/error/1', code, message, ...(problems.length > 0 ? { problems } : {}) };
+/** The error as the one document that `--json` prints; what is not known is left out. */
+export function toErrorDocument({ code, message, problems, where, next }: ErrorDescription): Record<string, unknown> {
+  return {
+    schema: 'nightscreen/error/1',
+    code,
+    message,
+    ...(problems.length > 0 ? { problems } : {}),
+    ...(where === null ? {} : { where }),
+    ...(next === null ? {} : { next }),
+  };
 }

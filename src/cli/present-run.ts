@@ -4,17 +4,19 @@ import { describeCounts } from './describe-counts.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 
-function describeSums(counts: RunSummary['counts']): [string, string][] {
+function describeSums({ kind, counts }: RunSummary): [string, string][] {
   if ('pages' in counts) {
     const { proven, ...others } = counts;
     return [['dossiers', `${describeCounts(others)}${proven ? '; proven complete' : '; not proven complete'}`]];
   }
   const count = formatCount;
+  const roster: [string, string] = [
+    'roster',
+    `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
+  ];
+  if (kind === 'import') return [roster];
   return [
-    [
-      'roster',
-      `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
-    ],
+    roster,
     [
       'screening',
       `${count(counts.planned)} planned = ${count(counts.screened)} screened + ${count(counts.reused)} reused + ${count(counts.failed)} failed + ${count(counts.remaining)} remaining; ${count(counts.skipped)} skipped`,
@@ -24,17 +26,25 @@ function describeSums(counts: RunSummary['counts']): [string, string][] {
   ];
 }
 
+function describeNext({ runId, kind, state, counts, artifacts }: RunSummary): [string, string][] {
+  // A sweep has no half: the next one starts afresh.
+  const again = kind === 'sweep' ? 'nightscreen sweep' : `nightscreen runs resume ${runId}`;
+  if (state === 'stopped') return [['next', `${again}  (nightscreen doctor finds what stands in the way)`]];
+  const hasRejects = 'rejected' in counts && counts.rejected > 0;
+  return hasRejects && artifacts === null
+    ? [['next', `nightscreen runs show ${runId}  (lists the rejected rows)`]]
+    : [];
+}
+
 /** A run's summary as lines for people; what comes next is said where something is left to do. */
 export function formatRun(summary: RunSummary): string {
   const rows: [string, string][] = [
     ['run', `${summary.runId} (${summary.kind})`],
     ['state', summary.state],
     ...summary.reasons.map((reason): [string, string] => ['because', reason]),
-    ...describeSums(summary.counts),
+    ...describeSums(summary),
     ...(summary.artifacts === null ? [] : [['files', summary.artifacts] satisfies [string, string]]),
-    ...(summary.state === 'stopped'
-      ? [['next', `nightscreen runs resume ${summary.runId}`] satisfies [string, string]]
-      : []),
+    ...describeNext(summary),
   ];
   return formatTable(rows);
 }

@@ -1,3 +1,5 @@
+import { exitCodes } from './exit-code.js';
+
 /** Where a command writes: data to standard output, messages to standard error. */
 export interface Terminal {
   /** Writes data; resolves when it has left the process. */
@@ -10,11 +12,14 @@ export interface Terminal {
   readonly hasColours: boolean;
 }
 
-/** The terminal of this process; a reader of its output that has gone away (EPIPE) is met with silence. */
+/** The terminal of this process; a reader of its output that has gone away (EPIPE) is met with silence, a full disk with exit code 1. */
 export function openTerminal(environment: Readonly<Record<string, string | undefined>>): Terminal {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
+      if (error.code === 'EPIPE') return;
+      const isMessages = stream === process.stderr;
+      if (!isMessages) process.stderr.write(`nightscreen: the output cannot be written: ${error.message}\n`);
+      process.exit(exitCodes.unexpected);
     });
   }
   const isScreen = process.stderr.isTTY === true;

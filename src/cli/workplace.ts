@@ -36,6 +36,13 @@ export function findMissingService(config: Config): ConfigProblem[] {
   return problems;
 }
 
+/** What is still missing before a report can be mailed; nothing where no mail is configured. */
+export function findMissingMail({ settings, secret, originOf }: Config): ConfigProblem[] {
+  if (settings.mail?.transport !== 'smtp' || secret('SMTP_URL') !== undefined) return [];
+  const message = 'is smtp, but SMTP_URL (or SMTP_URL_FILE) is not set';
+  return [{ where: originOf(['mail', 'transport']), path: 'mail.transport', message }];
+}
+
 async function openMigrated(config: Config, command: string): Promise<Workplace['database']> {
   const { openDatabase } = await import('../store/open-database.js');
   const { migrate } = await import('../store/migrate.js');

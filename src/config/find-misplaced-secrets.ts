@@ -30,5 +30,5 @@ export function findMisplacedSecrets(schema: z.ZodType, value: unknown, path: Se
     !isKnown && value !== null && (secretKey.test(key) || (path.length > 1 && addressKey.test(key)));
   const isSecretByValue = typeof value === 'string' && (secretValue.test(value) || holdsPassword(value));
   if (!isSecretByName && !isSecretByValue) return [];
-  return [{ path, isAboutKey: true, message: `a secret is never read from this file; ${advise(path)}` }];
+  return [{ path, isAboutKey: true, message: `a secret is never read from here; ${advise(path)}` }];
 }

@@ -8,9 +8,9 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sortKeys(inner)]));
 }
 
-/** SHA-256 (hex) of the settings that shape results; paths, rates and secrets have no part in it. */
+/** SHA-256 (hex) of the settings that shape what is asked and what counts as a change; whom, when and how fast has no part in it. */
 export function digestSettings(settings: Settings): string {
-  const { service, screening, changes, canaries, sweep } = settings;
-  const canonical = JSON.stringify(sortKeys({ aml: service.aml, screening, changes, canaries, sweep }));
+  const { service, changes } = settings;
+  const canonical = JSON.stringify(sortKeys({ aml: service.aml, changes }));
   return createHash('sha256').update(canonical).digest('hex');
 }

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 
+const addressSchema = z.email({ error: 'must be an e-mail address' });
+
 /** Who gets the report and how: by SMTP (the address of the server is a secret, `SMTP_URL`) or as `.eml` files in `directory`. */
 export const mailSettingsSchema = z.strictObject({
   transport: z.enum(['smtp', 'file']).default('file'),
   directory: z.string().min(1).default('./reports/mail'),
-  from: z.email(),
-  to: z.array(z.email()).min(1),
+  from: addressSchema,
+  to: z.array(addressSchema).min(1),
   /** `full` attaches the report's page, which holds personal data; `none` only says where it is. */
   attach: z.enum(['none', 'full']).default('none'),
   /** Milliseconds without progress after which the mail server counts as gone. */

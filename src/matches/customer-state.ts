@@ -1,4 +1,4 @@
-import type { MatchSet } from './match.js';
+import type { Match, MatchSet } from './match.js';
 
 /** The states of a customer, best first; a customer's is the worst of its parties' (DESIGN: The one rule). */
 export type CustomerState =
@@ -10,9 +10,15 @@ export type CustomerState =
   | 'open_hit'
   | 'confirmed';
 
-/** The state of a party whose screening gave this match set: a hit outranks a cut list, and a cut list is never clear. */
-export function toPartyState(matchSet: MatchSet): CustomerState {
-  if (matchSet.matches.some((match) => match.isHit)) return 'open_hit';
+/** The states that an answer alone can give. */
+export type PartyState = Extract<CustomerState, 'clear' | 'below_threshold' | 'incompletely_seen' | 'open_hit'>;
+
+/**
+ * The state of a party after an answer: a hit outranks a cut list, also one that only the cut keeps out of sight, and a cut list is
+ * never clear.
+ */
+export function toPartyState(matchSet: MatchSet, unreturned: readonly Match[]): PartyState {
+  if ([...matchSet.matches, ...unreturned].some((match) => match.isHit)) return 'open_hit';
   if (matchSet.truncated) return 'incompletely_seen';
   return matchSet.total === 0 ? 'clear' : 'below_threshold';
 }

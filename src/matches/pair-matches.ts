@@ -18,13 +18,14 @@ function toContentKey(match: Match): string {
 }
 
 /**
- * Pairs matches that are the same listed party: by id first, then what is left by content, because the interface does not
- * promise that `results[].id` is stable between searches. Each match is in exactly one pair or one remainder.
+ * Pairs matches that are the same listed party: by id and content, by id, then what is left by content, because the interface does
+ * not promise that `results[].id` is stable between searches, or used once. Each match is in exactly one pair or one remainder.
  */
 export function pairMatches(before: readonly Match[], after: readonly Match[]): MatchPairs {
-  const byId = pairBy(before, after, (match) => match.id);
+  const same = pairBy(before, after, (match) => JSON.stringify([match.id, match.isHit, toContentKey(match)]));
+  const byId = pairBy(same.onlyBefore, same.onlyAfter, (match) => match.id);
   const byContent = pairBy(byId.onlyBefore, byId.onlyAfter, toContentKey);
-  return { ...byContent, pairs: [...byId.pairs, ...byContent.pairs] };
+  return { ...byContent, pairs: [...same.pairs, ...byId.pairs, ...byContent.pairs] };
 }
 
 function pairBy(before: readonly Match[], after: readonly Match[], toKey: (match: Match) => string): MatchPairs {

@@ -8,14 +8,17 @@ export function toMatchSet(answer: AmlSearchResult): MatchSet {
     truncated: answer.total > answer.results.length,
     matches: answer.results.map((result, index) => ({
       rank: index + 1,
-      id: result.id,
-      name: result.name,
-      schema: result.schema,
+      id: toText(result.id),
+      name: toText(result.name),
+      schema: toText(result.schema),
       isHit: result.match,
       score: result.score,
-      topics: result.topics,
-      birthDates: result.birth_date,
-      countries: result.country,
+      topics: result.topics.map(toText),
+      birthDates: result.birth_date.map(toText),
+      countries: result.country.map(toText),
     })),
   };
 }
+
+/** Text that any database stores: NUL and halves of surrogate pairs become U+FFFD; the answer itself is kept as it came. */
+const toText = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');

@@ -7,15 +7,17 @@ import type { Report } from './report.js';
 import type { DossierChangeFacts, MatchChangeFacts } from './run-facts.js';
 
 type Line =
-  | { about: 'match'; change: MatchChangeFacts; dossier: null }
+  | { about: 'match' | 'first_screening'; change: MatchChangeFacts; dossier: null }
   | { about: 'dossier'; change: null; dossier: DossierChangeFacts };
 
-/** `changes.csv`: every change of a match, most severe first, then every change of a dossier; dates and lists as the service sent them. */
+/** `changes.csv`: every change of a match, most severe first, then every match of a first screening, then every change of a dossier; dates and lists as the service sent them. */
 export function renderChangesCsv(report: Report): Generator<string> {
   const matches = (report.changes ?? []).flatMap((group) => group.changes);
+  const baseline = report.baseline.flatMap((group) => group.changes);
   const dossiers = report.dossiers?.changes ?? [];
   return renderCsv(columns, [
     ...matches.map((change): Line => ({ about: 'match', change, dossier: null })),
+    ...baseline.map((change): Line => ({ about: 'first_screening', change, dossier: null })),
     ...dossiers.map((dossier): Line => ({ about: 'dossier', change: null, dossier })),
   ]);
 }
@@ -40,7 +42,7 @@ const columns: readonly Column<Line>[] = [
 ];
 
 function describeLine(line: Line): Cell {
-  return line.about === 'match' ? describeChange(line.change) : dossierChangeWords[line.dossier.kind];
+  return line.about === 'dossier' ? dossierChangeWords[line.dossier.kind] : describeChange(line.change);
 }
 
 function matchColumns(when: string, toMatch: (line: Line) => Match | null): readonly Column<Line>[] {

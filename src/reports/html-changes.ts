@@ -5,17 +5,27 @@ import { countNoun, formatCount } from './format-count.js';
 import { showChangeCard } from './html-change-card.js';
 import { showChangeList } from './html-change-list.js';
 import { type Markup, nothing, section } from './html-markup.js';
-import { shownLines, showRest } from './html-table.js';
+import { neverCut, shownLines, showRest } from './html-table.js';
 import type { ChangeGroup, Report } from './report.js';
 
-const neverCut: ReadonlySet<Severity> = new Set(['critical', 'high']);
 const asCards: ReadonlySet<Severity> = new Set(['critical', 'high', 'medium']);
 
 /** The changes by severity: each serious one as a comparison of its own, the others as a list. */
 export function showChanges(report: Report): Markup {
   const { changes } = report;
   if (changes === null) return nothing;
-  return section('changes', 'Changes', changes.length === 0 ? showQuiet(report) : html`${changes.map(showGroup)}`);
+  return section(
+    'changes',
+    'Changes',
+    html`${showCarried(report)}${changes.length === 0 ? showQuiet(report) : changes.map(showGroup)}`,
+  );
+}
+
+function showCarried({ carriedFrom }: Report): Markup {
+  if (carriedFrom.length === 0) return nothing;
+  return html`<p class="muted">Includes what earlier runs found and no report had told: ${carriedFrom
+    .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
+    .join(', ')}.</p>`;
 }
 
 function showGroup({ severity, changes }: ChangeGroup): Markup {
@@ -32,6 +42,9 @@ function showQuiet(report: Report): Markup {
   const { coverage } = report;
   const counts = coverage?.counts;
   if (counts === undefined) return html`<p>No match changed.</p>`;
+  if (counts.screened + counts.reused === 0) {
+    return html`<p class="quiet">Nobody was screened in this run: nothing was compared.</p>`;
+  }
   return html`<p class="quiet">No match changed.</p>
 <p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
 }

@@ -1,29 +1,14 @@
 import { html } from 'hono/html';
-import { severityWords } from './change-words.js';
 import { countNoun, formatCount } from './format-count.js';
 import { type Markup, nothing, section, showText, showTime } from './html-markup.js';
 import { describeReason } from './reason-words.js';
 import type { Report } from './report.js';
 
-/** Matches of customers screened for the first time, kept apart from what is new; left out when there are none. */
-export function showBaseline(report: Report): Markup {
-  if (report.baseline.length === 0) return nothing;
-  const total = report.baseline.reduce((sum, tally) => sum + tally.count, 0);
-  return section(
-    'baseline',
-    'First screenings',
-    html`<p class="sum"><span class="term whole"><b>${formatCount(total)}</b> <i>${total === 1 ? 'match' : 'matches'}</i></span>${report.baseline.map(
-      (tally, index) =>
-        html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(tally.count)}</b> <i>${severityWords[tally.code].toLowerCase()}</i></span></span>`,
-    )}</p>
-<p class="muted">Found on customers that were screened for the first time. There is nothing to compare them with, so they are not counted among the changes; their hits are open hits above.</p>`,
-  );
-}
-
-/** How the calls to the service went. */
+/** How the searches at the service went; left out for a run that makes none, whose calls are not counted. */
 export function showCalls(report: Report): Markup {
   const { searches, byOutcome, possiblyBilledTwice } = report.calls;
   const attempts = byOutcome.reduce((sum, tally) => sum + tally.count, 0);
+  if (searches === null && attempts === 0) return nothing;
   return section(
     'calls',
     'Calls to the service',

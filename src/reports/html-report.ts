@@ -1,7 +1,8 @@
 import { html, raw } from 'hono/html';
+import { showBaseline } from './html-baseline.js';
 import { showCanaries } from './html-canaries.js';
 import { showChanges } from './html-changes.js';
-import { showBaseline, showCalls, showEvidence } from './html-closing.js';
+import { showCalls, showEvidence } from './html-closing.js';
 import { showCoverage } from './html-coverage.js';
 import { showDossiers } from './html-dossiers.js';
 import type { Markup } from './html-markup.js';
@@ -17,10 +18,10 @@ const sections: readonly ((report: Report) => Markup)[] = [
   showOpening,
   showCoverage,
   showChanges,
+  showBaseline,
   showDossiers,
   showNotScreened,
   showRejects,
-  showBaseline,
   showCanaries,
   showCalls,
   showEvidence,

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Severity } from '../changes/change-event.js';
 import { formatCount } from './format-count.js';
 import { type Markup, nothing } from './html-markup.js';
 
@@ -8,6 +9,9 @@ export interface TableColumn<Line> {
   numeric?: boolean;
   cell: (line: Line) => Markup | string;
 }
+
+/** Severities of which the page shows every line. */
+export const neverCut: ReadonlySet<Severity> = new Set(['critical', 'high']);
 
 /** How many lines of a long list the page shows; the files hold all of them. */
 export const shownLines = 200;

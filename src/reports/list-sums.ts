@@ -45,7 +45,16 @@ export function listSums(facts: RunFacts): readonly Sum[] {
     equal(term('failed', counts.failed), term('customers listed as failed', listed.failed)),
     equal(term('remaining', counts.remaining), term('customers listed as remaining', listed.remaining)),
     equal(term('rejected', counts.rejected), term('rejected rows listed', facts.rejects.length)),
-    equal(term('changes', counts.changes), term('changes listed', facts.changes.length)),
+    equal(
+      term('changes listed', facts.changes.length),
+      term('changes of the run', counts.changes),
+      ...facts.carriedFrom.map((run) => term(`changes of ${run.runId}`, run.changes)),
+    ),
+    equal(
+      term('first-time matches listed', facts.baselineChanges.length),
+      term('first-time matches of the run', total(facts.baseline)),
+      ...facts.carriedFrom.map((run) => term(`first-time matches of ${run.runId}`, run.baseline)),
+    ),
   ];
   if (states !== null) {
     const byState = Object.entries(states).map(([state, count]) => term(state, count));

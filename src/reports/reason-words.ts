@@ -33,6 +33,7 @@ const knownReasons: ReadonlyMap<string, string> = new Map([
   ['authentication_error', 'key refused'],
   ['bad_response', 'answer broke the contract'],
   ['budget', 'search budget reached'],
+  ['canary_failed', 'control search failed, so no customer was asked about'],
   ['connect_timeout', 'no connection in time'],
   ['connection', 'connection broke'],
   ['connection_failed', 'no connection'],
@@ -45,6 +46,7 @@ const knownReasons: ReadonlyMap<string, string> = new Map([
   ['not_selected', 'not selected for this run'],
   ['payment_required', 'account could not pay'],
   ['rate_limit_exceeded', 'too many calls'],
+  ['remaining', 'the run stopped before'],
   ['service_unavailable', 'screening temporarily unavailable'],
   ['timeout', 'no answer in time'],
   ['tls_failed', 'no secure connection'],
@@ -55,6 +57,7 @@ const knownReasons: ReadonlyMap<string, string> = new Map([
 
 /** A reason's code in words; an unknown code is shown as it is, without its underscores. */
 export function describeReason(code: string): string {
-  if (/^\d{3}$/.test(code)) return `with status ${code}`;
+  const [, status] = /^(?:http_)?(\d{3})$/.exec(code) ?? [];
+  if (status !== undefined) return `with status ${status}`;
   return knownReasons.get(code) ?? toVisibleText(code).replaceAll('_', ' ');
 }

@@ -134,6 +134,7 @@ export const reportJsonSchema = z.strictObject({
   }),
   coverage: coverage.nullable(),
   baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
+  carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),
   calls: z.strictObject({ searches: count.nullable(), byOutcome: tallies, possiblyBilledTwice: count }),
   evidence: z.strictObject({
     settingsDigest: z.string(),
@@ -155,6 +156,7 @@ export const reportJsonSchema = z.strictObject({
     .nullable(),
   sweeps: z.array(sweep).nullable(),
   changes: z.array(matchChange).nullable(),
+  baselineChanges: z.array(matchChange),
   dossierChanges: z.array(dossierChange).nullable(),
   notScreened: z
     .array(

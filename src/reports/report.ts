@@ -6,6 +6,7 @@ import { checkSums } from './check-sums.js';
 import { listCoverageSums, listSums, type Sum } from './list-sums.js';
 import type {
   CanaryFacts,
+  CarriedRun,
   DossierChangeFacts,
   MatchChangeFacts,
   NotScreenedFacts,
@@ -65,8 +66,10 @@ export interface Report {
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
   notScreened: readonly NotScreenedFacts[] | null;
   rejects: readonly RejectedRow[] | null;
-  /** Only severities that occur, most severe first. */
-  baseline: readonly Tally<Severity>[];
+  /** The matches of first screenings, apart from what is new; grouped like the changes. */
+  baseline: readonly ChangeGroup[];
+  /** Earlier runs whose findings are told here because no report had told them. */
+  carriedFrom: readonly CarriedRun[];
   canaries: readonly CanaryFacts[] | null;
   calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
   evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource'>;
@@ -85,7 +88,8 @@ export function toReport(facts: RunFacts): Report {
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,
     rejects: counts === null ? null : [...facts.rejects].sort((a, b) => a.line - b.line),
-    baseline: severities.map((code) => ({ code, count: facts.baseline[code] })).filter((tally) => tally.count > 0),
+    baseline: groupChanges(facts.baselineChanges),
+    carriedFrom: facts.carriedFrom,
     canaries: screens ? facts.canaries : null,
     calls: {
       searches: counts?.searches ?? null,

@@ -118,6 +118,14 @@ export interface CanaryFacts {
   found: string | null;
 }
 
+/** An earlier run of the roster whose findings no report had told: this one does. */
+export interface CarriedRun {
+  runId: string;
+  changes: number;
+  /** First screenings' matches. */
+  baseline: number;
+}
+
 /** Everything stored about a run that its report is built from; nothing in it depends on when it is read. */
 export interface RunFacts {
   runId: string;
@@ -147,9 +155,13 @@ export interface RunFacts {
   /** Failures and skips by reason, customers each. */
   failedBecause: Readonly<Record<string, number>>;
   skippedBecause: Readonly<Record<string, number>>;
-  /** First screenings: matches by severity, counted apart from what is new. */
+  /** First screenings of this run: matches by severity, counted apart from what is new. */
   baseline: Readonly<Record<Severity, number>>;
+  carriedFrom: readonly CarriedRun[];
+  /** Of this run and of those it carries. */
   changes: readonly MatchChangeFacts[];
+  /** The matches of first screenings, of this run and of those it carries. */
+  baselineChanges: readonly MatchChangeFacts[];
   sweeps: readonly SweepFacts[];
   dossierChanges: readonly DossierChangeFacts[];
   notScreened: readonly NotScreenedFacts[];

@@ -13,7 +13,8 @@ export function toReportJson(report: Report): ReportJson {
     run: toRun(run),
     verdict: { ...verdict, remarks: [...verdict.remarks] },
     coverage: coverage === null ? null : toCoverage(coverage),
-    baseline: [...report.baseline],
+    baseline: report.baseline.map((group) => ({ code: group.severity, count: group.changes.length })),
+    carriedFrom: report.carriedFrom.map(({ runId, changes, baseline }) => ({ runId, changes, baseline })),
     calls: { ...calls, byOutcome: [...calls.byOutcome] },
     evidence: {
       settingsDigest: evidence.settingsDigest,
@@ -42,6 +43,7 @@ export function toReportJson(report: Report): ReportJson {
         unprovenBecause: sweep.unprovenBecause,
       })) ?? null,
     changes: report.changes?.flatMap((group) => group.changes).map(toMatchChange) ?? null,
+    baselineChanges: report.baseline.flatMap((group) => group.changes).map(toMatchChange),
     dossierChanges: report.dossiers?.changes.map(toDossierChange) ?? null,
     notScreened:
       report.notScreened?.map((line) => ({

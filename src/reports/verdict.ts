@@ -3,7 +3,7 @@ import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
 import type { RunFacts } from './run-facts.js';
 
-/** How far the reader may rely on the run: `partial` when anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
+/** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
 export type VerdictLevel = 'complete' | 'partial' | 'red';
 
 /** What the run comes to, in words without any personal data. */
@@ -35,7 +35,9 @@ function toLevel(facts: RunFacts): VerdictLevel {
   if (facts.state === 'unbalanced' || facts.state === 'refused' || countFailedCanaries(facts) > 0) return 'red';
   const notScreened = facts.states?.not_screened ?? 0;
   const unproven = facts.sweeps.some((sweep) => !sweep.proven);
-  return facts.state === 'complete' && notScreened === 0 && !unproven ? 'complete' : 'partial';
+  return facts.state === 'complete' && notScreened === 0 && !unproven && !isWithoutCustomers(facts)
+    ? 'complete'
+    : 'partial';
 }
 
 function toShort(facts: RunFacts, level: VerdictLevel): string {
@@ -45,6 +47,7 @@ function toShort(facts: RunFacts, level: VerdictLevel): string {
   }
   const notScreened = facts.states?.not_screened ?? 0;
   if (level === 'partial' && notScreened > 0) return `${formatCount(notScreened)} not screened`;
+  if (level === 'partial' && isWithoutCustomers(facts)) return 'nobody in scope';
   if (level === 'partial') return facts.sweeps.some((sweep) => !sweep.proven) ? 'sweep unproven' : 'run not finished';
   return describeWork(facts);
 }
@@ -66,7 +69,7 @@ function toCoverage(facts: RunFacts): string {
     const customers = countNoun(counts.inScope, 'customer');
     if (states.not_screened > 0)
       return `${formatCount(states.not_screened)} of ${customers} in scope ${states.not_screened === 1 ? 'is' : 'are'} not screened.`;
-    if (counts.inScope === 0) return 'No customer was in scope.';
+    if (counts.inScope === 0) return 'No customer was in scope, so nobody was screened.';
     if (counts.inScope === 1) return 'The one customer in scope has a valid screening.';
     return `All ${customers} in scope have a valid screening.`;
   }
@@ -90,7 +93,10 @@ function toNews(facts: RunFacts): string {
       .filter((group) => group.count > 0)
       .map((group) => `${formatCount(group.count)} ${group.severity}`);
     const changes = countNoun(facts.changes.length, 'change');
-    parts.push(bySeverity.length === 0 ? `No match changed${since}.` : `${changes}${since}: ${bySeverity.join(', ')}.`);
+    const quiet = isComparing(facts)
+      ? `No match changed${since}.`
+      : 'Nobody was screened in this run: nothing was compared.';
+    parts.push(bySeverity.length === 0 ? quiet : `${changes}${since}: ${bySeverity.join(', ')}.`);
   }
   const baseline = countBaseline(facts);
   if (baseline > 0) {
@@ -120,6 +126,8 @@ function toSentence(words: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
+const isWithoutCustomers = (facts: RunFacts): boolean => facts.states !== null && facts.counts?.inScope === 0;
+const isComparing = ({ counts }: RunFacts): boolean => counts === null || counts.screened + counts.reused > 0;
 const countFailedCanaries = (facts: RunFacts): number =>
   facts.canaries.filter((canary) => canary.verdict === 'failed').length;
-const countBaseline = (facts: RunFacts): number => Object.values(facts.baseline).reduce((sum, count) => sum + count, 0);
+const countBaseline = (facts: RunFacts): number => facts.baselineChanges.length;

@@ -23,18 +23,22 @@ const formats: readonly [string, (report: Report) => Iterable<string> | AsyncIte
   ['report.json', (report) => renderJson(toReportJson(report))],
 ];
 
+/** Is asked when all files are written under passing names and before the first gets its final one; what it throws stops the writing. */
+export type MakeRoom = (folder: string, files: readonly WrittenFile[]) => Promise<void>;
+
 /**
  * Writes the report to `<directory>/<run id>`, manifest.json last; the same report gives the same bytes. Throws ReportError
- * `report_not_written`, with nothing of this writing left under a final name.
+ * (`report_not_written`, or what `makeRoom` throws), with nothing of this writing left under a final name.
  */
-export async function writeReport(report: Report, directory: string): Promise<WrittenReport> {
+export async function writeReport(report: Report, directory: string, makeRoom?: MakeRoom): Promise<WrittenReport> {
   const { runId } = report.run;
   if (!/^\w[\w.-]*$/.test(runId))
     throw new ReportError('report_not_written', 'the run id is not fit for a folder name');
   const folder = join(directory, runId);
   try {
-    return { directory: folder, files: await writeFiles(report, folder) };
+    return { directory: folder, files: await writeFiles(report, folder, makeRoom) };
   } catch (error) {
+    if (error instanceof ReportError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new ReportError('report_not_written', `the report could not be written to ${folder}: ${reason}`, {
       cause: error,
@@ -42,10 +46,11 @@ export async function writeReport(report: Report, directory: string): Promise<Wr
   }
 }
 
-async function writeFiles(report: Report, folder: string): Promise<readonly WrittenFile[]> {
+async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): Promise<readonly WrittenFile[]> {
   const set = await openFileSet(folder);
   try {
     const files = await addFiles(set, report);
+    await makeRoom?.(folder, files);
     await set.commit();
     return files;
   } catch (error) {

@@ -1,5 +1,6 @@
 import { detectChanges, type KnownAnswer } from '../changes/detect-changes.js';
 import { toPartyState } from '../matches/customer-state.js';
+import type { MatchSet } from '../matches/match.js';
 import { toMatchSet } from '../matches/to-match-set.js';
 import type { ScreeningOutcome } from '../screening/screen.js';
 import { type NewChangeEvent, saveChangeEvents } from '../store/change-events.js';
@@ -20,11 +21,12 @@ export interface FinishedSearch {
   attemptId: number;
   attempts: readonly AttemptRecord[];
   outcome: ScreeningOutcome;
-  /** A failure that will not be tried again in this run. */
-  isFinal: boolean;
 }
 
-/** Saves searches in one transaction: ledger, answers, match sets, change events and the outcome of each party. */
+/**
+ * Saves searches in one transaction: ledger, answers, match sets, change events and the outcome of each party. A search that failed for
+ * the service's sake stays planned.
+ */
 export async function commitScreenings(
   session: RunSession,
   account: Account,
@@ -58,7 +60,7 @@ export async function commitScreenings(
 interface AnsweredTask {
   task: SearchTask;
   responseId: number;
-  matchSet: KnownAnswer['matchSet'];
+  matchSet: MatchSet;
 }
 
 async function storeAnswers(
@@ -104,12 +106,13 @@ async function judgeAnswers(
   const states: NewPartyState[] = [];
   for (const answer of answers) {
     const { party, matchSet } = answer;
-    const { changes, reportedScores } = isSameAnswer(answer)
-      ? { changes: [], reportedScores: answer.known?.reportedScores ?? {} }
+    const { changes, ...next } = isSameAnswer(answer)
+      ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
       : detectChanges(toKnownAnswer(answer.known, knownSets), matchSet, party, settings.changes);
     const { partyId, customerVersion } = party;
     events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
-    states.push({ ...party, reportedScores, state: toPartyState(matchSet) });
+    const { reportedScores, unreturned } = next;
+    states.push({ ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) });
   }
   return { events, states };
 }
@@ -117,15 +120,30 @@ async function judgeAnswers(
 const isSameAnswer = (answer: { party: { responseId: number }; known: PartyStateRow | undefined }): boolean =>
   answer.known?.responseId === answer.party.responseId;
 
-function toKnownAnswer(
-  state: PartyStateRow | undefined,
-  matchSets: ReadonlyMap<number, KnownAnswer['matchSet']>,
-): KnownAnswer | null {
+function toKnownAnswer(state: PartyStateRow | undefined, matchSets: ReadonlyMap<number, MatchSet>): KnownAnswer | null {
   const matchSet = state && matchSets.get(state.responseId);
-  return state && matchSet ? { matchSet, reportedScores: state.reportedScores, origin: state } : null;
+  if (!state || !matchSet) return null;
+  const { reportedScores, unreturned } = state;
+  return { matches: matchSet.matches, reportedScores, unreturned, origin: state };
 }
 
-function toFailures({ task, outcome, isFinal }: FinishedSearch): readonly ScreeningResult[] {
-  if (outcome.kind !== 'failed' || (outcome.isTransient && !isFinal)) return [];
+function toFailures({ task, outcome }: FinishedSearch): readonly ScreeningResult[] {
+  if (outcome.kind !== 'failed' || outcome.isTransient) return [];
   return task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed', responseId: null, reason: outcome.reason }));
+}
+
+/** Fails for good what was tried again and still found the service out of reach, each search with its own reason. */
+export async function commitFailures(
+  session: RunSession,
+  failures: readonly { task: SearchTask; reason: string }[],
+): Promise<void> {
+  if (failures.length === 0) return;
+  await session.write(async (transaction) => {
+    const now = session.workplace.clock.now();
+    const batchId = await insertCommitBatch(transaction, session.run.runId, session.lease.epoch, failures.length, now);
+    const results = failures.flatMap(({ task, reason }) =>
+      task.parties.map(({ partyId }): ScreeningResult => ({ partyId, outcome: 'failed', responseId: null, reason })),
+    );
+    await saveScreeningResults(transaction, session.run.runId, batchId, results);
+  });
 }

@@ -1,31 +1,30 @@
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
-import type { Account } from '../store/organisations.js';
+import { expirePartyStates } from '../store/party-states.js';
 import { closeRun } from '../store/runs.js';
-import { failRemaining } from '../store/screenings.js';
+import { failAll } from '../store/screenings.js';
 import type { RunHalted } from './run-halted.js';
 import type { RunSession } from './run-session.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import { toRunVerdict } from './run-verdict.js';
 
 /** Stage: adds the run up, judges it and closes it; the summary has no artifacts yet. */
-export async function finishScreening(
-  session: RunSession,
-  account: Account | null,
-  halted: RunHalted | null,
-): Promise<RunSummary> {
+export async function finishScreening(session: RunSession, halted: RunHalted | null): Promise<RunSummary> {
   const { workplace, run, runId } = session;
   const closed = await session.write(async (transaction) => {
     const outcomes = await readCanaryOutcomes(transaction, run.runId);
     const failed = outcomes.filter((outcome) => outcome.verdict === 'failed').length;
-    // A service that misses a listed party, or finds everybody, says nothing about anyone.
-    if (failed > 0 && !halted) await failRemaining(transaction, run.runId, 'canary_failed');
+    // A service that misses a listed party, or finds everybody, has said nothing about anyone in this run.
+    if (failed > 0 && !halted) {
+      await failAll(transaction, run.runId, 'canary_failed');
+      await expirePartyStates(transaction, run.runId);
+    }
     const sums = await computeRunSums(transaction, run.runId);
     const { state, reasons } = toRunVerdict({
       sums,
       haltedBecause: halted?.message ?? null,
       canaries: { configured: workplace.settings.canaries.length, failed },
-      mode: account?.isTest === false ? 'live' : 'test',
+      mode: run.mode,
     });
     await closeRun(transaction, run.runId, {
       state,

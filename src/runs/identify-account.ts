@@ -1,16 +1,20 @@
 import type { Client } from '../client/create-client.js';
 import { ConfigError, NightscreenError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
-import { type Account, ensureAccount } from '../store/organisations.js';
+import { type Account, ensureAccount, type Organisation } from '../store/organisations.js';
 import { RunHalted } from './run-halted.js';
-import type { RunSession } from './run-session.js';
+import type { Workplace } from './workplace.js';
 
 /**
  * Asks the service whose key this is and in which mode, before the first billable call (interface: API keys). Throws ConfigError
  * when the mode is not the one agreed on, RunHalted when the key is rejected or the service is out of reach.
  */
-export async function identifyAccount(session: RunSession, client: Client): Promise<Account> {
-  const { workplace, organisation, signal } = session;
+export async function identifyAccount(
+  workplace: Workplace,
+  organisation: Organisation,
+  client: Client,
+  signal: AbortSignal,
+): Promise<Account> {
   const { data } = await client.apiKeys.public({ signal }).catch((error: unknown) => {
     throw toHalt(error, signal);
   });

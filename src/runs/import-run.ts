@@ -3,7 +3,7 @@ import { computeRunSums } from '../store/compute-run-sums.js';
 import { closeRun } from '../store/runs.js';
 import { importRoster } from './import-roster.js';
 import { openRosterScope } from './roster-scope.js';
-import { withRun } from './run-session.js';
+import { type RunSession, withLease, withRun } from './run-session.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import type { Workplace } from './workplace.js';
 
@@ -14,7 +14,10 @@ export async function runImport(
   signal: AbortSignal,
 ): Promise<RunSummary> {
   const scope = await openRosterScope(workplace, roster.name);
-  return withRun(workplace, scope.organisation, { ...scope, kind: 'import' }, signal, async (session) => {
+  // Nothing is asked of the service; the mode is that of whoever screens the roster next.
+  const mode = workplace.settings.service.mode ?? 'test';
+  const request = { ...scope, kind: 'import', mode, selection: null } as const;
+  const importAlone = async (session: RunSession): Promise<RunSummary> => {
     await importRoster(session, roster, scope.rosterId);
     const { run, runId } = session;
     const sums = await session.write(async (transaction) => {
@@ -32,5 +35,6 @@ export async function runImport(
     workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state: 'complete', reasons: [] });
     const { inScope: _, ...counts } = sums.counts;
     return toRunSummary({ runId, kind: 'import', state: 'complete', reasons: [], counts });
-  });
+  };
+  return withLease(workplace, scope.leaseKey, signal, (held) => withRun(workplace, held, request, importAlone));
 }

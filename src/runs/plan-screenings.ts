@@ -1,5 +1,13 @@
-import { setComparedRun, setRunAccount, setRunStage } from '../store/runs.js';
-import { countPlan, insertPlan, type PlanCounts, type PlanInput, type PlanSelection } from '../store/screening-plan.js';
+import { setComparedRun, setRunStage } from '../store/runs.js';
+import {
+  countPlan,
+  fixScope,
+  insertPlan,
+  type PlanCounts,
+  type PlanInput,
+  type PlanSelection,
+  removePlan,
+} from '../store/screening-plan.js';
 import type { RunSession } from './run-session.js';
 import type { Workplace } from './workplace.js';
 
@@ -21,23 +29,24 @@ export function toPlanInput(
     accountId,
     selection,
     dueBefore: new Date(now - Math.max(cadenceHours * hourMs - graceMs, 0)),
-    leftBefore: new Date(now - leaveAfterDays * 24 * hourMs),
+    leaveAfterDays,
   };
 }
 
-/** Stage: stores who is due and why, before the first paid call. */
+/** Stage: stores who is due and why, before the first paid call; in place of a plan of which nothing has been done. */
 export async function planScreenings(
   session: RunSession,
-  plan: { rosterId: number; accountId: number | null; keyFingerprint: string; selection: PlanSelection },
+  plan: { rosterId: number; accountId: number | null; selection: PlanSelection },
 ): Promise<PlanCounts> {
   const { workplace, run, runId } = session;
   workplace.tell({ kind: 'stage_started', runId, stage: 'plan' });
   const input = toPlanInput(workplace, plan.rosterId, plan.accountId, plan.selection);
   const counts = await session.write(async (transaction) => {
+    await removePlan(transaction, run.runId);
     const counts = await countPlan(transaction, input);
-    await setRunAccount(transaction, run.runId, plan.accountId, plan.keyFingerprint);
     await setComparedRun(transaction, run.runId);
     await insertPlan(transaction, run.runId, input);
+    await fixScope(transaction, run.runId, input);
     await setRunStage(transaction, run.runId, 'planned');
     return counts;
   });

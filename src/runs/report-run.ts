@@ -1,14 +1,14 @@
-import { join } from 'node:path';
 import { ConfigError, ReportError } from '../errors.js';
 import { buildReportMessage } from '../mail/build-message.js';
 import { type DeliveryResult, deliver } from '../mail/deliver.js';
 import { type Report, toReport } from '../reports/report.js';
 import type { RunState } from '../reports/run-facts.js';
 import { type WrittenReport, writeReport } from '../reports/write-report.js';
-import { fixReportRevision, noteManifest } from '../store/report-revisions.js';
+import { fixReportRevision, noteManifest, noteSent, readRevisions } from '../store/report-revisions.js';
 import { readRunFacts } from '../store/run-facts.js';
 import { toRunId } from '../store/run-id.js';
-import { findReportableRun, type RunRow } from '../store/runs.js';
+import { findReportableRuns, findUnsentRuns, type RunRow } from '../store/runs.js';
+import { keepFormerReport } from './keep-former-report.js';
 import { findRun } from './list-runs.js';
 import { toExitCode } from './run-summary.js';
 import type { Workplace } from './workplace.js';
@@ -22,19 +22,58 @@ export interface ReportResult extends WrittenReport {
   exitCode: number;
 }
 
+/** Writes and mails the reports that nobody has been sent yet: of each roster's newest screening and of those it overtook. */
+export async function sendUnsentReports(workplace: Workplace): Promise<readonly ReportResult[]> {
+  const results: ReportResult[] = [];
+  for (const run of await findUnsentRuns(workplace.database)) {
+    results.push(await writeAndSend(workplace, run, { send: true }));
+  }
+  return results;
+}
+
 /**
- * Writes the report of a run, of the newest screening when none is named, and sends it when asked to. Throws ConfigError when there
- * is no such run or no mail is configured, ReportError when sums do not hold or the files cannot be written.
+ * Writes the report of a run, or of the newest screening of each roster when none is named, and sends it when asked to. Throws
+ * ConfigError when there is no such run or no mail is configured, ReportError when sums do not hold or the files cannot be written.
  */
-export async function runReport(
+export async function runReports(
   workplace: Workplace,
   options: { runId?: string | undefined; directory?: string | undefined; send: boolean },
-): Promise<ReportResult> {
-  const { mail } = workplace.settings;
-  if (options.send && !mail) {
+): Promise<readonly ReportResult[]> {
+  const { database, settings } = workplace;
+  if (options.send && !settings.mail) {
     throw new ConfigError([{ where: 'mail', path: '', message: 'is not configured, so the report cannot be sent' }]);
   }
-  const written = await writeRunReport(workplace, options);
+  const runs =
+    options.runId === undefined ? await findReportableRuns(database) : [await findRun(database, options.runId)];
+  if (runs.length === 0) {
+    const message =
+      'there is no finished screening to report on; run `nightscreen rescreen` or `nightscreen onboard` first';
+    throw new ConfigError([{ where: 'run', path: '', message }]);
+  }
+  const results: ReportResult[] = [];
+  for (const run of runs) results.push(await writeAndSend(workplace, run, options));
+  return results;
+}
+
+/** Writes the report of a run; the same run and revision give the same bytes. */
+export async function writeRunReport(workplace: Workplace, runId: string, directory?: string): Promise<RunReport> {
+  return writeFor(workplace, await findRun(workplace.database, runId), directory);
+}
+
+interface RunReport extends WrittenReport {
+  runId: string;
+  revision: number;
+  state: RunState;
+  report: Report;
+}
+
+async function writeAndSend(
+  workplace: Workplace,
+  run: RunRow,
+  options: { directory?: string | undefined; send: boolean },
+): Promise<ReportResult> {
+  const { mail } = workplace.settings;
+  const written = await writeFor(workplace, run, options.directory);
   const { report, ...result } = written;
   const deliveries =
     options.send && mail
@@ -44,36 +83,29 @@ export async function runReport(
           workplace.secret('SMTP_URL'),
         )
       : [];
+  if (deliveries.length > 0 && deliveries.every((delivery) => delivery.kind === 'accepted')) {
+    await noteSent(workplace.database, run.runId, written.revision, workplace.clock.now());
+  }
   return { ...result, deliveries, exitCode: toExitCode(result.state) };
 }
 
-/** Writes the report of a run; the same run and revision give the same bytes. */
-export async function writeRunReport(
-  workplace: Workplace,
-  options: { runId?: string | undefined; directory?: string | undefined },
-): Promise<WrittenReport & { runId: string; revision: number; state: RunState; report: Report }> {
+async function writeFor(workplace: Workplace, run: RunRow, directory?: string): Promise<RunReport> {
   const { database, clock, settings, tell } = workplace;
-  const run = options.runId === undefined ? await findNewest(workplace) : await findRun(database, options.runId);
   const runId = toRunId(run);
   tell({ kind: 'stage_started', runId, stage: 'report' });
-  const { facts, revision } = await database.transaction(async (transaction) => {
-    const revision = await fixReportRevision(transaction, run, clock.now());
-    return { revision: revision.revision, facts: await readRunFacts(transaction, run, revision.sweepRunIds) };
+  const { facts, revision, revisions } = await database.transaction(async (transaction) => {
+    const covered = await fixReportRevision(transaction, run, clock.now());
+    return {
+      revision: covered.revision,
+      revisions: await readRevisions(transaction, run),
+      facts: await readRunFacts(transaction, run, covered),
+    };
   });
   const report = toReport(facts);
-  const directory = options.directory ?? settings.reports.dir;
-  const written = await writeReport(report, revision === 1 ? directory : join(directory, `revision-${revision}`));
+  const written = await writeReport(report, directory ?? settings.reports.dir, keepFormerReport(revisions, revision));
   const manifest = written.files.find((file) => file.name === 'manifest.json');
   if (!manifest) throw new ReportError('report_not_written', 'the report has no manifest');
   await noteManifest(database, run.runId, revision, manifest.sha256);
   tell({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });
   return { ...written, runId, revision, state: run.state, report };
-}
-
-async function findNewest(workplace: Workplace): Promise<RunRow> {
-  const run = await findReportableRun(workplace.database);
-  if (run) return run;
-  const message =
-    'there is no finished screening to report on; run `nightscreen rescreen` or `nightscreen onboard` first';
-  throw new ConfigError([{ where: 'run', path: '', message }]);
 }

@@ -30,9 +30,10 @@ export async function resumeRun(workplace: Workplace, runId: string, signal: Abo
       kind: run.kind,
       // Once imported, a resumed run reads nothing but its name.
       roster: roster ?? toFileRoster(name, ''),
-      selection: 'due',
+      selection: run.selection ?? 'due',
       importFirst: run.stage === 'started',
       writeReport: true,
+      resumeOnly: run.runId,
     },
     signal,
   );

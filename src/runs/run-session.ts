@@ -1,36 +1,46 @@
 import { ConfigError, RosterError } from '../errors.js';
-import type { RunKind, RunState } from '../reports/run-facts.js';
+import type { RunKind } from '../reports/run-facts.js';
+import { computeRunSums } from '../store/compute-run-sums.js';
 import type { Queryable } from '../store/database.js';
 import { assertLease, type Lease, waitForLease } from '../store/leases.js';
 import { ensureOrganisation, type Organisation } from '../store/organisations.js';
+import { clearStaging } from '../store/roster-staging.js';
 import { toRunId } from '../store/run-id.js';
 import { closeRun, findOpenRun, insertRun, type RunRow, takeOverRun } from '../store/runs.js';
+import type { PlanSelection } from '../store/screening-plan.js';
 import { markInFlightUnknown } from '../store/search-attempts.js';
 import { keepLease, leaseTtlMs } from './keep-lease.js';
 import type { Workplace } from './workplace.js';
 
-const resumableForMs = 24 * 60 * 60 * 1_000;
+/** The right to run something, kept alive; `signal` is aborted when somebody asks to stop, or with LeaseLostError. */
+export interface HeldLease {
+  lease: Lease;
+  signal: AbortSignal;
+}
 
 /** A run in progress: who writes it, under which lease. */
-export interface RunSession {
+export interface RunSession extends HeldLease {
   workplace: Workplace;
   organisation: Organisation;
   run: RunRow;
   runId: string;
-  lease: Lease;
-  /** Aborted when somebody asks to stop, or with LeaseLostError. */
-  signal: AbortSignal;
   /** A transaction of this run; throws LeaseLostError, with nothing written, when another process has taken the run over. */
   write<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
 }
 
 /** What is to be run. */
 export interface RunRequest {
+  organisation: Organisation;
   kind: RunKind;
   rosterId: number | null;
   /** The roster's name, for whoever listens. */
   roster: string | null;
-  leaseKey: string;
+  mode: 'test' | 'live';
+  selection: PlanSelection | null;
+  /** Says why an open run must not be gone on with, or null; without it no open run is. */
+  findObstacle?: (open: RunRow) => Promise<string | null>;
+  /** Goes on with the open run of this number or with none. */
+  resumeOnly?: number | undefined;
 }
 
 /** Finds or creates the organisation of the settings. */
@@ -38,111 +48,109 @@ export function openOrganisation(workplace: Workplace): Promise<Organisation> {
   return ensureOrganisation(workplace.database, workplace.settings.organisation, workplace.clock.now());
 }
 
-/**
- * Does `work` as a run under its lease: resumes the open run of the same kind or begins a new one. A run refused by ConfigError or
- * RosterError is closed as `refused`; any other error leaves it resumable. Throws RunLockedError naming the holder when it is held.
- */
-export async function withRun<T>(
+/** Does `work` while holding the lease; throws RunLockedError naming the holder when another process holds it. */
+export async function withLease<T>(
   workplace: Workplace,
-  organisation: Organisation,
-  request: RunRequest,
+  leaseKey: string,
   signal: AbortSignal,
-  work: (session: RunSession) => Promise<T>,
+  work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
   const { database, clock, owner } = workplace;
-  const lease = await waitForLease(database, clock, request.leaseKey, owner, leaseTtlMs);
+  const lease = await waitForLease(database, clock, leaseKey, owner, leaseTtlMs);
   const kept = keepLease(database, lease);
   try {
-    const run = await openRun(workplace, organisation, request, lease);
-    const session: RunSession = {
-      workplace,
-      organisation,
-      run,
-      runId: toRunId(run),
-      lease,
-      signal: AbortSignal.any([signal, kept.signal]),
-      write: (work) =>
-        database.transaction(async (transaction) => {
-          await assertLease(transaction, lease);
-          return work(transaction);
-        }),
-    };
-    workplace.tell({
-      kind: 'run_started',
-      runId: session.runId,
-      runKind: run.kind,
-      roster: request.roster,
-      resumed: run.resumed > 0,
-    });
-    return await refuseOnBadInput(session, work);
+    return await work({ lease, signal: AbortSignal.any([signal, kept.signal]) });
   } finally {
     await kept.release();
   }
 }
 
-async function refuseOnBadInput<T>(session: RunSession, work: (session: RunSession) => Promise<T>): Promise<T> {
+/**
+ * Does `work` as a run: goes on with the open run or begins a new one. A new run that ConfigError or RosterError refuses is closed as
+ * `refused`; any other error leaves the run resumable.
+ */
+export async function withRun<T>(
+  workplace: Workplace,
+  held: HeldLease,
+  request: RunRequest,
+  work: (session: RunSession) => Promise<T>,
+): Promise<T> {
+  const write: RunSession['write'] = (work) =>
+    workplace.database.transaction(async (transaction) => {
+      await assertLease(transaction, held.lease);
+      return work(transaction);
+    });
+  const run = await openRun(workplace, held.lease, request, write);
+  const session = { ...held, workplace, organisation: request.organisation, run, runId: toRunId(run), write };
+  const isResumed = run.resumed > 0;
+  const { runId } = session;
+  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster: request.roster, resumed: isResumed });
   try {
     return await work(session);
   } catch (error) {
     if (error instanceof ConfigError || error instanceof RosterError) {
-      await closeAs(session, 'refused', error.message);
+      const state = isResumed ? 'stopped' : 'refused';
+      await close(session, state, error.message);
     }
     throw error;
   }
 }
 
-async function closeAs(session: RunSession, state: RunState, reason: string): Promise<void> {
-  const finishedAt = session.workplace.clock.now();
-  await session.write((transaction) =>
-    closeRun(transaction, session.run.runId, { state, stateReasons: [reason], stage: null, finishedAt, sums: null }),
-  );
+async function close(session: RunSession, state: 'stopped' | 'refused', reason: string): Promise<void> {
+  const { run, workplace } = session;
+  const end = { state, stateReasons: [reason], stage: null, finishedAt: workplace.clock.now(), sums: run.sums };
+  await session.write((transaction) => closeRun(transaction, run.runId, end));
 }
 
 async function openRun(
   workplace: Workplace,
-  organisation: Organisation,
-  request: RunRequest,
   lease: Lease,
+  request: RunRequest,
+  write: RunSession['write'],
 ): Promise<RunRow> {
   const { database, clock, owner } = workplace;
-  const now = clock.now();
-  const open = await findOpenRun(database, request.leaseKey);
-  const obstacle = open && findObstacle(open, request.kind, workplace.settingsDigest, now);
-  return database.transaction(async (transaction) => {
-    await assertLease(transaction, lease);
+  const open = await findOpenRun(database, lease.key);
+  const obstacle = open && (request.findObstacle ? await request.findObstacle(open) : 'it starts afresh each time');
+  if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || obstacle)) {
+    const message = obstacle
+      ? `it cannot be resumed: ${obstacle}`
+      : 'a later run of the same roster has taken its place';
+    throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
+  }
+  return write(async (transaction) => {
     if (open && !obstacle) {
       await markInFlightUnknown(transaction, open.runId);
       return takeOverRun(transaction, open.runId, lease.epoch, owner);
     }
-    if (open && obstacle) {
-      const message = `${toRunId(open)} is not resumed: ${obstacle}; what it left is planned anew`;
-      workplace.tell({ kind: 'warning', runId: toRunId(open), code: 'run_abandoned', message });
-      await closeRun(transaction, open.runId, {
-        state: 'abandoned',
-        stateReasons: [message],
-        stage: null,
-        finishedAt: now,
-        sums: open.sums,
-      });
-    }
+    if (open && obstacle) await abandon(workplace, transaction, open, obstacle);
     return insertRun(transaction, {
-      organisationId: organisation.organisationId,
+      organisationId: request.organisation.organisationId,
       rosterId: request.rosterId,
+      mode: request.mode,
       kind: request.kind,
-      leaseKey: request.leaseKey,
+      selection: request.selection,
+      leaseKey: lease.key,
       epoch: lease.epoch,
       owner,
       settingsDigest: workplace.settingsDigest,
       version: workplace.version,
-      startedAt: now,
+      startedAt: clock.now(),
     });
   });
 }
 
-function findObstacle(open: RunRow, kind: RunKind, settingsDigest: string, now: Date): string | null {
-  if (open.kind !== kind) return `it was a run of kind ${open.kind}`;
-  if (open.kind === 'sweep' || open.kind === 'import') return 'it starts afresh each time';
-  if (open.settingsDigest !== settingsDigest) return 'the settings have changed since';
-  if (now.getTime() - open.startedAt.getTime() > resumableForMs) return 'it is older than a day';
-  return null;
+/** Closes a run that nobody will go on with; what it found stays for the next report of the roster. */
+async function abandon(workplace: Workplace, transaction: Queryable, open: RunRow, obstacle: string): Promise<void> {
+  const message = `${toRunId(open)} is not resumed: ${obstacle}; what it left is planned anew`;
+  workplace.tell({ kind: 'warning', runId: toRunId(open), code: 'run_abandoned', message });
+  await markInFlightUnknown(transaction, open.runId);
+  await clearStaging(transaction, open.runId);
+  const isPlanned = open.stage === 'planned' || open.stage === 'screened';
+  await closeRun(transaction, open.runId, {
+    state: 'abandoned',
+    stateReasons: [message],
+    stage: null,
+    finishedAt: open.finishedAt ?? workplace.clock.now(),
+    sums: isPlanned ? await computeRunSums(transaction, open.runId) : open.sums,
+  });
 }

@@ -13,7 +13,8 @@ export interface RunEnd {
 /** The state of a run and why it is not `complete`: sums first, then an early stop, then whatever is not as it should be. */
 export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly string[] } {
   const { counts, states } = end.sums;
-  const imbalances = findImbalances(counts, states);
+  const notSelected = end.sums.skippedBecause['not_selected'] ?? 0;
+  const imbalances = findImbalances(counts, states, notSelected);
   if (imbalances.length > 0) return { state: 'unbalanced', reasons: imbalances };
   if (end.haltedBecause !== null) {
     return {
@@ -29,13 +30,18 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
       ? ['no control searches are configured for a live key']
       : []),
     ...(counts.failed > 0 ? [`${counts.failed} customers could not be screened`] : []),
+    ...(notSelected > 0 ? [`${notSelected} customers have no valid screening and were not asked about`] : []),
     ...(counts.remaining > 0 ? [`${counts.remaining} customers remain unscreened`] : []),
   ];
   return { state: reasons.length === 0 ? 'complete' : 'incomplete', reasons };
 }
 
 /** The conservation sums that do not hold, each with both figures (DESIGN: Conservation). */
-function findImbalances(counts: RunCounts, states: Readonly<Record<string, number>>): readonly string[] {
+function findImbalances(
+  counts: RunCounts,
+  states: Readonly<Record<string, number>>,
+  notSelected: number,
+): readonly string[] {
   const sums: readonly [string, number, number][] = [
     ['rows = customers + rejected + duplicates', counts.rows, counts.customers + counts.rejected + counts.duplicates],
     ['in scope = planned + skipped', counts.inScope, counts.planned + counts.skipped],
@@ -50,7 +56,11 @@ function findImbalances(counts: RunCounts, states: Readonly<Record<string, numbe
       Object.values(states).reduce((sum, count) => sum + count, 0),
     ],
   ];
-  return sums
-    .filter(([, left, right]) => left !== right)
-    .map(([name, left, right]) => `${name} does not hold: ${left} is not ${right}`);
+  const unexplained = (states['not_screened'] ?? 0) - counts.failed - counts.remaining - notSelected;
+  return [
+    ...sums
+      .filter(([, left, right]) => left !== right)
+      .map(([name, left, right]) => `${name} does not hold: ${left} is not ${right}`),
+    ...(unexplained > 0 ? [`${unexplained} customers are not screened without a reason`] : []),
+  ];
 }

@@ -3,9 +3,13 @@ import { type ScreeningOutcome, screen } from '../screening/screen.js';
 import type { Account } from '../store/organisations.js';
 import { noteInFlight } from '../store/search-attempts.js';
 import { countSearchTasks, readSearchTasks, type SearchTask } from '../store/work-list.js';
-import { commitScreenings, type FinishedSearch } from './commit-screenings.js';
+import { abortLater } from './abort-later.js';
+import { commitFailures, commitScreenings, type FinishedSearch } from './commit-screenings.js';
 import { openGroupCommit } from './group-commit.js';
+import { identifyAccount } from './identify-account.js';
+import { createOutageWatch } from './outage-watch.js';
 import { recordAttempts } from './record-attempts.js';
+import { runCanaries } from './run-canaries.js';
 import { RunHalted } from './run-halted.js';
 import type { RunSession } from './run-session.js';
 
@@ -34,6 +38,11 @@ interface Tally {
 
 const notSent: ScreeningOutcome = { kind: 'aborted' };
 
+interface UnansweredTask {
+  task: SearchTask;
+  reason: string;
+}
+
 interface NotedTask {
   task: SearchTask;
   attemptId: number;
@@ -41,20 +50,32 @@ interface NotedTask {
 
 /**
  * Stage: makes every search that remains of the plan, each noted as in flight before it is sent, and commits what came of them in
- * groups. What failed for the service's sake is tried once more at the end. Throws RunHalted when the account is refused, the
- * service is out of reach, the limit of searches is reached, or somebody asked to stop; all that was answered is saved by then.
+ * groups. What failed for the service's sake is tried once more at the end, and fails only if the service is then shown to work.
+ * Throws RunHalted when the account is refused, the service is out of reach, the limit of searches is reached, or somebody asked to
+ * stop; all that was answered is saved by then.
  */
 export async function screenTasks(context: SearchContext): Promise<void> {
   const { workplace, run, runId } = context.session;
   const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
   workplace.tell({ kind: 'stage_started', runId, stage: 'screen' });
   const tally = { total, done: total - remaining, sent: 0 };
-  await screenPass(context, tally, false);
-  await screenPass(context, tally, true);
+  const first = await screenPass(context, tally);
+  const again = first.length === 0 ? [] : await screenPass(context, tally);
+  // One request that the service cannot answer is that customer's failure; a service that answers nothing is an outage.
+  if (again.length > 0 && (await isServiceWorking(context))) await commitFailures(context.session, again);
   workplace.tell({ kind: 'stage_finished', runId, stage: 'screen', counts: { searches: total } });
 }
 
-async function screenPass(context: SearchContext, tally: Tally, isFinal: boolean): Promise<void> {
+/** Whether control searches are answered as they must be; throws RunHalted when they are not answered at all. */
+async function isServiceWorking({ session, client }: SearchContext): Promise<boolean> {
+  const { workplace, organisation, signal } = session;
+  if (workplace.settings.canaries.length > 0) return runCanaries(session, client);
+  await identifyAccount(workplace, organisation, client, signal);
+  return true;
+}
+
+/** One walk through what remains; gives the searches that found the service out of reach. */
+async function screenPass(context: SearchContext, tally: Tally): Promise<readonly UnansweredTask[]> {
   const { session, client, account } = context;
   const { workplace, runId } = session;
   const concurrency = workplace.settings.service.rate.concurrency;
@@ -64,15 +85,17 @@ async function screenPass(context: SearchContext, tally: Tally, isFinal: boolean
   const commit = openGroupCommit<FinishedSearch>(batch, (finished) => commitScreenings(session, account, finished));
   const tasks = noteTasks(context, tally, 2 * concurrency, isStopping);
   const outage = createOutageWatch(2 * concurrency);
+  const unanswered: UnansweredTask[] = [];
 
   const search = async ({ task, attemptId }: NotedTask): Promise<void> => {
     const { observer, attempts } = recordAttempts();
     const request = { type: task.type, name: task.name };
     const outcome = isStopping() ? notSent : await screen(client.aml, request, { signal: calls.signal, observer });
-    await commit.add({ task, attemptId, attempts, outcome, isFinal });
+    await commit.add({ task, attemptId, attempts, outcome });
     const halt = outage.judge(outcome);
     if (halt) stop.abort(halt);
     if (outcome.kind === 'screened') tally.done += 1;
+    if (outcome.kind === 'failed' && outcome.isTransient) unanswered.push({ task, reason: outcome.reason });
     workplace.tell({ kind: 'progress', runId, stage: 'screen', done: tally.done, total: tally.total });
   };
   const work = async (): Promise<void> => {
@@ -87,6 +110,7 @@ async function screenPass(context: SearchContext, tally: Tally, isFinal: boolean
   }
   if (stop.signal.aborted) throw stop.signal.reason;
   if (session.signal.aborted) throw new RunHalted('signal', 'stopped on request', session.signal.reason);
+  return unanswered;
 }
 
 /**
@@ -116,38 +140,4 @@ async function* noteTasks(
       throw new RunHalted('max_searches', `the limit of ${maxSearches} searches for this run is reached`);
     }
   }
-}
-
-/** A signal that follows `signal` after `graceMs`. */
-function abortLater(signal: AbortSignal, graceMs: number): { signal: AbortSignal; clear: () => void } {
-  const controller = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const start = (): void => {
-    timer = setTimeout(() => controller.abort(signal.reason), graceMs);
-  };
-  if (signal.aborted) start();
-  else signal.addEventListener('abort', start, { once: true });
-  return {
-    signal: controller.signal,
-    clear: () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', start);
-    },
-  };
-}
-
-/** Counts searches in a row that found the service out of reach; says when to stop, and why. */
-function createOutageWatch(limit: number): { judge(outcome: ScreeningOutcome): RunHalted | null } {
-  let inARow = 0;
-  return {
-    judge: (outcome) => {
-      if (outcome.kind === 'halted') {
-        const { error } = outcome;
-        return new RunHalted('account', `the service refused the account (${error.status}): ${error.message}`, error);
-      }
-      inARow = outcome.kind === 'failed' && outcome.isTransient ? inARow + 1 : 0;
-      if (inARow < limit) return null;
-      return new RunHalted('outage', `the service is out of reach: ${inARow} searches in a row had no answer`);
-    },
-  };
 }

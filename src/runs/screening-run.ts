@@ -1,7 +1,9 @@
+import type { Client } from '../client/create-client.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
 import { setRunAccount, setRunStage } from '../store/runs.js';
 import { countPlan, type PlanSelection } from '../store/screening-plan.js';
+import { findObstacle } from './find-obstacle.js';
 import { finishScreening } from './finish-screening.js';
 import { identifyAccount } from './identify-account.js';
 import { importRoster } from './import-roster.js';
@@ -10,7 +12,7 @@ import { writeRunReport } from './report-run.js';
 import { openRosterScope } from './roster-scope.js';
 import { runCanaries } from './run-canaries.js';
 import { RunHalted } from './run-halted.js';
-import { type RunSession, withRun } from './run-session.js';
+import { type RunSession, withLease, withRun } from './run-session.js';
 import type { RunSummary } from './run-summary.js';
 import { screenTasks } from './screen-tasks.js';
 import type { Workplace } from './workplace.js';
@@ -23,6 +25,8 @@ export interface ScreeningOptions {
   importFirst: boolean;
   writeReport: boolean;
   maxSearches?: number | undefined;
+  /** Goes on with the run of this number or with none. */
+  resumeOnly?: number | undefined;
 }
 
 /**
@@ -35,50 +39,59 @@ export async function runScreening(
   signal: AbortSignal,
 ): Promise<RunSummary> {
   const client = workplace.client();
+  const { kind, selection, resumeOnly } = options;
   const scope = await openRosterScope(workplace, options.roster.name);
-  const summary = await withRun(
-    workplace,
-    scope.organisation,
-    { ...scope, kind: options.kind },
-    signal,
-    async (session) => {
-      if (options.importFirst && session.run.stage === 'started') {
-        await importRoster(session, options.roster, scope.rosterId);
-      }
-      const identified = await haltedOr(identifyAccount(session, client));
-      const account =
-        identified instanceof RunHalted ? await findLastAccount(workplace.database, scope.rosterId) : identified;
-      await planOrResume(session, account, client.keyFingerprint, scope.rosterId, options.selection);
-      const halted =
-        identified instanceof RunHalted
-          ? identified
-          : await haltedOr(screenPlanned(session, identified, options.maxSearches));
-      return finishScreening(session, account, halted ?? null);
-    },
-  );
+  const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
+    const identified = await haltedOr(identifyAccount(workplace, scope.organisation, client, held.signal));
+    const known = identified instanceof RunHalted ? null : identified;
+    const mode = toMode(known, client);
+    const account = known ?? (await findLastAccount(workplace.database, scope.rosterId, mode));
+    const roster = options.importFirst ? options.roster : null;
+    const intention = { kind, selection, mode, account: known, roster, isNamed: resumeOnly !== undefined };
+    const request = {
+      ...scope,
+      ...{ kind, selection, mode, resumeOnly },
+      findObstacle: (open: RunSession['run']) => findObstacle(workplace, open, intention),
+    };
+    return withRun(workplace, held, request, async (session) => {
+      if (roster && session.run.stage === 'started') await importRoster(session, roster, scope.rosterId);
+      await planOrResume(session, scope.rosterId, account, client.keyFingerprint, selection);
+      const halted = known ? await haltedOr(screenPlanned(session, client, known, options.maxSearches)) : identified;
+      return finishScreening(session, halted instanceof RunHalted ? halted : null);
+    });
+  });
   if (!options.writeReport || summary.state === 'unbalanced') return summary;
-  const report = await writeRunReport(workplace, { runId: summary.runId });
+  const report = await writeRunReport(workplace, summary.runId);
   return { ...summary, artifacts: report.directory };
+}
+
+/** The mode of the account, or of the key as its prefix says while the service cannot be asked. */
+function toMode(account: Account | null, client: Client): 'test' | 'live' {
+  if (account) return account.isTest ? 'test' : 'live';
+  return client.keyMode === 'test' ? 'test' : 'live';
 }
 
 async function planOrResume(
   session: RunSession,
+  rosterId: number,
   account: Account | null,
   keyFingerprint: string,
-  rosterId: number,
   selection: PlanSelection,
 ): Promise<void> {
   const { run } = session;
   const accountId = account?.accountId ?? null;
-  if (run.stage === 'started' || run.stage === 'imported') {
-    await planScreenings(session, { rosterId, accountId, keyFingerprint, selection });
-  } else {
-    await session.write((transaction) => setRunAccount(transaction, run.runId, accountId, keyFingerprint));
-  }
+  await session.write((transaction) => setRunAccount(transaction, run.runId, accountId, keyFingerprint));
+  // A plan made for another account, or for none, says nothing about who is due under this one.
+  const isPlanned = (run.stage === 'planned' || run.stage === 'screened') && run.accountId === accountId;
+  if (!isPlanned) await planScreenings(session, { rosterId, accountId, selection });
 }
 
-async function screenPlanned(session: RunSession, account: Account, maxSearches: number | undefined): Promise<void> {
-  const client = session.workplace.client();
+async function screenPlanned(
+  session: RunSession,
+  client: Client,
+  account: Account,
+  maxSearches: number | undefined,
+): Promise<void> {
   if (!(await runCanaries(session, client))) return;
   await screenTasks({ session, client, account, maxSearches });
   await session.write((transaction) => setRunStage(transaction, session.run.runId, 'screened'));
@@ -112,7 +125,7 @@ export async function previewScreening(
   selection: PlanSelection,
 ): Promise<ScreeningPreview> {
   const { rosterId } = await openRosterScope(workplace, roster.name);
-  const account = await findLastAccount(workplace.database, rosterId);
+  const account = await findLastAccount(workplace.database, rosterId, workplace.settings.service.mode ?? 'test');
   const input = toPlanInput(workplace, rosterId, account?.accountId ?? null, selection);
   const { inScope, planned, reasons, searches } = await countPlan(workplace.database, input);
   const minutes = Math.ceil(searches / workplace.settings.service.rate.perSecond / 6) / 10;

@@ -4,6 +4,8 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import { type SweepVerdict, sweepDossiers } from '../dossiers/sweep-dossiers.js';
 import type { RunState } from '../reports/run-facts.js';
 import {
+  adoptDossierChanges,
+  countDossierChanges,
   hasSweep,
   markGone,
   readDossiers,
@@ -12,12 +14,12 @@ import {
   saveDossiers,
   saveSweep,
 } from '../store/dossiers.js';
-import type { Account } from '../store/organisations.js';
+import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
 import { identifyAccount, toHalt } from './identify-account.js';
 import { writeRunReport } from './report-run.js';
 import { RunHalted } from './run-halted.js';
-import { openOrganisation, type RunSession, withRun } from './run-session.js';
+import { openOrganisation, type RunRequest, type RunSession, withLease, withRun } from './run-session.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import type { Workplace } from './workplace.js';
 
@@ -32,24 +34,34 @@ export async function runSweep(
 ): Promise<RunSummary> {
   const client = workplace.client();
   const organisation = await openOrganisation(workplace);
-  const request = { kind: 'sweep', rosterId: null, roster: null, leaseKey: `sweep/${organisation.name}` } as const;
-  const summary = await withRun(workplace, organisation, request, signal, async (session) => {
-    try {
-      const account = await identifyAccount(session, client);
-      await session.write((transaction) =>
-        setRunAccount(transaction, session.run.runId, account.accountId, client.keyFingerprint),
-      );
-      return await sweepAccount(session, account);
-    } catch (error) {
-      const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
-      if (!(halt instanceof RunHalted)) throw error;
-      return closeSweep(session, { ...nothing, unprovenBecause: halt.message }, 'stopped');
-    }
-  });
+  const summary = await withLease(workplace, `sweep/${organisation.name}`, signal, (held) =>
+    withRun(workplace, held, toRequest(workplace, organisation), async (session) => {
+      try {
+        const account = await identifyAccount(workplace, organisation, client, session.signal);
+        await session.write((transaction) =>
+          setRunAccount(transaction, session.run.runId, account.accountId, client.keyFingerprint),
+        );
+        return await sweepAccount(session, account);
+      } catch (error) {
+        const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
+        if (!(halt instanceof RunHalted)) throw error;
+        return closeSweep(session, { ...nothing, unprovenBecause: halt.message }, 'stopped');
+      }
+    }),
+  );
   if (!options.writeReport || summary.state === 'stopped') return summary;
-  const report = await writeRunReport(workplace, { runId: summary.runId });
+  const report = await writeRunReport(workplace, summary.runId);
   return { ...summary, artifacts: report.directory };
 }
+
+const toRequest = (workplace: Workplace, organisation: Organisation): RunRequest => ({
+  organisation,
+  kind: 'sweep',
+  rosterId: null,
+  roster: null,
+  mode: workplace.client().keyMode === 'test' ? 'test' : 'live',
+  selection: null,
+});
 
 const nothing: SweepRow = {
   pages: 0,
@@ -73,7 +85,7 @@ async function sweepAccount(session: RunSession, account: Account): Promise<RunS
     seen += next.value.length;
     workplace.tell({ kind: 'progress', runId, stage: 'sweep', done: seen, total: null });
   }
-  return finishSweep(session, account, next.value, tally);
+  return finishSweep(session, account, next.value, isStart ? tally : null);
 }
 
 async function savePage(
@@ -103,10 +115,11 @@ async function finishSweep(
   session: RunSession,
   account: Account,
   verdict: SweepVerdict,
-  tally: { appeared: number; changed: number },
+  start: { appeared: number; changed: number } | null,
 ): Promise<RunSummary> {
   const { workplace, run } = session;
   const gone = await session.write(async (transaction) => {
+    await adoptDossierChanges(transaction, account.accountId, run.runId);
     if (!verdict.proven) return 0;
     const lost = await markGone(transaction, account.accountId, run.runId, workplace.clock.now());
     const changes = lost.map((before): DossierChange => ({ kind: 'dossier_gone', before, after: null, fields: [] }));
@@ -114,7 +127,8 @@ async function finishSweep(
     return lost.length;
   });
   const { pages, dossiers, proven, because } = verdict;
-  const sweep = { pages, dossiers, ...tally, gone, proven, unprovenBecause: because };
+  const counts = start ?? (await countDossierChanges(workplace.database, run.runId));
+  const sweep = { pages, dossiers, ...counts, gone, proven, unprovenBecause: because };
   return closeSweep(session, sweep, proven ? 'complete' : 'incomplete');
 }
 

@@ -4,7 +4,8 @@ import { isTimezone } from './is-timezone.js';
 
 const cronSchema = z.string().superRefine((expression, context) => {
   for (const error of validateDetailed(expression).errors) {
-    context.addIssue({ code: 'custom', message: `is no cron expression: ${error.field}: ${error.message}` });
+    const reason = error.field === 'expression' ? error.message : `its ${error.field} is wrong`;
+    context.addIssue({ code: 'custom', message: `is no cron expression: ${reason}` });
   }
 });
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { DossierChangeFacts, MatchChangeFacts } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
+import { firstRow } from './first-row.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -26,18 +27,36 @@ const changeRow: z.ZodType<MatchChangeFacts> = z.object({
   after: storedMatchSchema.nullable(),
 });
 
-/** The changes that a run found, first screenings left out, each with the party as it was then. */
-export async function readMatchChanges(database: Queryable, runId: number): Promise<readonly MatchChangeFacts[]> {
+/** The changes that runs found, each with the party as it was then: first screenings' matches, or everything else. */
+export async function readMatchChanges(
+  database: Queryable,
+  runIds: readonly number[],
+  isBaseline: boolean,
+): Promise<readonly MatchChangeFacts[]> {
   return database.query(
     changeRow,
     `select event.change_id as "changeId", ${partyFactsSql} as party, event.kind, event.severity, event.rule, event.cause,
        event.match_id as "matchId", event.fields, event.before, event.after
      from change_event event
      ${joinPartySql('event')}
-     where event.run_id = $1 and not event.is_baseline
+     where event.run_id = any ($1::bigint[]) and event.is_baseline = $2
      order by event.change_id`,
+    [[...runIds], isBaseline],
+  );
+}
+
+/** How many changes a run found, and how many matches of first screenings. */
+export async function countMatchChanges(
+  database: Queryable,
+  runId: number,
+): Promise<{ changes: number; baseline: number }> {
+  const rows = await database.query(
+    z.object({ changes: z.number(), baseline: z.number() }),
+    `select count(*) filter (where not is_baseline)::integer as changes, count(*) filter (where is_baseline)::integer as baseline
+     from change_event where run_id = $1`,
     [runId],
   );
+  return firstRow(rows, 'change_event');
 }
 
 const dossierChangeRow: z.ZodType<DossierChangeFacts> = z.object({

@@ -13,6 +13,7 @@ const customersOfRun = `
     bool_or(screening.outcome <> 'skipped') as is_planned,
     bool_or(screening.outcome = 'failed') as has_failed,
     bool_or(screening.outcome = 'remaining') as has_remaining,
+    bool_and(screening.outcome in ('screened', 'reused', 'skipped')) as is_answered,
     bool_and(screening.outcome in ('reused', 'skipped')) as is_reused,
     min(screening.outcome_reason) filter (where screening.outcome = 'failed') as failed_because,
     min(screening.outcome_reason) filter (where screening.outcome = 'skipped') as skipped_because,
@@ -35,13 +36,13 @@ export async function computeRunSums(database: Queryable, runId: number): Promis
   const customers = await readSums(
     database,
     `select jsonb_build_object(
-       'inScope', count(*),
+       'inScope', coalesce((select in_scope from run where run_id = $1), 0),
        'planned', count(*) filter (where is_planned),
        'skipped', count(*) filter (where not is_planned),
        'failed', count(*) filter (where has_failed),
        'remaining', count(*) filter (where has_remaining and not has_failed),
        'reused', count(*) filter (where is_planned and is_reused),
-       'screened', count(*) filter (where is_planned and not is_reused and not has_failed and not has_remaining),
+       'screened', count(*) filter (where is_planned and is_answered and not is_reused),
        'clear', count(*) filter (where worst = 1),
        'below_threshold', count(*) filter (where worst = 2),
        'settled_false_positive', count(*) filter (where worst = 3),
@@ -58,7 +59,7 @@ export async function computeRunSums(database: Queryable, runId: number): Promis
        select distinct request_id, response_id from screening where run_id = $1 and outcome = 'screened'
      )
      select jsonb_build_object(
-       'searches', (select count(distinct request_id) from screening where run_id = $1 and outcome in ('screened', 'failed')),
+       'searches', (select count(distinct request_id) from screening where run_id = $1 and batch_id is not null),
        'attempts', (select count(*) from search_attempt where run_id = $1 and outcome not in ('not_sent', 'in_flight')),
        'matches', (select count(*) from answered join match using (response_id)),
        'hits', (select count(*) from answered join match using (response_id) where match.is_hit),

@@ -81,6 +81,32 @@ export async function saveDossierChanges(
   );
 }
 
+/** Takes over what earlier sweeps of the account found and never came to report, because they were broken off. */
+export async function adoptDossierChanges(transaction: Queryable, accountId: number, runId: number): Promise<void> {
+  await transaction.execute(
+    `update dossier_change set run_id = $2
+     from run
+     where run.run_id = dossier_change.run_id and run.account_id = $1 and run.run_id < $2
+       and not exists (select from sweep where sweep.run_id = run.run_id)`,
+    [accountId, runId],
+  );
+}
+
+/** How many dossiers a sweep reports as new, and how many as changed otherwise. */
+export async function countDossierChanges(
+  database: Queryable,
+  runId: number,
+): Promise<{ appeared: number; changed: number }> {
+  const rows = await database.query(
+    z.object({ appeared: z.number(), changed: z.number() }),
+    `select count(*) filter (where kind = 'dossier_appeared')::integer as appeared,
+       count(*) filter (where kind not in ('dossier_appeared', 'dossier_gone'))::integer as changed
+     from dossier_change where run_id = $1`,
+    [runId],
+  );
+  return firstRow(rows, 'dossier_change');
+}
+
 /** Marks the dossiers that a proven sweep did not see as gone; gives them as they were last seen. */
 export async function markGone(
   transaction: Queryable,

@@ -39,12 +39,19 @@ export async function tryAcquireLease(
   ttlMs: number,
   options: LeaseOptions = {},
 ): Promise<LeaseAnswer> {
-  // The first of several gets the row; the others then find it unexpired and change nothing.
+  // Locking a dead row waits for the writes of its former holder. The first of several gets the row; the others then find it
+  // unexpired and change nothing.
   const [taken] = await database.query(
     epochRow,
-    `insert into lease as held (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
+    `with dead as (
+       select lease_key from lease
+       where lease_key = $1 and (expires_at <= clock_timestamp() or epoch = $4::bigint)
+       for update
+     )
+     insert into lease as held (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
      select $1, 1, $2, instant, instant, instant + $3::float8 * interval '1 millisecond'
      from (select clock_timestamp() as instant) as moment
+     where (select count(*) from dead) >= 0
      on conflict (lease_key) do update set
        epoch = held.epoch + 1,
        owner = excluded.owner,
@@ -101,10 +108,10 @@ export async function releaseLease(database: Queryable, lease: Lease): Promise<v
  * write of a run.
  */
 export async function assertLease(transaction: Queryable, lease: Lease): Promise<void> {
-  // The shared lock makes whoever wants to take the lease over wait for our commit.
+  // The lock makes whoever wants to take the lease over wait for our commit, and lets our own heartbeat pass.
   const rows = await transaction.query(
     epochRow,
-    'select epoch from lease where lease_key = $1 and epoch = $2 and expires_at > acquired_at for share',
+    'select epoch from lease where lease_key = $1 and epoch = $2 and expires_at > acquired_at for key share',
     [lease.key, lease.epoch],
   );
   if (rows.length === 0) {

@@ -196,3 +196,16 @@ async function markAbsence(transaction: Queryable, origin: ImportOrigin, importI
   );
   return firstRow(rows, 'customer').absent;
 }
+
+/** From where and with which digest a run imported its roster, or null when it has not. */
+export async function readImportOrigin(
+  database: Queryable,
+  runId: number,
+): Promise<{ source: string; digest: string } | null> {
+  const rows = await database.query(
+    z.object({ source: z.string(), digest: z.string() }),
+    'select source, source_digest as digest from roster_import where run_id = $1 order by import_id desc limit 1',
+    [runId],
+  );
+  return rows[0] ?? null;
+}

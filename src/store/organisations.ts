@@ -53,13 +53,19 @@ export async function ensureAccount(
   return { accountId: row.account_id, isTest: row.is_test };
 }
 
-/** The account that the roster's last run used, for planning while the service cannot be asked; null before the first. */
-export async function findLastAccount(database: Queryable, rosterId: number): Promise<Account | null> {
+/** The account in this mode that the roster's last run used, for planning while the service cannot be asked; null before the first. */
+export async function findLastAccount(
+  database: Queryable,
+  rosterId: number,
+  mode: 'test' | 'live',
+): Promise<Account | null> {
   const rows = await database.query(
     accountRow,
     `select account_id, is_test from account
-     where account_id = (select account_id from run where roster_id = $1 and account_id is not null order by run_id desc limit 1)`,
-    [rosterId],
+     join run using (account_id)
+     where run.roster_id = $1 and account.is_test = $2
+     order by run.run_id desc limit 1`,
+    [rosterId, mode === 'test'],
   );
   const row = rows[0];
   return row ? { accountId: row.account_id, isTest: row.is_test } : null;

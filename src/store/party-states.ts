@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import type { CustomerState } from '../matches/customer-state.js';
+import type { PartyState } from '../matches/customer-state.js';
+import type { Match } from '../matches/match.js';
 import type { Queryable } from './database.js';
+import { storedMatchSchema } from './stored-match.js';
 
 /** The last valid answer for a party on an account. */
 export interface PartyStateRow {
@@ -11,11 +13,13 @@ export interface PartyStateRow {
   settingsDigest: string;
   /** Scores last reported where they differ from the answer's, by match id. */
   reportedScores: Readonly<Record<string, number>>;
+  /** Known matches that cut lists have hidden since. */
+  unreturned: readonly Match[];
 }
 
 /** A party state to save. */
 export interface NewPartyState extends PartyStateRow {
-  state: CustomerState;
+  state: PartyState;
 }
 
 const stateRow = z
@@ -26,6 +30,7 @@ const stateRow = z
     customer_version: z.number(),
     settings_digest: z.string(),
     reported_scores: z.record(z.string(), z.number()).nullable(),
+    unreturned: z.array(storedMatchSchema).nullable(),
   })
   .transform(
     (row): PartyStateRow => ({
@@ -35,6 +40,7 @@ const stateRow = z
       customerVersion: row.customer_version,
       settingsDigest: row.settings_digest,
       reportedScores: row.reported_scores ?? {},
+      unreturned: row.unreturned ?? [],
     }),
   );
 
@@ -46,7 +52,7 @@ export async function readPartyStates(
 ): Promise<ReadonlyMap<number, PartyStateRow>> {
   const rows = await database.query(
     stateRow,
-    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores
+    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores, unreturned
      from party_state where account_id = $1 and party_id = any ($2::bigint[])`,
     [accountId, [...partyIds]],
   );
@@ -67,20 +73,29 @@ export async function savePartyStates(
     settings_digest: state.settingsDigest,
     state: state.state,
     reported_scores: Object.keys(state.reportedScores).length === 0 ? null : state.reportedScores,
+    unreturned: state.unreturned.length === 0 ? null : state.unreturned,
   }));
   await transaction.execute(
     `insert into party_state (
-       account_id, run_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores
+       account_id, run_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
+       reported_scores, unreturned
      )
-     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state, reported_scores
+     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state,
+       reported_scores, unreturned
      from jsonb_to_recordset($4::text::jsonb) as row (
        party_id bigint, request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text,
-       reported_scores jsonb
+       reported_scores jsonb, unreturned jsonb
      )
      on conflict (account_id, party_id) do update set
        run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
        response_id = excluded.response_id, customer_version = excluded.customer_version,
-       settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores`,
+       settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores,
+       unreturned = excluded.unreturned`,
     [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows)],
   );
+}
+
+/** Takes back that the parties of a run were screened by it: they are due again. */
+export async function expirePartyStates(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(`update party_state set screened_at = 'epoch' where run_id = $1`, [runId]);
 }

@@ -21,6 +21,8 @@ const sessionSettings = `
   set default_transaction_isolation = 'read committed';
 `;
 
+const idleLimitMs = 8_000;
+
 /** A Database on a Postgres server; connections are made when needed, so the first query throws when the server is unreachable. */
 export class PostgresDatabase implements Database {
   readonly dialect = 'postgres';
@@ -54,7 +56,8 @@ export class PostgresDatabase implements Database {
   async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#withClient(async (client) => {
       const state = new TransactionState();
-      await runScript(client, 'begin');
+      // A writer that is stopped in the middle must not keep its lease's row locked against whoever takes over.
+      await runScript(client, `begin; set local idle_in_transaction_session_timeout = ${idleLimitMs}`);
       try {
         const result = await this.#scope.run(() => work(toTransaction(client, state)));
         await state.end();

@@ -3,73 +3,137 @@ import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import type { RunRow } from './runs.js';
 
-/** One report of a run: which sweeps it covers. A run whose later sweeps nobody has read about gets a further revision. */
+/** One report of a run and what it covers beside the run itself. */
 export interface ReportRevision {
   revision: number;
   sweepRunIds: readonly number[];
+  /** Earlier runs of the roster whose findings no report had told. */
+  earlierRunIds: readonly number[];
+  /** Digest of its manifest, or null until it has been written whole. */
+  manifestSha256: string | null;
 }
 
 const revisionRow = z
-  .object({ revision: z.number(), sweep_run_ids: z.array(z.number()) })
-  .transform((row): ReportRevision => ({ revision: row.revision, sweepRunIds: row.sweep_run_ids }));
+  .object({
+    revision: z.number(),
+    sweep_run_ids: z.array(z.number()),
+    earlier_run_ids: z.array(z.number()),
+    manifest_sha256: z.string().nullable(),
+    is_current: z.boolean(),
+  })
+  .transform((row) => ({
+    revision: row.revision,
+    sweepRunIds: row.sweep_run_ids,
+    earlierRunIds: row.earlier_run_ids,
+    manifestSha256: row.manifest_sha256,
+    /** The run has not gone on since. */
+    isCurrent: row.is_current,
+  }));
+
+const columns = 'revision, sweep_run_ids, earlier_run_ids, manifest_sha256';
+
+/** The reports of a run, oldest first. */
+export async function readRevisions(
+  database: Queryable,
+  run: RunRow,
+): Promise<readonly (ReportRevision & { isCurrent: boolean })[]> {
+  return database.query(
+    revisionRow,
+    `select ${columns}, created_at >= $2::timestamptz as is_current from report where run_id = $1 order by revision`,
+    [run.runId, run.finishedAt],
+  );
+}
 
 /**
- * Fixes what the report of a run covers: its latest revision, or a new one when there is none or when sweeps have ended since that no
- * report of this roster covers. Only the roster's newest run takes new sweeps in.
+ * Fixes what the report of a run covers: its latest revision, or a further one when there is none, when the run has gone on since, or
+ * when there is something that no report of the roster has told: sweeps that have ended since, findings of earlier runs whose report
+ * was never written. Only the roster's newest run takes those in.
  */
 export async function fixReportRevision(transaction: Queryable, run: RunRow, now: Date): Promise<ReportRevision> {
-  const revisions = await transaction.query(
-    revisionRow,
-    'select revision, sweep_run_ids from report where run_id = $1 order by revision desc limit 1',
-    [run.runId],
-  );
-  const latest = revisions[0];
-  const unread = run.kind === 'sweep' ? [] : await findUnreadSweeps(transaction, run);
-  if (latest && unread.length === 0) return latest;
-  const sweepRunIds = run.kind === 'sweep' ? [run.runId] : [...(latest?.sweepRunIds ?? []), ...unread];
+  const latest = (await readRevisions(transaction, run)).at(-1);
+  const isScreening = run.kind !== 'sweep';
+  const unreadSweeps = isScreening ? await findUnreadSweeps(transaction, run) : [];
+  const unreadRuns = isScreening ? await findUnreadRuns(transaction, run) : [];
+  if (latest?.isCurrent && unreadSweeps.length === 0 && unreadRuns.length === 0) return latest;
   const inserted = await transaction.query(
     revisionRow,
-    `insert into report (run_id, revision, sweep_run_ids, created_at) values ($1, $2, $3, $4)
-     returning revision, sweep_run_ids`,
-    [run.runId, (latest?.revision ?? 0) + 1, sweepRunIds, now],
+    `insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at) values ($1, $2, $3, $4, $5)
+     returning ${columns}, true as is_current`,
+    [
+      run.runId,
+      (latest?.revision ?? 0) + 1,
+      isScreening ? [...(latest?.sweepRunIds ?? []), ...unreadSweeps] : [run.runId],
+      [...(latest?.earlierRunIds ?? []), ...unreadRuns],
+      now,
+    ],
   );
   return firstRow(inserted, 'report');
 }
 
+const idRow = z.object({ run_id: z.number() });
+
+/** SQL: no later screening of the roster ($2) than the run ($1) has come so far that it takes the findings in. */
+const isNewest = `not exists (
+  select from run newer
+  where newer.roster_id = $2 and newer.run_id > $1 and newer.kind in ('screen', 'rescreen', 'onboard')
+    and newer.state in ('complete', 'incomplete', 'stopped')
+)`;
+
 async function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
   const rows = await transaction.query(
-    z.object({ run_id: z.number() }),
+    idRow,
     `select swept.run_id from run swept
      join sweep on sweep.run_id = swept.run_id
-     where swept.organisation_id = $1 and swept.account_id = $3 and swept.finished_at is not null
+     where swept.organisation_id = $3 and swept.account_id = $4 and swept.finished_at is not null
        and not exists (
          select from report
          join run reported on reported.run_id = report.run_id and reported.roster_id = $2
          where swept.run_id = any (report.sweep_run_ids)
        )
-       and not exists (
-         select from run newer
-         where newer.roster_id = $2 and newer.run_id > $4 and newer.kind in ('screen', 'rescreen', 'onboard')
-           and newer.state not in ('refused', 'abandoned')
-       )
+       and ${isNewest}
      order by swept.run_id`,
-    [run.organisationId, run.rosterId, run.accountId, run.runId],
+    [run.runId, run.rosterId, run.organisationId, run.accountId],
   );
   return rows.map((row) => row.run_id);
 }
 
-/** Notes the digest of the manifest of a report when it is first written; gives the digest noted first. */
+async function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<readonly number[]> {
+  const rows = await transaction.query(
+    idRow,
+    `select earlier.run_id from run earlier
+     where earlier.roster_id = $2 and earlier.run_id < $1
+       and exists (select from change_event where change_event.run_id = earlier.run_id)
+       and not exists (
+         select from report
+         where report.run_id = earlier.run_id and report.manifest_sha256 is not null
+           and report.created_at >= earlier.finished_at
+       )
+       and not exists (select from report where earlier.run_id = any (report.earlier_run_ids))
+       and ${isNewest}
+     order by earlier.run_id`,
+    [run.runId, run.rosterId],
+  );
+  return rows.map((row) => row.run_id);
+}
+
+/** Notes the digest of a report's manifest once it has been written whole; the first one stays. */
 export async function noteManifest(
   transaction: Queryable,
   runId: number,
   revision: number,
   manifestSha256: string,
-): Promise<string> {
-  const rows = await transaction.query(
-    z.object({ manifest_sha256: z.string() }),
-    `update report set manifest_sha256 = coalesce(manifest_sha256, $3) where run_id = $1 and revision = $2
-     returning manifest_sha256`,
+): Promise<void> {
+  await transaction.execute(
+    `update report set manifest_sha256 = $3 where run_id = $1 and revision = $2 and manifest_sha256 is null`,
     [runId, revision, manifestSha256],
   );
-  return firstRow(rows, 'report').manifest_sha256;
+}
+
+/** Notes that a report has been handed to all its recipients. */
+export async function noteSent(transaction: Queryable, runId: number, revision: number, now: Date): Promise<void> {
+  await transaction.execute('update report set sent_at = $3 where run_id = $1 and revision = $2', [
+    runId,
+    revision,
+    now,
+  ]);
 }

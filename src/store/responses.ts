@@ -30,7 +30,7 @@ export async function saveResponses(
     idRow,
     `insert into response (organisation_id, digest, body, total, truncated, first_seen_at)
      select $1, decode(digest, 'hex'), body, total, truncated, $3
-     from jsonb_to_recordset($2::text::jsonb) as row (digest text, body text, total integer, truncated boolean)
+     from jsonb_to_recordset($2::text::jsonb) as row (digest text, body text, total bigint, truncated boolean)
      on conflict (organisation_id, digest) do nothing
      returning response_id, encode(digest, 'hex') as digest`,
     [organisationId, JSON.stringify(rows), now],

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import type { NotScreenedFacts, RunFacts, SweepFacts } from '../reports/run-facts.js';
+import type { CarriedRun, NotScreenedFacts, RunFacts, SweepFacts } from '../reports/run-facts.js';
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
 import { readCanaryOutcomes } from './canary-outcomes.js';
-import { readDossierChanges, readMatchChanges } from './change-facts.js';
+import { countMatchChanges, readDossierChanges, readMatchChanges } from './change-facts.js';
 import type { Queryable } from './database.js';
 import { readSweep } from './dossiers.js';
 import { firstRow } from './first-row.js';
@@ -14,13 +14,13 @@ import { type RunRow, readRun } from './runs.js';
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 
 /**
- * Everything stored about a run that has ended, together with the sweeps that its report covers; the same at any later time.
+ * Everything stored about a run that has ended, together with the sweeps and earlier runs that its report covers; the same at any later time.
  * Throws StoreError for a run that is still going on.
  */
 export async function readRunFacts(
   database: Queryable,
   run: RunRow,
-  sweepRunIds: readonly number[],
+  covered: { sweepRunIds: readonly number[]; earlierRunIds: readonly number[] },
 ): Promise<RunFacts> {
   if (run.finishedAt === null) {
     throw new StoreError(
@@ -29,6 +29,7 @@ export async function readRunFacts(
     );
   }
   const { sums } = run;
+  const runIds = [run.runId, ...covered.earlierRunIds];
   const isScreening = run.kind === 'screen' || run.kind === 'rescreen' || run.kind === 'onboard';
   const compared = run.comparedRunId === null ? null : await readRun(database, run.comparedRunId);
   return {
@@ -37,6 +38,7 @@ export async function readRunFacts(
     state: run.state,
     stateReasons: run.stateReasons,
     ...(await readNames(database, run)),
+    mode: run.mode,
     version: run.version,
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
@@ -49,9 +51,11 @@ export async function readRunFacts(
     failedBecause: sums?.failedBecause ?? {},
     skippedBecause: sums?.skippedBecause ?? {},
     baseline: sums?.baseline ?? nobody,
-    changes: await readMatchChanges(database, run.runId),
-    sweeps: await readSweeps(database, sweepRunIds),
-    dossierChanges: await readDossierChanges(database, sweepRunIds),
+    carriedFrom: await readCarried(database, covered.earlierRunIds),
+    changes: await readMatchChanges(database, runIds, false),
+    baselineChanges: await readMatchChanges(database, runIds, true),
+    sweeps: await readSweeps(database, covered.sweepRunIds),
+    dossierChanges: await readDossierChanges(database, covered.sweepRunIds),
     notScreened: await readNotScreened(database, run.runId),
     rejects: await readRejects(database, run.runId),
     canaries: (await readCanaryOutcomes(database, run.runId)).map(({ type, name, expect, verdict, found }) => ({
@@ -66,19 +70,23 @@ export async function readRunFacts(
   };
 }
 
-async function readNames(
-  database: Queryable,
-  run: RunRow,
-): Promise<{ organisation: string; roster: string | null; mode: 'test' | 'live' }> {
+async function readCarried(database: Queryable, runIds: readonly number[]): Promise<readonly CarriedRun[]> {
+  const carried: CarriedRun[] = [];
+  for (const runId of runIds) {
+    const run = await readRun(database, runId);
+    if (run) carried.push({ runId: toRunId(run), ...(await countMatchChanges(database, runId)) });
+  }
+  return carried;
+}
+
+async function readNames(database: Queryable, run: RunRow): Promise<{ organisation: string; roster: string | null }> {
   const rows = await database.query(
-    z.object({ organisation: z.string(), roster: z.string().nullable(), mode: z.enum(['test', 'live']) }),
-    `select organisation.name as organisation, roster.name as roster,
-       case when account.is_test then 'test' else 'live' end as mode
+    z.object({ organisation: z.string(), roster: z.string().nullable() }),
+    `select organisation.name as organisation, roster.name as roster
      from organisation
      left join roster on roster.roster_id = $2
-     left join account on account.account_id = $3
      where organisation.organisation_id = $1`,
-    [run.organisationId, run.rosterId, run.accountId],
+    [run.organisationId, run.rosterId],
   );
   return firstRow(rows, 'organisation');
 }

@@ -3,6 +3,7 @@ import type { RunKind, RunState } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
+import type { PlanSelection } from './screening-plan.js';
 
 const runProgress = z.enum(['started', 'imported', 'planned', 'screened', 'finished']);
 /** How far a run has come; it goes on from here when it is resumed. */
@@ -14,10 +15,13 @@ export interface RunRow {
   organisationId: number;
   rosterId: number | null;
   accountId: number | null;
+  /** Mode of the key that the run works with. */
+  mode: 'test' | 'live';
   kind: RunKind;
   state: RunState;
   stateReasons: readonly string[];
   stage: RunProgress;
+  selection: PlanSelection | null;
   leaseKey: string;
   epoch: number;
   owner: string;
@@ -37,10 +41,12 @@ const runRow = z
     organisation_id: z.number(),
     roster_id: z.number().nullable(),
     account_id: z.number().nullable(),
+    mode: z.enum(['test', 'live']),
     kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep']),
     state: z.enum(['running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned']),
     state_reasons: z.array(z.string()),
     stage: runProgress,
+    selection: z.enum(['due', 'new', 'all']).nullable(),
     lease_key: z.string(),
     epoch: z.number(),
     owner: z.string(),
@@ -59,10 +65,12 @@ const runRow = z
       organisationId: row.organisation_id,
       rosterId: row.roster_id,
       accountId: row.account_id,
+      mode: row.mode,
       kind: row.kind,
       state: row.state,
       stateReasons: row.state_reasons,
       stage: row.stage,
+      selection: row.selection,
       leaseKey: row.lease_key,
       epoch: row.epoch,
       owner: row.owner,
@@ -81,7 +89,9 @@ const runRow = z
 export interface NewRun {
   organisationId: number;
   rosterId: number | null;
+  mode: 'test' | 'live';
   kind: RunKind;
+  selection: PlanSelection | null;
   leaseKey: string;
   epoch: number;
   owner: string;
@@ -94,13 +104,17 @@ export interface NewRun {
 export async function insertRun(database: Queryable, run: NewRun): Promise<RunRow> {
   const rows = await database.query(
     runRow,
-    `insert into run (organisation_id, roster_id, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
-     values ($1, $2, $3, 'running', 'started', $4, $5, $6, $7, $8, $9)
+    `insert into run (
+       organisation_id, roster_id, mode, kind, selection, state, stage, lease_key, epoch, owner, settings_digest, version, started_at
+     )
+     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11)
      returning *`,
     [
       run.organisationId,
       run.rosterId,
+      run.mode,
       run.kind,
+      run.selection,
       run.leaseKey,
       run.epoch,
       run.owner,
@@ -203,13 +217,52 @@ export async function readRuns(database: Queryable, limit: number): Promise<read
   return database.query(runRow, 'select * from run order by run_id desc limit $1', [limit]);
 }
 
-/** The newest run that a report can be written about: finished, and not an import. */
-export async function findReportableRun(database: Queryable): Promise<RunRow | null> {
-  const rows = await database.query(
+/** The newest finished screening of each roster, oldest first: what there is to report on. */
+export async function findReportableRuns(database: Queryable): Promise<readonly RunRow[]> {
+  return database.query(
     runRow,
-    `select * from run
-     where kind in ('screen', 'rescreen', 'onboard') and finished_at is not null and state in ('complete', 'incomplete', 'stopped')
-     order by run_id desc limit 1`,
+    `select * from run where run_id in (
+       select max(run_id) from run
+       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped')
+       group by roster_id
+     )
+     order by run_id`,
   );
-  return rows[0] ?? null;
+}
+
+/**
+ * What there is to mail, oldest first: of each roster the newest finished screening, and those of the week before it whose findings
+ * were never mailed; none that has been mailed as it now stands.
+ */
+export async function findUnsentRuns(database: Queryable): Promise<readonly RunRow[]> {
+  return database.query(
+    runRow,
+    `select run.* from run
+     join (
+       select roster_id, max(run_id) as run_id, max(started_at) as started_at from run
+       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped')
+       group by roster_id
+     ) newest on newest.roster_id = run.roster_id
+     where run.kind in ('screen', 'rescreen', 'onboard') and run.state in ('complete', 'incomplete', 'stopped')
+       and (
+         run.run_id = newest.run_id
+         or run.started_at > newest.started_at - interval '7 days'
+           and exists (select from change_event where change_event.run_id = run.run_id and not is_baseline)
+       )
+       and not exists (
+         select from report
+         where report.run_id = run.run_id and report.sent_at is not null and report.created_at >= run.finished_at
+       )
+     order by run.run_id`,
+  );
+}
+
+/** When a run last saved anything. */
+export async function readLastActivity(database: Queryable, run: RunRow): Promise<Date> {
+  const rows = await database.query(
+    z.object({ last: z.date() }),
+    `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from commit_batch where run_id = $1`,
+    [run.runId, run.startedAt, run.finishedAt],
+  );
+  return firstRow(rows, 'commit_batch').last;
 }

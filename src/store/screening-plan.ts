@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 
-/** Which parties a run asks about: those due, those never screened, or all. */
+/** Which parties a run asks about: those due, those never screened as they are now, or all. */
 export type PlanSelection = 'due' | 'new' | 'all';
 
 /** What the plan of a run depends on. */
@@ -13,8 +13,8 @@ export interface PlanInput {
   selection: PlanSelection;
   /** A screening at or before this instant is due again. */
   dueBefore: Date;
-  /** Customers absent since this instant or longer have left. */
-  leftBefore: Date;
+  /** Customers absent from all accepted snapshots of so many days have left; an open hit keeps them. */
+  leaveAfterDays: number;
 }
 
 /** A plan by reason: customers each, and the distinct searches it takes. */
@@ -25,7 +25,21 @@ export interface PlanCounts {
   searches: number;
 }
 
-/** Why each party in scope is asked about or not; `is_planned` decides. A party not planned is skipped, as `not_due` only while its answer is still valid. */
+/** Which customers a run of the roster answers for. */
+const inScope = `
+  customer.roster_id = $1 and (
+    customer.absent_since is null
+    or customer.absent_since > (
+      select max(imported_at) from roster_import where roster_import.roster_id = $1
+    ) - $5::float8 * interval '1 day'
+    or exists (
+      select from party own
+      join party_state hit on hit.party_id = own.party_id and hit.account_id = $2 and hit.state = 'open_hit'
+      where own.customer_id = customer.customer_id
+    )
+  )`;
+
+/** Why each party in scope is asked about or not; a party not planned is skipped, as `not_due` only while its answer is still valid. */
 const judgedParties = `
   select party.party_id, party.customer_id, party.request_id, customer.version,
     case
@@ -38,11 +52,11 @@ const judgedParties = `
   from customer
   join party on party.customer_id = customer.customer_id and party.is_current
   left join party_state state on state.account_id = $2 and state.party_id = party.party_id
-  where customer.roster_id = $1 and (customer.absent_since is null or customer.absent_since > $5)`;
+  where ${inScope}`;
 
 const plannedParties = `
   select judged.*,
-    reason <> 'not_due' and ($4 <> 'new' or reason = 'new') as is_planned
+    reason <> 'not_due' and ($4 <> 'new' or reason in ('new', 'changed')) as is_planned
   from (${judgedParties}) judged`;
 
 const toParameters = (input: PlanInput): unknown[] => [
@@ -50,7 +64,7 @@ const toParameters = (input: PlanInput): unknown[] => [
   input.accountId,
   input.dueBefore,
   input.selection,
-  input.leftBefore,
+  input.leaveAfterDays,
 ];
 
 /** Stores the plan of a run: one screening per party in scope, planned ones as `remaining`; before any paid call. */
@@ -69,6 +83,32 @@ export async function insertPlan(transaction: Queryable, runId: number, input: P
 
 const countsRow = z.object({ in_scope: z.number(), planned: z.number(), searches: z.number() });
 const reasonRow = z.object({ reason: z.string(), customers: z.number() });
+
+/** Fixes how many customers a run answers for, counted apart from its plan so that nobody can drop out of it unseen. */
+export async function fixScope(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
+  const { rosterId, accountId, leaveAfterDays } = input;
+  await transaction.execute(
+    `update run set in_scope = (
+       select count(*) from customer where ${inScope.replaceAll('$5', '$3')}
+     ) where run_id = $4`,
+    [rosterId, accountId, leaveAfterDays, runId],
+  );
+}
+
+/** Whether anything of a run's plan has been done. */
+export async function hasOutcomes(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ done: z.boolean() }),
+    `select exists (select from screening where run_id = $1 and outcome in ('screened', 'reused', 'failed')) as done`,
+    [runId],
+  );
+  return firstRow(rows, 'screening').done;
+}
+
+/** Takes a plan back of which nothing has been done. */
+export async function removePlan(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute('delete from screening where run_id = $1', [runId]);
+}
 
 /** What a plan would come to, without storing it. */
 export async function countPlan(database: Queryable, input: PlanInput): Promise<PlanCounts> {

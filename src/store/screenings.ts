@@ -26,10 +26,11 @@ export async function saveScreeningResults(
   );
 }
 
-/** Fails everything that remains of a run for one reason; gives the number of parties. */
-export async function failRemaining(transaction: Queryable, runId: number, reason: string): Promise<number> {
-  return transaction.execute(
-    `update screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
+/** Fails everybody that a run was to ask about, also those it has asked about, for one reason. */
+export async function failAll(transaction: Queryable, runId: number, reason: string): Promise<void> {
+  await transaction.execute(
+    `update screening set outcome = 'failed', outcome_reason = $2, response_id = null
+     where run_id = $1 and outcome in ('remaining', 'screened', 'reused')`,
     [runId, reason],
   );
 }

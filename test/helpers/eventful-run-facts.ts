@@ -46,7 +46,8 @@ export function buildEventfulFacts(): RunFacts {
       confirmed: 1,
     },
     failedBecause: { service_unavailable: 1, timeout: 1 },
-    baseline: { critical: 2, high: 5, medium: 1, low: 14, info: 0 },
+    baseline: { critical: 2, high: 0, medium: 1, low: 0, info: 0 },
+    baselineChanges: listBaseline(),
     changes,
     notScreened,
     rejects: listRejects(),
@@ -245,5 +246,15 @@ function listRejects(): RunFacts['rejects'] {
       reference: 'C-3010',
       fields: { ...fields, customer_id: 'C-3010', name: 'J. Doe', countries: 'Atlantis' },
     },
+  ];
+}
+
+/** Matches of two customers screened for the first time. */
+function listBaseline(): readonly MatchChangeFacts[] {
+  const newcomer = buildParty({ reference: 'C-9001', name: 'Nikolai Ungebauer' });
+  return [
+    buildChange({ changeId: 901, party: newcomer, severity: 'critical' }),
+    buildChange({ changeId: 902, party: newcomer, severity: 'critical', matchId: 'amla_second' }),
+    buildChange({ changeId: 903, party: buildParty({ reference: 'C-9002' }), severity: 'medium' }),
   ];
 }

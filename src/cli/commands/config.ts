@@ -9,6 +9,7 @@ import { loadInvocationConfig } from '../session.js';
 /** Adds `config show`. */
 export function addConfigCommand(program: Command, act: Act): void {
   const config = program.command('config').description('the settings in force and where each comes from');
+  config.addHelpText('after', examples(['config show', 'config show --json']));
   config
     .command('show')
     .description('print every setting with its origin; of secrets only whether they are set')

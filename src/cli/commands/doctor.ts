@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
+import { checkMail, checkRosters } from '../doctor/check-inputs.js';
 import { checkClock, checkDatabase, checkFolder, checkSchedules } from '../doctor/check-machine.js';
 import { checkService } from '../doctor/check-service.js';
 import { type Finding, well, wrong } from '../doctor/finding.js';
@@ -20,6 +21,8 @@ async function checkAll(config: Config): Promise<Finding[]> {
     await checkDatabase(config),
     ...(isEmbedded ? [await checkFolder('data folder', 'database.folder', database.folder)] : []),
     await checkFolder('reports', 'reports.dir', reports.dir),
+    ...checkRosters(config),
+    ...checkMail(config),
     ...checkSchedules(config),
   ];
 }
@@ -39,7 +42,7 @@ async function examine(invocation: Invocation): Promise<Finding[]> {
 export function addDoctorCommand(program: Command, act: Act): void {
   program
     .command('doctor')
-    .description('check settings, key, service, database, folders and schedules')
+    .description('check settings, key, service, database, folders, rosters, mail and schedules')
     .addHelpText('after', examples(['doctor', 'doctor --json']))
     .action(() =>
       act(async (invocation) => {

@@ -29,6 +29,17 @@ const describeDelivery = (delivery: DeliveryResult): string =>
     ? `${delivery.recipient}: failed: ${delivery.reason}`
     : `${delivery.recipient}: ${delivery.file === null ? 'accepted' : `written to ${delivery.file}`}`;
 
+function presentReports(reports: readonly ReportResult[]): Outcome {
+  const outcomes = reports.map(presentReport);
+  const [first] = outcomes;
+  if (first && outcomes.length === 1) return first;
+  return {
+    exitCode: combineExitCodes(outcomes.map((outcome) => outcome.exitCode)),
+    document: { schema: 'nightscreen/report-files-list/1', reports: outcomes.map((outcome) => outcome.document) },
+    text: outcomes.map((outcome) => outcome.text).join('\n\n'),
+  };
+}
+
 function presentReport(report: ReportResult): Outcome {
   const { runId, state, directory, files, deliveries } = report;
   const isSent = deliveries.every((delivery) => delivery.kind === 'accepted');
@@ -48,13 +59,13 @@ export function addReportCommand(program: Command, act: Act): void {
   program
     .command('report')
     .description('write the report of a run, and mail it where asked')
-    .option('--run <id>', 'which run (default: the latest)')
+    .option('--run <id>', 'which run (default: the latest of each roster)')
     .option('--out <dir>', 'folder to write to (default: reports.dir)')
     .option('--send', 'mail it to the configured recipients')
     .addHelpText('after', examples(['report', 'report --run 12 --out ./for-review', 'report --send']))
     .action((options: ReportOptions) =>
       act(async (invocation) => {
-        const { runReport } = await import('../../runs/report-run.js');
+        const { runReports } = await import('../../runs/report-run.js');
         return withWorkplace(invocation, {
           command: 'report',
           prepare: (config) => {
@@ -62,7 +73,7 @@ export function addReportCommand(program: Command, act: Act): void {
           },
           work: async (workplace) => {
             const { run: runId, out: directory, send = false } = options;
-            return presentReport(await runReport(workplace, { runId, directory, send }));
+            return presentReports(await runReports(workplace, { runId, directory, send }));
           },
         });
       }),

@@ -1,4 +1,6 @@
 import type { Command } from 'commander';
+import { rejectWords } from '../../reports/reason-words.js';
+import type { RunFacts } from '../../reports/run-facts.js';
 import type { RunListing } from '../../runs/list-runs.js';
 import { parseRunId } from '../../runs/run-id.js';
 import { examples } from '../examples.js';
@@ -64,12 +66,24 @@ function addShow(runs: Command, act: Act): void {
             return {
               exitCode: exitCodes.complete,
               document: { schema: 'nightscreen/run/1', ...run },
-              text: formatFacts(run),
+              text: formatFacts(run) + formatRejects(run.rejects),
             };
           },
         });
       }),
     );
+}
+
+/** Where each rejected row stands and why; not what it holds, which is personal data. */
+function formatRejects(rejects: RunFacts['rejects']): string {
+  if (rejects.length === 0) return '';
+  const rows = rejects.map(({ line, column, reason, reference }) => [
+    `line ${line}`,
+    reference ?? '-',
+    column ?? '-',
+    rejectWords[reason],
+  ]);
+  return `\nRejected rows\n${formatTable(rows)}`;
 }
 
 function addResume(runs: Command, act: Act): void {

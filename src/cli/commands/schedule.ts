@@ -11,11 +11,11 @@ import { formatTable } from '../format-table.js';
 import type { Act, Invocation } from '../invocation.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { waitForAbort } from '../wait-for-abort.js';
-import { findMissingService } from '../workplace.js';
+import { findMissingMail, findMissingService } from '../workplace.js';
 
 function planWork(config: Config): PlannedJob[] {
   const planned = planJobs(allJobs, config.settings.jobs);
-  const problems = findMissingService(config);
+  const problems = [...findMissingService(config), ...findMissingMail(config)];
   if (planned.length === 0) problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
   if (problems.length > 0) throw new ConfigError(problems);
   return planned;

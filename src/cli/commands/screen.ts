@@ -27,7 +27,10 @@ export function addScreenCommand(program: Command, act: Act): void {
     .addOption(new Option('--due', 'customers whose screening is due (the default)').conflicts(['new', 'all']))
     .addOption(new Option('--new', 'only customers that were never screened').conflicts(['due', 'all']))
     .addOption(new Option('--all', 'every customer').conflicts(['due', 'new']))
-    .option('--dry-run', 'say how many searches it would take, and make none')
+    .addOption(
+      // A file is stored when it is read, and a preview stores nothing.
+      new Option('--dry-run', 'say how many searches it would take, and make none').conflicts('file'),
+    )
     .option('--max-searches <count>', 'stop after so many searches', parseWholeNumber(1))
     .option('--file <file>', 'import this roster file first')
     .option('--roster <name>', 'which roster')

@@ -17,7 +17,7 @@ export interface Night {
 export async function playNight(config: Config, clock: Clock, terminal: Terminal, signal: AbortSignal): Promise<Night> {
   const { runScreening } = await import('../../runs/screening-run.js');
   const { runSweep } = await import('../../runs/sweep-run.js');
-  const { runReport } = await import('../../runs/report-run.js');
+  const { writeRunReport } = await import('../../runs/report-run.js');
   const workplace = await buildWorkplace({ config, command: 'demo', tell: showProgress(terminal, '  '), clock });
   try {
     const [roster] = workplace.settings.rosters;
@@ -27,7 +27,7 @@ export async function playNight(config: Config, clock: Clock, terminal: Terminal
     signal.throwIfAborted();
     const sweep = await runSweep(workplace, { writeReport: false }, signal);
     signal.throwIfAborted();
-    const report = await runReport(workplace, { runId: screening.runId, send: false });
+    const report = await writeRunReport(workplace, screening.runId);
     return { screening, sweep, report: report.directory };
   } finally {
     await workplace.close();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { showRun } from '../../../src/runs/list-runs.js';
-import { runReport } from '../../../src/runs/report-run.js';
+import { runReports } from '../../../src/runs/report-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
@@ -35,8 +35,8 @@ describeOnEachDatabase('two nights of the demo roster', (open) => {
         state: 'complete',
         counts: { proven: true },
       });
-      const reportOne = await runReport(first, { send: false });
-      expect(reportOne.runId).toBe(nightOne.runId);
+      const [reportOne] = await runReports(first, { send: false });
+      expect(reportOne?.runId).toBe(nightOne.runId);
 
       sandbox.setWorld(await loadDemoWorld('after'));
       const nightTwo = await runScreening(second, night, signal);
@@ -44,8 +44,10 @@ describeOnEachDatabase('two nights of the demo roster', (open) => {
       expect(await runSweep(second, { writeReport: false }, signal)).toMatchObject({
         counts: { appeared: 1, changed: 3, gone: 0 },
       });
-      const reportTwo = await runReport(second, { send: false });
-      expect((await runReport(second, { send: false })).files).toEqual(reportTwo.files);
+      const [reportTwo] = await runReports(second, { send: false });
+      const [again] = await runReports(second, { send: false });
+      expect(reportTwo?.files).toHaveLength(7);
+      expect(again).toMatchObject({ revision: 1, files: reportTwo?.files });
 
       const facts = await showRun(database, nightTwo.runId);
       const expected = await readExpectedChanges();

@@ -17,8 +17,8 @@ describeOnEachDatabase('plan and outcome of a party', (open, databases) => {
       insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
       insert into roster (organisation_id, name, created_at) values (1, 'size', now());
       insert into account (organisation_id, public_key, is_test, base_url, created_at) values (1, 'public_x', true, '', now());
-      insert into run (organisation_id, roster_id, account_id, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
-        values (1, 1, 1, 'rescreen', 'running', 'started', 'k', 1, 'o', 's', 'v', now());
+      insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, lease_key, epoch, owner, settings_digest, version, started_at)
+        values (1, 1, 1, 'test', 'rescreen', 'running', 'started', 'k', 1, 'o', 's', 'v', now());
       insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
         values (1, 1, 's', 'd', now(), ${customers}, ${customers}, 0, 0, 0);
       insert into screening_request (organisation_id, type, name) select 1, 'person', 'Name ' || n from generate_series(1, ${customers}) n;
@@ -27,7 +27,7 @@ describeOnEachDatabase('plan and outcome of a party', (open, databases) => {
       insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
       insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
     `);
-    const plan = { rosterId: 1, accountId: 1, selection: 'due', dueBefore: now, leftBefore: now } as const;
+    const plan = { rosterId: 1, accountId: 1, selection: 'due', dueBefore: now, leaveAfterDays: 7 } as const;
     await database.transaction((transaction) => insertPlan(transaction, 1, plan));
     for (let first = 1; first <= customers; first += batchSize) {
       await database.transaction(async (transaction) => {

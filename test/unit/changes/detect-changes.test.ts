@@ -14,10 +14,9 @@ const match: Match = {
   countries: [],
 };
 const found: MatchSet = { total: 1, truncated: false, matches: [match] };
-const nobody: MatchSet = { total: 0, truncated: false, matches: [] };
 const origin = { requestId: 1, customerVersion: 1, settingsDigest: 'a' };
 const detect = (now: typeof origin) =>
-  detectChanges({ matchSet: nobody, reportedScores: {}, origin }, found, now, { scoreStep: 0.02 }).changes;
+  detectChanges({ matches: [], unreturned: [], reportedScores: {}, origin }, found, now, { scoreStep: 0.02 }).changes;
 
 it('a first screening gives the baseline, not news', () => {
   const { changes } = detectChanges(null, found, origin, { scoreStep: 0.02 });

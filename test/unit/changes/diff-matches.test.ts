@@ -1,11 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MatchDifference } from '../../../src/changes/change-event.js';
-import { diffMatches } from '../../../src/changes/diff-matches.js';
+import { diffMatches as diffKnown, type KnownMatches } from '../../../src/changes/diff-matches.js';
 import type { Match, MatchSet } from '../../../src/matches/match.js';
 import { arbitraryMatchSet } from './arbitrary-matches.js';
 
 const step = 0.02;
+const diffMatches = (
+  before: Pick<KnownMatches, 'matches'> & Partial<KnownMatches>,
+  after: MatchSet,
+  reportedScores: KnownMatches['reportedScores'],
+  scoreStep: number,
+) => diffKnown({ unreturned: [], ...before, reportedScores }, after, scoreStep);
 
 const match = (facts: Partial<Match> = {}): Match => ({
   rank: 1,

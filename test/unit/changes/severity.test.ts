@@ -17,8 +17,10 @@ const match = (facts: Partial<Match> = {}): Match => ({
 });
 
 const judge = (before: Match | null, after: Match | null): string => {
-  const toSet = (one: Match | null) => ({ total: one ? 1 : 0, truncated: false, matches: one ? [one] : [] });
-  const [difference] = diffMatches(toSet(before), toSet(after), {}, 0.02).differences;
+  const list = (one: Match | null) => (one ? [one] : []);
+  const known = { matches: list(before), unreturned: [], reportedScores: {} };
+  const current = { total: list(after).length, truncated: false, matches: list(after) };
+  const [difference] = diffMatches(known, current, 0.02).differences;
   if (!difference) throw new Error('no difference');
   const { severity, rule } = toSeverity(difference);
   return `${severity} ${rule}`;

@@ -107,6 +107,6 @@ test('a planted key is in 0 bytes of what a wrong configuration makes the progra
   const { stdout, stderr } = await run('config show --json --config leak.yaml --log-level debug', {
     NIGHTSCREEN_API_KEY: key,
   });
-  expect(stderr).toContain('a secret is never read from this file');
+  expect(stderr).toContain('a secret is never read from here');
   expect(stdout + stderr).not.toContain('Pl4nted');
 });

@@ -108,7 +108,7 @@ describe('secrets', () => {
     ['rosters: [{ name: r, postgres: { url: "postgres://u:geheim@h/x", query: q, urlEnv: X } }]', 'urlEnv'],
   ])('a secret in the file is refused with the place where it belongs, and not shown: %s', (text, advice) => {
     const problems = findProblems(`${text}\n`);
-    const said = problems.filter((problem) => problem.includes('a secret is never read from this file'));
+    const said = problems.filter((problem) => problem.includes('a secret is never read from here'));
     expect(said).toHaveLength(1);
     expect(said[0]).toContain(advice);
     expect(problems.join()).not.toMatch(/geheim|Abcdefgh/);

@@ -179,9 +179,14 @@ describe('the CSV files', () => {
     }
   });
 
-  it('hold every change, those of dossiers too', () => {
+  it('hold every change, every match of a first screening, and the changes of dossiers', () => {
     const rows = readCsv(renderChangesCsv(toReport(buildEventfulFacts())));
-    expect(rows.slice(1).map((row) => row[0])).toEqual([...Array(8).fill('match'), 'dossier', 'dossier']);
+    expect(rows.slice(1).map((row) => row[0])).toEqual([
+      ...Array(8).fill('match'),
+      ...Array(3).fill('first_screening'),
+      'dossier',
+      'dossier',
+    ]);
   });
 
   it('rejects.csv gives the fields back under the headers of the source', () => {

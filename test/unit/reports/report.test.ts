@@ -40,7 +40,12 @@ describe('a report whose sums do not hold is refused, with both figures', () => 
     ['skips by reason', { skippedBecause: {} }, 'skipped 20 is not skips by reason 0'],
     ['failures by reason', { failedBecause: { timeout: 1 } }, 'failed 0 is not failures by reason 1'],
     ['rejected rows', { rejects: buildEventfulFacts().rejects }, 'rejected 0 is not rejected rows listed 6'],
-    ['changes', { changes: [buildChange()] }, 'changes 0 is not changes listed 1'],
+    ['changes', { changes: [buildChange()] }, 'changes listed 1 is not changes of the run 0'],
+    [
+      'first screenings',
+      { baselineChanges: [buildChange()] },
+      'first-time matches listed 1 is not first-time matches of the run 0',
+    ],
     ['failed customers', { notScreened: [buildNotScreened()] }, 'failed 0 is not customers listed as failed 1'],
     ['fractions', { counts: buildCounts({ rows: 500.5, duplicates: 0.5 }) }, 'rows 500.5 is not'],
     ['negative figures', { counts: buildCounts({ screened: 490, reused: -10 }) }, 'reused -10'],

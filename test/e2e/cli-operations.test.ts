@@ -1,0 +1,140 @@
+import { spawnSync } from 'node:child_process';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { simpleParser } from 'mailparser';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { runCommand } from '../helpers/command-line.js';
+
+const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+
+const configuration = `
+service: { rate: { perSecond: 200, concurrency: 4 } }
+rosters:
+  - name: retail
+    csv: { path: retail.csv }
+    columns: { id: number, name: [first, last], type: { value: person } }
+  - { name: corporate, csv: { path: corporate.csv } }
+mail: { transport: TRANSPORT, directory: ./outgoing, from: night@bank.example, to: [one@bank.example, two@bank.example] }
+`;
+
+let folder: string;
+let sandbox: Awaited<ReturnType<typeof startSandbox>>;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'nightscreen-operations-'));
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration.replace('TRANSPORT', 'file'));
+  writeFileSync(join(folder, 'smtp.yaml'), configuration.replace('TRANSPORT', 'smtp'));
+  writeFileSync(join(folder, 'retail.csv'), 'number;first;last\n1;Ada;Beispiel\n2;;\n3;Émile;Exemple\n');
+  writeFileSync(join(folder, 'corporate.csv'), 'customer_id,type,name\nK1,entity,Muster GmbH\n');
+  sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+
+const access = () => ({ NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey });
+
+describe('an operator with two rosters and mail', () => {
+  test('doctor names a roster that cannot be read and mail without its server, before the night', async () => {
+    const well = await runCommand(['doctor'], folder, access());
+    expect(well.stdout).toMatch(/^ok +roster retail/m);
+    expect(well.exitCode).toBe(0);
+    writeFileSync(
+      join(folder, 'gone.yaml'),
+      configuration.replace('TRANSPORT', 'smtp').replace('retail.csv', 'r-*.csv'),
+    );
+    const ill = await runCommand(['doctor', '--config', 'gone.yaml'], folder, access());
+    expect(ill.exitCode).toBe(3);
+    expect(ill.stdout).toMatch(/^fail +roster retail .*r-\*\.csv cannot be read/m);
+    expect(ill.stdout).toMatch(/^fail +mail .*SMTP_URL/m);
+    const schedule = await runCommand(['schedule', '--config', 'smtp.yaml'], folder, access());
+    expect(schedule).toMatchObject({ exitCode: 2 });
+    expect(schedule.stderr).toContain('SMTP_URL');
+  }, 60_000);
+
+  test('rescreen runs both, and the rejected row can be found by its line', async () => {
+    const night = await runCommand(['rescreen', '--json'], folder, access());
+    expect(night.exitCode).toBe(0);
+    const { runs } = JSON.parse(night.stdout);
+    const sums = runs.map(({ counts }: { counts: Record<string, number> }) => [counts['screened'], counts['rejected']]);
+    expect(sums).toEqual([
+      [2, 1],
+      [1, 0],
+    ]);
+    const shown = await runCommand(['runs', 'show', runs[0].runId], folder);
+    expect(shown.stdout).toMatch(/^line 3 +2 +first +no name$/m);
+  }, 60_000);
+
+  test('report --send writes one message for each recipient to the folder', async () => {
+    const { exitCode, stdout } = await runCommand(['report', '--send', '--out', 'for-review'], folder, access());
+    expect(exitCode).toBe(0);
+    expect(stdout.match(/^mail .*written to/gm)?.length).toBeGreaterThanOrEqual(2);
+    const messages = readdirSync(join(folder, 'outgoing')).filter((name) => name.endsWith('.eml'));
+    const read = await Promise.all(messages.map((name) => simpleParser(readFileSync(join(folder, 'outgoing', name)))));
+    const recipients = new Set(
+      read.flatMap(({ to }) => (Array.isArray(to) ? to : to ? [to] : [])).map(({ text }) => text),
+    );
+    expect([...recipients].toSorted()).toEqual(['one@bank.example', 'two@bank.example']);
+    expect(read.every(({ subject }) => subject?.startsWith('[COMPLETE]'))).toBe(true);
+    expect(existsSync(join(folder, 'for-review'))).toBe(true);
+  }, 60_000);
+
+  test('a recipient whom the mail server refuses is named, the other gets the report, exit code 3', async () => {
+    const accepted: string[] = [];
+    const server = new SMTPServer({
+      authOptional: true,
+      disabledCommands: ['STARTTLS'],
+      onRcptTo: ({ address }, _session, done) =>
+        done(address.startsWith('two') ? Object.assign(new Error('no such user'), { responseCode: 550 }) : null),
+      onData: (stream, { envelope }, done) => {
+        accepted.push(...envelope.rcptTo.map(({ address }) => address));
+        stream.resume().on('end', () => done());
+      },
+    });
+    const listening = server.listen(0, '127.0.0.1');
+    await new Promise((resolve) => listening.once('listening', resolve));
+    const address = listening.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const environment = { ...access(), SMTP_URL: `smtp://127.0.0.1:${port}` };
+    const sent = await runCommand(['report', '--send', '--config', 'smtp.yaml'], folder, environment);
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+    expect(new Set(accepted)).toEqual(new Set(['one@bank.example']));
+    expect(sent.stdout).toMatch(/^mail +two@bank\.example: failed: .*550/m);
+    expect(sent.exitCode).toBe(3);
+  }, 60_000);
+});
+
+test('a preview takes no file, because it would have to store what it reads', async () => {
+  const { exitCode, stderr } = await runCommand(['screen', '--dry-run', '--file', 'corporate.csv'], folder, access());
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("'--dry-run' cannot be used with option '--file");
+});
+
+test('a URL without its version prefix is met with the advice to add it', async () => {
+  const environment = { ...access(), NIGHTSCREEN_BASE_URL: sandbox.url.replace(/\/v1$/, '') };
+  const { stdout, stderr } = await runCommand(['sweep', '--json'], folder, environment);
+  expect(JSON.parse(stdout)).toMatchObject({ code: 'not_found', where: expect.stringContaining('404') });
+  expect(stderr).toContain('version prefix');
+}, 60_000);
+
+test.skipIf(!existsSync('/dev/full'))('standard output on a full disk is told in one line, exit code 1', () => {
+  const full = openSync('/dev/full', 'w');
+  const words = ['--import', import.meta.resolve('tsx'), main, 'config', 'show'];
+  const { stderr, status } = spawnSync(process.execPath, words, { cwd: folder, stdio: ['ignore', full, 'pipe'] });
+  closeSync(full);
+  expect(stderr.toString()).toMatch(/^nightscreen: the output cannot be written: ENOSPC[^\n]*\n$/);
+  expect(status).toBe(1);
+});

@@ -1,0 +1,517 @@
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { reportJob } from '../../../jobs/report.js';
+import { diffMatches } from '../../../src/changes/diff-matches.js';
+import { shiftedClock } from '../../../src/clock.js';
+import { configSchema } from '../../../src/config/schema.js';
+import { digestSettings } from '../../../src/config/settings-digest.js';
+import { RunLockedError } from '../../../src/errors.js';
+import type { Match } from '../../../src/matches/match.js';
+import { toFileRoster } from '../../../src/roster/settings.js';
+import { runImport } from '../../../src/runs/import-run.js';
+import { keepLease, leaseTtlMs } from '../../../src/runs/keep-lease.js';
+import { listRuns, showRun } from '../../../src/runs/list-runs.js';
+import { resumeRun } from '../../../src/runs/resume-run.js';
+import type { RunSummary } from '../../../src/runs/run-summary.js';
+import { runScreening, type ScreeningOptions } from '../../../src/runs/screening-run.js';
+import { runSweep } from '../../../src/runs/sweep-run.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
+import type { SandboxDossier } from '../../../src/sandbox/world.js';
+import type { Database } from '../../../src/store/database.js';
+import { assertLease, waitForLease } from '../../../src/store/leases.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { makeWorkplace, type WorkplaceOptions } from '../../helpers/workplace.js';
+
+const hourMs = 60 * 60 * 1_000;
+const dayMs = 24 * hourMs;
+const signal = new AbortController().signal;
+
+const listed = (id: string, name: string, topics: string[] = ['sanction']): WatchlistEntry => ({
+  id: `amla_${id}`,
+  schema: 'Person',
+  name,
+  aliases: [],
+  topics,
+  birth_date: ['1960-01-01'],
+  country: ['fr'],
+});
+const watchlist = [
+  listed('one', 'Wilhelmina Achterberg'),
+  listed('two', 'Oktavian Prunescu'),
+  listed('c', 'Canary Listed'),
+];
+const canaries = [
+  { type: 'person', name: 'Canary Listed', expect: 'match' },
+  { type: 'person', name: 'Zzyzx Qwfpg', expect: 'none' },
+] as const;
+const people = [
+  'Wilhelmina Achterberg',
+  'Oktavian Prunescu',
+  'Tamsin Oyelaran',
+  'Bertil Kvarnström',
+  'Aroha Ngata',
+  'Ciro Malvestuto',
+];
+const newlyListed = { watchlist: [...watchlist, listed('new', 'Tamsin Oyelaran')], dossiers: [] };
+
+const toCsv = (names: readonly string[]): string =>
+  `customer_id,type,name\n${names.map((name, index) => `C-${index + 1},person,${name}\n`).join('')}`;
+const writeRoster = async (names: readonly string[]): Promise<string> => {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
+  await writeFile(path, toCsv(names));
+  return path;
+};
+
+/** A process that dies right after the first transaction after which `isOver` holds. */
+const dyingDatabase = (database: Database, isOver: () => Promise<boolean>): Database => {
+  let isDead = false;
+  return new Proxy(database, {
+    get: (target, key) => {
+      if (key === 'transaction') {
+        const transaction: Database['transaction'] = async (work) => {
+          if (isDead) throw new Error('killed');
+          const result = await target.transaction(work);
+          isDead = await isOver();
+          if (isDead) throw new Error('killed');
+          return result;
+        };
+        return transaction;
+      }
+      const value: unknown = Reflect.get(target, key, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+};
+const countRows = async (database: Database, sql: string): Promise<number> =>
+  (await database.query(z.object({ count: z.number() }), `select count(*)::integer as count from ${sql}`))[0]?.count ??
+  0;
+
+const readFolder = async (folder: string): Promise<string> => {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  const texts = names
+    .filter((entry) => entry.isFile())
+    .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8'));
+  return (await Promise.all(texts)).join('\n');
+};
+
+describe('what must not be lost, mixed up or told wrongly', () => {
+  const databases = testDatabases('embedded');
+  const closing: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+
+  const begin = async (names: readonly string[] = people) => {
+    const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+    const database = await databases.open();
+    closing.push(() => sandbox.close());
+    const roster = toFileRoster('people', await writeRoster(names));
+    const work = async (options: WorkplaceOptions = {}): Promise<Workplace> => {
+      const settings = { canaries, rosters: [roster], ...options.settings };
+      const workplace = await makeWorkplace(database, sandbox, { ...options, settings });
+      closing.push(() => workplace.client().close());
+      return workplace;
+    };
+    const run = async (workplace: Workplace, options: Partial<ScreeningOptions> = {}): Promise<RunSummary> =>
+      runScreening(
+        workplace,
+        { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
+        signal,
+      );
+    return { sandbox, database, roster, work, run };
+  };
+  const slow = (sandbox: Sandbox) => ({ service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 1 } } });
+  const searched = (sandbox: Sandbox, name: string): number =>
+    sandbox.ledger().filter((call) => call.searchName === name).length;
+
+  it('a change found by a run that was killed and cannot be resumed is in the next report', async () => {
+    const { sandbox, database, work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+    sandbox.setWorld(newlyListed);
+    const dying = dyingDatabase(
+      database,
+      async () => (await countRows(database, 'change_event where not is_baseline')) > 0,
+    );
+    await expect(run({ ...(await work()), database: dying }, { writeReport: true })).rejects.toThrow('killed');
+    const next = await work();
+    const summary = await run({ ...next, settingsDigest: 'other settings' }, { writeReport: true });
+    expect(summary.state).toBe('complete');
+    expect((await readFolder(next.settings.reports.dir)).includes('Tamsin Oyelaran')).toBe(true);
+  });
+
+  it('a change whose report could not be written is in the next report', async () => {
+    const { sandbox, work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+    sandbox.setWorld(newlyListed);
+    const dir = join(await mkdtemp(join(tmpdir(), 'nightscreen-full-')), 'full');
+    await writeFile(dir, 'no folder');
+    await expect(run(await work({ settings: { reports: { dir } } }), { writeReport: true })).rejects.toThrow();
+    const next = await work();
+    const summary = await run(next, { writeReport: true });
+    expect(summary.state).toBe('complete');
+    expect((await readFolder(next.settings.reports.dir)).includes('Tamsin Oyelaran')).toBe(true);
+  });
+
+  it('a stopped run with findings is not thrown away by a start with a wrong key', async () => {
+    const { sandbox, database, work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    sandbox.setWorld(newlyListed);
+    const stopped = await run(await work({ settings: slow(sandbox) }), { maxSearches: 5 });
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { changes: 1 } });
+    const live = { service: { ...slow(sandbox).service, mode: 'live' } } as const;
+    await expect(run(await work({ settings: live }))).rejects.toThrow();
+    expect(await showRun(database, stopped.runId)).toMatchObject({ state: 'stopped', counts: { changes: 1 } });
+    expect((await run(await work())).runId).toBe(stopped.runId);
+  });
+
+  it('onboarding a second file reads that file although an earlier onboarding was stopped', async () => {
+    const { sandbox, work, run, roster } = await begin(people.slice(0, 3));
+    await run(await work(), { kind: 'onboard', selection: 'new', maxSearches: 2 });
+    const second = {
+      ...roster,
+      csv: { path: await writeRoster(['Aroha Ngata', 'Ciro Malvestuto']), delimiter: 'auto', encoding: 'auto' },
+    } as const;
+    const summary = await run(await work(), { kind: 'onboard', selection: 'new', roster: second });
+    expect(summary.state).toBe('complete');
+    expect([searched(sandbox, 'Aroha Ngata'), searched(sandbox, 'Ciro Malvestuto')]).toEqual([1, 1]);
+  });
+
+  it('`screen --all` asks about all although an earlier `screen --new` was stopped', async () => {
+    const { work, run, roster } = await begin(people.slice(0, 3));
+    await run(await work(), {});
+    await writeFile(roster.csv?.path ?? '', toCsv(people));
+    await runImport(await work(), roster, signal);
+    await run(await work(), { kind: 'screen', selection: 'new', importFirst: false, maxSearches: 1 });
+    const all = await run(await work(), { kind: 'screen', selection: 'all', importFirst: false });
+    expect(all).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6 } });
+  });
+
+  it('a night that begins 23.5 hours after a stopped one reads the roster of today', async () => {
+    const { sandbox, work, run, roster } = await begin();
+    const stopped = await run(await work({ offsetMs: -23.5 * hourMs, settings: slow(sandbox) }), { maxSearches: 3 });
+    expect(stopped.state).toBe('stopped');
+    await writeFile(roster.csv?.path ?? '', toCsv([...people, 'Canary Listed']));
+    const before = searched(sandbox, 'Aroha Ngata');
+    const night = await run(await work());
+    expect.soft(night).toMatchObject({ state: 'complete', counts: { rows: 7 } });
+    expect.soft(searched(sandbox, 'Aroha Ngata')).toBe(before + 1);
+  });
+
+  it('resuming an onboarding of more than a day ago asks about nobody else', async () => {
+    const { work, run, database } = await begin();
+    const stopped = await run(await work({ offsetMs: -25 * hourMs }), {
+      kind: 'onboard',
+      selection: 'new',
+      maxSearches: 3,
+    });
+    const resumed = await resumeRun(await work(), stopped.runId, signal).catch((error: unknown) => error);
+    if (resumed instanceof Error) return;
+    expect((await listRuns(database, 5)).length).toBe(1);
+    expect(resumed).toMatchObject({ runId: stopped.runId });
+  });
+
+  it('a run planned while the service was out of reach screens everybody under the key it then has', async () => {
+    const { sandbox, work, run } = await begin();
+    await run(await work());
+    sandbox.setFaults([{ path: '/api_keys/public', status: 503, times: 100 }]);
+    const live = { apiKey: sandbox.livePrivateKey };
+    const stopped = await run(await work(live));
+    expect(stopped.state).toBe('stopped');
+    sandbox.setFaults([]);
+    const resumed = await run(await work(live));
+    expect(resumed).toMatchObject({ state: 'complete', counts: { screened: 6 } });
+  });
+
+  it('what a test key found does not count as screened in a run that ends under a live key', async () => {
+    const { sandbox, database, work, run } = await begin();
+    await run(await work({ settings: slow(sandbox) }), { maxSearches: 4 });
+    const resumed = await run(await work({ apiKey: sandbox.livePrivateKey }));
+    expect(resumed.state).toBe('complete');
+    const facts = await showRun(database, resumed.runId);
+    expect(facts.mode).toBe('live');
+    expect(facts.states).toMatchObject({ not_screened: 0, open_hit: 2 });
+  });
+
+  it('a run that never learned whose key it had does not call itself live', async () => {
+    const { work, run, database } = await begin();
+    const stopped = await run(await work({ apiKey: 'private_sandbox_wrong' }));
+    expect((await showRun(database, stopped.runId)).mode).not.toBe('live');
+  });
+
+  it('what a sweep saw before it was stopped is reported by the next one', async () => {
+    const dossier = (number: number, status: SandboxDossier['status'] = 'approved'): SandboxDossier => ({
+      id: `dossier_${String(number).padStart(24, '0')}`,
+      token: `T${String(number).padStart(8, '0')}`,
+      type: 'kyc',
+      status,
+      name: `Person ${number}`,
+      reference: `C-${number}`,
+      risk_score: 10,
+      is_test: true,
+      download_status: 'not_downloaded',
+      documents_count: 1,
+      created_at: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
+      updated_at: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
+      completed_at: null,
+    });
+    const numbers = Array.from({ length: 60 }, (_, index) => index + 1);
+    const { sandbox, database, work } = await begin();
+    const settings = { sweep: { perPage: 20 } };
+    sandbox.setWorld({ watchlist, dossiers: numbers.map((number) => dossier(number)) });
+    await runSweep(await work({ settings }), { writeReport: false }, signal);
+    sandbox.setWorld({
+      watchlist,
+      dossiers: numbers.map((number) => dossier(number, number === 60 ? 'needs_attention' : 'approved')),
+    });
+    sandbox.setFaults([{ path: '/dossiers', status: 500, times: 100, afterCalls: 1 }]);
+    expect(await runSweep(await work({ settings }), { writeReport: false }, signal)).toMatchObject({
+      state: 'stopped',
+    });
+    sandbox.setFaults([]);
+    const sweep = await runSweep(await work({ settings }), { writeReport: false }, signal);
+    const facts = await showRun(database, sweep.runId);
+    expect(facts.dossierChanges.map((change) => change.kind)).toEqual(['dossier_status_changed']);
+  });
+
+  const poison: Record<string, string> = {
+    'a NUL in a listed name':
+      '{"query":"Tamsin Oyelaran","type":"person","total":1,"results":[{"id":"x","name":"Ta\\u0000m","schema":"Person","match":true,"score":0.9,"topics":[],"birth_date":[],"country":[]}]}',
+    'half a surrogate pair':
+      '{"query":"Tamsin Oyelaran","type":"person","total":1,"results":[{"id":"x","name":"Ta\\ud800m","schema":"Person","match":true,"score":0.9,"topics":[],"birth_date":[],"country":[]}]}',
+    'a total beyond 32 bits': '{"query":"Tamsin Oyelaran","type":"person","total":3000000000,"results":[]}',
+    'an unknown field nested very deeply': `{"query":"Tamsin Oyelaran","type":"person","total":0,"results":[],"extra":${'['.repeat(20_000)}${']'.repeat(20_000)}}`,
+  };
+  for (const [what, body] of Object.entries(poison)) {
+    it(`an answer with ${what} costs at most its own customer`, async () => {
+      const { sandbox, work, run } = await begin();
+      sandbox.setFaults([{ name: 'Tamsin Oyelaran', times: 100, raw: { status: 201, body } }]);
+      const summary = await run(await work());
+      expect(['complete', 'incomplete']).toContain(summary.state);
+    });
+  }
+
+  it('customers screened in a run whose canaries then failed are asked about again', async () => {
+    const { sandbox, work, run } = await begin();
+    const withAroha = { watchlist: [...watchlist, listed('aroha', 'Aroha Ngata')], dossiers: [] };
+    sandbox.setWorld(withAroha);
+    await run(await work({ offsetMs: -dayMs }));
+    // The service goes blind after the canaries of the first part.
+    sandbox.setFaults([
+      {
+        name: 'Aroha Ngata',
+        raw: { status: 201, body: '{"query":"Aroha Ngata","type":"person","total":0,"results":[]}' },
+      },
+    ]);
+    expect(await run(await work({ settings: slow(sandbox) }), { maxSearches: 3 })).toMatchObject({
+      state: 'stopped',
+      counts: { changes: 1 },
+    });
+    sandbox.setWorld({ watchlist: [], dossiers: [] });
+    const red = await run(await work());
+    expect(red.state).toBe('incomplete');
+    sandbox.setWorld(withAroha);
+    const before = searched(sandbox, 'Aroha Ngata');
+    const again = await run(await work());
+    expect(again.state).toBe('complete');
+    expect(searched(sandbox, 'Aroha Ngata')).toBe(before + 1);
+  });
+
+  it('a new customer who is sanctioned is named in the report', async () => {
+    const { work, run, roster } = await begin(['Tamsin Oyelaran', 'Aroha Ngata']);
+    await run(await work({ offsetMs: -dayMs }));
+    await writeFile(roster.csv?.path ?? '', toCsv(['Tamsin Oyelaran', 'Aroha Ngata', 'Wilhelmina Achterberg']));
+    const workplace = await work();
+    const night = await run(workplace, { writeReport: true });
+    expect(night.state).toBe('complete');
+    const files = await readFolder(workplace.settings.reports.dir);
+    expect(files.includes('C-3')).toBe(true);
+  });
+
+  const mailTo = async () => ({
+    mail: {
+      transport: 'file' as const,
+      directory: await mkdtemp(join(tmpdir(), 'nightscreen-mail-')),
+      from: 'night@example.org',
+      to: ['compliance@example.org'],
+      attach: 'none' as const,
+      timeoutMs: 5_000,
+    },
+  });
+
+  it('the mailed report of a night tells of the changes of every roster', async () => {
+    const { sandbox, work, run, roster } = await begin();
+    const other = toFileRoster('other', await writeRoster(['Aroha Ngata']));
+    const past = await work({ offsetMs: -dayMs });
+    await run(past);
+    await run(past, { roster: other });
+    sandbox.setWorld(newlyListed);
+    const settings = { ...(await mailTo()), rosters: [roster, other] };
+    const workplace = await work({ settings });
+    await run(workplace, { writeReport: true });
+    await run(workplace, { roster: other, writeReport: true });
+    await reportJob.run(workplace, signal);
+    expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toEqual(
+      expect.arrayContaining([expect.stringContaining('1 to review')]),
+    );
+  });
+
+  it('a second start of the same night does not take the changes out of the mail', async () => {
+    const { sandbox, work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    sandbox.setWorld(newlyListed);
+    const settings = await mailTo();
+    const workplace = await work({ settings });
+    await run(workplace, { writeReport: true });
+    await run(workplace, { writeReport: true });
+    await reportJob.run(workplace, signal);
+    expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toEqual(
+      expect.arrayContaining([expect.stringContaining('1 to review')]),
+    );
+  });
+
+  it('the report of a run keeps the bytes whose digest was noted', async () => {
+    const { sandbox, work, run, database } = await begin();
+    const dir = await mkdtemp(join(tmpdir(), 'nightscreen-reports-'));
+    const settings = { ...slow(sandbox), reports: { dir } };
+    const stopped = await run(await work({ settings }), { maxSearches: 3, writeReport: true });
+    const done = await run(await work({ settings }), { writeReport: true });
+    expect(done.runId).toBe(stopped.runId);
+    const rows = await database.query(
+      z.object({ revision: z.number(), manifest_sha256: z.string() }),
+      'select revision, manifest_sha256 from report order by revision',
+    );
+    const { createHash } = await import('node:crypto');
+    const digest = createHash('sha256')
+      .update(await readFile(join(done.artifacts ?? '', 'manifest.json')))
+      .digest('hex');
+    expect(rows.at(-1)?.manifest_sha256).toBe(digest);
+  });
+
+  it('an open hit survives the absence of its customer from the roster', async () => {
+    const { work, run, roster } = await begin();
+    await run(await work({ offsetMs: -10 * dayMs }));
+    await writeFile(roster.csv?.path ?? '', toCsv(['X', ...people.slice(1)]).replace('C-1,person,X\n', ''));
+    await run(await work({ offsetMs: -9 * dayMs }));
+    const night = await run(await work());
+    expect(night.counts).toMatchObject({ planned: 6 });
+  });
+
+  it('days without a single accepted snapshot make nobody leave', async () => {
+    const { work, run, roster } = await begin();
+    await run(await work({ offsetMs: -10 * dayMs }));
+    // One cut file, and then no import for nine days.
+    await writeFile(roster.csv?.path ?? '', toCsv(people.slice(0, 3)));
+    await run(await work({ offsetMs: -9 * dayMs }));
+    const night = await run(await work(), { kind: 'screen', importFirst: false });
+    expect(night.counts).toMatchObject({ planned: 6 });
+  });
+
+  it('a match that a cut list hid is told as removed once a whole list lacks it', async () => {
+    const { sandbox, work, run, database } = await begin(['Wilhelmina Achterberg']);
+    await run(await work({ offsetMs: -2 * dayMs }));
+    sandbox.setFaults([
+      {
+        name: 'Wilhelmina Achterberg',
+        raw: { status: 201, body: '{"query":"Wilhelmina Achterberg","type":"person","total":1,"results":[]}' },
+      },
+    ]);
+    await run(await work({ offsetMs: -dayMs }));
+    sandbox.setWorld({ watchlist: watchlist.slice(1), dossiers: [] });
+    const night = await run(await work());
+    expect((await showRun(database, night.runId)).changes.map((change) => change.kind)).toEqual(['match_removed']);
+  });
+
+  it('an outage that begins with few customers left fails none of them', async () => {
+    const { sandbox, work, run } = await begin();
+    sandbox.setFaults([{ path: '/aml/search', status: 503, times: 10_000, afterCalls: 2 }]);
+    const stopped = await run(await work({ maxAttempts: 2 }));
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { failed: 0, remaining: 6 } });
+  });
+
+  it('what an abandoned run left in flight is counted as unknown, and its staged rows are gone', async () => {
+    const { database, work, run, roster } = await begin();
+    const dying = dyingDatabase(
+      database,
+      async () => (await countRows(database, `search_attempt where outcome = 'in_flight'`)) > 0,
+    );
+    await expect(run({ ...(await work()), database: dying })).rejects.toThrow('killed');
+    const staged = dyingDatabase(database, async () => (await countRows(database, 'roster_staging')) > 0);
+    await expect(runImport({ ...(await work()), database: staged }, roster, signal)).rejects.toThrow('killed');
+    await run(await work());
+    expect.soft(await countRows(database, `search_attempt where outcome = 'in_flight'`)).toBe(0);
+    expect.soft(await countRows(database, 'roster_staging')).toBe(0);
+  });
+
+  const match = (id: string, facts: Partial<Match> = {}): Match => ({
+    rank: 1,
+    id,
+    name: 'Somebody',
+    schema: 'Person',
+    isHit: true,
+    score: 0.8,
+    topics: [],
+    birthDates: [],
+    countries: [],
+    ...facts,
+  });
+  const set = (...matches: Match[]) => ({ total: matches.length, truncated: false, matches });
+
+  it('a score that creeps under changing ids is reported once it has moved by the step', () => {
+    let before = set(match('id0', { score: 0.8 }));
+    let reported: Readonly<Record<string, number>> = {};
+    let told = false;
+    for (let night = 1; night <= 10; night += 1) {
+      const after = set(match(`id${night}`, { score: 0.8 + night * 0.01 }));
+      const diff = diffMatches({ matches: before.matches, unreturned: [], reportedScores: reported }, after, 0.02);
+      told ||= diff.differences.some(({ fields }) => fields.length > 0);
+      before = after;
+      reported = diff.reportedScores;
+    }
+    expect(told).toBe(true);
+  });
+
+  it('another order of an answer in which one id occurs twice is no change', () => {
+    const one = match('x', { score: 0.9 });
+    const two = match('x', { name: 'Other', isHit: false, score: 0.5 });
+    const known = { matches: [one, two], unreturned: [], reportedScores: {} };
+    expect(diffMatches(known, set(two, one), 0.02).differences).toEqual([]);
+  });
+
+  it('settings that shape no answer leave the cause of a change with the service', () => {
+    const settings = configSchema.parse({});
+    const otherPages = configSchema.parse({ sweep: { perPage: 50 }, screening: { cadenceHours: 48 } });
+    expect(digestSettings(otherPages)).toBe(digestSettings(settings));
+  });
+});
+
+describe('a lease on Postgres', () => {
+  const databases = testDatabases('postgres');
+
+  it('a second start is told who holds the lease within two seconds while the holder is in a long transaction', async () => {
+    const location = await databases.locate();
+    const holder = await databases.open(location);
+    const asker = await databases.open(location);
+    const lease = await waitForLease(holder, shiftedClock(0), 'screening/default/people', 'holder', leaseTtlMs);
+    const kept = keepLease(holder, lease);
+    // A merge of a large roster, longer than the lease lives.
+    const merge = holder.transaction(async (transaction) => {
+      await assertLease(transaction, lease);
+      await transaction.execute('select pg_sleep(10)');
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const begin = performance.now();
+    const answer = await waitForLease(asker, shiftedClock(0), lease.key, 'asker', leaseTtlMs).catch(
+      (error: unknown) => error,
+    );
+    const waitedMs = performance.now() - begin;
+    await merge;
+    await kept.release();
+    expect.soft(answer).toBeInstanceOf(RunLockedError);
+    expect.soft(waitedMs).toBeLessThan(2_000);
+  });
+});
