@@ -72,7 +72,7 @@ interface Site {
 async function makeSite(sandbox: Sandbox, location: DatabaseLocation): Promise<Site> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-site-'));
   const config = {
-    service: { baseUrl: sandbox.url, rate: { perSecond: 200, concurrency } },
+    service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency } },
     screening: { cadenceHours: 0.001 },
     canaries: await readDemoCanaries(),
     rosters: [demoRoster],

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { showRun } from '../../../src/runs/list-runs.js';
@@ -11,7 +11,7 @@ import { runScreening, type ScreeningOptions } from '../../../src/runs/screening
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { testDatabases } from '../../helpers/databases.js';
 import { makeWorkplace, type WorkplaceOptions } from '../../helpers/workplace.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -51,7 +51,8 @@ const writeRoster = async (names: readonly string[]): Promise<string> => {
   return path;
 };
 
-describeOnEachDatabase('a screening that meets trouble', (open) => {
+describe('a screening that meets trouble', () => {
+  const { open } = testDatabases('postgres');
   const closing: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();

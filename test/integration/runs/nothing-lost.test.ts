@@ -100,7 +100,7 @@ const readFolder = async (folder: string): Promise<string> => {
 };
 
 describe('what must not be lost, mixed up or told wrongly', () => {
-  const databases = testDatabases('embedded');
+  const databases = testDatabases('postgres');
   const closing: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0)) await close();
