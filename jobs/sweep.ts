@@ -1,9 +1,9 @@
 import type { Job } from '../src/runs/job.js';
 
-/** Reads all dossiers of the service; its changes go into the next report. */
+/** Reads all dossiers of the service before the night's screening, whose report tells of them. */
 export const sweepJob: Job = {
   name: 'sweep',
-  defaultSchedule: { cron: '30 3 * * *', timezone: 'UTC' },
+  defaultSchedule: { cron: '0 1 * * *', timezone: 'UTC' },
   run: async (workplace, signal) => {
     const { runSweep } = await import('../src/runs/sweep-run.js');
     return [await runSweep(workplace, { writeReport: false }, signal)];

@@ -25,7 +25,8 @@ create table roster_reject (
   column_name text,
   reason text not null,
   reference text,
-  fields jsonb not null,
+  -- json keeps the order of the source's columns.
+  fields json not null,
   primary key (import_id, ordinal)
 );
 
@@ -40,7 +41,7 @@ create table roster_staging (
   reference text,
   reject_reason text,
   reject_column text,
-  fields jsonb,
+  fields json,
   primary key (run_id, ordinal)
 );
 

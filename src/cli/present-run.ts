@@ -39,7 +39,7 @@ function describeNext({ runId, kind, state, counts, artifacts }: RunSummary): [s
 /** A run's summary as lines for people; what comes next is said where something is left to do. */
 export function formatRun(summary: RunSummary): string {
   const rows: [string, string][] = [
-    ['run', `${summary.runId} (${summary.kind})`],
+    ['run', `${summary.runId} (${summary.kind}${summary.roster === null ? '' : ` of ${summary.roster}`})`],
     ['state', summary.state],
     ...summary.reasons.map((reason): [string, string] => ['because', reason]),
     ...describeSums(summary),

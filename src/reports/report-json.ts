@@ -115,6 +115,7 @@ const sweep = z.strictObject({
   runId: z.string(),
   startedAt: instant,
   finishedAt: instant,
+  isStart: z.boolean(),
   pages: count,
   dossiers: count,
   proven: z.boolean(),

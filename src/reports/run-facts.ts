@@ -91,6 +91,8 @@ export interface SweepFacts {
   runId: string;
   startedAt: Date;
   finishedAt: Date;
+  /** The account's first: what it saw is where later ones start from, so nothing of it is a change. */
+  isStart: boolean;
   pages: number;
   dossiers: number;
   /** False: nothing was reported as gone; `unprovenBecause` says why. */

@@ -37,6 +37,7 @@ export function toReportJson(report: Report): ReportJson {
         runId: sweep.runId,
         startedAt: sweep.startedAt.toISOString(),
         finishedAt: sweep.finishedAt.toISOString(),
+        isStart: sweep.isStart,
         pages: sweep.pages,
         dossiers: sweep.dossiers,
         proven: sweep.proven,

@@ -37,5 +37,12 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
   });
   workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state: closed.state, reasons: closed.reasons });
   const { inScope: _, ...counts } = closed.sums.counts;
-  return toRunSummary({ runId, kind: run.kind, state: closed.state, reasons: closed.reasons, counts });
+  return toRunSummary({
+    runId,
+    roster: session.roster,
+    kind: run.kind,
+    state: closed.state,
+    reasons: closed.reasons,
+    counts,
+  });
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../client/create-client.js';
-import { ConfigError, NightscreenError } from '../errors.js';
+import { ConfigError, NightscreenError, NotFoundError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
 import { type Account, ensureAccount, type Organisation } from '../store/organisations.js';
 import { RunHalted } from './run-halted.js';
@@ -16,6 +16,11 @@ export async function identifyAccount(
   signal: AbortSignal,
 ): Promise<Account> {
   const { data } = await client.apiKeys.public({ signal }).catch((error: unknown) => {
+    if (error instanceof NotFoundError) {
+      const message =
+        'the service knows no public key for this private key at this address; does the URL include the version prefix, such as /v1?';
+      throw new ConfigError([{ where: 'service.baseUrl', path: '', message }], { cause: error });
+    }
     throw toHalt(error, signal);
   });
   const mode = data.is_test ? 'test' : 'live';

@@ -34,7 +34,7 @@ export async function runImport(
     });
     workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state: 'complete', reasons: [] });
     const { inScope: _, ...counts } = sums.counts;
-    return toRunSummary({ runId, kind: 'import', state: 'complete', reasons: [], counts });
+    return toRunSummary({ runId, roster: scope.roster, kind: 'import', state: 'complete', reasons: [], counts });
   };
   return withLease(workplace, scope.leaseKey, signal, (held) => withRun(workplace, held, request, importAlone));
 }

@@ -1,6 +1,7 @@
 import { ConfigError } from '../errors.js';
 import type { RunFacts, RunKind, RunState } from '../reports/run-facts.js';
 import type { Database } from '../store/database.js';
+import { readRosterNames } from '../store/organisations.js';
 import { readRunFacts } from '../store/run-facts.js';
 import { toRunId } from '../store/run-id.js';
 import { type RunRow, readRun, readRuns } from '../store/runs.js';
@@ -9,6 +10,7 @@ import { parseRunId } from './run-id.js';
 /** A run in one line. */
 export interface RunListing {
   runId: string;
+  roster: string | null;
   kind: RunKind;
   state: RunState;
   reasons: readonly string[];
@@ -24,8 +26,10 @@ export interface RunListing {
 
 /** The newest runs, newest first. */
 export async function listRuns(database: Database, limit: number): Promise<readonly RunListing[]> {
+  const rosters = await readRosterNames(database);
   return (await readRuns(database, limit)).map((run) => ({
     runId: toRunId(run),
+    roster: run.rosterId === null ? null : (rosters.get(run.rosterId) ?? null),
     kind: run.kind,
     state: run.state,
     reasons: run.stateReasons,
@@ -43,7 +47,8 @@ export async function listRuns(database: Database, limit: number): Promise<reado
 /** The run that `text` names; throws ConfigError when there is none. */
 export async function findRun(database: Database, text: string): Promise<RunRow> {
   const run = await readRun(database, parseRunId(text));
-  if (run) return run;
+  // Written as a name, all of it has to be right: a slip must not show another run.
+  if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
   throw new ConfigError([
     { where: 'run', path: '', message: `there is no run ${text}; \`nightscreen runs list\` shows them` },
   ]);

@@ -1,6 +1,6 @@
 import { ConfigError } from '../errors.js';
 import { toFileRoster } from '../roster/settings.js';
-import { readRosterName } from '../store/organisations.js';
+import { readRosterNames } from '../store/organisations.js';
 import { toRunId } from '../store/run-id.js';
 import { findRun } from './list-runs.js';
 import type { RunSummary } from './run-summary.js';
@@ -19,7 +19,7 @@ export async function resumeRun(workplace: Workplace, runId: string, signal: Abo
   if (run.kind === 'import' || run.rosterId === null) {
     throw refuse(`${toRunId(run)} is an import; import the roster again instead`);
   }
-  const name = await readRosterName(workplace.database, run.rosterId);
+  const name = (await readRosterNames(workplace.database)).get(run.rosterId) ?? '';
   const roster = workplace.settings.rosters.find((candidate) => candidate.name === name);
   if (!roster && run.stage === 'started') {
     throw refuse(`${toRunId(run)} had not imported roster ${name} yet; start it again with its file`);

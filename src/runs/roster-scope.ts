@@ -1,3 +1,5 @@
+import { ConfigError } from '../errors.js';
+import { hasImport } from '../store/merge-roster.js';
 import { ensureRoster, type Organisation } from '../store/organisations.js';
 import { openOrganisation } from './run-session.js';
 import type { Workplace } from './workplace.js';
@@ -8,6 +10,14 @@ export interface RosterScope {
   rosterId: number;
   roster: string;
   leaseKey: string;
+}
+
+/** The roster of this name as it was last imported; throws ConfigError, with nothing created, when it never was. */
+export async function openImportedRoster(workplace: Workplace, roster: string): Promise<RosterScope> {
+  const { organisationId } = await openOrganisation(workplace);
+  if (await hasImport(workplace.database, organisationId, roster)) return openRosterScope(workplace, roster);
+  const message = `roster ${roster} was never imported; import it first: nightscreen import --file FILE --roster ${roster}`;
+  throw new ConfigError([{ where: 'roster', path: '', message }]);
 }
 
 /** Finds or creates the roster of this name in the organisation of the settings. */

@@ -24,6 +24,8 @@ export interface RunSession extends HeldLease {
   organisation: Organisation;
   run: RunRow;
   runId: string;
+  /** The roster's name; null for a sweep. */
+  roster: string | null;
   /** A transaction of this run; throws LeaseLostError, with nothing written, when another process has taken the run over. */
   write<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
 }
@@ -81,10 +83,11 @@ export async function withRun<T>(
       return work(transaction);
     });
   const run = await openRun(workplace, held.lease, request, write);
-  const session = { ...held, workplace, organisation: request.organisation, run, runId: toRunId(run), write };
+  const { organisation, roster } = request;
+  const session = { ...held, workplace, organisation, roster, run, runId: toRunId(run), write };
   const isResumed = run.resumed > 0;
   const { runId } = session;
-  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster: request.roster, resumed: isResumed });
+  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster, resumed: isResumed });
   try {
     return await work(session);
   } catch (error) {

@@ -5,6 +5,8 @@ import type { SweepRow } from '../store/dossiers.js';
 export interface RunSummary {
   schema: 'nightscreen/run-summary/1';
   runId: string;
+  /** Null for a sweep. */
+  roster: string | null;
   kind: RunKind;
   state: RunState;
   /** Why the state is not `complete`. */
@@ -34,11 +36,14 @@ export function toExitCode(state: RunState): number {
 }
 
 /** The summary of a run that has ended, without artifacts. */
-export function toRunSummary(run: Pick<RunSummary, 'runId' | 'kind' | 'state' | 'reasons' | 'counts'>): RunSummary {
-  const { runId, kind, state, reasons, counts } = run;
+export function toRunSummary(
+  run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'>,
+): RunSummary {
+  const { runId, roster, kind, state, reasons, counts } = run;
   return {
     schema: 'nightscreen/run-summary/1',
     runId,
+    roster,
     kind,
     state,
     reasons,

@@ -9,7 +9,7 @@ import { identifyAccount } from './identify-account.js';
 import { importRoster } from './import-roster.js';
 import { planScreenings, toPlanInput } from './plan-screenings.js';
 import { writeRunReport } from './report-run.js';
-import { openRosterScope } from './roster-scope.js';
+import { openImportedRoster, openRosterScope } from './roster-scope.js';
 import { runCanaries } from './run-canaries.js';
 import { RunHalted } from './run-halted.js';
 import { type RunSession, withLease, withRun } from './run-session.js';
@@ -40,7 +40,8 @@ export async function runScreening(
 ): Promise<RunSummary> {
   const client = workplace.client();
   const { kind, selection, resumeOnly } = options;
-  const scope = await openRosterScope(workplace, options.roster.name);
+  const open = options.importFirst ? openRosterScope : openImportedRoster;
+  const scope = await open(workplace, options.roster.name);
   const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
     const identified = await haltedOr(identifyAccount(workplace, scope.organisation, client, held.signal));
     const known = identified instanceof RunHalted ? null : identified;
@@ -124,7 +125,7 @@ export async function previewScreening(
   roster: RosterSettings,
   selection: PlanSelection,
 ): Promise<ScreeningPreview> {
-  const { rosterId } = await openRosterScope(workplace, roster.name);
+  const { rosterId } = await openImportedRoster(workplace, roster.name);
   const account = await findLastAccount(workplace.database, rosterId, workplace.settings.service.mode ?? 'test');
   const input = toPlanInput(workplace, rosterId, account?.accountId ?? null, selection);
   const { inScope, planned, reasons, searches } = await countPlan(workplace.database, input);

@@ -149,5 +149,5 @@ async function closeSweep(session: RunSession, sweep: SweepRow, state: RunState)
     counts: { pages, dossiers, appeared, changed, gone },
   });
   workplace.tell({ kind: 'run_finished', runId, runKind: 'sweep', state, reasons });
-  return toRunSummary({ runId, kind: 'sweep', state, reasons, counts });
+  return toRunSummary({ runId, roster: null, kind: 'sweep', state, reasons, counts });
 }

@@ -11,6 +11,7 @@ const serverFailure = z.object({
   table: z.string().optional(),
 });
 
+const fileFailure = z.object({ errno: z.number() });
 const connectionFailure = z.object({ code: z.string().optional(), message: z.string() });
 
 /** Turns what a driver threw into a DatabaseError that holds no value of any row or parameter; errors of our own tree pass unchanged. */
@@ -39,7 +40,11 @@ export function describeFailure(error: unknown): string {
   const answer = serverFailure.safeParse(error);
   if (answer.success) return describeRefusal(answer.data);
   const failure = connectionFailure.safeParse(error);
-  if (!failure.success) return 'the database driver failed';
+  if (!failure.success) {
+    // What the embedded database throws when its files fail it has a number and nothing else.
+    const number = fileFailure.safeParse(error);
+    return `the database driver failed${number.success ? ` on its files (errno ${number.data.errno}); is the disk full?` : ''}`;
+  }
   const { code, message } = failure.data;
   // Refused on every address of a host: an AggregateError, whose own message is empty.
   return [message, code && !message.includes(code) ? `(${code})` : ''].filter(Boolean).join(' ') || 'no reason given';

@@ -163,14 +163,20 @@ const sweepRow = z.object({
   gone: z.number(),
   proven: z.boolean(),
   unprovenBecause: z.string().nullable(),
+  isStart: z.boolean(),
 });
 
 /** What the sweep of a run came to, or null while it has not ended. */
-export async function readSweep(database: Queryable, runId: number): Promise<SweepRow | null> {
+export async function readSweep(database: Queryable, runId: number): Promise<(SweepRow & { isStart: boolean }) | null> {
   const rows = await database.query(
     sweepRow,
-    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause"
-     from sweep where run_id = $1`,
+    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause",
+       not exists (
+         select from sweep earlier
+         join run before on before.run_id = earlier.run_id
+         where before.account_id = run.account_id and before.run_id < run.run_id
+       ) as "isStart"
+     from sweep join run using (run_id) where run_id = $1`,
     [runId],
   );
   return rows[0] ?? null;

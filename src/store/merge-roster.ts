@@ -107,7 +107,7 @@ async function insertImport(
 async function saveRejects(transaction: Queryable, runId: number, importId: number): Promise<void> {
   await transaction.execute(
     `insert into roster_reject (import_id, ordinal, line, column_name, reason, reference, fields)
-     select $2, ordinal, line, reject_column, reject_reason, reference, coalesce(fields, '{}'::jsonb)
+     select $2, ordinal, line, reject_column, reject_reason, reference, coalesce(fields, '{}'::json)
      from roster_staging where run_id = $1 and reject_reason is not null`,
     [runId, importId],
   );
@@ -195,6 +195,18 @@ async function markAbsence(transaction: Queryable, origin: ImportOrigin, importI
     [origin.rosterId, importId],
   );
   return firstRow(rows, 'customer').absent;
+}
+
+/** Whether the organisation's roster of this name was ever imported. */
+export async function hasImport(database: Queryable, organisationId: number, roster: string): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ found: z.boolean() }),
+    `select exists (
+       select from roster_import join roster using (roster_id) where organisation_id = $1 and roster.name = $2
+     ) as found`,
+    [organisationId, roster],
+  );
+  return firstRow(rows, 'roster_import').found;
 }
 
 /** From where and with which digest a run imported its roster, or null when it has not. */

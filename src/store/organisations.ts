@@ -90,10 +90,11 @@ export async function ensureRoster(
   return firstRow(rows, 'roster').roster_id;
 }
 
-/** The name of a roster. */
-export async function readRosterName(database: Queryable, rosterId: number): Promise<string> {
-  const rows = await database.query(z.object({ name: z.string() }), 'select name from roster where roster_id = $1', [
-    rosterId,
-  ]);
-  return firstRow(rows, 'roster').name;
+/** The names of all rosters by their number. */
+export async function readRosterNames(database: Queryable): Promise<ReadonlyMap<number, string>> {
+  const rows = await database.query(
+    z.object({ roster_id: z.number(), name: z.string() }),
+    'select roster_id, name from roster',
+  );
+  return new Map(rows.map((row) => [row.roster_id, row.name]));
 }

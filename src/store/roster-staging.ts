@@ -57,9 +57,9 @@ export async function stageRows(transaction: Queryable, runId: number, rows: rea
   await transaction.execute(
     `insert into roster_staging (run_id, ordinal, line, reference, record, record_digest, reject_reason, reject_column, fields)
      select $1, ordinal, line, reference, record, record_digest, reject_reason, reject_column, fields
-     from jsonb_to_recordset($2::text::jsonb) as row (
+     from json_to_recordset($2::text::json) as row (
        ordinal integer, line integer, reference text, record jsonb, record_digest text,
-       reject_reason text, reject_column text, fields jsonb
+       reject_reason text, reject_column text, fields json
      )`,
     [runId, json],
   );

@@ -108,9 +108,9 @@ async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): 
     const run = await readRun(database, sweepRunId);
     const sweep = await readSweep(database, sweepRunId);
     if (!run?.finishedAt || !sweep) continue;
-    const { pages, dossiers, proven, unprovenBecause } = sweep;
+    const { isStart, pages, dossiers, proven, unprovenBecause } = sweep;
     const { startedAt, finishedAt } = run;
-    sweeps.push({ runId: toRunId(run), startedAt, finishedAt, pages, dossiers, proven, unprovenBecause });
+    sweeps.push({ runId: toRunId(run), startedAt, finishedAt, isStart, pages, dossiers, proven, unprovenBecause });
   }
   return sweeps;
 }

@@ -125,8 +125,9 @@ test('a preview takes no file, because it would have to store what it reads', as
 
 test('a URL without its version prefix is met with the advice to add it', async () => {
   const environment = { ...access(), NIGHTSCREEN_BASE_URL: sandbox.url.replace(/\/v1$/, '') };
-  const { stdout, stderr } = await runCommand(['sweep', '--json'], folder, environment);
-  expect(JSON.parse(stdout)).toMatchObject({ code: 'not_found', where: expect.stringContaining('404') });
+  const { exitCode, stdout, stderr } = await runCommand(['sweep', '--json'], folder, environment);
+  expect(exitCode).toBe(2);
+  expect(JSON.parse(stdout)).toMatchObject({ code: 'config_invalid' });
   expect(stderr).toContain('version prefix');
 }, 60_000);
 

@@ -56,6 +56,7 @@ export function buildEventfulFacts(): RunFacts {
         runId: 'run-20261121-0230-91aa',
         startedAt: new Date('2026-11-21T02:30:00Z'),
         finishedAt: new Date('2026-11-21T02:30:44Z'),
+        isStart: false,
         pages: 13,
         dossiers: 1204,
         proven: true,

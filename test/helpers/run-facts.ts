@@ -191,6 +191,7 @@ export function buildSweepFacts(): RunFacts {
         runId: 'run-20261121-0200-7f3a',
         startedAt: new Date('2026-11-21T02:00:03Z'),
         finishedAt: new Date('2026-11-21T02:04:15Z'),
+        isStart: false,
         pages: 13,
         dossiers: 1204,
         proven: false,

@@ -40,12 +40,12 @@ function addList(runs: Command, act: Act): void {
 }
 
 function toRows(listed: readonly RunListing[]): (string | number)[][] {
-  const head = ['run', 'state', 'started', 'planned', 'screened', 'failed', 'remaining', 'changes', ''];
+  const head = ['run', 'roster', 'state', 'started', 'planned', 'screened', 'failed', 'remaining', 'changes', ''];
   const rows = listed.map((run) => {
     const { planned, screened, failed, remaining, changes } = run;
     const counts = [planned, screened, failed, remaining, changes].map((count) => count ?? '-');
     const started = run.startedAt.toISOString().slice(0, 16).replace('T', ' ');
-    return [run.runId, run.state, started, ...counts, run.reasons.join('; ')];
+    return [run.runId, run.roster ?? '-', run.state, started, ...counts, run.reasons.join('; ')];
   });
   return [head, ...rows];
 }

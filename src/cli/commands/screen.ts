@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { RosterSettings } from '../../roster/settings.js';
-import { chooseRoster, type RosterChoice } from '../choose-rosters.js';
+import { chooseStoredRoster, type RosterChoice } from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
@@ -25,7 +25,7 @@ export function addScreenCommand(program: Command, act: Act): void {
     .command('screen')
     .description('search for the customers of a roster that has been imported')
     .addOption(new Option('--due', 'customers whose screening is due (the default)').conflicts(['new', 'all']))
-    .addOption(new Option('--new', 'only customers that were never screened').conflicts(['due', 'all']))
+    .addOption(new Option('--new', 'only customers that were never screened as they are now').conflicts(['due', 'all']))
     .addOption(new Option('--all', 'every customer').conflicts(['due', 'new']))
     .addOption(
       // A file is stored when it is read, and a preview stores nothing.
@@ -45,7 +45,7 @@ export function addScreenCommand(program: Command, act: Act): void {
         return withWorkplace(invocation, {
           command: 'screen',
           prepare: (config) => {
-            const choose = (): RosterSettings => chooseRoster(config.settings.rosters, options);
+            const choose = (): RosterSettings => chooseStoredRoster(config.settings.rosters, options);
             return options.dryRun ? choose() : requireService(config, choose);
           },
           work: async (workplace, roster) => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
-import { showRun } from '../../../src/runs/list-runs.js';
+import { listRuns, showRun } from '../../../src/runs/list-runs.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { runScreening, type ScreeningOptions } from '../../../src/runs/screening-run.js';
@@ -235,5 +235,34 @@ describe('a screening that meets trouble', () => {
     expect(await run(await work(), { kind: 'screen', importFirst: false })).toMatchObject({
       counts: { planned: 6, screened: 6 },
     });
+  });
+
+  it('a roster that was never imported is refused and leaves no run behind', async () => {
+    const { database, work, run } = await begin();
+    await expect(run(await work(), { kind: 'screen', importFirst: false })).rejects.toThrow('never imported');
+    expect(await listRuns(database, 5)).toEqual([]);
+  });
+
+  it('a rejected row keeps its fields in the order of the file, NUL made visible', async () => {
+    const { database, work, run, roster } = await begin();
+    const rows = 'zeta,customer_id,type,name,alpha\n1,C-1,person,Tamsin Oyelaran,2\n3,C-2,person,Ta\u0000m,4\n';
+    await writeFile(roster.csv?.path ?? '', rows);
+    const night = await run(await work());
+    const [reject] = (await showRun(database, night.runId)).rejects;
+    expect(Object.entries(reject?.fields ?? {})).toEqual([
+      ['zeta', '3'],
+      ['customer_id', 'C-2'],
+      ['type', 'person'],
+      ['name', 'Ta\u2400m'],
+      ['alpha', '4'],
+    ]);
+  });
+
+  it('a run is found by its number or by its whole name, never by half of it', async () => {
+    const { database, work, run } = await begin();
+    const { runId } = await run(await work());
+    expect((await showRun(database, '1')).runId).toBe(runId);
+    expect((await showRun(database, runId)).runId).toBe(runId);
+    await expect(showRun(database, runId.replace('rescreen', 'screen'))).rejects.toThrow(ConfigError);
   });
 });
