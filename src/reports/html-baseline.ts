@@ -1,10 +1,18 @@
 import { html } from 'hono/html';
 import { severityWords } from './change-words.js';
 import { countNoun, formatCount } from './format-count.js';
-import { showChangeList } from './html-change-list.js';
-import { type Markup, nothing, section } from './html-markup.js';
-import { neverCut, shownLines, showRest } from './html-table.js';
+import { type Markup, nothing, section, showParty, showText, showTexts } from './html-markup.js';
+import { showCountries, showTopics } from './html-match.js';
+import { neverCut, showTable, type TableColumn } from './html-table.js';
 import type { ChangeGroup, Report } from './report.js';
+import type { MatchChangeFacts } from './run-facts.js';
+
+const columns: readonly TableColumn<MatchChangeFacts>[] = [
+  { title: 'Customer', cell: showCustomer },
+  { title: 'Listed party', cell: showListed },
+  { title: 'Listed for', cell: ({ after }) => (after === null ? nothing : showTopics(after, null)) },
+  { title: 'Flagged as hit', cell: ({ after }) => (after?.isHit === true ? 'yes' : 'no') },
+];
 
 /** Matches of customers screened for the first time, listed by severity, apart from what is new; left out when there are none. */
 export function showBaseline(report: Report): Markup {
@@ -24,11 +32,20 @@ ${baseline.map(showGroup)}`,
 }
 
 function showGroup({ severity, changes }: ChangeGroup): Markup {
-  const shown = neverCut.has(severity) ? changes : changes.slice(0, shownLines);
+  const caption = 'One line per match; score and rank as the service gave them';
   return html`
 <section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'match', 'matches')}</span></h3>
-${showChangeList(shown)}
-${neverCut.has(severity) ? nothing : showRest(changes.length, 'changes.csv')}
+${showTable(caption, columns, changes, neverCut.has(severity) ? null : 'changes.csv')}
 </section>`;
+}
+
+function showCustomer({ party }: MatchChangeFacts): Markup {
+  const birthDates = party.birthDate === null ? [] : [party.birthDate];
+  return html`${showParty(party)}<br><small>born ${showTexts(birthDates)}, ${showCountries(party.countries)}</small>`;
+}
+
+function showListed({ after }: MatchChangeFacts): Markup {
+  if (after === null) return nothing;
+  return html`${showText(after.name)}<br><small>born ${showTexts(after.birthDates)}, ${showCountries(after.countries)}; score ${after.score}, rank ${after.rank}</small>`;
 }

@@ -45,9 +45,11 @@ interface Entry {
 
 function listContents(report: Report): readonly Entry[] {
   const changes = report.changes?.reduce((sum, group) => sum + group.changes.length, 0);
+  const first = report.baseline.reduce((sum, group) => sum + group.changes.length, 0);
   const entries: (Entry | null)[] = [
     report.coverage && { id: 'coverage', title: 'Coverage', count: null },
     changes === undefined ? null : { id: 'changes', title: 'Changes', count: changes },
+    first === 0 ? null : { id: 'baseline', title: 'First screenings', count: first },
     report.dossiers && { id: 'dossiers', title: 'Dossiers', count: report.dossiers.changes.length },
     report.notScreened && { id: 'not-screened', title: 'Not screened', count: report.notScreened.length },
     report.rejects && { id: 'rejects', title: 'Rejected rows', count: report.rejects.length },

@@ -16,20 +16,21 @@ export const neverCut: ReadonlySet<Severity> = new Set(['critical', 'high']);
 /** How many lines of a long list the page shows; the files hold all of them. */
 export const shownLines = 200;
 
-/** A table of the first `shownLines` lines with a caption for readers of any kind, and a note when there are more in `file`. */
+/** A table with a caption for readers of any kind: the first `shownLines` lines and a note when there are more in `file`, or all without one. */
 export function showTable<Line>(
   caption: string,
   columns: readonly TableColumn<Line>[],
   lines: readonly Line[],
-  file: string,
+  file: string | null,
 ): Markup {
+  const shown = file === null ? lines : lines.slice(0, shownLines);
   return html`<table class="list">
 <caption>${caption}</caption>
 <thead><tr>${columns.map((column) => html`<th scope="col"${toClass(column)}>${column.title}</th>`)}</tr></thead>
 <tbody>
-${lines.slice(0, shownLines).map((line) => showRow(columns, line))}</tbody>
+${shown.map((line) => showRow(columns, line))}</tbody>
 </table>
-${showRest(lines.length, file)}`;
+${file === null ? '' : showRest(lines.length, file)}`;
 }
 
 /** Says how many lines the page leaves out and which file holds them; nothing when all are shown. */

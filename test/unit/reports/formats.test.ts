@@ -133,6 +133,16 @@ describe('report.html', () => {
     expect(await toHtml(buildRunFacts({ canaries: [] }))).toContain('No canary is configured');
   });
 
+  it('every serious match of a first screening is on the page, with both sides to compare', async () => {
+    const baselineChanges = Array.from({ length: 250 }, (_, index) =>
+      buildChange({ changeId: index, severity: 'critical', party: buildParty({ reference: `N-${index}` }) }),
+    );
+    const facts = buildRunFacts({ baseline: { critical: 250, high: 0, medium: 0, low: 0, info: 0 }, baselineChanges });
+    const page = await toHtml(facts);
+    expect(page.match(/>N-\d+</g)).toHaveLength(250);
+    expect(page).toContain('First screenings');
+  });
+
   it('long lists are cut at 200 below high, and the page says where the rest is', async () => {
     const many = (severity: 'high' | 'low'): RunFacts['changes'] =>
       Array.from({ length: 250 }, (_, index) =>
