@@ -1,9 +1,10 @@
 import type { RunKind } from '../reports/run-facts.js';
 import { readRoster } from '../roster/read-roster.js';
 import type { RosterSettings } from '../roster/settings.js';
+import { readLastActivity } from '../store/find-runs.js';
 import { readImportOrigin } from '../store/merge-roster.js';
 import type { Account } from '../store/organisations.js';
-import { type RunRow, readLastActivity } from '../store/runs.js';
+import type { RunRow } from '../store/run-row.js';
 import { hasOutcomes, type PlanSelection } from '../store/screening-plan.js';
 import type { Workplace } from './workplace.js';
 

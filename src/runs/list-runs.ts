@@ -1,10 +1,11 @@
 import { ConfigError } from '../errors.js';
 import type { RunFacts, RunKind, RunState } from '../reports/run-facts.js';
 import type { Database } from '../store/database.js';
+import { readRun, readRuns } from '../store/find-runs.js';
 import { readRosterNames } from '../store/organisations.js';
 import { readRunFacts } from '../store/run-facts.js';
 import { toRunId } from '../store/run-id.js';
-import { type RunRow, readRun, readRuns } from '../store/runs.js';
+import type { RunRow } from '../store/run-row.js';
 import { parseRunId } from './run-id.js';
 
 /** A run in one line. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import type { RunRow } from './runs.js';
+import type { RunRow } from './run-row.js';
 
 /** One report of a run and what it covers beside the run itself. */
 export interface ReportRevision {

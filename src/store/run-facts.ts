@@ -6,10 +6,11 @@ import { readCanaryOutcomes } from './canary-outcomes.js';
 import { countMatchChanges, readDossierChanges, readMatchChanges } from './change-facts.js';
 import type { Queryable } from './database.js';
 import { readSweep } from './dossiers.js';
+import { readRun } from './find-runs.js';
 import { firstRow } from './first-row.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { toRunId } from './run-id.js';
-import { type RunRow, readRun } from './runs.js';
+import type { RunRow } from './run-row.js';
 
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 

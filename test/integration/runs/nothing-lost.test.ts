@@ -374,6 +374,20 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     );
   });
 
+  it('hits of an onboarding are mailed although a quiet night has followed, and nothing is mailed twice', async () => {
+    const { work, run } = await begin();
+    const settings = await mailTo();
+    const workplace = await work({ settings });
+    await run(workplace, { kind: 'onboard', selection: 'new' });
+    await run(workplace);
+    await reportJob.run(workplace, signal);
+    const subjects = (await readFolder(settings.mail.directory)).match(/Subject: .*/g);
+    expect(subjects).toHaveLength(2);
+    expect(subjects).toEqual(expect.arrayContaining([expect.stringContaining('first-time')]));
+    await reportJob.run(workplace, signal);
+    expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toHaveLength(2);
+  });
+
   it('the report of a run keeps the bytes whose digest was noted', async () => {
     const { sandbox, work, run, database } = await begin();
     const dir = await mkdtemp(join(tmpdir(), 'nightscreen-reports-'));

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { RunKind, RunState } from '../reports/run-facts.js';
+import { type RunSums, runSumsSchema } from './run-sums.js';
+import type { PlanSelection } from './screening-plan.js';
+
+const runProgress = z.enum(['started', 'imported', 'planned', 'screened', 'finished']);
+/** How far a run has come; it goes on from here when it is resumed. */
+export type RunProgress = z.infer<typeof runProgress>;
+
+/** A run as stored. */
+export interface RunRow {
+  runId: number;
+  organisationId: number;
+  rosterId: number | null;
+  accountId: number | null;
+  /** Mode of the key that the run works with. */
+  mode: 'test' | 'live';
+  kind: RunKind;
+  state: RunState;
+  stateReasons: readonly string[];
+  stage: RunProgress;
+  selection: PlanSelection | null;
+  leaseKey: string;
+  epoch: number;
+  owner: string;
+  resumed: number;
+  settingsDigest: string;
+  keyFingerprint: string | null;
+  version: string;
+  comparedRunId: number | null;
+  startedAt: Date;
+  finishedAt: Date | null;
+  sums: RunSums | null;
+}
+
+/** A run as the database gives it. */
+export const runRow = z
+  .object({
+    run_id: z.number(),
+    organisation_id: z.number(),
+    roster_id: z.number().nullable(),
+    account_id: z.number().nullable(),
+    mode: z.enum(['test', 'live']),
+    kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep']),
+    state: z.enum(['running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned']),
+    state_reasons: z.array(z.string()),
+    stage: runProgress,
+    selection: z.enum(['due', 'new', 'all']).nullable(),
+    lease_key: z.string(),
+    epoch: z.number(),
+    owner: z.string(),
+    resumed: z.number(),
+    settings_digest: z.string(),
+    key_fingerprint: z.string().nullable(),
+    version: z.string(),
+    compared_run_id: z.number().nullable(),
+    started_at: z.date(),
+    finished_at: z.date().nullable(),
+    sums: runSumsSchema.nullable(),
+  })
+  .transform(
+    (row): RunRow => ({
+      runId: row.run_id,
+      organisationId: row.organisation_id,
+      rosterId: row.roster_id,
+      accountId: row.account_id,
+      mode: row.mode,
+      kind: row.kind,
+      state: row.state,
+      stateReasons: row.state_reasons,
+      stage: row.stage,
+      selection: row.selection,
+      leaseKey: row.lease_key,
+      epoch: row.epoch,
+      owner: row.owner,
+      resumed: row.resumed,
+      settingsDigest: row.settings_digest,
+      keyFingerprint: row.key_fingerprint,
+      version: row.version,
+      comparedRunId: row.compared_run_id,
+      startedAt: row.started_at,
+      finishedAt: row.finished_at,
+      sums: row.sums,
+    }),
+  );
