@@ -13,7 +13,10 @@ export function keepFormerReport(revisions: readonly ReportRevision[], revision:
   return async (folder, files) => {
     const standing = await digestFile(join(folder, 'manifest.json'));
     if (standing === null || files.some((file) => file.name === 'manifest.json' && file.sha256 === standing)) return;
-    const former = revisions.find((one) => one.manifestSha256 === standing && one.revision !== revision);
+    const earlier = revisions.filter((one) => one.revision < revision);
+    // A process that died right after writing has not noted the digest: then the last one without is the one that stands.
+    const former =
+      earlier.find((one) => one.manifestSha256 === standing) ?? earlier.findLast((one) => one.manifestSha256 === null);
     if (!former) {
       throw new ReportError(
         'report_exists',

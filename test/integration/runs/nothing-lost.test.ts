@@ -406,6 +406,33 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect(rows.at(-1)?.manifest_sha256).toBe(digest);
   });
 
+  it('a further revision leaves the former one in a folder of its own, also one whose digest was never noted', async () => {
+    const { sandbox, work, run, database } = await begin();
+    const settings = slow(sandbox);
+    const workplace = await work({ settings });
+    const stopped = await run(workplace, { maxSearches: 3, writeReport: true });
+    const first = await readFile(join(stopped.artifacts ?? '', 'manifest.json'), 'utf8');
+    await database.execute('update report set manifest_sha256 = null');
+    const done = await run(workplace, { writeReport: true });
+    expect(done.artifacts).toBe(stopped.artifacts);
+    expect(await readFile(join(done.artifacts ?? '', 'revision-1', 'manifest.json'), 'utf8')).toBe(first);
+    expect(await readFile(join(done.artifacts ?? '', 'manifest.json'), 'utf8')).not.toBe(first);
+  });
+
+  it('a report of another database under the same name is never overwritten', async () => {
+    const one = await begin();
+    const other = await begin(['Aroha Ngata']);
+    const dir = await mkdtemp(join(tmpdir(), 'nightscreen-reports-'));
+    const settings = { reports: { dir } };
+    const { artifacts } = await one.run(await one.work({ settings }), { writeReport: true });
+    const before = await readFolder(dir);
+    await expect(other.run(await other.work({ settings }), { writeReport: true })).rejects.toThrow(
+      'holds a different report',
+    );
+    expect(await readFolder(dir)).toBe(before);
+    expect(artifacts).toContain(dir);
+  });
+
   it('an open hit survives the absence of its customer from the roster', async () => {
     const { work, run, roster } = await begin();
     await run(await work({ offsetMs: -10 * dayMs }));
