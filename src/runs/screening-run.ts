@@ -2,17 +2,17 @@ import type { Client } from '../client/create-client.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
 import { setRunAccount, setRunStage } from '../store/runs.js';
-import { countPlan, type PlanSelection } from '../store/screening-plan.js';
+import type { PlanSelection } from '../store/screening-plan.js';
 import { findObstacle } from './find-obstacle.js';
 import { finishScreening } from './finish-screening.js';
 import { identifyAccount } from './identify-account.js';
 import { importRoster } from './import-roster.js';
-import { planScreenings, toPlanInput } from './plan-screenings.js';
+import { planScreenings } from './plan-screenings.js';
 import { writeRunReport } from './report-run.js';
-import { openImportedRoster, openRosterScope } from './roster-scope.js';
+import { openImportedRoster, openRosterScope, type RosterScope } from './roster-scope.js';
 import { runCanaries } from './run-canaries.js';
 import { RunHalted } from './run-halted.js';
-import { type RunSession, withLease, withRun } from './run-session.js';
+import { type RunRequest, type RunSession, withLease, withRun } from './run-session.js';
 import type { RunSummary } from './run-summary.js';
 import { screenTasks } from './screen-tasks.js';
 import type { Workplace } from './workplace.js';
@@ -39,26 +39,17 @@ export async function runScreening(
   signal: AbortSignal,
 ): Promise<RunSummary> {
   const client = workplace.client();
-  const { kind, selection, resumeOnly } = options;
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(workplace, options.roster.name);
   const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
-    const identified = await haltedOr(identifyAccount(workplace, scope.organisation, client, held.signal));
-    const known = identified instanceof RunHalted ? null : identified;
-    const mode = toMode(known, client);
-    const account = known ?? (await findLastAccount(workplace.database, scope.rosterId, mode));
-    const roster = options.importFirst ? options.roster : null;
-    const intention = { kind, selection, mode, account: known, roster, isNamed: resumeOnly !== undefined };
-    const request = {
-      ...scope,
-      ...{ kind, selection, mode, resumeOnly },
-      findObstacle: (open: RunSession['run']) => findObstacle(workplace, open, intention),
-    };
-    return withRun(workplace, held, request, async (session) => {
-      if (roster && session.run.stage === 'started') await importRoster(session, roster, scope.rosterId);
-      await planOrResume(session, scope.rosterId, account, client.keyFingerprint, selection);
-      const halted = known ? await haltedOr(screenPlanned(session, client, known, options.maxSearches)) : identified;
-      return finishScreening(session, halted instanceof RunHalted ? halted : null);
+    const standing = await askWhoseKey(workplace, scope, client, held.signal);
+    return withRun(workplace, held, toRequest(workplace, options, scope, standing), async (session) => {
+      if (options.importFirst && session.run.stage === 'started') {
+        await importRoster(session, options.roster, scope.rosterId);
+      }
+      await planOrResume(session, scope.rosterId, standing.plannedFor, client.keyFingerprint, options.selection);
+      const halted = await screenPlanned(session, client, standing, options.maxSearches);
+      return finishScreening(session, halted);
     });
   });
   if (!options.writeReport || summary.state === 'unbalanced') return summary;
@@ -66,10 +57,47 @@ export async function runScreening(
   return { ...summary, artifacts: report.directory };
 }
 
-/** The mode of the account, or of the key as its prefix says while the service cannot be asked. */
-function toMode(account: Account | null, client: Client): 'test' | 'live' {
-  if (account) return account.isTest ? 'test' : 'live';
-  return client.keyMode === 'test' ? 'test' : 'live';
+/** Whose key this is, as far as the service could be asked. */
+interface KeyStanding {
+  mode: 'test' | 'live';
+  /** The account, or why it is not known. */
+  account: Account | RunHalted;
+  /** Whose screenings count in the plan: the account's, or while it is not known those of the one last used in this mode. */
+  plannedFor: Account | null;
+}
+
+async function askWhoseKey(
+  workplace: Workplace,
+  scope: RosterScope,
+  client: Client,
+  signal: AbortSignal,
+): Promise<KeyStanding> {
+  const account = await haltedOr(identifyAccount(workplace, scope.organisation, client, signal));
+  if (!(account instanceof RunHalted)) {
+    return { mode: account.isTest ? 'test' : 'live', account, plannedFor: account };
+  }
+  const mode = client.keyMode === 'test' ? 'test' : 'live';
+  return { mode, account, plannedFor: await findLastAccount(workplace.database, scope.rosterId, mode) };
+}
+
+function toRequest(
+  workplace: Workplace,
+  options: ScreeningOptions,
+  scope: RosterScope,
+  standing: KeyStanding,
+): RunRequest {
+  const { kind, selection, resumeOnly } = options;
+  const intention = {
+    kind,
+    selection,
+    mode: standing.mode,
+    account: standing.account instanceof RunHalted ? null : standing.account,
+    roster: options.importFirst ? options.roster : null,
+    isNamed: resumeOnly !== undefined,
+  };
+  const { organisation, rosterId, roster } = scope;
+  const findOurs = (open: RunSession['run']) => findObstacle(workplace, open, intention);
+  return { organisation, rosterId, roster, kind, selection, mode: standing.mode, resumeOnly, findObstacle: findOurs };
 }
 
 async function planOrResume(
@@ -87,15 +115,21 @@ async function planOrResume(
   if (!isPlanned) await planScreenings(session, { rosterId, accountId, selection });
 }
 
+/** The paid part: control searches, then the plan's; gives why it stopped early, or null. */
 async function screenPlanned(
   session: RunSession,
   client: Client,
-  account: Account,
+  { account }: KeyStanding,
   maxSearches: number | undefined,
-): Promise<void> {
-  if (!(await runCanaries(session, client))) return;
-  await screenTasks({ session, client, account, maxSearches });
-  await session.write((transaction) => setRunStage(transaction, session.run.runId, 'screened'));
+): Promise<RunHalted | null> {
+  if (account instanceof RunHalted) return account;
+  const work = async (): Promise<null> => {
+    if (!(await runCanaries(session, client))) return null;
+    await screenTasks({ session, client, account, maxSearches });
+    await session.write((transaction) => setRunStage(transaction, session.run.runId, 'screened'));
+    return null;
+  };
+  return haltedOr(work());
 }
 
 /** The result, or the RunHalted that ended the work; anything else is thrown on. */
@@ -106,29 +140,4 @@ async function haltedOr<T>(work: Promise<T>): Promise<T | RunHalted> {
     if (error instanceof RunHalted) return error;
     throw error;
   }
-}
-
-/** What a run of this selection would do now, without storing or calling anything. */
-export interface ScreeningPreview {
-  roster: string;
-  inScope: number;
-  planned: number;
-  /** Customers by reason to plan or to skip them. */
-  reasons: Readonly<Record<string, number>>;
-  searches: number;
-  minutes: number;
-}
-
-/** The plan of a screening as it would be made now from the roster as last imported; the account is the one last used. */
-export async function previewScreening(
-  workplace: Workplace,
-  roster: RosterSettings,
-  selection: PlanSelection,
-): Promise<ScreeningPreview> {
-  const { rosterId } = await openImportedRoster(workplace, roster.name);
-  const account = await findLastAccount(workplace.database, rosterId, workplace.settings.service.mode ?? 'test');
-  const input = toPlanInput(workplace, rosterId, account?.accountId ?? null, selection);
-  const { inScope, planned, reasons, searches } = await countPlan(workplace.database, input);
-  const minutes = Math.ceil(searches / workplace.settings.service.rate.perSecond / 6) / 10;
-  return { roster: roster.name, inScope, planned, reasons, searches, minutes };
 }

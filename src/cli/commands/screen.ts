@@ -40,7 +40,8 @@ export function addScreenCommand(program: Command, act: Act): void {
     )
     .action((options: ScreenOptions) =>
       act(async (invocation) => {
-        const { previewScreening, runScreening } = await import('../../runs/screening-run.js');
+        const { previewScreening } = await import('../../runs/preview-screening.js');
+        const { runScreening } = await import('../../runs/screening-run.js');
         const { maxSearches } = options;
         return withWorkplace(invocation, {
           command: 'screen',
