@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { runCli } from './cli-process.js';
+import { runCli } from '../helpers/cli-process.js';
 
 test('the demo finds exactly the expected changes and leaves both reports', { timeout: 60_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), 'nightscreen-demo-'));

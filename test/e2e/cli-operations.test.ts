@@ -16,7 +16,7 @@ import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { runCommand } from '../helpers/command-line.js';
+import { runCli } from '../helpers/cli-process.js';
 
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
@@ -49,24 +49,24 @@ const access = () => ({ NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: 
 
 describe('an operator with two rosters and mail', () => {
   test('doctor names a roster that cannot be read and mail without its server, before the night', async () => {
-    const well = await runCommand(['doctor'], folder, access());
+    const well = await runCli(['doctor'], { folder, environment: access() });
     expect(well.stdout).toMatch(/^ok +roster retail/m);
     expect(well.exitCode).toBe(0);
     writeFileSync(
       join(folder, 'gone.yaml'),
       configuration.replace('TRANSPORT', 'smtp').replace('retail.csv', 'r-*.csv'),
     );
-    const ill = await runCommand(['doctor', '--config', 'gone.yaml'], folder, access());
+    const ill = await runCli(['doctor', '--config', 'gone.yaml'], { folder, environment: access() });
     expect(ill.exitCode).toBe(3);
     expect(ill.stdout).toMatch(/^fail +roster retail .*r-\*\.csv cannot be read/m);
     expect(ill.stdout).toMatch(/^fail +mail .*SMTP_URL/m);
-    const schedule = await runCommand(['schedule', '--config', 'smtp.yaml'], folder, access());
+    const schedule = await runCli(['schedule', '--config', 'smtp.yaml'], { folder, environment: access() });
     expect(schedule).toMatchObject({ exitCode: 2 });
     expect(schedule.stderr).toContain('SMTP_URL');
   }, 60_000);
 
   test('rescreen runs both, and the rejected row can be found by its line', async () => {
-    const night = await runCommand(['rescreen', '--json'], folder, access());
+    const night = await runCli(['rescreen', '--json'], { folder, environment: access() });
     expect(night.exitCode).toBe(0);
     const { runs } = JSON.parse(night.stdout);
     const sums = runs.map(({ counts }: { counts: Record<string, number> }) => [counts['screened'], counts['rejected']]);
@@ -74,12 +74,15 @@ describe('an operator with two rosters and mail', () => {
       [2, 1],
       [1, 0],
     ]);
-    const shown = await runCommand(['runs', 'show', runs[0].runId], folder);
+    const shown = await runCli(['runs', 'show', runs[0].runId], { folder });
     expect(shown.stdout).toMatch(/^line 3 +2 +first +no name$/m);
   }, 60_000);
 
   test('report --send writes one message for each recipient to the folder', async () => {
-    const { exitCode, stdout } = await runCommand(['report', '--send', '--out', 'for-review'], folder, access());
+    const { exitCode, stdout } = await runCli(['report', '--send', '--out', 'for-review'], {
+      folder,
+      environment: access(),
+    });
     expect(exitCode).toBe(0);
     expect(stdout.match(/^mail .*written to/gm)?.length).toBeGreaterThanOrEqual(2);
     const messages = readdirSync(join(folder, 'outgoing')).filter((name) => name.endsWith('.eml'));
@@ -109,7 +112,7 @@ describe('an operator with two rosters and mail', () => {
     const address = listening.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     const environment = { ...access(), SMTP_URL: `smtp://127.0.0.1:${port}` };
-    const sent = await runCommand(['report', '--send', '--config', 'smtp.yaml'], folder, environment);
+    const sent = await runCli(['report', '--send', '--config', 'smtp.yaml'], { folder, environment });
     await new Promise<void>((resolve) => server.close(() => resolve()));
     expect(new Set(accepted)).toEqual(new Set(['one@bank.example']));
     expect(sent.stdout).toMatch(/^mail +two@bank\.example: failed: .*550/m);
@@ -118,14 +121,17 @@ describe('an operator with two rosters and mail', () => {
 });
 
 test('a preview takes no file, because it would have to store what it reads', async () => {
-  const { exitCode, stderr } = await runCommand(['screen', '--dry-run', '--file', 'corporate.csv'], folder, access());
+  const { exitCode, stderr } = await runCli(['screen', '--dry-run', '--file', 'corporate.csv'], {
+    folder,
+    environment: access(),
+  });
   expect(exitCode).toBe(2);
   expect(stderr).toContain("'--dry-run' cannot be used with option '--file");
 });
 
 test('a URL without its version prefix is met with the advice to add it', async () => {
   const environment = { ...access(), NIGHTSCREEN_BASE_URL: sandbox.url.replace(/\/v1$/, '') };
-  const { exitCode, stdout, stderr } = await runCommand(['sweep', '--json'], folder, environment);
+  const { exitCode, stdout, stderr } = await runCli(['sweep', '--json'], { folder, environment });
   expect(exitCode).toBe(2);
   expect(JSON.parse(stdout)).toMatchObject({ code: 'config_invalid' });
   expect(stderr).toContain('version prefix');

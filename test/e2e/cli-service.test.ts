@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { collect, runCli, startCli } from './cli-process.js';
+import { collect, runCli, startCli } from '../helpers/cli-process.js';
 
 let folder: string;
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runCli } from './cli-process.js';
+import { runCli } from '../helpers/cli-process.js';
 
 let folder: string;
 beforeAll(() => {

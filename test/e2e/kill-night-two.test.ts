@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { z } from 'zod';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database.js';
 import type { DatabaseLocation } from '../../src/store/open-database.js';
-import { runCommand, startCommand } from '../helpers/command-line.js';
+import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { describeOnEachDatabase } from '../helpers/databases.js';
 import { demoRoster, loadDemoWorld, readDemoCanaries } from '../helpers/demo-world.js';
 import { printFigure } from '../helpers/print-figure.js';
@@ -84,7 +85,7 @@ async function makeSite(sandbox: Sandbox, location: DatabaseLocation): Promise<S
     ...(location.url ? { DATABASE_URL: location.url } : {}),
   };
   const rescreen = async () => {
-    const { stdout, stderr } = await runCommand(['rescreen', '--json'], folder, environment);
+    const { stdout, stderr } = await runCli(['rescreen', '--json'], { folder, environment });
     return summarySchema.parse(JSON.parse(stdout || JSON.stringify({ stderr })));
   };
   return { location, folder, environment, rescreen };
@@ -95,13 +96,17 @@ const countSearches = (sandbox: Sandbox): number =>
 
 /** Starts a rescreening and kills it as soon as the service has counted so many searches. */
 async function killMidway(site: Site, sandbox: Sandbox, searches: number): Promise<void> {
-  const { child, result } = startCommand(['rescreen', '--json'], site.folder, site.environment);
+  const child = startCli(['rescreen', '--json'], site);
+  const closed = once(child, 'close');
+  const stderr = collect(child.stderr);
+  child.stdout?.resume();
   while (countSearches(sandbox) < searches) {
-    if (child.exitCode !== null) throw new Error(`ended before it could be killed: ${(await result).stderr}`);
+    if (child.exitCode !== null) throw new Error(`ended before it could be killed: ${stderr.text()}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   child.kill('SIGKILL');
-  expect((await result).exitCode).toBeNull();
+  await closed;
+  expect(child.signalCode).toBe('SIGKILL');
 }
 
 const rowSchema = z.object({ row: z.unknown() });

@@ -1,6 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
@@ -10,46 +8,12 @@ import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { runScreening, type ScreeningOptions } from '../../../src/runs/screening-run.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { canaries, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 import { makeWorkplace, type WorkplaceOptions } from '../../helpers/workplace.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const signal = new AbortController().signal;
-
-const listed = (id: string, name: string, topics: string[] = ['sanction']): WatchlistEntry => ({
-  id: `amla_${id}`,
-  schema: 'Person',
-  name,
-  aliases: [],
-  topics,
-  birth_date: ['1960-01-01'],
-  country: ['fr'],
-});
-const watchlist = [
-  listed('one', 'Wilhelmina Achterberg'),
-  listed('two', 'Oktavian Prunescu'),
-  listed('c', 'Canary Listed'),
-];
-const canaries = [
-  { type: 'person', name: 'Canary Listed', expect: 'match' },
-  { type: 'person', name: 'Zzyzx Qwfpg', expect: 'none' },
-] as const;
-const people = [
-  'Wilhelmina Achterberg',
-  'Oktavian Prunescu',
-  'Tamsin Oyelaran',
-  'Bertil Kvarnström',
-  'Aroha Ngata',
-  'Ciro Malvestuto',
-];
-
-const writeRoster = async (names: readonly string[]): Promise<string> => {
-  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
-  const rows = names.map((name, index) => `C-${index + 1},person,${name}\n`);
-  await writeFile(path, `customer_id,type,name\n${rows.join('')}`);
-  return path;
-};
 
 describe('a screening that meets trouble', () => {
   const { open } = testDatabases('postgres');

@@ -20,52 +20,18 @@ import { runScreening, type ScreeningOptions } from '../../../src/runs/screening
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database.js';
 import { assertLease, waitForLease } from '../../../src/store/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { canaries, listed, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
 import { makeWorkplace, type WorkplaceOptions } from '../../helpers/workplace.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const signal = new AbortController().signal;
 
-const listed = (id: string, name: string, topics: string[] = ['sanction']): WatchlistEntry => ({
-  id: `amla_${id}`,
-  schema: 'Person',
-  name,
-  aliases: [],
-  topics,
-  birth_date: ['1960-01-01'],
-  country: ['fr'],
-});
-const watchlist = [
-  listed('one', 'Wilhelmina Achterberg'),
-  listed('two', 'Oktavian Prunescu'),
-  listed('c', 'Canary Listed'),
-];
-const canaries = [
-  { type: 'person', name: 'Canary Listed', expect: 'match' },
-  { type: 'person', name: 'Zzyzx Qwfpg', expect: 'none' },
-] as const;
-const people = [
-  'Wilhelmina Achterberg',
-  'Oktavian Prunescu',
-  'Tamsin Oyelaran',
-  'Bertil Kvarnström',
-  'Aroha Ngata',
-  'Ciro Malvestuto',
-];
 const newlyListed = { watchlist: [...watchlist, listed('new', 'Tamsin Oyelaran')], dossiers: [] };
-
-const toCsv = (names: readonly string[]): string =>
-  `customer_id,type,name\n${names.map((name, index) => `C-${index + 1},person,${name}\n`).join('')}`;
-const writeRoster = async (names: readonly string[]): Promise<string> => {
-  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
-  await writeFile(path, toCsv(names));
-  return path;
-};
 
 /** A process that dies right after the first transaction after which `isOver` holds. */
 const dyingDatabase = (database: Database, isOver: () => Promise<boolean>): Database => {
