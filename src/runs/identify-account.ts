@@ -2,7 +2,7 @@ import type { Client } from '../client/create-client.js';
 import { ConfigError, NightscreenError, NotFoundError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
 import { type Account, ensureAccount, type Organisation } from '../store/organisations.js';
-import { RunHalted } from './run-halted.js';
+import { RunHalted, toAccountHalt } from './run-halted.js';
 import type { Workplace } from './workplace.js';
 
 /**
@@ -42,12 +42,13 @@ export async function identifyAccount(
   );
 }
 
+/** The mode of a key as its prefix says, for as long as the service has not: without a word for test it is taken as live. */
+export const toAssumedMode = (client: Client): 'test' | 'live' => (client.keyMode === 'test' ? 'test' : 'live');
+
 /** What a failed call means for a run: rejected key and outage stop it, resumable; anything else is thrown as it came. */
 export function toHalt(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return new RunHalted('signal', 'stopped on request');
-  if (isHalting(error)) {
-    return new RunHalted('account', `the service refused the account (${error.status}): ${error.message}`, error);
-  }
+  if (isHalting(error)) return toAccountHalt(error);
   if (error instanceof NightscreenError && isTransient(error)) {
     return new RunHalted('outage', `the service is out of reach: ${error.message}`, error);
   }

@@ -57,8 +57,8 @@ export async function runReports(
 }
 
 /** Writes the report of a run; the same run and revision give the same bytes. */
-export async function writeRunReport(workplace: Workplace, runId: string, directory?: string): Promise<RunReport> {
-  return writeFor(workplace, await findRun(workplace.database, runId), directory);
+export async function writeRunReport(workplace: Workplace, runId: string): Promise<RunReport> {
+  return writeFor(workplace, await findRun(workplace.database, runId));
 }
 
 interface RunReport extends WrittenReport {

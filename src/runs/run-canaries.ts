@@ -7,7 +7,7 @@ import { saveResponses } from '../store/responses.js';
 import { noteInFlight, saveAttempts } from '../store/search-attempts.js';
 import { digestAnswer } from './digest-answer.js';
 import { recordAttempts } from './record-attempts.js';
-import { RunHalted } from './run-halted.js';
+import { RunHalted, toAccountHalt } from './run-halted.js';
 import type { RunSession } from './run-session.js';
 
 /**
@@ -71,13 +71,7 @@ function describe(outcome: Exclude<ScreeningOutcome, { kind: 'screened' }>): str
 /** Throws RunHalted for an outcome after which no further search makes sense. */
 function throwWhenHalted(outcome: ScreeningOutcome): void {
   if (outcome.kind === 'aborted') throw new RunHalted('signal', 'stopped on request');
-  if (outcome.kind === 'halted') {
-    throw new RunHalted(
-      'account',
-      `the service refused the account (${outcome.error.status}): ${outcome.error.message}`,
-      outcome.error,
-    );
-  }
+  if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
   if (outcome.kind === 'failed' && outcome.isTransient) {
     throw new RunHalted('outage', `the service is out of reach: a control search ended with ${outcome.reason}`);
   }

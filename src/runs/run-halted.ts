@@ -1,8 +1,13 @@
-import { NightscreenError } from '../errors.js';
+import { type ApiError, NightscreenError } from '../errors.js';
 
 /** A run that has to stop early and can be resumed; the message says why, for the verdict line. */
 export class RunHalted extends NightscreenError {
   constructor(code: 'account' | 'outage' | 'max_searches' | 'signal', message: string, cause?: unknown) {
     super(code, message, cause === undefined ? {} : { cause });
   }
+}
+
+/** The halt of a run whose account the service refuses: key rejected, out of funds, role or plan. */
+export function toAccountHalt(error: ApiError): RunHalted {
+  return new RunHalted('account', `the service refused the account (${error.status}): ${error.message}`, error);
 }

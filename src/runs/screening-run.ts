@@ -5,7 +5,7 @@ import { setRunAccount, setRunStage } from '../store/runs.js';
 import type { PlanSelection } from '../store/screening-plan.js';
 import { findObstacle } from './find-obstacle.js';
 import { finishScreening } from './finish-screening.js';
-import { identifyAccount } from './identify-account.js';
+import { identifyAccount, toAssumedMode } from './identify-account.js';
 import { importRoster } from './import-roster.js';
 import { planScreenings } from './plan-screenings.js';
 import { writeRunReport } from './report-run.js';
@@ -76,7 +76,7 @@ async function askWhoseKey(
   if (!(account instanceof RunHalted)) {
     return { mode: account.isTest ? 'test' : 'live', account, plannedFor: account };
   }
-  const mode = client.keyMode === 'test' ? 'test' : 'live';
+  const mode = toAssumedMode(client);
   return { mode, account, plannedFor: await findLastAccount(workplace.database, scope.rosterId, mode) };
 }
 

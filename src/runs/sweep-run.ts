@@ -16,7 +16,7 @@ import {
 } from '../store/dossiers.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
-import { identifyAccount, toHalt } from './identify-account.js';
+import { identifyAccount, toAssumedMode, toHalt } from './identify-account.js';
 import { writeRunReport } from './report-run.js';
 import { RunHalted } from './run-halted.js';
 import { openOrganisation, type RunRequest, type RunSession, withLease, withRun } from './run-session.js';
@@ -59,7 +59,7 @@ const toRequest = (workplace: Workplace, organisation: Organisation): RunRequest
   kind: 'sweep',
   rosterId: null,
   roster: null,
-  mode: workplace.client().keyMode === 'test' ? 'test' : 'live',
+  mode: toAssumedMode(workplace.client()),
   selection: null,
 });
 

@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WatchlistEntry } from '../../src/sandbox/watchlist-entry.js';
+import type { SandboxDossier } from '../../src/sandbox/world.js';
 
 /** Somebody who is on a list. */
 export const listed = (id: string, name: string, topics: string[] = ['sanction']): WatchlistEntry => ({
@@ -44,3 +45,21 @@ export async function writeRoster(names: readonly string[]): Promise<string> {
   await writeFile(path, toCsv(names));
   return path;
 }
+
+/** An approved dossier of customer C-`number`; a higher number was created later. */
+export const buildSandboxDossier = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier => ({
+  id: `dossier_${String(number).padStart(24, '0')}`,
+  token: `T${String(number).padStart(8, '0')}`,
+  type: 'kyc',
+  status: 'approved',
+  name: `Person ${number}`,
+  reference: `C-${number}`,
+  risk_score: 10,
+  is_test: true,
+  download_status: 'not_downloaded',
+  documents_count: 1,
+  created_at: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
+  updated_at: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
+  completed_at: null,
+  ...facts,
+});

@@ -1,48 +1,18 @@
 import { writeFile } from 'node:fs/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
-import { toFileRoster } from '../../../src/roster/settings.js';
 import { listRuns, showRun } from '../../../src/runs/list-runs.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
-import type { RunSummary } from '../../../src/runs/run-summary.js';
-import { runScreening, type ScreeningOptions } from '../../../src/runs/screening-run.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { canaries, people, watchlist, writeRoster } from '../../helpers/small-world.js';
-import { makeWorkplace, type WorkplaceOptions } from '../../helpers/workplace.js';
+import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { canaries, people } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const signal = new AbortController().signal;
 
 describe('a screening that meets trouble', () => {
   const { open } = testDatabases('postgres');
-  const closing: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close();
-  });
-
-  const begin = async (names: readonly string[] = people) => {
-    const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
-    const database = await open();
-    closing.push(() => sandbox.close());
-    const roster = toFileRoster('people', await writeRoster(names));
-    const work = async (options: WorkplaceOptions = {}): Promise<Workplace> => {
-      const settings = { canaries, rosters: [roster], ...options.settings };
-      const workplace = await makeWorkplace(database, sandbox, { ...options, settings });
-      closing.push(() => workplace.client().close());
-      return workplace;
-    };
-    const run = async (workplace: Workplace, options: Partial<ScreeningOptions> = {}): Promise<RunSummary> =>
-      runScreening(
-        workplace,
-        { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
-        signal,
-      );
-    return { sandbox, database, roster, work, run };
-  };
-  const searched = (sandbox: Sandbox, name: string): number =>
-    sandbox.ledger().filter((call) => call.searchName === name).length;
+  const begin = openSmallSites(open);
 
   it('a failed search never reports a removed match, and says who was not screened', async () => {
     const { sandbox, database, work, run } = await begin();

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJob } from '../../../jobs/report.js';
 import { diffMatches } from '../../../src/changes/diff-matches.js';
@@ -15,17 +15,13 @@ import { runImport } from '../../../src/runs/import-run.js';
 import { keepLease, leaseTtlMs } from '../../../src/runs/keep-lease.js';
 import { listRuns, showRun } from '../../../src/runs/list-runs.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
-import type { RunSummary } from '../../../src/runs/run-summary.js';
-import { runScreening, type ScreeningOptions } from '../../../src/runs/screening-run.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
-import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import type { SandboxDossier } from '../../../src/sandbox/world.js';
+import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../src/store/database.js';
 import { assertLease, waitForLease } from '../../../src/store/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
-import { canaries, listed, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
-import { makeWorkplace, type WorkplaceOptions } from '../../helpers/workplace.js';
+import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { buildSandboxDossier, listed, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
@@ -67,33 +63,8 @@ const readFolder = async (folder: string): Promise<string> => {
 
 describe('what must not be lost, mixed up or told wrongly', () => {
   const databases = testDatabases('postgres');
-  const closing: (() => Promise<void>)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close();
-  });
-
-  const begin = async (names: readonly string[] = people) => {
-    const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
-    const database = await databases.open();
-    closing.push(() => sandbox.close());
-    const roster = toFileRoster('people', await writeRoster(names));
-    const work = async (options: WorkplaceOptions = {}): Promise<Workplace> => {
-      const settings = { canaries, rosters: [roster], ...options.settings };
-      const workplace = await makeWorkplace(database, sandbox, { ...options, settings });
-      closing.push(() => workplace.client().close());
-      return workplace;
-    };
-    const run = async (workplace: Workplace, options: Partial<ScreeningOptions> = {}): Promise<RunSummary> =>
-      runScreening(
-        workplace,
-        { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
-        signal,
-      );
-    return { sandbox, database, roster, work, run };
-  };
+  const begin = openSmallSites(databases.open);
   const slow = (sandbox: Sandbox) => ({ service: { baseUrl: sandbox.url, rate: { perSecond: 400, concurrency: 1 } } });
-  const searched = (sandbox: Sandbox, name: string): number =>
-    sandbox.ledger().filter((call) => call.searchName === name).length;
 
   it('a change found by a run that was killed and cannot be resumed is in the next report', async () => {
     const { sandbox, database, work, run } = await begin();
@@ -210,29 +181,16 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   });
 
   it('what a sweep saw before it was stopped is reported by the next one', async () => {
-    const dossier = (number: number, status: SandboxDossier['status'] = 'approved'): SandboxDossier => ({
-      id: `dossier_${String(number).padStart(24, '0')}`,
-      token: `T${String(number).padStart(8, '0')}`,
-      type: 'kyc',
-      status,
-      name: `Person ${number}`,
-      reference: `C-${number}`,
-      risk_score: 10,
-      is_test: true,
-      download_status: 'not_downloaded',
-      documents_count: 1,
-      created_at: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
-      updated_at: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
-      completed_at: null,
-    });
     const numbers = Array.from({ length: 60 }, (_, index) => index + 1);
     const { sandbox, database, work } = await begin();
     const settings = { sweep: { perPage: 20 } };
-    sandbox.setWorld({ watchlist, dossiers: numbers.map((number) => dossier(number)) });
+    sandbox.setWorld({ watchlist, dossiers: numbers.map((number) => buildSandboxDossier(number)) });
     await runSweep(await work({ settings }), { writeReport: false }, signal);
     sandbox.setWorld({
       watchlist,
-      dossiers: numbers.map((number) => dossier(number, number === 60 ? 'needs_attention' : 'approved')),
+      dossiers: numbers.map((number) =>
+        buildSandboxDossier(number, number === 60 ? { status: 'needs_attention' } : {}),
+      ),
     });
     sandbox.setFaults([{ path: '/dossiers', status: 500, times: 100, afterCalls: 1 }]);
     expect(await runSweep(await work({ settings }), { writeReport: false }, signal)).toMatchObject({

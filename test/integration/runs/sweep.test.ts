@@ -5,28 +5,13 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { buildSandboxDossier } from '../../helpers/small-world.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
 
 const signal = new AbortController().signal;
 
-const dossier = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier => ({
-  id: `dossier_${String(number).padStart(24, '0')}`,
-  token: `T${String(number).padStart(8, '0')}`,
-  type: 'kyc',
-  status: 'approved',
-  name: `Person ${number}`,
-  reference: `C-${number}`,
-  risk_score: 10,
-  is_test: true,
-  download_status: 'not_downloaded',
-  documents_count: 1,
-  created_at: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
-  updated_at: new Date(Date.UTC(2026, 0, 1) + number * 60_000).toISOString(),
-  completed_at: null,
-  ...facts,
-});
 const range = (from: number, to: number): SandboxDossier[] =>
-  Array.from({ length: to - from + 1 }, (_, index) => dossier(from + index));
+  Array.from({ length: to - from + 1 }, (_, index) => buildSandboxDossier(from + index));
 
 describeOnEachDatabase('a sweep', (open) => {
   const sandboxes: Sandbox[] = [];
@@ -51,7 +36,7 @@ describeOnEachDatabase('a sweep', (open) => {
 
     sandbox.setWorld({
       watchlist: [],
-      dossiers: [...range(3, 104), dossier(105, { status: 'needs_attention' }), dossier(106)],
+      dossiers: [...range(3, 104), buildSandboxDossier(105, { status: 'needs_attention' }), buildSandboxDossier(106)],
     });
     const second = await runSweep(workplace, { writeReport: false }, signal);
     expect(second).toMatchObject({

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { loadWorld } from '../../../src/sandbox/world.js';
+import { readExpectedChanges } from '../../helpers/demo-world.js';
 
 const demo = (name: string): string => fileURLToPath(new URL(`../../../fixtures/demo/${name}`, import.meta.url));
 const readJson = async (name: string): Promise<unknown> => JSON.parse(await readFile(demo(name), 'utf8'));
@@ -25,26 +26,6 @@ const matchSchema = z.object({
 });
 type Match = z.infer<typeof matchSchema>;
 const answerSchema = z.object({ query: z.string(), total: z.number(), results: z.array(matchSchema) });
-const expectedSchema = z.object({
-  matches: z.array(
-    z.object({
-      reference: z.string(),
-      kind: z.string(),
-      matchId: z.string(),
-      matchName: z.string(),
-      fields: z.array(z.string()),
-    }),
-  ),
-  dossiers: z.array(
-    z.object({
-      dossierId: z.string(),
-      kind: z.string(),
-      from: z.string().nullable(),
-      to: z.string().nullable(),
-      fields: z.array(z.string()),
-    }),
-  ),
-});
 const dossierListSchema = z.array(z.object({ id: z.string(), status: z.string() }).loose());
 const canariesSchema = z.array(z.object({ type: z.string(), name: z.string(), expect: z.enum(['match', 'none']) }));
 
@@ -122,7 +103,7 @@ describe('the demo fixtures', () => {
     }
     const byPlace = (a: { reference: string; matchId: string }, b: { reference: string; matchId: string }): number =>
       `${a.reference} ${a.matchId}` < `${b.reference} ${b.matchId}` ? -1 : 1;
-    const expected = expectedSchema.parse(await readJson('expected-changes.json'));
+    const expected = await readExpectedChanges();
     expect(found.sort(byPlace)).toEqual(expected.matches.sort(byPlace));
     expect(rankMoves).toBeGreaterThan(0);
     expect(withResults).toBeGreaterThanOrEqual(40);
@@ -152,7 +133,7 @@ describe('the demo fixtures', () => {
         },
       ];
     });
-    const expected = expectedSchema.parse(await readJson('expected-changes.json'));
+    const expected = await readExpectedChanges();
     const sortById = <T extends { dossierId: string }>(rows: T[]): T[] =>
       rows.sort((a, b) => (a.dossierId < b.dossierId ? -1 : 1));
     expect(old.every((dossier) => now.some((candidate) => candidate.id === dossier.id))).toBe(true);
