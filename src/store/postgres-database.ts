@@ -86,7 +86,9 @@ export class PostgresDatabase implements Database {
     try {
       await connect(client);
       await runScript(client, 'begin read only');
-      await runStatement(client, `declare batches no scroll cursor for ${sql}`, parameters);
+      // With hold: a snapshot that stays open for hours keeps the whole database from reclaiming what is updated meanwhile.
+      await runStatement(client, `declare batches no scroll cursor with hold for ${sql}`, parameters);
+      await runScript(client, 'commit');
       for (;;) {
         const batch = await runStatement(client, `fetch forward ${batchSize} from batches`, []);
         if (batch.rows.length > 0) yield validateRows(row, batch.rows);
