@@ -1,17 +1,17 @@
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
-import { type Aml, createAml } from './aml.js';
-import { findKeyProblem, type KeyMode, toAuthorization, toKeyFingerprint, toKeyMode } from './api-key.js';
-import { type ApiKeys, createApiKeys } from './api-keys.js';
-import type { AttemptObserver } from './attempt-observer.js';
-import { createCallOperation } from './call-operation.js';
-import { createDossiers, type Dossiers } from './dossiers.js';
-import { findBaseUrlProblem } from './find-base-url-problem.js';
-import { Limiter } from './limiter.js';
+import { findKeyProblem, type KeyMode, toAuthorization, toKeyFingerprint, toKeyMode } from './calls/api-key.js';
+import type { AttemptObserver } from './calls/attempt-observer.js';
+import { createCallOperation } from './calls/call-operation.js';
 import type { Answer, CallOptions } from './operation.js';
+import { Limiter } from './pace/limiter.js';
+import { type Aml, createAml } from './resources/aml.js';
+import { type ApiKeys, createApiKeys } from './resources/api-keys.js';
+import { createDossiers, type Dossiers } from './resources/dossiers.js';
 import { type ServiceSettings, type ServiceSettingsInput, serviceSettingsSchema } from './settings.js';
-import { createTransport } from './transport.js';
+import { findBaseUrlProblem } from './transport/find-base-url-problem.js';
+import { createTransport } from './transport/transport.js';
 
 export type { Answer, CallOptions };
 

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import type { AttemptObserver } from './attempt-observer.js';
+import type { AttemptObserver } from './calls/attempt-observer.js';
 
 /** How one call may differ from the client's settings; `timeoutMs` is the total deadline of each attempt. */
 export interface CallOptions {
+  /** Ends waiting and the attempt under way; `AbortSignal.timeout(ms)` bounds a call with all its attempts and waits. */
   signal?: AbortSignal;
   observer?: AttemptObserver;
   timeoutMs?: number;
@@ -17,20 +18,33 @@ export interface Answer<T> {
   attempts: number;
 }
 
+/**
+ * When an operation may be sent again. `repeatable`: after any passing failure, because a second time changes nothing.
+ * `after_refusal`: only when the first time cannot have had an effect (refused for pace, or nothing was sent). `never`: not at all.
+ */
+export type RetryRule = 'repeatable' | 'after_refusal' | 'never';
+
+/** What an operation presents (interface: Endpoints, Auth column); a public key is named, since it belongs to the organisation. */
+export type Authentication = 'private_key' | 'private_key_or_jwt' | 'none' | { publicKey: string };
+
 /** One operation of the interface together with what it sends this time. */
 export interface Operation<T> {
   /** The name under which ledger and metrics count it. */
   name: string;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Relative to the base URL, without query. */
   path: string;
+  /** The path as it is told to people, logs and observers, where the real one holds a token that opens something; `path` by default. */
+  route?: string;
   query?: URLSearchParams;
   /** Sent as JSON. */
   body?: Readonly<Record<string, unknown>>;
+  authentication: Authentication;
+  retry: RetryRule;
+  /** Whether it costs money or writes to somebody: then whose key it is and in which mode is asked first. */
+  isBillable: boolean;
   /** The one status that counts as success; every other 2xx breaks the contract. */
   successStatus: 200 | 201;
-  /** Whether a call whose outcome is unknown or that was refused for the moment may be sent again. */
-  isRepeatable: boolean;
   schema: z.ZodType<T>;
   /** What an answer must say beyond its shape: a breach as a code and a message without customer data, or undefined. */
   findBreach?(data: T): { code: string; message: string } | undefined;

@@ -1,4 +1,4 @@
-import { findKeyProblem } from '../client/api-key.js';
+import { findKeyProblem } from '../client/calls/api-key.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { type Environment, readSecret, type Secret, secretNames } from './environment.js';
 

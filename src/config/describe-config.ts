@@ -1,4 +1,4 @@
-import { toKeyFingerprint } from '../client/api-key.js';
+import { toKeyFingerprint } from '../client/calls/api-key.js';
 import { secretNames } from './environment.js';
 import type { Config } from './load-config.js';
 import type { SettingPath } from './source-file.js';

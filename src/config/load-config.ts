@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { findBaseUrlProblem } from '../client/find-base-url-problem.js';
+import { findBaseUrlProblem } from '../client/transport/find-base-url-problem.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { checkSecrets } from './check-secrets.js';
 import { describeIssue, type Mistake, readAt } from './describe-issue.js';

@@ -1,4 +1,4 @@
-import type { Dossiers } from '../client/dossiers.js';
+import type { Dossiers } from '../client/resources/dossiers.js';
 import type { DossierSnapshot } from './dossier.js';
 import type { SweepSettings } from './settings.js';
 import { toDossierSnapshot } from './to-dossier-snapshot.js';

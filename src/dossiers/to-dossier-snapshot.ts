@@ -1,4 +1,4 @@
-import type { DossierSummary } from '../client/dossiers.js';
+import type { DossierSummary } from '../client/resources/dossiers.js';
 import type { DossierSnapshot } from './dossier.js';
 
 /** Turns a row of the service's list into a snapshot; instants become UTC so that two spellings of one moment are no change. */

@@ -1,4 +1,4 @@
-import type { AttemptObserver } from '../client/attempt-observer.js';
+import type { AttemptObserver } from '../client/calls/attempt-observer.js';
 import type { AttemptRecord } from '../store/search-attempts.js';
 
 /** An observer that keeps what a call's attempts came to, for the ledger. */

@@ -1,5 +1,5 @@
-import type { Aml, AmlSearchResult } from '../client/aml.js';
 import type { CallOptions } from '../client/operation.js';
+import type { Aml, AmlSearchResult } from '../client/resources/aml.js';
 import {
   ApiError,
   AuthenticationError,

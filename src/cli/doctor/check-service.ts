@@ -1,4 +1,4 @@
-import { toKeyFingerprint, toKeyMode } from '../../client/api-key.js';
+import { toKeyFingerprint, toKeyMode } from '../../client/calls/api-key.js';
 import type { createClient as createClientType } from '../../client/create-client.js';
 import type { Config } from '../../config/load-config.js';
 import { describeError } from '../describe-error.js';

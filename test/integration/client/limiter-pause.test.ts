@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { AttemptObserver } from '../../../src/client/attempt-observer.js';
+import type { AttemptObserver } from '../../../src/client/calls/attempt-observer.js';
 import { createClient } from '../../../src/client/create-client.js';
 import { answerJson, printFigure, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Attempt, AttemptEnd } from '../../../src/client/attempt-observer.js';
+import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
 import { type ClientSettings, createClient } from '../../../src/client/create-client.js';
 import {
   answerJson,

@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeBackoffDelay } from '../../../src/client/backoff-delay.js';
-import { maxRetryAfterMs, parseRetryAfter } from '../../../src/client/retry-after.js';
-import { decideRetry } from '../../../src/client/retry-policy.js';
+import { computeBackoffDelay } from '../../../src/client/calls/backoff-delay.js';
+import { decideRetry } from '../../../src/client/calls/retry-policy.js';
+import type { RetryRule } from '../../../src/client/operation.js';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
-import { toApiError } from '../../../src/client/to-api-error.js';
+import { maxRetryAfterMs, parseRetryAfter } from '../../../src/client/transport/retry-after.js';
+import { toApiError } from '../../../src/client/transport/to-api-error.js';
 import { ConnectionError, ResponseError, TimeoutError } from '../../../src/errors.js';
 
 const call = { method: 'POST', path: '/aml/search' };
@@ -54,8 +55,8 @@ test('the back-off stays between nothing and the cap, and its ceiling doubles up
 describe('what follows from a failed attempt', () => {
   const fail = (status: number, code = 'some_code', retryAfterMs?: number) =>
     toApiError(JSON.stringify({ error: { type: code } }), { ...call, status, retryAfterMs });
-  const decide = (error: unknown, attempt = 1, isRepeatable = true) =>
-    decideRetry({ error, attempt, isRepeatable }, retry, half);
+  const decide = (error: unknown, attempt = 1, rule: RetryRule = 'repeatable') =>
+    decideRetry({ error, attempt, rule }, retry, half);
 
   test.each([400, 401, 402, 403, 404, 410, 422, 451, 302, 409])('a %i is never repeated', (status) => {
     expect(decide(fail(status, 'some_code', 5_000))).toEqual({ isRepeated: false, delayMs: 0, isPauseForAll: false });
@@ -99,7 +100,7 @@ describe('what follows from a failed attempt', () => {
   });
   test('the last attempt is not followed by another, and an operation that must not be repeated never is', () => {
     expect(decide(fail(503), retry.maxAttempts).isRepeated).toBe(false);
-    expect(decide(fail(503), 1, false).isRepeated).toBe(false);
+    expect(decide(fail(503), 1, 'never').isRepeated).toBe(false);
     expect(decide(fail(429, 'rate_limit_exceeded', 9_000), retry.maxAttempts).isPauseForAll).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { StartRing } from '../../../src/client/start-ring.js';
+import { StartRing } from '../../../src/client/pace/start-ring.js';
 
 test('whatever the demand, no window holds more starts than the ring has places', () => {
   const gapsMs = fc.array(fc.double({ min: 0, max: 400, noNaN: true }), { maxLength: 200 });

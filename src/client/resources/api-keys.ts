@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
+import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
 
 /** The organisation's public key (interface: Public key record); unknown fields are left out. */
 const publicKeySchema = z.object({ public_key: z.string().min(1), is_test: z.boolean() });
@@ -17,7 +17,9 @@ const publicKeyOperation: Operation<PublicKey> = {
   method: 'GET',
   path: '/api_keys/public',
   successStatus: 200,
-  isRepeatable: true,
+  authentication: 'private_key',
+  retry: 'repeatable',
+  isBillable: false,
   schema: publicKeySchema,
 };
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.js';
+import { type Clock, systemClock } from '../../clock.js';
 import { Permits } from './permits.js';
 import { SharedPause } from './shared-pause.js';
 import { StartRing } from './start-ring.js';

@@ -1,6 +1,7 @@
-import { ApiError, ConnectionError, RateLimitError, ServerError, ServiceUnavailableError } from '../errors.js';
+import { ApiError, ConnectionError, RateLimitError, ServerError, ServiceUnavailableError } from '../../errors.js';
+import type { RetryRule } from '../operation.js';
+import type { RetrySettings } from '../settings.js';
 import { computeBackoffDelay } from './backoff-delay.js';
-import type { RetrySettings } from './settings.js';
 
 /** What follows from a failed attempt: whether to send it again, after how long, and whether all callers wait that long. */
 export interface RetryDecision {
@@ -9,11 +10,11 @@ export interface RetryDecision {
   isPauseForAll: boolean;
 }
 
-/** The attempt that failed, counted from 1, and whether its operation may be repeated. */
+/** The attempt that failed, counted from 1, and when its operation may be repeated. */
 export interface FailedAttempt {
   error: unknown;
   attempt: number;
-  isRepeatable: boolean;
+  rule: RetryRule;
 }
 
 const isPaceComplaint = (error: unknown): boolean =>
@@ -27,12 +28,12 @@ const isTransient = (error: unknown): boolean =>
 
 /** Decides after a failed attempt as DESIGN's error table says; `random` gives 0 up to 1. */
 export const decideRetry = (failed: FailedAttempt, settings: RetrySettings, random: () => number): RetryDecision => {
-  const { error, attempt, isRepeatable } = failed;
+  const { error, attempt, rule } = failed;
   if (!isTransient(error)) return { isRepeated: false, delayMs: 0, isPauseForAll: false };
   // "Retry-After: 0" names no time; without the back-off an outage would be answered with all attempts at once.
   const askedMs = error instanceof ApiError && error.retryAfterMs ? error.retryAfterMs : undefined;
   return {
-    isRepeated: isRepeatable && attempt < settings.maxAttempts,
+    isRepeated: rule === 'repeatable' && attempt < settings.maxAttempts,
     delayMs: askedMs ?? computeBackoffDelay(attempt, settings, random),
     isPauseForAll: isPaceComplaint(error) || (error instanceof ServiceUnavailableError && askedMs !== undefined),
   };

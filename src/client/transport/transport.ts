@@ -1,7 +1,7 @@
 import { Agent, type Dispatcher, request } from 'undici';
-import { type CallContext, NightscreenError, TimeoutError } from '../errors.js';
+import { type CallContext, NightscreenError, TimeoutError } from '../../errors.js';
+import type { Answer, Operation } from '../operation.js';
 import { deadlinePassed, orAborted, startDeadline } from './deadline.js';
-import type { Answer, Operation } from './operation.js';
 import { readAnswer } from './read-answer.js';
 import { type ReadBody, readBody } from './read-body.js';
 import { parseHttpDate, parseRetryAfter } from './retry-after.js';

@@ -1,6 +1,6 @@
-import { ResponseError } from '../errors.js';
+import { ResponseError } from '../../errors.js';
+import type { Answer } from '../operation.js';
 import type { DossierListQuery, DossierPage } from './dossier-page.js';
-import type { Answer } from './operation.js';
 
 const toWalkError = (code: string, complaint: string, pageNumber: number, answer: Answer<DossierPage>): ResponseError =>
   new ResponseError(code, `GET /dossiers: page ${pageNumber} of the walk ${complaint}`, {

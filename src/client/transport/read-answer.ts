@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { ResponseError } from '../errors.js';
-import type { Operation } from './operation.js';
+import { ResponseError } from '../../errors.js';
+import type { Operation } from '../operation.js';
 import type { ReadBody } from './read-body.js';
 
 const maxEvidenceBytes = 65_536;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
 import { foldEcho } from './fold-echo.js';
-import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
 
 const matchSchema = z.object({
   id: z.string(),
@@ -46,8 +46,10 @@ const toSearch = (input: AmlSearchInput, nameField: string): Operation<AmlSearch
   path: '/aml/search',
   body: { type: input.type, [nameField]: input.name },
   successStatus: 201,
+  authentication: 'private_key',
   // A search changes nothing in the service; at worst it is billed twice, which the ledger shows.
-  isRepeatable: true,
+  retry: 'repeatable',
+  isBillable: true,
   schema: amlSearchResultSchema,
   findBreach: (result) => {
     if (result.type !== input.type) return { code: 'echo_mismatch', message: 'type: does not echo what was sent' };

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js';
+import type { Clock } from '../../clock.js';
 
 /** A stretch of time in which nobody may start; it can only grow. */
 export class SharedPause {

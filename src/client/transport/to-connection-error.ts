@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import { type CallContext, ConnectionError, TimeoutError } from '../errors.js';
+import { type CallContext, ConnectionError, TimeoutError } from '../../errors.js';
 
 const codes: readonly [RegExp, string][] = [
   [/^ECONNREFUSED$/, 'connection_refused'],

@@ -1,12 +1,12 @@
-import type { Clock } from '../clock.js';
-import { ApiError, ConnectionError, ResponseError, TimeoutError } from '../errors.js';
+import type { Clock } from '../../clock.js';
+import { ApiError, ConnectionError, ResponseError, TimeoutError } from '../../errors.js';
+import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
+import type { Limiter } from '../pace/limiter.js';
+import type { RetrySettings } from '../settings.js';
+import { followSignals } from '../transport/deadline.js';
+import type { ExchangeTrace, Transport } from '../transport/transport.js';
 import { type Attempt, type AttemptEnd, type AttemptObserver, joinObservers } from './attempt-observer.js';
-import { followSignals } from './deadline.js';
-import type { Limiter } from './limiter.js';
-import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
 import { decideRetry, type RetryDecision } from './retry-policy.js';
-import type { RetrySettings } from './settings.js';
-import type { ExchangeTrace, Transport } from './transport.js';
 
 /** What calls are made of; `timeoutMs` is the total deadline of an attempt where the call names none. */
 export interface CallSettings {
@@ -59,7 +59,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     try {
       return { answer: await sendObserved(operation, attempt, options) };
     } catch (error) {
-      const decision = decideRetry({ error, attempt, isRepeatable: operation.isRepeatable }, retry, settings.random);
+      const decision = decideRetry({ error, attempt, rule: operation.retry }, retry, settings.random);
       // Before the limiter hands this call's slot on, or the next caller would slip past the pause.
       if (decision.isPauseForAll) limiter.pauseFor(decision.delayMs);
       return { error, decision };

@@ -13,7 +13,7 @@ import {
   ServerError,
   ServiceUnavailableError,
   UnprocessableError,
-} from '../errors.js';
+} from '../../errors.js';
 
 const classByStatus: Readonly<Record<number, typeof ApiError>> = {
   400: InvalidRequestError,

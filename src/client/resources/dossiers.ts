@@ -1,4 +1,5 @@
-import { ConfigError, type ConfigProblem } from '../errors.js';
+import { ConfigError, type ConfigProblem } from '../../errors.js';
+import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
 import {
   type DossierListQuery,
   type DossierPage,
@@ -6,7 +7,6 @@ import {
   dossierPageSchema,
   keysetDossierPageSchema,
 } from './dossier-page.js';
-import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
 import { walkDossierPages } from './walk-dossier-pages.js';
 
 export type { DossierListQuery, DossierPage, DossierSummary };
@@ -42,7 +42,9 @@ const toListOperation = (query: DossierListQuery): Operation<DossierPage> => {
     path: '/dossiers',
     query: parameters,
     successStatus: 200,
-    isRepeatable: true,
+    authentication: 'private_key',
+    retry: 'repeatable',
+    isBillable: false,
     // A numbered page in answer to `starting_after` would be page 1 again, for ever.
     schema: query.starting_after === undefined ? dossierPageSchema : keysetDossierPageSchema,
   };
