@@ -4,16 +4,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface Clock {
   /** The present instant. */
   now(): Date;
+  /** Milliseconds that only grow, whatever happens to the date: for spans, never for dates. */
+  elapsedMs(): number;
   /** Resolves after `ms` milliseconds; rejects with the signal's reason when aborted earlier. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+// A timer set for longer than this fires at once.
+const maxTimerMs = 2 ** 31 - 1;
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   now: () => new Date(),
+  elapsedMs: () => performance.now(),
   sleep: async (ms, signal) => {
     try {
-      await delay(ms, undefined, signal ? { signal } : {});
+      for (let leftMs = ms; leftMs > 0 || leftMs === ms; leftMs -= maxTimerMs) {
+        await delay(Math.min(leftMs, maxTimerMs), undefined, signal ? { signal } : {});
+      }
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
     }
@@ -23,5 +31,6 @@ export const systemClock: Clock = {
 /** A clock that runs `offsetMs` beside the machine's; the demo plays yesterday's night with it. */
 export const shiftedClock = (offsetMs: number): Clock => ({
   now: () => new Date(Date.now() + offsetMs),
+  elapsedMs: systemClock.elapsedMs,
   sleep: systemClock.sleep,
 });

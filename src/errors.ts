@@ -117,19 +117,27 @@ export class ServiceUnavailableError extends ApiError {}
 /** Any other 5xx. */
 export class ServerError extends ApiError {}
 
-/** No answer came: refused, reset, DNS, TLS; whether the service did the work is unknown. */
+/** What is known of a call without an answer. */
+export interface ConnectionErrorContext extends CallContext {
+  /** Default true: without proof that nothing was sent, the service may have done the work. */
+  mayHaveArrived?: boolean;
+}
+
+/** No answer came: refused, reset, DNS, TLS; unless `mayHaveArrived` is false, whether the service did the work is unknown. */
 export class ConnectionError extends NightscreenError {
   readonly method: string;
   readonly path: string;
+  readonly mayHaveArrived: boolean;
 
-  constructor(code: string, message: string, context: CallContext) {
+  constructor(code: string, message: string, context: ConnectionErrorContext) {
     super(code, message, context);
     this.method = context.method;
     this.path = context.path;
+    this.mayHaveArrived = context.mayHaveArrived ?? true;
   }
 }
 
-/** The total deadline of a call passed; whether the service did the work is unknown. */
+/** The total deadline of a call passed, or no connection came about in time. */
 export class TimeoutError extends ConnectionError {}
 
 /** A 2xx whose body breaks the contract; it never counts as an answer. */

@@ -1,14 +1,21 @@
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
-import { findKeyProblem, type KeyMode, toAuthorization, toKeyFingerprint, toKeyMode } from './calls/api-key.js';
+import { findKeyProblem, type KeyMode, toKeyMode } from './calls/api-key.js';
 import type { AttemptObserver } from './calls/attempt-observer.js';
 import { createCallOperation } from './calls/call-operation.js';
-import type { Answer, CallOptions } from './operation.js';
-import { Limiter } from './pace/limiter.js';
+import { createIdentify } from './calls/identify-key.js';
+import { KeyHolder, type KeyIdentity } from './calls/key-holder.js';
+import { RetryBudget } from './calls/retry-budget.js';
+import { type ClientEvent, Listeners } from './client-event.js';
+import type { Answer, CallOperation, CallOptions } from './operation.js';
+import { createPace } from './pace/create-pace.js';
+import type { Pace } from './pace/pace.js';
 import { type Aml, createAml } from './resources/aml.js';
-import { type ApiKeys, createApiKeys } from './resources/api-keys.js';
+import { type ApiKeys, askPublicKey, createApiKeys } from './resources/api-keys.js';
 import { createDossiers, type Dossiers } from './resources/dossiers.js';
+import { createInvitations, type Invitations } from './resources/invitations.js';
+import { createSessions, type Sessions } from './resources/sessions.js';
 import { type ServiceSettings, type ServiceSettingsInput, serviceSettingsSchema } from './settings.js';
 import { findBaseUrlProblem } from './transport/find-base-url-problem.js';
 import { createTransport } from './transport/transport.js';
@@ -19,11 +26,17 @@ export type { Answer, CallOptions };
 export interface ClientSettings extends ServiceSettingsInput {
   baseUrl: string;
   apiKey: string;
+  /** Reads the private key again, once, when the service refuses it; the new one must be of the same account and mode. */
+  readKeyAgain?: () => string | undefined | Promise<string | undefined>;
+  /** Presented on invitation operations in place of the private key (interface: Authentication 3). */
+  jwt?: string;
   clock?: Clock;
   /** Gives 0 up to 1; spreads the back-off. */
   random?: () => number;
   /** Is told of every attempt of every call. */
   observer?: AttemptObserver;
+  /** In place of a pace of the client's own by `rate`; share one between clients of the same account. */
+  pace?: Pace;
   /** Used in place of connections of the client's own, and not closed by it. */
   dispatcher?: Dispatcher;
 }
@@ -32,29 +45,38 @@ export interface ClientSettings extends ServiceSettingsInput {
 export interface Client {
   readonly aml: Aml;
   readonly dossiers: Dossiers;
+  readonly invitations: Invitations;
+  readonly sessions: Sessions;
   readonly apiKeys: ApiKeys;
+  /** Test or live, as the prefix of the first key says. */
   readonly keyMode: KeyMode;
-  /** The first 12 hex digits of the key's SHA-256, safe to show. */
+  /** The first 12 hex digits of the SHA-256 of the key in use, safe to show. */
   readonly keyFingerprint: string;
+  /**
+   * Whose key it is, asked once (interface: API keys); it happens by itself before the first operation that costs money. Throws ConfigError
+   * when the key is not of the mode agreed on.
+   */
+  identify(options?: CallOptions): Promise<KeyIdentity>;
+  /** Hears of pauses, outages, lowered rates and renewed keys until the function that it gives is called. */
+  listen(listener: (event: ClientEvent) => void): () => void;
   /** Refuses new calls and those that wait with a NightscreenError `client_closed`, lets what is under way end, closes the connections. */
   close(): Promise<void>;
 }
 
+const toProblem = (path: string, message: string): ConfigProblem => ({ where: `service.${path}`, path: '', message });
+
 const parseService = (input: unknown, others: readonly ConfigProblem[]): ServiceSettings => {
   const parsed = serviceSettingsSchema.safeParse(input);
-  const problems = [
-    ...others,
-    ...(parsed.error?.issues ?? []).map((issue) => toProblem(issue.path.join('.'), issue.message)),
-  ];
+  const issues = parsed.error?.issues ?? [];
+  const problems = [...others, ...issues.map((issue) => toProblem(issue.path.join('.'), issue.message))];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   return parsed.data;
 };
 
-const toProblem = (path: string, message: string): ConfigProblem => ({ where: `service.${path}`, path: '', message });
-
 /** A client of the service at `baseUrl`; throws ConfigError with everything that is wrong with the settings or the key. */
 export const createClient = (settings: ClientSettings): Client => {
-  const { baseUrl, apiKey, clock = systemClock, random = Math.random, observer, dispatcher, ...input } = settings;
+  const { baseUrl, apiKey, readKeyAgain, jwt, clock = systemClock, random = Math.random, ...others } = settings;
+  const { observer, dispatcher, pace: sharedPace, ...input } = others;
   const baseUrlProblem = findBaseUrlProblem(baseUrl);
   const keyProblem = findKeyProblem(apiKey, settings.mode);
   const service = parseService(input, [
@@ -62,18 +84,30 @@ export const createClient = (settings: ClientSettings): Client => {
     ...(keyProblem === undefined ? [] : [toProblem('apiKey', keyProblem)]),
   ]);
   const timeoutMs = service.timeoutSeconds * 1_000;
+  const listeners = new Listeners();
+  const tell = (event: ClientEvent): void => listeners.tell(event);
   const transport = createTransport({
     baseUrl,
-    authorization: toAuthorization(apiKey, service.authentication),
     connectTimeoutMs: timeoutMs,
     maxResponseBytes: service.maxResponseBytes,
     now: () => clock.now(),
     dispatcher,
   });
   const closing = new AbortController();
-  const callOperation = createCallOperation({
+  const keys = new KeyHolder({
+    apiKey,
+    jwt,
+    scheme: service.authentication,
+    mode: service.mode,
+    readKeyAgain,
+    identify: (candidate) => askPublicKey(call, { privateKey: candidate }),
+    tell: (fingerprint) => tell({ kind: 'key_renewed', fingerprint }),
+  });
+  const call = createCallOperation({
     transport,
-    limiter: new Limiter({ ...service.rate, clock }),
+    pace: sharedPace ?? createPace({ ...service.rate, clock, tell }),
+    keys,
+    budget: new RetryBudget(),
     clock,
     random,
     retry: service.retry,
@@ -81,12 +115,28 @@ export const createClient = (settings: ClientSettings): Client => {
     observer,
     closing: closing.signal,
   });
+  const identify = createIdentify({
+    ask: (options) => askPublicKey(call, 'private_key', options),
+    agreedMode: service.mode ?? toKeyMode(apiKey),
+    note: (identity) => keys.noteIdentity(identity),
+  });
+  const callIdentified: CallOperation = async (operation, options) => {
+    if (operation.isBillable) await identify(options);
+    return call(operation, options);
+  };
+  const apiKeys = createApiKeys(callIdentified);
   return {
-    aml: createAml(callOperation, service.aml.nameField),
-    dossiers: createDossiers(callOperation),
-    apiKeys: createApiKeys(callOperation),
+    aml: createAml(callIdentified, service.aml.nameField),
+    dossiers: createDossiers(callIdentified, service.dossiers.levelField),
+    invitations: createInvitations(callIdentified, { workflowField: service.invitations.workflowField, clock }),
+    sessions: createSessions(callIdentified, apiKeys),
+    apiKeys,
     keyMode: toKeyMode(apiKey),
-    keyFingerprint: toKeyFingerprint(apiKey),
+    get keyFingerprint() {
+      return keys.fingerprint;
+    },
+    identify,
+    listen: (listener) => listeners.add(listener),
     close: async () => {
       closing.abort(new NightscreenError('client_closed', 'the client was closed'));
       await transport.close();

@@ -24,8 +24,13 @@ export interface Answer<T> {
  */
 export type RetryRule = 'repeatable' | 'after_refusal' | 'never';
 
-/** What an operation presents (interface: Endpoints, Auth column); a public key is named, since it belongs to the organisation. */
-export type Authentication = 'private_key' | 'private_key_or_jwt' | 'none' | { publicKey: string };
+/** What an operation presents (interface: Endpoints, Auth column): the client's own credentials, a key that is named, or nothing. */
+export type Authentication =
+  | 'private_key'
+  | 'private_key_or_jwt'
+  | 'none'
+  | { publicKey: string }
+  | { privateKey: string };
 
 /** One operation of the interface together with what it sends this time. */
 export interface Operation<T> {

@@ -2,6 +2,8 @@ import { z } from 'zod';
 
 const mebibyte = 1_048_576;
 
+const fieldName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]*$/, 'must be a plain field name');
+
 /** How the service is reached and how fast: the `service` part of the configuration, strict, with every default filled in. */
 export const serviceSettingsSchema = z.strictObject({
   /** Includes the version prefix, as in `https://service.example/v1`. */
@@ -36,11 +38,19 @@ export const serviceSettingsSchema = z.strictObject({
   aml: z
     .strictObject({
       /** The search's name parameter, which the interface does not show (interface: AML search). */
-      nameField: z
-        .string()
-        .regex(/^[A-Za-z][A-Za-z0-9_.-]*$/, 'must be a plain field name')
-        .refine((field) => field !== 'type', 'is taken by the search itself')
-        .default('name'),
+      nameField: fieldName.refine((field) => field !== 'type', 'is taken by the search itself').default('name'),
+    })
+    .prefault({}),
+  dossiers: z
+    .strictObject({
+      /** The parameter of POST /dossiers that names the level, which the interface does not show (interface: Dossiers). */
+      levelField: fieldName.default('level'),
+    })
+    .prefault({}),
+  invitations: z
+    .strictObject({
+      /** The body field that names the workflow, which the interface does not show (interface: Workflow invitations). */
+      workflowField: fieldName.default('workflowToken'),
     })
     .prefault({}),
 });

@@ -1,4 +1,4 @@
-/** One HTTP exchange about to be sent; `path` has neither query nor base URL, `attempt` counts from 1 within its call. */
+/** One HTTP exchange about to be made; `path` has neither query nor base URL, `attempt` counts from 1 within its call. */
 export interface Attempt {
   operation: string;
   method: string;
@@ -10,24 +10,16 @@ export interface Attempt {
 /** How an attempt ended, as far as it is known here; `bytes` counts the answer's body as received. */
 export interface AttemptEnd {
   endedAt: Date;
+  /** Whether the request left this machine: such attempts, and no others, are what the service can have counted. */
+  isSent: boolean;
   status: number | null;
   outcome: 'ok' | 'error_status' | 'bad_response' | 'timeout' | 'connection' | 'aborted';
   bytes: number;
   requestId: string | undefined;
 }
 
-/** Is told of every attempt, retries included, before it is sent and after it ended; what it throws ends the call. */
+/** Is told of every attempt, retries included, before it is made and after it ended; what it throws ends the call. */
 export interface AttemptObserver {
   started?(attempt: Attempt): void;
   ended?(attempt: Attempt, end: AttemptEnd): void;
 }
-
-/** One observer that passes everything on to each of `observers`, in order. */
-export const joinObservers = (observers: readonly (AttemptObserver | undefined)[]): Required<AttemptObserver> => ({
-  started: (attempt) => {
-    for (const observer of observers) observer?.started?.(attempt);
-  },
-  ended: (attempt, end) => {
-    for (const observer of observers) observer?.ended?.(attempt, end);
-  },
-});

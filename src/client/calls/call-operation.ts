@@ -1,80 +1,91 @@
-import type { Clock } from '../../clock.js';
-import { ApiError, ConnectionError, ResponseError, TimeoutError } from '../../errors.js';
+import { AuthenticationError } from '../../errors.js';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
-import type { Limiter } from '../pace/limiter.js';
+import type { Pace, Turn } from '../pace/pace.js';
 import type { RetrySettings } from '../settings.js';
-import { followSignals } from '../transport/deadline.js';
-import type { ExchangeTrace, Transport } from '../transport/transport.js';
-import { type Attempt, type AttemptEnd, type AttemptObserver, joinObservers } from './attempt-observer.js';
+import { followSignals } from './follow-signals.js';
+import type { KeyHolder } from './key-holder.js';
+import type { RetryBudget } from './retry-budget.js';
 import { decideRetry, type RetryDecision } from './retry-policy.js';
+import { type AttemptParts, sendObserved } from './send-observed.js';
 
 /** What calls are made of; `timeoutMs` is the total deadline of an attempt where the call names none. */
-export interface CallSettings {
-  transport: Transport;
-  limiter: Limiter;
-  clock: Clock;
+export interface CallSettings extends AttemptParts {
+  pace: Pace;
+  keys: KeyHolder;
+  budget: RetryBudget;
   random: () => number;
   retry: RetrySettings;
-  timeoutMs: number;
-  observer: AttemptObserver | undefined;
   /** Ends all waiting, but no attempt that is under way. */
   closing: AbortSignal;
 }
 
-type Outcome<T> = { answer: Answer<T> } | { error: unknown; decision: RetryDecision };
+interface Failure {
+  error: unknown;
+  decision: RetryDecision;
+  /** The service is taken to be out of reach: the gate, not the back-off, says when to go on. */
+  isOutage: boolean;
+  /** The private key that was presented. */
+  usedKey: string;
+}
 
-const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
-  if (error instanceof ApiError) return 'error_status';
-  if (error instanceof ResponseError) return 'bad_response';
-  if (error instanceof TimeoutError) return 'timeout';
-  return error instanceof ConnectionError ? 'connection' : 'aborted';
-};
-
-/** The client's only retry owner: every attempt goes through the limiter and is told to the observers. */
+/** The client's only retry owner: every attempt takes its turn in the shared pace and is told to the observers. */
 export const createCallOperation = (settings: CallSettings): CallOperation => {
-  const { transport, limiter, clock, retry } = settings;
+  const { pace, keys, budget, clock, retry, random, closing } = settings;
 
-  const sendObserved = async <T>(
+  const tryOnce = async <T>(
     operation: Operation<T>,
     attempt: number,
+    turn: Turn,
     options: CallOptions,
-  ): Promise<Answer<T>> => {
-    const observer = joinObservers([settings.observer, options.observer]);
-    const { name, method, path } = operation;
-    const told: Attempt = { operation: name, method, path, attempt, startedAt: clock.now() };
-    const trace: ExchangeTrace = { status: null, bytes: 0, requestId: undefined };
-    const end = (outcome: AttemptEnd['outcome']): void =>
-      observer.ended(told, { endedAt: clock.now(), outcome, ...trace });
-    observer.started(told);
-    const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
-    const answer = await transport.send(operation, { timeoutMs, signal: options.signal, trace }).catch((error) => {
-      end(toOutcomeWord(error));
-      throw error;
-    });
-    end('ok');
-    return { ...answer, attempts: attempt };
-  };
-
-  const tryOnce = async <T>(operation: Operation<T>, attempt: number, options: CallOptions): Promise<Outcome<T>> => {
+  ): Promise<{ answer: Answer<T> } | Failure> => {
+    // Earned when it is sent, not when it begins to wait: the budget keeps little.
+    if (attempt === 1) budget.earn();
+    const usedKey = keys.apiKey;
+    const authorization = keys.present(operation.authentication);
     try {
-      return { answer: await sendObserved(operation, attempt, options) };
+      const answer = await sendObserved(settings, operation, { attempt, authorization, turn }, options);
+      turn.judge({ reachability: 'there', isRefusedForPace: false, pauseMs: 0 });
+      return { answer };
     } catch (error) {
-      const decision = decideRetry({ error, attempt, rule: operation.retry }, retry, settings.random);
-      // Before the limiter hands this call's slot on, or the next caller would slip past the pause.
-      if (decision.isPauseForAll) limiter.pauseFor(decision.delayMs);
-      return { error, decision };
+      const decision = decideRetry({ error, attempt, rule: operation.retry }, retry, random);
+      const { reachability, isRefusedForPace, isPauseForAll, delayMs } = decision;
+      // Before the turn ends, or the next caller would slip past the pause.
+      const { isOutage } = turn.judge({ reachability, isRefusedForPace, pauseMs: isPauseForAll ? delayMs : 0 });
+      return { error, decision, isOutage, usedKey };
     }
   };
 
+  const waitBeforeRepeat = async ({ error, decision, isOutage }: Failure, signal: AbortSignal): Promise<void> => {
+    if (!decision.isRepeated) throw error;
+    // During an outage the gate allows few calls anyway, and nobody must sleep on when it is over.
+    if (isOutage) return;
+    if (!budget.take()) throw error;
+    if (!decision.isPauseForAll) await clock.sleep(decision.delayMs, signal);
+  };
+
+  /** Whether another key is at hand after a refusal; throws when the one that is must not be used. */
+  const hasNewKey = async ({ error, usedKey }: Failure, { authentication }: Operation<unknown>): Promise<boolean> => {
+    const isOurs = authentication === 'private_key' || authentication === 'private_key_or_jwt';
+    if (!isOurs || !(error instanceof AuthenticationError)) return false;
+    const renewal = await keys.renew(usedKey);
+    if (renewal.kind !== 'unusable') return renewal.kind === 'renewed';
+    const { method, path, status, requestId } = error;
+    const message = `${error.message}; the key that was read again ${renewal.problem}`;
+    throw new AuthenticationError('key_unusable', message, { method, path, status, requestId, cause: error });
+  };
+
   return async (operation, options = {}) => {
-    const waiting = followSignals([options.signal, settings.closing]);
+    const waiting = followSignals(closing, options.signal);
+    let isRenewed = false;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        const outcome = await limiter.run(() => tryOnce(operation, attempt, options), waiting.signal);
+        const entrant = { operation: operation.name, isRepeat: attempt > 1, signal: waiting.signal };
+        const outcome = await pace.run(entrant, (turn) => tryOnce(operation, attempt, turn, options));
         if ('answer' in outcome) return outcome.answer;
-        const { error, decision } = outcome;
-        if (!decision.isRepeated) throw error;
-        if (!decision.isPauseForAll) await clock.sleep(decision.delayMs, waiting.signal);
+        // A refused key did nothing, so any operation may be sent again with another one, once.
+        const mayRenew = !isRenewed && (await hasNewKey(outcome, operation));
+        if (mayRenew) isRenewed = true;
+        else await waitBeforeRepeat(outcome, waiting.signal);
       }
     } finally {
       waiting.clear();

@@ -4,26 +4,23 @@ import { WaitingLine } from './waiting-line.js';
 // One Bottleneck job per permit tops out near 430 a second; above this rate a job releases a twentieth of a second's worth.
 const maxSinglesPerSecond = 100;
 const blocksPerSecond = 20;
-// A hundredth slower than the rate: timers are late by a little, and the next ones must not make up for it within a window.
-const spacingMs = 1_010;
-// Requests that wait for a new connection arrive late, close to those after them: the first second goes a tenth slower.
-const coldFactor = 1.1;
-const coldMs = 1_000;
+// A little slower than the rate: what starts here within a second and nine milliseconds may arrive there within a second.
+const spacingMs = 1_009;
+// Enough that the next block's time is fixed before this one's has come, and no more: a lowered rate must take effect at once.
+const maxBlocksOrdered = 2;
 
-/** Gives out permits to start at an even pace. */
+/** Gives out permits to start at an even pace, at the rate that `perSecond` says at that instant. */
 export class Permits {
-  readonly #bottleneck: Bottleneck;
-  readonly #blockSize: number;
-  readonly #blockMs: number;
+  readonly #perSecond: () => number;
+  readonly #bottleneck = new Bottleneck();
   readonly #line = new WaitingLine();
   #spare = 0;
+  #permitsOrdered = 0;
   #blocksOrdered = 0;
-  #coldUntilMs: number | undefined;
+  #minTimeMs = 0;
 
-  constructor(perSecond: number) {
-    this.#blockSize = perSecond > maxSinglesPerSecond ? Math.ceil(perSecond / blocksPerSecond) : 1;
-    this.#blockMs = (spacingMs * this.#blockSize) / perSecond;
-    this.#bottleneck = new Bottleneck({ minTime: this.#blockMs * coldFactor });
+  constructor(perSecond: () => number) {
+    this.#perSecond = perSecond;
   }
 
   /** Resolves with one permit; rejects with the signal's reason when aborted earlier, and then no permit is lost. */
@@ -37,32 +34,34 @@ export class Permits {
     await admitted;
   }
 
-  /** Forgets permits that nobody has taken, so that they are no burst later, and goes slower for the next second. */
+  /** Forgets permits that nobody has taken, so that they are no burst later. */
   restart(): void {
     this.#spare = 0;
-    this.#coldUntilMs = undefined;
-    this.#bottleneck.updateSettings({ minTime: this.#blockMs * coldFactor });
   }
 
   #orderBlocks(): void {
-    while (this.#blocksOrdered * this.#blockSize < this.#line.length) {
+    while (this.#permitsOrdered < this.#line.length && this.#blocksOrdered < maxBlocksOrdered) {
+      const perSecond = this.#perSecond();
+      const size = perSecond > maxSinglesPerSecond ? Math.ceil(perSecond / blocksPerSecond) : 1;
+      this.#space((spacingMs * size) / perSecond);
+      this.#permitsOrdered += size;
       this.#blocksOrdered += 1;
-      void this.#bottleneck.schedule(async () => this.#release());
+      void this.#bottleneck.schedule(async () => this.#release(size));
     }
   }
 
-  #release(): void {
-    this.#blocksOrdered -= 1;
-    this.#warmUp(performance.now());
-    let permits = this.#blockSize;
-    while (permits > 0 && this.#line.admitNext()) permits -= 1;
-    this.#spare = Math.min(this.#spare + permits, this.#blockSize);
+  #space(minTimeMs: number): void {
+    if (minTimeMs === this.#minTimeMs) return;
+    this.#minTimeMs = minTimeMs;
+    void this.#bottleneck.updateSettings({ minTime: minTimeMs });
   }
 
-  #warmUp(nowMs: number): void {
-    this.#coldUntilMs ??= nowMs + coldMs;
-    if (nowMs < this.#coldUntilMs || this.#coldUntilMs === Number.NEGATIVE_INFINITY) return;
-    this.#coldUntilMs = Number.NEGATIVE_INFINITY;
-    this.#bottleneck.updateSettings({ minTime: this.#blockMs });
+  #release(size: number): void {
+    this.#permitsOrdered -= size;
+    this.#blocksOrdered -= 1;
+    let permits = size;
+    while (permits > 0 && this.#line.admitNext()) permits -= 1;
+    this.#spare = Math.min(this.#spare + permits, size);
+    this.#orderBlocks();
   }
 }

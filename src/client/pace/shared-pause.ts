@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.js';
 /** A stretch of time in which nobody may start; it can only grow. */
 export class SharedPause {
   readonly #clock: Clock;
-  #untilMs = 0;
+  #untilMs = Number.NEGATIVE_INFINITY;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -11,21 +11,18 @@ export class SharedPause {
 
   /** Makes the pause last at least `delayMs` from now. */
   extend(delayMs: number): void {
-    // The clock cuts off the fraction of a millisecond; one more, so that nothing goes out early.
-    this.#untilMs = Math.max(this.#untilMs, this.#clock.now().getTime() + delayMs + 1);
+    this.#untilMs = Math.max(this.#untilMs, this.#clock.elapsedMs() + delayMs);
   }
 
-  /** Whether the pause lasts at this instant. */
-  isOn(): boolean {
-    return this.#leftMs() > 0;
+  /** Milliseconds until it is over, 0 when it is. */
+  leftMs(): number {
+    return Math.max(0, this.#untilMs - this.#clock.elapsedMs());
   }
 
   /** Resolves when the pause is over; rejects with the signal's reason when aborted earlier. */
   async wait(signal: AbortSignal | undefined): Promise<void> {
-    for (let leftMs = this.#leftMs(); leftMs > 0; leftMs = this.#leftMs()) await this.#clock.sleep(leftMs, signal);
-  }
-
-  #leftMs(): number {
-    return this.#untilMs - this.#clock.now().getTime();
+    for (let leftMs = this.leftMs(); leftMs > 0; leftMs = this.leftMs()) {
+      await this.#clock.sleep(Math.ceil(leftMs), signal);
+    }
   }
 }

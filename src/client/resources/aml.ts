@@ -1,6 +1,11 @@
 import { z } from 'zod';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
 import { foldEcho } from './fold-echo.js';
+import { filledTextSchema } from './input-schemas.js';
+import { parseInput } from './parse-input.js';
+import { recordSchema, type ServiceRecord } from './record-schema.js';
+import { type SearchEachOptions, type SearchOutcome, searchEach } from './search-each.js';
+import { toLookUp } from './to-look-up.js';
 
 const matchSchema = z.object({
   id: z.string(),
@@ -28,23 +33,33 @@ const amlSearchResultSchema = z
 /** The answer to a search, with the wire's names (interface: AML search result). */
 export type AmlSearchResult = z.output<typeof amlSearchResultSchema>;
 
+const searchInputSchema = z.object({ type: z.enum(['person', 'entity']), name: filledTextSchema });
 /** Whom to search for (interface: AML search). */
-export interface AmlSearchInput {
-  type: 'person' | 'entity';
-  name: string;
-}
+export type AmlSearchInput = z.input<typeof searchInputSchema>;
 
-/** The AML operations of the interface. */
+/** The AML operations of the interface (interface: AML search, Single-record lookups). */
 export interface Aml {
   /** One screening, POST /aml/search (interface: AML search); an answer that does not echo the input is a ResponseError. */
   search(input: AmlSearchInput, options?: CallOptions): Promise<Answer<AmlSearchResult>>;
+  /**
+   * One screening for each input, given in the order in which they finish. Inputs are pulled only as fast as outcomes are read: at most
+   * `concurrency` (8 by default, 1 to 1000) are pulled and not yet read. A search that fails gives its error; stopping early aborts what is under way.
+   */
+  searchEach<Input extends AmlSearchInput>(
+    inputs: Iterable<Input> | AsyncIterable<Input>,
+    options?: SearchEachOptions,
+  ): AsyncIterable<SearchOutcome<Input>>;
+  /** A screened person or organisation by `aml_<token>`, GET /aml/entity/{id}. */
+  entity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** One match by `amla_<token>`, GET /aml/activity/{id}. */
+  activity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
 }
 
-const toSearch = (input: AmlSearchInput, nameField: string): Operation<AmlSearchResult> => ({
+const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<AmlSearchResult> => ({
   name: 'aml.search',
   method: 'POST',
   path: '/aml/search',
-  body: { type: input.type, [nameField]: input.name },
+  body: { type, [nameField]: name },
   successStatus: 201,
   authentication: 'private_key',
   // A search changes nothing in the service; at worst it is billed twice, which the ledger shows.
@@ -52,8 +67,8 @@ const toSearch = (input: AmlSearchInput, nameField: string): Operation<AmlSearch
   isBillable: true,
   schema: amlSearchResultSchema,
   findBreach: (result) => {
-    if (result.type !== input.type) return { code: 'echo_mismatch', message: 'type: does not echo what was sent' };
-    if (foldEcho(result.query) !== foldEcho(input.name)) {
+    if (result.type !== type) return { code: 'echo_mismatch', message: 'type: does not echo what was sent' };
+    if (foldEcho(result.query) !== foldEcho(name)) {
       return { code: 'echo_mismatch', message: 'query: does not echo the name that was sent' };
     }
     return undefined;
@@ -61,6 +76,14 @@ const toSearch = (input: AmlSearchInput, nameField: string): Operation<AmlSearch
 });
 
 /** The AML operations over `callOperation`; `nameField` is the search's name parameter. */
-export const createAml = (callOperation: CallOperation, nameField: string): Aml => ({
-  search: (input, options) => callOperation(toSearch(input, nameField), options),
-});
+export const createAml = (callOperation: CallOperation, nameField: string): Aml => {
+  const search: Aml['search'] = async (input, options) =>
+    callOperation(toSearch(parseInput('aml.search', searchInputSchema, input), nameField), options);
+  return {
+    search,
+    searchEach: (inputs, options) => searchEach(search, inputs, options),
+    entity: async (id, options) => callOperation(toLookUp('aml.entity', '/aml/entity', id, recordSchema), options),
+    activity: async (id, options) =>
+      callOperation(toLookUp('aml.activity', '/aml/activity', id, recordSchema), options),
+  };
+};

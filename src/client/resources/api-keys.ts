@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
+import type { Answer, Authentication, CallOperation, CallOptions, Operation } from '../operation.js';
 
 /** The organisation's public key (interface: Public key record); unknown fields are left out. */
 const publicKeySchema = z.object({ public_key: z.string().min(1), is_test: z.boolean() });
@@ -12,18 +12,28 @@ export interface ApiKeys {
   public(options?: CallOptions): Promise<Answer<PublicKey>>;
 }
 
-const publicKeyOperation: Operation<PublicKey> = {
+const toPublicKeyOperation = (authentication: Authentication): Operation<PublicKey> => ({
   name: 'api_keys.public',
   method: 'GET',
   path: '/api_keys/public',
   successStatus: 200,
-  authentication: 'private_key',
+  authentication,
   retry: 'repeatable',
   isBillable: false,
   schema: publicKeySchema,
+});
+
+/** Whose key it is and in which mode it works: the one in use, or the one that is named (interface: API keys). */
+export const askPublicKey = async (
+  callOperation: CallOperation,
+  authentication: Authentication,
+  options?: CallOptions,
+): Promise<{ publicKey: string; isTest: boolean }> => {
+  const { data } = await callOperation(toPublicKeyOperation(authentication), options);
+  return { publicKey: data.public_key, isTest: data.is_test };
 };
 
 /** The API key operations over `callOperation`. */
 export const createApiKeys = (callOperation: CallOperation): ApiKeys => ({
-  public: (options) => callOperation(publicKeyOperation, options),
+  public: (options) => callOperation(toPublicKeyOperation('private_key'), options),
 });

@@ -1,9 +1,6 @@
 import { z } from 'zod';
-
-const isoDateTime = z
-  .string()
-  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/, 'is not an ISO 8601 date-time')
-  .refine((text) => !Number.isNaN(Date.parse(text)), 'is not a date that exists');
+import { countFromOneSchema, filledTextSchema, sentDateTimeSchema } from './input-schemas.js';
+import { isoDateTimeSchema } from './iso-date-time.js';
 
 /** One row of the dossier list (interface: Dossier summary); unknown fields are left out, unknown states and types kept. */
 const dossierSummarySchema = z.object({
@@ -17,9 +14,9 @@ const dossierSummarySchema = z.object({
   is_test: z.boolean().nullish(),
   download_status: z.string().nullish(),
   documents_count: z.number().int().nullish(),
-  created_at: isoDateTime,
-  updated_at: isoDateTime,
-  completed_at: isoDateTime.nullish(),
+  created_at: isoDateTimeSchema,
+  updated_at: isoDateTimeSchema,
+  completed_at: isoDateTimeSchema.nullish(),
 });
 /** One row of the dossier list, with the wire's names (interface: Dossier summary). */
 export type DossierSummary = z.output<typeof dossierSummarySchema>;
@@ -48,17 +45,21 @@ type KeysetDossierPage = z.output<typeof keysetDossierPageSchema>;
 /** A page of the dossier list in either form; `has_more` is only in the keyset form. */
 export type DossierPage = OffsetDossierPage | KeysetDossierPage;
 
-/** Filters and place of the dossier list, with the wire's names and limits (interface: GET /dossiers). */
-export interface DossierListQuery {
-  search?: string;
-  status?: 'draft' | 'open' | 'completed' | 'archived' | 'closed' | 'needs_attention' | 'approved' | 'rejected';
-  type?: 'not_specified' | 'kyc' | 'kyb' | 'doc';
-  date_from?: Date | string;
-  date_to?: Date | string;
+/** Filters and place of the dossier list with their limits (interface: GET /dossiers); an unknown filter is refused, since the service would not filter by it. */
+export const dossierListQuerySchema = z.strictObject({
+  search: z.string().optional(),
+  status: z
+    .enum(['draft', 'open', 'completed', 'archived', 'closed', 'needs_attention', 'approved', 'rejected'])
+    .optional(),
+  type: z.enum(['not_specified', 'kyc', 'kyb', 'doc']).optional(),
+  date_from: sentDateTimeSchema.optional(),
+  date_to: sentDateTimeSchema.optional(),
   /** 1 to 1000; the service ignores it when `starting_after` is given. */
-  page?: number;
+  page: countFromOneSchema(1_000).optional(),
   /** 1 to 100. */
-  per_page?: number;
+  per_page: countFromOneSchema(100).optional(),
   /** A `dossier_<token>` from a previous page. */
-  starting_after?: string;
-}
+  starting_after: filledTextSchema.optional(),
+});
+/** Filters and place of the dossier list, with the wire's names and limits (interface: GET /dossiers). */
+export type DossierListQuery = z.input<typeof dossierListQuerySchema>;

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
 import { ResponseError } from '../../errors.js';
 import type { Operation } from '../operation.js';
-import type { ReadBody } from './read-body.js';
+import type { RawAnswer } from './send-request.js';
 
 const maxEvidenceBytes = 65_536;
 
@@ -22,24 +23,26 @@ const findIssue = (issues: readonly Issue[]): Issue | undefined => {
 };
 
 /** The data of a 2xx answer; throws ResponseError with what is wrong, where, and the answer as evidence, but no value in the message. */
-export const readAnswer = <T>(operation: Operation<T>, status: number, body: ReadBody): { data: T; text: string } => {
-  const { method, path } = operation;
+export const readAnswer = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; text: string } => {
+  const { method } = operation;
+  const { status, body } = answer;
+  const path = operation.route ?? operation.path;
   const fail = (code: string, complaint: string): never => {
     throw new ResponseError(code, `${method} ${path}: ${complaint}`, {
       method,
       path,
       status,
-      body: body.bytes.subarray(0, maxEvidenceBytes).toString('utf8'),
+      body: body.subarray(0, maxEvidenceBytes).toString('utf8'),
     });
   };
-  if (!body.isComplete) return fail('too_large', 'the answer is longer than service.maxResponseBytes allows');
+  if (!answer.isComplete) return fail('too_large', 'the answer is longer than service.maxResponseBytes allows');
   if (status !== operation.successStatus) {
     return fail('unexpected_status', `answered with status ${status} where ${operation.successStatus} means success`);
   }
-  let text: string;
+  if (!isUtf8(body)) return fail('not_json', 'the answer is not JSON (it is not UTF-8)');
+  const text = body.toString('utf8').replace(/^\uFEFF/, '');
   let value: unknown;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body.bytes);
     value = JSON.parse(text);
   } catch {
     return fail('not_json', 'the answer is not JSON');

@@ -1,13 +1,18 @@
-/** The longest wait that a service may ask for; anything above it is taken as this. */
-export const maxRetryAfterMs = 3_600_000;
+/** The longest wait that is taken at its word, a year; nobody waits that long, but nothing goes out early either. */
+export const maxRetryAfterMs = 365 * 24 * 3_600_000;
 
-/** Milliseconds that a Retry-After header asks for, at most an hour; undefined when it is absent, past or nonsense. */
+/** Milliseconds that a Retry-After header asks for (RFC 9110, 10.2.3), at most a year; undefined when it is absent, past or nonsense. */
 export const parseRetryAfter = (value: string | undefined, nowMs: number): number | undefined => {
   const text = value?.trim() ?? '';
   const delayMs = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - nowMs;
   return delayMs >= 0 ? Math.min(Math.ceil(delayMs), maxRetryAfterMs) : undefined;
 };
 
-/** The instant of an HTTP date in milliseconds; NaN for anything else. */
-export const parseHttpDate = (text: string): number =>
-  /^[A-Z][a-z]+, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN;
+const preferredForms = /^[A-Z][a-z]+, .+ GMT$/;
+const ancientForm = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/** The instant of an HTTP date in any of its three forms (RFC 9110, 5.6.7), in milliseconds; NaN for anything else. */
+export const parseHttpDate = (text: string): number => {
+  if (preferredForms.test(text)) return Date.parse(text);
+  return ancientForm.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
+};

@@ -1,5 +1,5 @@
 import { errors } from 'undici';
-import { type CallContext, ConnectionError, TimeoutError } from '../../errors.js';
+import { ConnectionError, type ConnectionErrorContext, TimeoutError } from '../../errors.js';
 
 const codes: readonly [RegExp, string][] = [
   [/^ECONNREFUSED$/, 'connection_refused'],
@@ -13,7 +13,7 @@ const readCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** The error for an exchange that broke off or never came about; the text of the answer is not kept in it. */
-export const toConnectionError = (error: unknown, context: CallContext): ConnectionError => {
+export const toConnectionError = (error: unknown, context: ConnectionErrorContext): ConnectionError => {
   const { method, path } = context;
   const systemCode = readCode(error);
   if (error instanceof errors.ConnectTimeoutError) {

@@ -24,9 +24,16 @@ const toStop = (sockets: Set<Socket>, close: (done: () => void) => void) => (): 
     for (const socket of sockets) socket.destroy();
   });
 
-/** Starts a real HTTP server that answers with `handle`; the request's body has been read by then. */
+/** The public key record of `testKey`. */
+export const testKeyRecord = { public_key: 'public_sandbox_ofTheTest', is_test: true };
+
+/**
+ * Starts a real HTTP server that answers with `handle`; the request's body has been read by then. Whose key it is is answered by itself
+ * and not recorded, unless the handler `answersKeys`.
+ */
 export const startService = async (
   handle: (request: Received, response: ServerResponse) => void,
+  { answersKeys = false } = {},
 ): Promise<TestService> => {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
@@ -37,6 +44,7 @@ export const startService = async (
       body += piece;
     });
     request.on('end', () => {
+      if (request.url?.endsWith('/api_keys/public') && !answersKeys) return answerJson(response, 200, testKeyRecord);
       const entry = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body, atMs };
       received.push(entry);
       handle(entry, response);

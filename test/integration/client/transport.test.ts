@@ -22,17 +22,20 @@ const quick = (baseUrl: string, more: Partial<ClientSettings> = {}): ClientSetti
   ...more,
 });
 
+const isIdentification = ({ operation }: Attempt): boolean => operation === 'api_keys.public';
+
+/** Hears of every attempt but those that ask whose key it is. */
 const listen = () => {
   const told: (Attempt & AttemptEnd)[] = [];
   let startedCount = 0;
   return {
     told,
     countStarted: () => startedCount,
-    started: () => {
-      startedCount += 1;
+    started: (attempt: Attempt) => {
+      if (!isIdentification(attempt)) startedCount += 1;
     },
     ended: (attempt: Attempt, end: AttemptEnd) => {
-      told.push({ ...attempt, ...end });
+      if (!isIdentification(attempt)) told.push({ ...attempt, ...end });
     },
   };
 };
@@ -57,7 +60,7 @@ describe('status, class and number of calls', () => {
     service = current;
     const observer = listen();
     const client = createClient(quick(current.url, { observer }));
-    const operations = [() => client.aml.search(person), () => client.apiKeys.public(), () => client.dossiers.page({})];
+    const operations = [() => client.aml.search(person), () => client.dossiers.page({})];
     for (const operate of operations) await expect(operate()).rejects.toMatchObject({ name, status });
     await client.close();
     expect(current.received).toHaveLength(calls * operations.length);
@@ -68,18 +71,21 @@ describe('status, class and number of calls', () => {
 });
 
 test.each(['basic', 'bearer'] as const)('what goes out is what the interface asks for (%s)', async (authentication) => {
-  const current = await startService((request, response) => {
-    if (request.method === 'POST')
-      answerJson(response, 201, { query: person.name, type: 'person', total: 0, results: [] });
-    else answerJson(response, 200, { public_key: 'public_sandbox_x', is_test: true });
-  });
+  const current = await startService(
+    (request, response) => {
+      if (request.method === 'POST')
+        answerJson(response, 201, { query: person.name, type: 'person', total: 0, results: [] });
+      else answerJson(response, 200, { public_key: 'public_sandbox_x', is_test: true });
+    },
+    { answersKeys: true },
+  );
   service = current;
   const aml = { nameField: 'full_name' };
   const client = createClient(quick(`${current.url}/v1/`, { authentication, aml }));
   await client.aml.search(person);
   expect((await client.apiKeys.public()).data).toEqual({ public_key: 'public_sandbox_x', is_test: true });
   await client.close();
-  const [search, publicKey] = current.received;
+  const [publicKey, search] = current.received;
   expect([search?.method, search?.url]).toEqual(['POST', '/v1/aml/search']);
   expect([publicKey?.method, publicKey?.url]).toEqual(['GET', '/v1/api_keys/public']);
   expect(JSON.parse(search?.body ?? '')).toEqual({ type: 'person', full_name: person.name });
@@ -92,17 +98,18 @@ test.each(['basic', 'bearer'] as const)('what goes out is what the interface ask
 describe('the total deadline ends a call whatever hangs', () => {
   const timeout = { timeoutMs: 300 };
   const expectTimeout = async (url: string, expectedStatus: number | null): Promise<void> => {
-    const observer = listen();
+    const told: AttemptEnd[] = [];
+    const observer = { ended: (_attempt: Attempt, end: AttemptEnd) => void told.push(end) };
     const client = createClient(quick(url, { observer, retry: { maxAttempts: 1 } }));
     const startedMs = performance.now();
-    await expect(client.aml.search(person, timeout)).rejects.toMatchObject({
+    await expect(client.dossiers.page({}, timeout)).rejects.toMatchObject({
       name: 'TimeoutError',
       code: 'deadline_passed',
     });
     const tookMs = performance.now() - startedMs;
     expect(tookMs).toBeGreaterThan(290);
     expect(tookMs).toBeLessThan(1_000);
-    expect(observer.told).toMatchObject([{ outcome: 'timeout', status: expectedStatus }]);
+    expect(told).toMatchObject([{ outcome: 'timeout', status: expectedStatus }]);
   };
 
   test('a service that accepts and says nothing', async () => {
@@ -112,12 +119,12 @@ describe('the total deadline ends a call whatever hangs', () => {
   });
   test('a body that comes byte by byte, for ever', async () => {
     const current = await startService((_request, response) => {
-      response.writeHead(201);
+      response.writeHead(200);
       const timer = setInterval(() => response.write(' '), 20);
       response.on('close', () => clearInterval(timer));
     });
     service = current;
-    await expectTimeout(current.url, 201);
+    await expectTimeout(current.url, 200);
   });
   test('headers that never end', async () => {
     const current = await startRawService((socket) => {
@@ -177,11 +184,12 @@ test('a refused connection ends with the last error after all attempts', async (
   await gone.stop();
   const observer = listen();
   const client = createClient(quick(gone.url, { observer }));
-  await expect(client.aml.search(person)).rejects.toMatchObject({
+  await expect(client.dossiers.page({})).rejects.toMatchObject({
     name: 'ConnectionError',
     code: 'connection_refused',
+    mayHaveArrived: false,
   });
-  expect(observer.told).toHaveLength(3);
+  expect(observer.told.map(({ isSent }) => isSent)).toEqual([false, false, false]);
 });
 
 describe('abort', () => {
@@ -193,7 +201,7 @@ describe('abort', () => {
     const stop = new AbortController();
     setTimeout(() => stop.abort(new Error('stop')), 100);
     await expect(client.aml.search(person, { signal: stop.signal })).rejects.toThrow('stop');
-    expect(observer.told).toMatchObject([{ outcome: 'aborted', status: null }]);
+    expect(observer.told).toMatchObject([{ outcome: 'aborted', status: null, isSent: true }]);
   });
   test.each([429, 503])('ends the wait after a %i with Retry-After at once', async (status) => {
     const current = await startService((_request, response) =>

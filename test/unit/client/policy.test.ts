@@ -25,6 +25,8 @@ test.each([
   ['Tue, 04 Mar 2025 05:06:00 GMT', undefined],
   ['-5', undefined],
   ['soon', undefined],
+  ['Sunday, 06-Nov-94 08:49:37 GMT', undefined],
+  ['Tue Mar  4 05:06:17 2025', 10_000],
   ['2025-03-04', undefined],
   ['NaN', undefined],
   ['', undefined],
@@ -52,55 +54,71 @@ test('the back-off stays between nothing and the cap, and its ceiling doubles up
   );
 });
 
+const fail = (status: number, code = 'some_code', retryAfterMs?: number) =>
+  toApiError(JSON.stringify({ error: { type: code } }), { ...call, status, retryAfterMs });
+const arrived = new ConnectionError('connection_reset', 'x', call);
+const notSent = new ConnectionError('connection_refused', 'x', { ...call, mayHaveArrived: false });
+const late = new TimeoutError('deadline_passed', 'x', call);
+const broken = new ResponseError('not_json', 'x', { ...call, status: 201, body: '' });
+
 describe('what follows from a failed attempt', () => {
-  const fail = (status: number, code = 'some_code', retryAfterMs?: number) =>
-    toApiError(JSON.stringify({ error: { type: code } }), { ...call, status, retryAfterMs });
   const decide = (error: unknown, attempt = 1, rule: RetryRule = 'repeatable') =>
     decideRetry({ error, attempt, rule }, retry, half);
 
-  test.each([400, 401, 402, 403, 404, 410, 422, 451, 302, 409])('a %i is never repeated', (status) => {
-    expect(decide(fail(status, 'some_code', 5_000))).toEqual({ isRepeated: false, delayMs: 0, isPauseForAll: false });
+  const final = { isRepeated: false, delayMs: 0, isPauseForAll: false, isRefusedForPace: false };
+  const repeated = ['repeatable', 'after_refusal', 'never'] as const;
+  // Each row: the failure, and whether it is repeated under each of the three rules.
+  test.each<[string, unknown, [boolean, boolean, boolean]]>([
+    ...[302, 400, 401, 402, 403, 404, 409, 410, 422, 451].map(
+      (status): [string, unknown, [boolean, boolean, boolean]] => [
+        `status ${status}`,
+        fail(status, 'some_code', 5_000),
+        [false, false, false],
+      ],
+    ),
+    ['a 429 for pace', fail(429, 'rate_limit_exceeded'), [true, true, false]],
+    ['a cooldown', fail(429, 'cooldown_active', 5_000), [false, false, false]],
+    ['a 503', fail(503), [true, false, false]],
+    ['a 503 with Retry-After', fail(503, 'service_unavailable', 7_000), [true, false, false]],
+    ...[500, 502, 504].map((status): [string, unknown, [boolean, boolean, boolean]] => [
+      `status ${status}`,
+      fail(status),
+      [true, false, false],
+    ]),
+    ['a cut connection', arrived, [true, false, false]],
+    ['a connection that never came about', notSent, [true, true, false]],
+    ['a deadline that passed', late, [true, false, false]],
+    ['an answer that breaks the contract', broken, [false, false, false]],
+    ['anything else', new Error('x'), [false, false, false]],
+  ])('%s is repeated only where that is safe', (_words, error, expected) => {
+    expect(repeated.map((rule) => decide(error, 1, rule).isRepeated)).toEqual(expected);
+    for (const rule of repeated) expect(decide(error, retry.maxAttempts, rule).isRepeated).toBe(false);
   });
-  test('an answer that breaks the contract is never repeated', () => {
-    expect(decide(new ResponseError('not_json', 'x', { ...call, status: 201, body: '' })).isRepeated).toBe(false);
+
+  test.each([400, 401, 402, 403, 404, 410, 422, 451, 302, 409])('a %i is an answer, and nobody waits', (status) => {
+    expect(decide(fail(status, 'some_code', 5_000))).toEqual({ ...final, reachability: 'there' });
   });
-  test('a cooldown is neither repeated nor a reason to pause anybody', () => {
-    expect(decide(fail(429, 'cooldown_active', 5_000))).toEqual({
-      isRepeated: false,
-      delayMs: 0,
-      isPauseForAll: false,
-    });
+  test('an answer that breaks the contract says nothing about whether the service is there', () => {
+    expect(decide(broken)).toEqual({ ...final, reachability: 'unknown' });
   });
-  test.each([500, 502, 503, 504])('a lone %i delays its own call with jitter', (status) => {
-    expect(decide(fail(status), 3)).toEqual({ isRepeated: true, delayMs: 1_000, isPauseForAll: false });
+  test('a cooldown pauses nobody, and a throttle of what is never repeated neither', () => {
+    expect(decide(fail(429, 'cooldown_active', 5_000))).toEqual({ ...final, reachability: 'there' });
+    expect(decide(fail(429, 'rate_limit_exceeded', 5_000), 1, 'never')).toEqual({ ...final, reachability: 'there' });
   });
-  test.each([new ConnectionError('connection_reset', 'x', call), new TimeoutError('deadline_passed', 'x', call)])(
-    'a call without an answer delays its own repetition (%s)',
-    (error) => expect(decide(error)).toEqual({ isRepeated: true, delayMs: 250, isPauseForAll: false }),
-  );
-  test('Retry-After on 429 and 503 and any 429 hold everybody', () => {
-    expect(decide(fail(429))).toEqual({ isRepeated: true, delayMs: 250, isPauseForAll: true });
-    expect(decide(fail(429, 'rate_limit_exceeded', 9_000))).toEqual({
-      isRepeated: true,
-      delayMs: 9_000,
-      isPauseForAll: true,
-    });
-    expect(decide(fail(503, 'service_unavailable', 9_000))).toEqual({
-      isRepeated: true,
-      delayMs: 9_000,
-      isPauseForAll: true,
-    });
+  test.each([fail(500), fail(502), fail(503), fail(504)])('a lone %s delays its own call with jitter', (error) => {
+    expect(decide(error, 3)).toEqual({ ...final, isRepeated: true, delayMs: 1_000, reachability: 'out_of_reach' });
+  });
+  test.each([arrived, notSent, late])('a call without an answer delays its own repetition (%s)', (error) => {
+    expect(decide(error)).toEqual({ ...final, isRepeated: true, delayMs: 250, reachability: 'out_of_reach' });
+  });
+  test('any 429 for pace and any Retry-After hold everybody, also when the call itself is not repeated', () => {
+    const paused = { isRepeated: true, isPauseForAll: true };
+    expect(decide(fail(429))).toMatchObject({ ...paused, delayMs: 250, isRefusedForPace: true, reachability: 'there' });
+    expect(decide(fail(429, 'rate_limit_exceeded', 9_000))).toMatchObject({ ...paused, delayMs: 9_000 });
+    expect(decide(fail(503, 'service_unavailable', 9_000))).toMatchObject({ ...paused, delayMs: 9_000 });
+    expect(decide(fail(503, 'service_unavailable', 9_000), 6)).toMatchObject({ ...paused, isRepeated: false });
   });
   test('"Retry-After: 0" does not switch the back-off off', () => {
-    expect(decide(fail(503, 'service_unavailable', 0))).toEqual({
-      isRepeated: true,
-      delayMs: 250,
-      isPauseForAll: false,
-    });
-  });
-  test('the last attempt is not followed by another, and an operation that must not be repeated never is', () => {
-    expect(decide(fail(503), retry.maxAttempts).isRepeated).toBe(false);
-    expect(decide(fail(503), 1, 'never').isRepeated).toBe(false);
-    expect(decide(fail(429, 'rate_limit_exceeded', 9_000), retry.maxAttempts).isPauseForAll).toBe(true);
+    expect(decide(fail(503, 'service_unavailable', 0))).toMatchObject({ delayMs: 250, isPauseForAll: false });
   });
 });

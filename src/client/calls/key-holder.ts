@@ -1,0 +1,112 @@
+import { AuthenticationError } from '../../errors.js';
+import type { Authentication } from '../operation.js';
+import { findKeyProblem, toAuthorization, toKeyFingerprint } from './api-key.js';
+
+/** Whose key it is and in which mode it works, as the service says (interface: Public key record). */
+export interface KeyIdentity {
+  publicKey: string;
+  isTest: boolean;
+}
+
+/** What a key holder needs. */
+export interface KeySettings {
+  apiKey: string;
+  /** Presented as a bearer token where the interface accepts it in place of the private key. */
+  jwt: string | undefined;
+  scheme: 'basic' | 'bearer';
+  mode: 'test' | 'live' | undefined;
+  /** Reads the key again from where it came from; undefined when it came from nowhere that can change. */
+  readKeyAgain: (() => string | undefined | Promise<string | undefined>) | undefined;
+  /** Asks the service whose key this is. */
+  identify: (apiKey: string) => Promise<KeyIdentity>;
+  /** The key in use has changed. */
+  tell: (fingerprint: string) => void;
+}
+
+/** What reading the key again came to: another key of the same account, none, or one that must not be used and why. */
+export type Renewal = { kind: 'renewed' } | { kind: 'none' } | { kind: 'unusable'; problem: string };
+
+/** The credentials of a client: presents them, and takes a new private key when the old one is refused. */
+export class KeyHolder {
+  readonly #settings: KeySettings;
+  #apiKey: string;
+  #identity: KeyIdentity | undefined;
+  #renewal: Promise<Renewal> | undefined;
+
+  constructor(settings: KeySettings) {
+    this.#settings = settings;
+    this.#apiKey = settings.apiKey;
+  }
+
+  /** The private key in use; never to be shown. */
+  get apiKey(): string {
+    return this.#apiKey;
+  }
+
+  get fingerprint(): string {
+    return toKeyFingerprint(this.#apiKey);
+  }
+
+  /** Notes whose key is in use; a later key must be of the same account and mode. */
+  noteIdentity(identity: KeyIdentity): void {
+    this.#identity = identity;
+  }
+
+  /** The `Authorization` header for an operation, or undefined for none (interface: Authentication). */
+  present(authentication: Authentication): string | undefined {
+    const { jwt, scheme } = this.#settings;
+    if (authentication === 'none') return undefined;
+    if (typeof authentication === 'object') {
+      return 'publicKey' in authentication
+        ? toAuthorization(authentication.publicKey, 'bearer')
+        : toAuthorization(authentication.privateKey, scheme);
+    }
+    if (authentication === 'private_key_or_jwt' && jwt !== undefined) return toAuthorization(jwt, 'bearer');
+    return toAuthorization(this.#apiKey, scheme);
+  }
+
+  /**
+   * After `refusedKey` was refused: reads the key again, once for all who ask, and takes it when it is another one of the same account and
+   * mode. Throws what asking the service throws, other than a refusal.
+   */
+  async renew(refusedKey: string): Promise<Renewal> {
+    if (refusedKey !== this.#apiKey) return { kind: 'renewed' };
+    this.#renewal ??= this.#readAgain().finally(() => {
+      this.#renewal = undefined;
+    });
+    return this.#renewal;
+  }
+
+  async #readAgain(): Promise<Renewal> {
+    const { mode, tell } = this.#settings;
+    const read = await this.#read();
+    if ('problem' in read) return { kind: 'unusable', problem: read.problem };
+    const { apiKey } = read;
+    if (apiKey === undefined || apiKey === this.#apiKey) return { kind: 'none' };
+    const problem = findKeyProblem(apiKey, mode) ?? (await this.#findStranger(apiKey));
+    if (problem !== undefined) return { kind: 'unusable', problem };
+    this.#apiKey = apiKey;
+    tell(this.fingerprint);
+    return { kind: 'renewed' };
+  }
+
+  async #read(): Promise<{ apiKey: string | undefined } | { problem: string }> {
+    try {
+      return { apiKey: (await this.#settings.readKeyAgain?.())?.trim() };
+    } catch {
+      return { problem: 'could not be read' };
+    }
+  }
+
+  async #findStranger(apiKey: string): Promise<string | undefined> {
+    try {
+      const { publicKey, isTest } = await this.#settings.identify(apiKey);
+      if (this.#identity === undefined) return undefined;
+      if (isTest !== this.#identity.isTest) return `is a ${isTest ? 'test' : 'live'} key`;
+      return publicKey === this.#identity.publicKey ? undefined : 'belongs to another account';
+    } catch (error) {
+      if (error instanceof AuthenticationError) return 'is refused too';
+      throw error;
+    }
+  }
+}

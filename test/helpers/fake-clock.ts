@@ -1,0 +1,50 @@
+import type { Clock } from '../../src/clock.js';
+
+/** A clock that stands still until it is told to go on. */
+export interface FakeClock extends Clock {
+  /** Lets time pass, waking sleepers in order, each with time to act before the next. */
+  advance(ms: number): Promise<void>;
+}
+
+interface Sleeper {
+  wakeMs: number;
+  wake: () => void;
+}
+
+const letOthersAct = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A fake clock that begins at `startMs`. */
+export const makeFakeClock = (startMs = Date.UTC(2026, 0, 1)): FakeClock => {
+  let nowMs = 0;
+  let sleepers: Sleeper[] = [];
+  const wakeNext = async (untilMs: number): Promise<boolean> => {
+    const [next] = sleepers.toSorted((one, other) => one.wakeMs - other.wakeMs);
+    if (next === undefined || next.wakeMs > untilMs) return false;
+    nowMs = Math.max(nowMs, next.wakeMs);
+    sleepers = sleepers.filter((sleeper) => sleeper !== next);
+    next.wake();
+    await letOthersAct();
+    return true;
+  };
+  return {
+    now: () => new Date(startMs + nowMs),
+    elapsedMs: () => nowMs,
+    sleep: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        const sleeper = { wakeMs: nowMs + ms, wake: resolve };
+        if (signal?.aborted) return reject(signal.reason);
+        sleepers.push(sleeper);
+        signal?.addEventListener('abort', () => {
+          sleepers = sleepers.filter((other) => other !== sleeper);
+          reject(signal.reason);
+        });
+      }),
+    advance: async (ms) => {
+      const untilMs = nowMs + ms;
+      await letOthersAct();
+      while (await wakeNext(untilMs));
+      nowMs = untilMs;
+      await letOthersAct();
+    },
+  };
+};

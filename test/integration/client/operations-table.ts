@@ -1,0 +1,416 @@
+import type { Client } from '../../../src/client/index.js';
+import type { RetryRule } from '../../../src/client/operation.js';
+
+/** A status, the service's word for it (none where the interface names none) and the class that the interface's error table asks for. */
+type ListedError = [status: number, code: string | undefined, className: string];
+
+/** One function of the client and what the interface says of the operation behind it. */
+export interface Row {
+  /** As the client has it, such as `dossiers.addressProof`. */
+  called: string;
+  run(client: Client): Promise<unknown>;
+  operation: string;
+  method: string;
+  url: string;
+  route?: string;
+  credential: 'private' | 'public' | 'none';
+  body?: object;
+  success: 200 | 201;
+  answer: object;
+  errors: ListedError[];
+  retry: RetryRule;
+  isBillable: boolean;
+}
+
+const unauthorized: ListedError = [401, 'authentication_error', 'AuthenticationError'];
+const missing: ListedError = [404, 'not_found', 'NotFoundError'];
+const gone: ListedError = [410, undefined, 'GoneError'];
+const unpaid: ListedError = [402, 'payment_required', 'PaymentRequiredError'];
+const unbalanced: ListedError = [402, 'insufficient_balance', 'PaymentRequiredError'];
+const throttled: ListedError = [429, 'rate_limit_exceeded', 'RateLimitError'];
+const invalid: ListedError = [400, 'invalid_request_error', 'InvalidRequestError'];
+const unavailable: ListedError = [503, 'service_unavailable', 'ServiceUnavailableError'];
+
+const collect = async <T>(items: AsyncIterable<T>): Promise<T[]> => {
+  const collected: T[] = [];
+  for await (const item of items) collected.push(item);
+  return collected;
+};
+
+const reading = { method: 'GET', success: 200, retry: 'repeatable', isBillable: false } as const;
+const keyed = { credential: 'private', errors: [unauthorized, missing] } satisfies Partial<Row>;
+
+const date = '2025-01-02T03:04:05+05:30';
+const dossier = { id: 'dossier_1', type: 'kyc', status: 'approved', created_at: date, updated_at: date };
+const dossierPage = { dossiers: [dossier], page: 1, per_page: 2, total: 1, total_pages: 1 };
+const dossierQuery = { status: 'needs_attention', type: 'kyb', per_page: 2, search: 'a&b ø' } as const;
+const dossierList = {
+  ...reading,
+  operation: 'dossiers.list',
+  credential: 'private',
+  answer: dossierPage,
+  errors: [unauthorized],
+} satisfies Partial<Row>;
+const dossierFilters = 'search=a%26b+%C3%B8&status=needs_attention&type=kyb';
+
+const dossiers: Row[] = [
+  {
+    called: 'dossiers.create',
+    run: ({ dossiers }) =>
+      dossiers.create({ type: 'kyb', level: 'Gold', send_sms: true, phone_number: '+45 1', with_qr: true }),
+    operation: 'dossiers.create',
+    method: 'POST',
+    url: '/dossiers',
+    credential: 'private',
+    body: { type: 'kyb', level: 'Gold', send_sms: true, phone_number: '+45 1', with_qr: true },
+    success: 201,
+    answer: { token: 'ABC123DEF', verification_url: 'https://verify.example/x' },
+    errors: [unauthorized, unpaid, [404, 'validation_error', 'NotFoundError']],
+    retry: 'after_refusal',
+    isBillable: true,
+  },
+  {
+    ...dossierList,
+    called: 'dossiers.page',
+    run: ({ dossiers }) => dossiers.page({ ...dossierQuery, starting_after: undefined, page: 1_000 }),
+    url: `/dossiers?${dossierFilters}&page=1000&per_page=2`,
+  },
+  {
+    ...dossierList,
+    called: 'dossiers.pages',
+    run: ({ dossiers }) => collect(dossiers.pages(dossierQuery)),
+    url: `/dossiers?${dossierFilters}&page=1&per_page=2`,
+  },
+  {
+    ...dossierList,
+    called: 'dossiers.list',
+    run: ({ dossiers }) => collect(dossiers.list(dossierQuery)),
+    url: `/dossiers?${dossierFilters}&page=1&per_page=2`,
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'dossiers.retrieve',
+    run: ({ dossiers }) => dossiers.retrieve('dossier_1'),
+    operation: 'dossiers.retrieve',
+    url: '/dossiers/dossier_1',
+    answer: { ...dossier, media: [], entities: [{ identity_documents: [], media: [], liveness_images: [] }] },
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'dossiers.entity',
+    run: ({ dossiers }) => dossiers.entity('entity_1'),
+    operation: 'dossiers.entity',
+    url: '/dossiers/entity/entity_1',
+    answer: { any: 'field' },
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'dossiers.identityDocument',
+    run: ({ dossiers }) => dossiers.identityDocument('id_doc_1'),
+    operation: 'dossiers.identity_document',
+    url: '/dossiers/identity_document/id_doc_1',
+    answer: { images: [{ url: 'https://media.example/1' }] },
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'dossiers.decision',
+    run: ({ dossiers }) => dossiers.decision('decision_1'),
+    operation: 'dossiers.decision',
+    url: '/dossiers/decision/decision_1',
+    answer: { any: 'field' },
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'dossiers.addressProof',
+    run: ({ dossiers }) => dossiers.addressProof('poa_1'),
+    operation: 'dossiers.address_proof',
+    url: '/dossiers/address_proof/poa_1',
+    answer: { any: 'field' },
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'dossiers.fundsProof',
+    run: ({ dossiers }) => dossiers.fundsProof('pof/1'),
+    operation: 'dossiers.funds_proof',
+    url: '/dossiers/funds_proof/pof%2F1',
+    answer: { any: 'field' },
+  },
+];
+
+const person = { type: 'person', name: 'Plantina Nominova' } as const;
+const search = {
+  operation: 'aml.search',
+  method: 'POST',
+  url: '/aml/search',
+  credential: 'private',
+  body: person,
+  success: 201,
+  answer: { query: person.name, type: 'person', total: 0, results: [] },
+  errors: [unauthorized, unpaid, unavailable],
+  retry: 'repeatable',
+  isBillable: true,
+} satisfies Partial<Row>;
+
+const aml: Row[] = [
+  { ...search, called: 'aml.search', run: ({ aml }) => aml.search(person) },
+  {
+    ...search,
+    called: 'aml.searchEach',
+    run: async ({ aml }) => {
+      for await (const { error } of aml.searchEach([{ ...person, customerId: 7 }])) if (error) throw error;
+    },
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'aml.entity',
+    run: ({ aml }) => aml.entity('aml_1'),
+    operation: 'aml.entity',
+    url: '/aml/entity/aml_1',
+    answer: { any: 'field' },
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'aml.activity',
+    run: ({ aml }) => aml.activity('amla_1'),
+    operation: 'aml.activity',
+    url: '/aml/activity/amla_1',
+    answer: { any: 'field' },
+  },
+];
+
+const apiKeys: Row[] = [
+  {
+    ...reading,
+    ...keyed,
+    called: 'apiKeys.public',
+    run: ({ apiKeys }) => apiKeys.public(),
+    operation: 'api_keys.public',
+    url: '/api_keys/public',
+    answer: { public_key: 'public_sandbox_x', is_test: true },
+  },
+];
+
+const invitation = { token: 'adi_1', status: 'pending', sentAt: null, deliveryAttempts: 1, reference: 'r-1' };
+const invitationQuery = { workflow_token: 'wf_1', status: 'opened', channel: 'sms', search: '+45' } as const;
+const invitationFilters = 'workflow_token=wf_1&status=opened&channel=sms&search=%2B45';
+const invitationList = {
+  ...reading,
+  operation: 'invitations.list',
+  credential: 'private',
+  answer: { data: [invitation], pagination: { total: 1, totalPages: 1, page: 1, perPage: 20 } },
+  errors: [invalid, unauthorized],
+} satisfies Partial<Row>;
+
+const invitations: Row[] = [
+  {
+    ...reading,
+    called: 'invitations.locales',
+    run: ({ invitations }) => invitations.locales(),
+    operation: 'invitations.locales',
+    url: '/autodoc/invitations/locales',
+    credential: 'private',
+    answer: { locales: [{ code: 'da', name: 'Danish' }] },
+    errors: [unauthorized],
+  },
+  {
+    ...invitationList,
+    called: 'invitations.page',
+    run: ({ invitations }) => invitations.page({ ...invitationQuery, page: 1, per_page: 100, reference: 'r 1' }),
+    url: `/autodoc/invitations?page=1&per_page=100&workflow_token=wf_1&status=opened&channel=sms&reference=r+1&search=%2B45`,
+  },
+  {
+    ...invitationList,
+    called: 'invitations.pages',
+    run: ({ invitations }) => collect(invitations.pages(invitationQuery)),
+    url: `/autodoc/invitations?page=1&${invitationFilters}`,
+  },
+  {
+    ...invitationList,
+    called: 'invitations.list',
+    run: ({ invitations }) => collect(invitations.list(invitationQuery)),
+    url: `/autodoc/invitations?page=1&${invitationFilters}`,
+  },
+  {
+    called: 'invitations.create',
+    run: ({ invitations }) =>
+      invitations.create({ workflowToken: 'wf_1', channel: 'email', recipient: 'a@b.example', locale: 'da' }),
+    operation: 'invitations.create',
+    method: 'POST',
+    url: '/autodoc/invitations',
+    credential: 'private',
+    body: { workflowToken: 'wf_1', channel: 'email', recipient: 'a@b.example', locale: 'da' },
+    success: 201,
+    answer: invitation,
+    errors: [
+      invalid,
+      unauthorized,
+      unbalanced,
+      [404, 'workflow_not_found', 'NotFoundError'],
+      [422, 'validation_error', 'UnprocessableError'],
+      throttled,
+    ],
+    retry: 'after_refusal',
+    isBillable: true,
+  },
+  {
+    ...reading,
+    ...keyed,
+    called: 'invitations.retrieve',
+    run: ({ invitations }) => invitations.retrieve('adi_1'),
+    operation: 'invitations.retrieve',
+    url: '/autodoc/invitations/adi_1',
+    route: '/autodoc/invitations/{token}',
+    answer: { ...invitation, status: 'a_new_state' },
+  },
+  {
+    called: 'invitations.resend',
+    run: ({ invitations }) => invitations.resend('adi_1'),
+    operation: 'invitations.resend',
+    method: 'POST',
+    url: '/autodoc/invitations/adi_1/resend',
+    route: '/autodoc/invitations/{token}/resend',
+    credential: 'private',
+    success: 201,
+    answer: invitation,
+    errors: [
+      unauthorized,
+      unbalanced,
+      missing,
+      [422, 'invalid_state', 'UnprocessableError'],
+      [422, 'max_attempts_reached', 'UnprocessableError'],
+      throttled,
+      [429, 'cooldown_active', 'RateLimitError'],
+    ],
+    retry: 'after_refusal',
+    isBillable: true,
+  },
+];
+
+const applicant = { first_name: 'Plantina', phone_number: '+45 1' };
+const unknownSession: ListedError = [404, undefined, 'NotFoundError'];
+const open = { credential: 'none', errors: [unknownSession], isBillable: false } satisfies Partial<Row>;
+const place = { url: '/sessions/s_1', route: '/sessions/{session_id}' };
+const toStep = (step: string) => ({ url: `${place.url}/${step}`, route: `${place.route}/${step}` });
+
+const sessions: Row[] = [
+  {
+    called: 'sessions.create',
+    run: ({ sessions }) => sessions.create({ level: 'Gold', ...applicant, generate_qr: true }),
+    operation: 'sessions.create',
+    method: 'POST',
+    url: '/sessions',
+    credential: 'public',
+    body: { kyc_level: 'Gold', ...applicant, generate_qr: true },
+    success: 201,
+    answer: { session_id: 's_1', url: 'https://verify.example/s_1' },
+    errors: [unknownSession],
+    retry: 'after_refusal',
+    isBillable: true,
+  },
+  {
+    ...open,
+    ...place,
+    called: 'sessions.cancel',
+    run: ({ sessions }) => sessions.cancel('s_1'),
+    operation: 'sessions.cancel',
+    method: 'DELETE',
+    success: 200,
+    answer: { status: 'ok' },
+    retry: 'after_refusal',
+  },
+  {
+    ...open,
+    ...place,
+    called: 'sessions.update',
+    run: ({ sessions }) => sessions.update('s_1', { ...applicant, country_code: 'DK' }),
+    operation: 'sessions.update',
+    method: 'POST',
+    body: { ...applicant, country_code: 'DK' },
+    success: 201,
+    answer: { message: 'updated' },
+    errors: [invalid, unknownSession],
+    retry: 'repeatable',
+  },
+  {
+    ...open,
+    ...reading,
+    ...place,
+    called: 'sessions.retrieve',
+    run: ({ sessions }) => sessions.retrieve('s_1'),
+    operation: 'sessions.retrieve',
+    answer: { any: 'field' },
+    errors: [unknownSession, gone],
+  },
+  {
+    ...open,
+    ...toStep('send_sms'),
+    called: 'sessions.sendSms',
+    run: ({ sessions }) => sessions.sendSms('s_1', { phone_number: '+45 1' }),
+    operation: 'sessions.send_sms',
+    method: 'POST',
+    body: { phone_number: '+45 1' },
+    success: 201,
+    answer: {},
+    errors: [invalid, unknownSession, [429, undefined, 'RateLimitError']],
+    retry: 'never',
+    isBillable: true,
+  },
+  {
+    ...open,
+    ...reading,
+    ...toStep('preflight'),
+    called: 'sessions.preflight',
+    run: ({ sessions }) => sessions.preflight('s_1'),
+    operation: 'sessions.preflight',
+    answer: { screen: { show: 'consent' } },
+    errors: [unknownSession, gone, [451, undefined, 'ConsentRequiredError']],
+  },
+  {
+    ...open,
+    ...toStep('consent'),
+    url: '/sessions/s_1/consent?gives_consent=false',
+    called: 'sessions.consent',
+    run: ({ sessions }) => sessions.consent('s_1', false),
+    operation: 'sessions.consent',
+    method: 'PATCH',
+    body: { gives_consent: false },
+    success: 200,
+    answer: { status: 'ok' },
+    retry: 'repeatable',
+  },
+  {
+    ...open,
+    ...toStep('liveness/start'),
+    called: 'sessions.startLiveness',
+    run: ({ sessions }) => sessions.startLiveness('s_1'),
+    operation: 'sessions.liveness_start',
+    method: 'POST',
+    success: 201,
+    answer: { credentials: 'x' },
+    errors: [invalid, unknownSession],
+    retry: 'after_refusal',
+  },
+  {
+    ...open,
+    ...toStep('liveness/complete'),
+    called: 'sessions.completeLiveness',
+    run: ({ sessions }) => sessions.completeLiveness('s_1'),
+    operation: 'sessions.liveness_complete',
+    method: 'POST',
+    success: 201,
+    answer: { succeeded: false },
+    errors: [],
+    retry: 'after_refusal',
+  },
+];
+
+/** Every function of the client that calls the service. */
+export const operationsTable: readonly Row[] = [...dossiers, ...aml, ...apiKeys, ...invitations, ...sessions];
