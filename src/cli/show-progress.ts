@@ -1,6 +1,7 @@
 import { formatCount } from '../reports/format-count.js';
 import type { RunEvent } from '../runs/run-event.js';
 import { describeCounts } from './describe-counts.js';
+import { describeServiceEvent } from './describe-service-event.js';
 import type { Terminal } from './terminal.js';
 
 const redrawMs = 100;
@@ -37,6 +38,10 @@ export function showProgress(terminal: Terminal, indent = ''): (event: RunEvent)
       }
       case 'stage_finished':
         return say(`${indent}${event.stage.padEnd(9)} ${describeCounts(event.counts)}`);
+      case 'service': {
+        const text = describeServiceEvent(event.event);
+        return text === null ? undefined : say(`${indent}${yellow('service', terminal)}   ${text}`);
+      }
       case 'warning':
         return say(`${indent}${yellow('warning', terminal)}   ${event.message}`);
       case 'run_finished':

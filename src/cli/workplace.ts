@@ -58,6 +58,12 @@ async function openMigrated(config: Config, command: string): Promise<Workplace[
   }
 }
 
+/** Where a key that came from a file is read again. */
+function toKeySource({ secrets, secret }: Config): { readKeyAgain?: () => string | undefined } {
+  const key = secrets.find(({ name }) => name === 'NIGHTSCREEN_API_KEY');
+  return key && key.from !== key.name ? { readKeyAgain: () => secret(key.name) } : {};
+}
+
 /** Opens and migrates the database and puts everything beside it that a run works with; the client is made at first use. */
 export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkplace> {
   const { config, clock = systemClock } = parts;
@@ -73,7 +79,8 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
       const baseUrl = settings.service.baseUrl;
       const apiKey = config.secret('NIGHTSCREEN_API_KEY');
       if (baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
-      client = createClient({ ...settings.service, baseUrl, apiKey, clock });
+      client = createClient({ ...settings.service, baseUrl, apiKey, clock, ...toKeySource(config) });
+      client.listen((event) => parts.tell({ kind: 'service', event }));
       return client;
     },
     clock,

@@ -129,7 +129,7 @@ export const createClient = (settings: ClientSettings): Client => {
     aml: createAml(callIdentified, service.aml.nameField),
     dossiers: createDossiers(callIdentified, service.dossiers.levelField),
     invitations: createInvitations(callIdentified, { workflowField: service.invitations.workflowField, clock }),
-    sessions: createSessions(callIdentified, apiKeys),
+    sessions: createSessions(callIdentified, apiKeys, service.sessions.levelField),
     apiKeys,
     keyMode: toKeyMode(apiKey),
     get keyFingerprint() {

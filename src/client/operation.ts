@@ -5,6 +5,8 @@ import type { AttemptObserver } from './calls/attempt-observer.js';
 export interface CallOptions {
   /** Ends waiting and the attempt under way; `AbortSignal.timeout(ms)` bounds a call with all its attempts and waits. */
   signal?: AbortSignal;
+  /** Ends waiting, but not the attempt under way. */
+  waitSignal?: AbortSignal;
   observer?: AttemptObserver;
   timeoutMs?: number;
 }
@@ -51,6 +53,8 @@ export interface Operation<T> {
   /** The one status that counts as success; every other 2xx breaks the contract. */
   successStatus: 200 | 201;
   schema: z.ZodType<T>;
+  /** Whether an answer without a body stands for an empty object: where the interface shows no body. */
+  mayBeEmpty?: boolean;
   /** What an answer must say beyond its shape: a breach as a code and a message without customer data, or undefined. */
   findBreach?(data: T): { code: string; message: string } | undefined;
 }

@@ -4,6 +4,12 @@ const mebibyte = 1_048_576;
 
 const fieldName = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]*$/, 'must be a plain field name');
 
+/** Refuses a name that the request uses for something else. */
+const isFree = (taken: readonly string[]): [(field: string) => boolean, string] => [
+  (field) => !taken.includes(field),
+  'is taken by the request itself',
+];
+
 /** How the service is reached and how fast: the `service` part of the configuration, strict, with every default filled in. */
 export const serviceSettingsSchema = z.strictObject({
   /** Includes the version prefix, as in `https://service.example/v1`. */
@@ -44,13 +50,23 @@ export const serviceSettingsSchema = z.strictObject({
   dossiers: z
     .strictObject({
       /** The parameter of POST /dossiers that names the level, which the interface does not show (interface: Dossiers). */
-      levelField: fieldName.default('level'),
+      levelField: fieldName
+        .refine(...isFree(['type', 'send_sms', 'send_email', 'phone_number', 'email_address']))
+        .default('level'),
     })
     .prefault({}),
   invitations: z
     .strictObject({
       /** The body field that names the workflow, which the interface does not show (interface: Workflow invitations). */
-      workflowField: fieldName.default('workflowToken'),
+      workflowField: fieldName
+        .refine(...isFree(['channel', 'recipient', 'reference', 'locale']))
+        .default('workflowToken'),
+    })
+    .prefault({}),
+  sessions: z
+    .strictObject({
+      /** The parameter of POST /sessions that names the level, which the interface does not show (interface: Sessions). */
+      levelField: fieldName.default('kyc_level'),
     })
     .prefault({}),
 });

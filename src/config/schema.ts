@@ -6,6 +6,7 @@ import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
+import { runSettingsSchema } from '../runs/settings.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 
@@ -21,6 +22,7 @@ export const configSchema = z.strictObject({
   screening: screeningSettingsSchema.prefault({}),
   changes: changeSettingsSchema.prefault({}),
   sweep: sweepSettingsSchema.prefault({}),
+  run: runSettingsSchema.prefault({}),
   reports: reportSettingsSchema.prefault({}),
   mail: mailSettingsSchema.optional(),
   jobs: jobsSettingsSchema.prefault({}),

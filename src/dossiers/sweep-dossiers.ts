@@ -17,15 +17,14 @@ export interface SweepVerdict {
  * seen; a deletion or a cursor that silently ended the list makes it unproven. Throws what the client throws (interface: GET /dossiers).
  */
 export async function* sweepDossiers(
-  dossiers: Dossiers,
+  dossiers: Pick<Dossiers, 'pages'>,
   settings: SweepSettings,
-  signal: AbortSignal,
 ): AsyncGenerator<readonly DossierSnapshot[], SweepVerdict> {
   const seen = new Set<string>();
   let pages = 0;
   let totalBefore: number | null = null;
 
-  for await (const page of dossiers.pages({ per_page: settings.perPage }, { signal })) {
+  for await (const page of dossiers.pages({ per_page: settings.perPage })) {
     pages += 1;
     if ('total' in page) totalBefore ??= page.total;
     yield takeUnseen(page.dossiers.map(toDossierSnapshot), seen);
@@ -33,7 +32,7 @@ export async function* sweepDossiers(
 
   const seenBefore = seen.size;
   let totalAfter: number | null = null;
-  for await (const page of dossiers.pages({ per_page: settings.perPage }, { signal })) {
+  for await (const page of dossiers.pages({ per_page: settings.perPage })) {
     pages += 1;
     if ('total' in page) totalAfter ??= page.total;
     const fresh = takeUnseen(page.dossiers.map(toDossierSnapshot), seen);

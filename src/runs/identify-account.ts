@@ -1,5 +1,5 @@
 import type { Client } from '../client/create-client.js';
-import { ConfigError, NightscreenError, NotFoundError } from '../errors.js';
+import { NightscreenError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
 import { type Account, ensureAccount, type Organisation } from '../store/organisations.js';
 import { RunHalted, toAccountHalt } from './run-halted.js';
@@ -15,29 +15,13 @@ export async function identifyAccount(
   client: Client,
   signal: AbortSignal,
 ): Promise<Account> {
-  const { data } = await client.apiKeys.public({ signal }).catch((error: unknown) => {
-    if (error instanceof NotFoundError) {
-      const message =
-        'the service knows no public key for this private key at this address; does the URL include the version prefix, such as /v1?';
-      throw new ConfigError([{ where: 'service.baseUrl', path: '', message }], { cause: error });
-    }
+  const identity = await client.identify({ signal }).catch((error: unknown) => {
     throw toHalt(error, signal);
   });
-  const mode = data.is_test ? 'test' : 'live';
-  const agreed = workplace.settings.service.mode ?? (client.keyMode === 'unknown' ? mode : client.keyMode);
-  if (mode !== agreed) {
-    throw new ConfigError([
-      {
-        where: 'service.mode',
-        path: '',
-        message: `the service says that the key is a ${mode} key, but ${agreed} was agreed on; nothing was searched`,
-      },
-    ]);
-  }
   return ensureAccount(
     workplace.database,
     organisation.organisationId,
-    { publicKey: data.public_key, isTest: data.is_test, baseUrl: workplace.settings.service.baseUrl ?? '' },
+    { ...identity, baseUrl: workplace.settings.service.baseUrl ?? '' },
     workplace.clock.now(),
   );
 }

@@ -1,3 +1,4 @@
+import type { ClientEvent } from '../client/client-event.js';
 import type { RunKind, RunState } from '../reports/run-facts.js';
 
 /** The stages of a run in the order of the flow. */
@@ -9,5 +10,7 @@ export type RunEvent =
   | { kind: 'stage_started'; runId: string; stage: RunStage }
   | { kind: 'progress'; runId: string; stage: RunStage; done: number; total: number | null }
   | { kind: 'stage_finished'; runId: string; stage: RunStage; counts: Readonly<Record<string, number>> }
+  /** What the client met on its way to the service. */
+  | { kind: 'service'; event: ClientEvent }
   | { kind: 'warning'; runId: string | null; code: string; message: string }
   | { kind: 'run_finished'; runId: string; runKind: RunKind; state: RunState; reasons: readonly string[] };

@@ -1,13 +1,17 @@
 import type { Client } from '../client/create-client.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
+import { noteRunKey } from '../store/run-keys.js';
 import { setRunAccount, setRunStage } from '../store/runs.js';
 import type { PlanSelection } from '../store/screening-plan.js';
 import { findObstacle } from './find-obstacle.js';
 import { finishScreening } from './finish-screening.js';
 import { identifyAccount, toAssumedMode } from './identify-account.js';
 import { importRoster } from './import-roster.js';
+import { watchOutage } from './outage-watch.js';
+import { outlastOutage, type Patience } from './outlast-outage.js';
 import { planScreenings } from './plan-screenings.js';
+import { recordKeys } from './record-keys.js';
 import { writeRunReport } from './report-run.js';
 import { openImportedRoster, openRosterScope, type RosterScope } from './roster-scope.js';
 import { runCanaries } from './run-canaries.js';
@@ -38,6 +42,7 @@ export async function runScreening(
   options: ScreeningOptions,
   signal: AbortSignal,
 ): Promise<RunSummary> {
+  const startedAt = workplace.clock.now();
   const client = workplace.client();
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(workplace, options.roster.name);
@@ -48,7 +53,12 @@ export async function runScreening(
         await importRoster(session, options.roster, scope.rosterId);
       }
       await planOrResume(session, scope.rosterId, standing.plannedFor, client.keyFingerprint, options.selection);
-      const halted = await screenPlanned(session, client, standing, options.maxSearches);
+      const halted = await screenPlanned(session, client, {
+        standing,
+        rosterId: scope.rosterId,
+        startedAt,
+        ...options,
+      });
       return finishScreening(session, halted);
     });
   });
@@ -109,27 +119,64 @@ async function planOrResume(
 ): Promise<void> {
   const { run } = session;
   const accountId = account?.accountId ?? null;
-  await session.write((transaction) => setRunAccount(transaction, run.runId, accountId, keyFingerprint));
+  await session.write(async (transaction) => {
+    await setRunAccount(transaction, run.runId, accountId);
+    await noteRunKey(transaction, run.runId, keyFingerprint, session.workplace.clock.now());
+  });
   // A plan made for another account, or for none, says nothing about who is due under this one.
   const isPlanned = (run.stage === 'planned' || run.stage === 'screened') && run.accountId === accountId;
   if (!isPlanned) await planScreenings(session, { rosterId, accountId, selection });
 }
 
-/** The paid part: control searches, then the plan's; gives why it stopped early, or null. */
-async function screenPlanned(
-  session: RunSession,
-  client: Client,
-  { account }: KeyStanding,
-  maxSearches: number | undefined,
-): Promise<RunHalted | null> {
-  if (account instanceof RunHalted) return account;
+/** What the paid part needs beside the session. */
+interface PaidPart {
+  standing: KeyStanding;
+  rosterId: number;
+  startedAt: Date;
+  selection: PlanSelection;
+  maxSearches?: number | undefined;
+}
+
+/** The paid part: control searches, then the plan's; an outage is waited out. Gives why it stopped early, or null. */
+async function screenPlanned(session: RunSession, client: Client, part: PaidPart): Promise<RunHalted | null> {
+  const { workplace, run, runId, signal } = session;
+  const { startedAt, maxSearches } = part;
+  const patience = { workplace, runId, startedAt, signal };
+  const keys = recordKeys(session, client);
+  const outage = watchOutage(workplace, client, startedAt);
   const work = async (): Promise<null> => {
-    if (!(await runCanaries(session, client))) return null;
-    await screenTasks({ session, client, account, maxSearches });
-    await session.write((transaction) => setRunStage(transaction, session.run.runId, 'screened'));
+    const account = await settleAccount(session, client, part, patience);
+    const canaries = await outlastOutage(patience, (checking) => runCanaries({ ...session, signal: checking }, client));
+    if (!canaries.value) return null;
+    await screenTasks({ session, client, account, maxSearches, startedAt, outage });
+    await session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
     return null;
   };
-  return haltedOr(work());
+  try {
+    return await haltedOr(work());
+  } finally {
+    outage.close();
+    await keys.close();
+  }
+}
+
+/** The account, waited for when the service was out of reach; a plan made for another one is made anew. */
+async function settleAccount(
+  session: RunSession,
+  client: Client,
+  { standing, rosterId, selection }: PaidPart,
+  patience: Patience,
+): Promise<Account> {
+  const { account, plannedFor } = standing;
+  if (!(account instanceof RunHalted)) return account;
+  if (account.code !== 'outage') throw account;
+  const { value: settled } = await outlastOutage(patience, (signal) =>
+    identifyAccount(session.workplace, session.organisation, client, signal),
+  );
+  if (settled.accountId !== plannedFor?.accountId) {
+    await planOrResume(session, rosterId, settled, client.keyFingerprint, selection);
+  }
+  return settled;
 }
 
 /** The result, or the RunHalted that ended the work; anything else is thrown on. */

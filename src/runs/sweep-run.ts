@@ -1,5 +1,8 @@
 import { diffDossier } from '../changes/diff-dossiers.js';
 import type { DossierChange } from '../changes/dossier-change.js';
+import type { Client } from '../client/create-client.js';
+import type { Dossiers } from '../client/resources/dossiers.js';
+import { walkDossierPages } from '../client/resources/walk-dossier-pages.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import { type SweepVerdict, sweepDossiers } from '../dossiers/sweep-dossiers.js';
 import type { RunState } from '../reports/run-facts.js';
@@ -15,8 +18,11 @@ import {
   saveSweep,
 } from '../store/dossiers.js';
 import type { Account, Organisation } from '../store/organisations.js';
+import { noteRunKey } from '../store/run-keys.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
 import { identifyAccount, toAssumedMode, toHalt } from './identify-account.js';
+import { outlastOutage, type Patience } from './outlast-outage.js';
+import { recordKeys } from './record-keys.js';
 import { writeRunReport } from './report-run.js';
 import { RunHalted } from './run-halted.js';
 import { openOrganisation, type RunRequest, type RunSession, withLease, withRun } from './run-session.js';
@@ -32,16 +38,22 @@ export async function runSweep(
   options: { writeReport: boolean },
   signal: AbortSignal,
 ): Promise<RunSummary> {
+  const startedAt = workplace.clock.now();
   const client = workplace.client();
   const organisation = await openOrganisation(workplace);
   const summary = await withLease(workplace, `sweep/${organisation.name}`, signal, (held) =>
     withRun(workplace, held, toRequest(workplace, organisation), async (session) => {
       try {
-        const account = await identifyAccount(workplace, organisation, client, session.signal);
-        await session.write((transaction) =>
-          setRunAccount(transaction, session.run.runId, account.accountId, client.keyFingerprint),
+        const patience = { workplace, runId: session.runId, startedAt, signal: session.signal };
+        const { value: account } = await outlastOutage(patience, (waiting) =>
+          identifyAccount(workplace, organisation, client, waiting),
         );
-        return await sweepAccount(session, account);
+        await session.write(async (transaction) => {
+          await setRunAccount(transaction, session.run.runId, account.accountId);
+          await noteRunKey(transaction, session.run.runId, client.keyFingerprint, workplace.clock.now());
+        });
+        const keys = recordKeys(session, client);
+        return await sweepAccount(session, account, patience).finally(() => keys.close());
       } catch (error) {
         const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
         if (!(halt instanceof RunHalted)) throw error;
@@ -73,12 +85,12 @@ const nothing: SweepRow = {
   unprovenBecause: null,
 };
 
-async function sweepAccount(session: RunSession, account: Account): Promise<RunSummary> {
+async function sweepAccount(session: RunSession, account: Account, patience: Patience): Promise<RunSummary> {
   const { workplace, runId } = session;
   workplace.tell({ kind: 'stage_started', runId, stage: 'sweep' });
   const isStart = !(await hasSweep(workplace.database, account.accountId));
   const tally = { appeared: 0, changed: 0 };
-  const walk = sweepDossiers(workplace.client().dossiers, workplace.settings.sweep, session.signal);
+  const walk = sweepDossiers(toPatientPages(workplace.client(), patience), workplace.settings.sweep);
   let next = await walk.next();
   for (let seen = 0; !next.done; next = await walk.next()) {
     await savePage(session, account, next.value, tally, isStart);
@@ -86,6 +98,20 @@ async function sweepAccount(session: RunSession, account: Account): Promise<RunS
     workplace.tell({ kind: 'progress', runId, stage: 'sweep', done: seen, total: null });
   }
   return finishSweep(session, account, next.value, isStart ? tally : null);
+}
+
+/** The pages of the dossier list, each asked for again while the service is out of reach and the run's deadline allows. */
+function toPatientPages(client: Client, patience: Patience): Pick<Dossiers, 'pages'> {
+  return {
+    pages: (query = {}) =>
+      walkDossierPages(async (next) => {
+        const page = (signal: AbortSignal): ReturnType<Dossiers['page']> =>
+          client.dossiers.page(next, { signal }).catch((error: unknown) => {
+            throw toHalt(error, signal);
+          });
+        return (await outlastOutage(patience, page)).value;
+      }, query),
+  };
 }
 
 async function savePage(

@@ -9,6 +9,7 @@ import type { RosterSettings } from '../roster/settings.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database.js';
 import type { RunEvent } from './run-event.js';
+import type { RunDeadlineSettings } from './settings.js';
 
 /** The settings that runs obey; the configuration satisfies it. */
 export interface RunSettings {
@@ -24,6 +25,7 @@ export interface RunSettings {
   changes: ChangeSettings;
   sweep: SweepSettings;
   reports: ReportSettings;
+  run: RunDeadlineSettings;
   mail?: MailSettings | undefined;
 }
 

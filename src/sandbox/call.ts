@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server';
+import type { Context } from 'hono';
 import type { KeyOwner } from './keys.js';
 import type { LedgerEntry } from './ledger.js';
 
@@ -13,3 +14,5 @@ export interface CallEnv {
     body: unknown;
   };
 }
+/** One call on its way through the sandbox. */
+export type Call = Context<CallEnv>;

@@ -1,20 +1,24 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { makeToken } from './make-token.js';
 
 /** Whose account a key opens. */
 export type Account = 'main' | 'other';
 /** The mode that a key decides (interface: Mode rules). */
 export type Mode = 'test' | 'live';
+/** What a credential is for (interface: Authentication 3). */
+export type KeyKind = 'private' | 'public' | 'jwt';
 /** What a presented key looks like by its prefix; `none` when nothing was presented. */
 export type KeyFamily = 'private_sandbox' | 'private' | 'public_sandbox' | 'public' | 'unknown' | 'none';
 
-/** The account and mode behind a private key, and the public key of the same mode. */
+/** The account and mode behind a credential, and the public key of the same mode. */
 export interface KeyOwner {
   account: Account;
   mode: Mode;
+  kind: KeyKind;
   publicKey: string;
 }
 
-/** Every credential of one sandbox, made anew at each start. */
+/** The credentials of a sandbox and the names it answers to, made anew at each start. */
 export interface SandboxKeys {
   privateKey: string;
   livePrivateKey: string;
@@ -24,14 +28,19 @@ export interface SandboxKeys {
   kycLevel: string;
   kybLevel: string;
   jwt: string;
-  owners: ReadonlyMap<string, KeyOwner>;
 }
 
-const makeToken = (): string =>
-  randomBytes(32)
-    .toString('base64')
-    .replace(/[^A-Za-z0-9]/g, '')
-    .slice(0, 24);
+/** The credentials that open a sandbox at this moment. */
+export interface KeyRing {
+  /** The credentials handed out; `privateKey` is the latest, also when it was revoked. */
+  readonly keys: Readonly<SandboxKeys>;
+  /** The owner of a credential; undefined when it opens nothing. */
+  findOwner(key: string): KeyOwner | undefined;
+  /** Revokes the main organisation's private test key and gives its successor, which belongs to the same public key. */
+  rotate(): string;
+  /** Revokes the main organisation's private test key. */
+  revoke(): void;
+}
 
 const makeJwt = (): string => {
   const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -39,26 +48,47 @@ const makeJwt = (): string => {
   return `${content}.${createHmac('sha256', randomBytes(32)).update(content).digest('base64url')}`;
 };
 
+const makePrivateTestKey = (): string => `private_sandbox_${makeToken()}`;
+
 /** Makes the credentials of one sandbox: two modes of the main organisation and another organisation in test mode. */
-export const makeKeys = (): SandboxKeys => {
-  const privateKey = `private_sandbox_${makeToken()}`;
-  const livePrivateKey = `private_${makeToken()}`;
-  const otherPrivateKey = `private_sandbox_${makeToken()}`;
-  const publicKey = `public_sandbox_${makeToken()}`;
-  return {
-    privateKey,
-    livePrivateKey,
-    otherPrivateKey,
-    publicKey,
+export const createKeyRing = (): KeyRing => {
+  const keys: SandboxKeys = {
+    privateKey: makePrivateTestKey(),
+    livePrivateKey: `private_${makeToken()}`,
+    otherPrivateKey: makePrivateTestKey(),
+    publicKey: `public_sandbox_${makeToken()}`,
     workflowToken: `wf_${makeToken()}`,
     kycLevel: 'kyc_standard',
     kybLevel: 'kyb_standard',
     jwt: makeJwt(),
-    owners: new Map<string, KeyOwner>([
-      [privateKey, { account: 'main', mode: 'test', publicKey }],
-      [livePrivateKey, { account: 'main', mode: 'live', publicKey: `public_${makeToken()}` }],
-      [otherPrivateKey, { account: 'other', mode: 'test', publicKey: `public_sandbox_${makeToken()}` }],
-    ]),
+  };
+  const livePublicKey = `public_${makeToken()}`;
+  const otherPublicKey = `public_sandbox_${makeToken()}`;
+  const inTest = { account: 'main', mode: 'test', publicKey: keys.publicKey } as const;
+  const inLive = { account: 'main', mode: 'live', publicKey: livePublicKey } as const;
+  const ofOther = { account: 'other', mode: 'test', publicKey: otherPublicKey } as const;
+  const owners = new Map<string, KeyOwner>([
+    [keys.privateKey, { ...inTest, kind: 'private' }],
+    [keys.publicKey, { ...inTest, kind: 'public' }],
+    [keys.jwt, { ...inTest, kind: 'jwt' }],
+    [keys.livePrivateKey, { ...inLive, kind: 'private' }],
+    [livePublicKey, { ...inLive, kind: 'public' }],
+    [keys.otherPrivateKey, { ...ofOther, kind: 'private' }],
+    [otherPublicKey, { ...ofOther, kind: 'public' }],
+  ]);
+  const revoke = (): void => {
+    owners.delete(keys.privateKey);
+  };
+  return {
+    keys,
+    findOwner: (key) => owners.get(key),
+    revoke,
+    rotate: () => {
+      revoke();
+      keys.privateKey = makePrivateTestKey();
+      owners.set(keys.privateKey, { ...inTest, kind: 'private' });
+      return keys.privateKey;
+    },
   };
 };
 

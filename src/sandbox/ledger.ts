@@ -5,6 +5,8 @@ export interface LedgerEntry {
   sequence: number;
   /** When the call arrived, ISO 8601. */
   time: string;
+  /** When the call arrived, in milliseconds of `performance.now()`, taken before its body was read. */
+  atMs: number;
   method: string;
   /** Below the version prefix, for example `/aml/search`. */
   path: string;
@@ -23,7 +25,7 @@ export interface LedgerEntry {
 /** The sandbox's own account of the calls it received. */
 export interface Ledger {
   /** Notes a call that has arrived; its outcome is filled in by `settle`. */
-  open(call: Omit<LedgerEntry, 'sequence' | 'time' | 'status' | 'worked'>): LedgerEntry;
+  open(call: Omit<LedgerEntry, 'sequence' | 'status' | 'worked'>): LedgerEntry;
   /** Notes how a call ended: the status answered (null when cut). */
   settle(entry: LedgerEntry, status: number | null): void;
   /** The calls that are kept, oldest first: the last 100,000. */
@@ -45,7 +47,7 @@ export const createLedger = (): Ledger => {
   return {
     open: (call) => {
       sequence += 1;
-      const entry = { sequence, time: new Date().toISOString(), ...call, status: null, worked: false };
+      const entry = { sequence, ...call, status: null, worked: false };
       entries.push(entry);
       // Cutting in large steps keeps the cost per call constant.
       if (entries.length >= KEPT_CALLS * 2) entries = entries.slice(-KEPT_CALLS);

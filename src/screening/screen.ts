@@ -32,6 +32,7 @@ export async function screen(aml: Aml, request: ScreeningRequest, options: CallO
     return { kind: 'screened', answer: answer.data, body: answer.body };
   } catch (error) {
     if (options.signal?.aborted) return { kind: 'aborted' };
+    if (options.waitSignal?.aborted && error === options.waitSignal.reason) return { kind: 'aborted' };
     if (isHalting(error)) return { kind: 'halted', error };
     if (error instanceof NightscreenError)
       return { kind: 'failed', reason: toReason(error), isTransient: isTransient(error) };

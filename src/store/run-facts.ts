@@ -10,6 +10,7 @@ import { readRun } from './find-runs.js';
 import { firstRow } from './first-row.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { toRunId } from './run-id.js';
+import { readRunKeys } from './run-keys.js';
 import type { RunRow } from './run-row.js';
 
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
@@ -44,7 +45,7 @@ export async function readRunFacts(
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     settingsDigest: run.settingsDigest,
-    keyFingerprint: run.keyFingerprint ?? '',
+    keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
     rosterSource: await readRosterSource(database, run),
     counts: sums?.counts ?? null,

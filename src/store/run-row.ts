@@ -25,7 +25,6 @@ export interface RunRow {
   owner: string;
   resumed: number;
   settingsDigest: string;
-  keyFingerprint: string | null;
   version: string;
   comparedRunId: number | null;
   startedAt: Date;
@@ -51,7 +50,6 @@ export const runRow = z
     owner: z.string(),
     resumed: z.number(),
     settings_digest: z.string(),
-    key_fingerprint: z.string().nullable(),
     version: z.string(),
     compared_run_id: z.number().nullable(),
     started_at: z.date(),
@@ -75,7 +73,6 @@ export const runRow = z
       owner: row.owner,
       resumed: row.resumed,
       settingsDigest: row.settings_digest,
-      keyFingerprint: row.key_fingerprint,
       version: row.version,
       comparedRunId: row.compared_run_id,
       startedAt: row.started_at,

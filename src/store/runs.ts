@@ -63,18 +63,9 @@ export async function setRunStage(database: Queryable, runId: number, stage: Run
   await database.execute('update run set stage = $2 where run_id = $1', [runId, stage]);
 }
 
-/** Notes under which account and key a run works. */
-export async function setRunAccount(
-  database: Queryable,
-  runId: number,
-  accountId: number | null,
-  keyFingerprint: string | null,
-): Promise<void> {
-  await database.execute('update run set account_id = $2, key_fingerprint = $3 where run_id = $1', [
-    runId,
-    accountId,
-    keyFingerprint,
-  ]);
+/** Notes under which account a run works. */
+export async function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<void> {
+  await database.execute('update run set account_id = $2 where run_id = $1', [runId, accountId]);
 }
 
 /** Notes the run whose results this one is compared with: the roster's last finished screening under the same account. */

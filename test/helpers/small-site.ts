@@ -6,14 +6,14 @@ import type { Workplace } from '../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database.js';
 import { canaries, people, watchlist, writeRoster } from './small-world.js';
-import { makeWorkplace, type WorkplaceOptions } from './workplace.js';
+import { makeWorkplace, type TestWorkplace, type WorkplaceOptions } from './workplace.js';
 
 /** A sandbox, an empty database and a small roster, with what it takes to run one over the other. */
 export interface SmallSite {
   sandbox: Sandbox;
   database: Database;
   roster: RosterSettings;
-  work(options?: WorkplaceOptions): Promise<Workplace>;
+  work(options?: WorkplaceOptions): Promise<TestWorkplace>;
   /** A rescreening of who is due, unless said otherwise. */
   run(workplace: Workplace, options?: Partial<ScreeningOptions>): Promise<RunSummary>;
 }

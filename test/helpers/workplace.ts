@@ -15,23 +15,30 @@ export interface WorkplaceOptions {
   apiKey?: string;
   settings?: Partial<RunSettings>;
   maxAttempts?: number;
+  readKeyAgain?: () => string;
 }
+
+/** A workplace that keeps what its runs tell. */
+export type TestWorkplace = Workplace & { events: RunEvent[] };
 
 /** A workplace over a sandbox with quick pace and short back-off; `events` collects what runs tell. */
 export async function makeWorkplace(
   database: Database,
   sandbox: Sandbox,
   options: WorkplaceOptions = {},
-): Promise<Workplace & { events: RunEvent[] }> {
+): Promise<TestWorkplace> {
   const events: RunEvent[] = [];
   const rate = { perSecond: 400, concurrency: 8 };
   const client = createClient({
     baseUrl: sandbox.url,
     apiKey: options.apiKey ?? sandbox.privateKey,
     rate,
+    ...(options.readKeyAgain === undefined ? {} : { readKeyAgain: options.readKeyAgain }),
     retry: { maxAttempts: options.maxAttempts ?? 4, baseDelayMs: 5, maxDelayMs: 50 },
     timeoutSeconds: 5,
+    ...(options.settings?.service?.mode === undefined ? {} : { mode: options.settings.service.mode }),
   });
+  client.listen((event) => events.push({ kind: 'service', event }));
   return {
     database,
     client: () => client,
@@ -44,6 +51,7 @@ export async function makeWorkplace(
       screening: { cadenceHours: 24, leaveAfterDays: 7 },
       changes: { scoreStep: 0.02 },
       sweep: { perPage: 100 },
+      run: { deadline: '200ms', timezone: 'UTC' },
       reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-reports-')) },
       ...options.settings,
     },

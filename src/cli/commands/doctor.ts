@@ -5,11 +5,24 @@ import { checkMail, checkRosters } from '../doctor/check-inputs.js';
 import { checkClock, checkDatabase, checkFolder, checkSchedules } from '../doctor/check-machine.js';
 import { checkService } from '../doctor/check-service.js';
 import { type Finding, well, wrong } from '../doctor/finding.js';
+import type { ProbeReport } from '../doctor/probe/probe-service.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
 import type { Act, Invocation } from '../invocation.js';
+import { parseWholeNumber } from '../parse-number.js';
 import { loadInvocationConfig } from '../session.js';
+
+interface DoctorOptions {
+  probe?: true;
+  spend?: number;
+}
+
+/** What the doctor found; `probe` is null where it was not asked for, or could not be asked. */
+interface Examination {
+  checks: Finding[];
+  probe: ProbeReport | null;
+}
 
 async function checkAll(config: Config): Promise<Finding[]> {
   const { database, reports } = config.settings;
@@ -27,15 +40,42 @@ async function checkAll(config: Config): Promise<Finding[]> {
   ];
 }
 
-async function examine(invocation: Invocation): Promise<Finding[]> {
+async function askProbe(config: Config, spend: number, signal: AbortSignal): Promise<ProbeReport> {
+  const { runProbe } = await import('../doctor/probe/run-probe.js');
+  return runProbe(config, spend, signal);
+}
+
+async function examine(invocation: Invocation, options: DoctorOptions): Promise<Examination> {
   try {
-    return await checkAll(loadInvocationConfig(invocation));
+    const config = loadInvocationConfig(invocation);
+    const checks = await checkAll(config);
+    return { checks, probe: options.probe ? await askProbe(config, options.spend ?? 0, invocation.signal) : null };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems.map(({ where, path, message }) =>
+    const checks = error.problems.map(({ where, path, message }) =>
       wrong('config', `${where}: ${path === '' ? '' : `${path}: `}${message}`, 'correct it; the other checks need it'),
     );
+    return { checks, probe: null };
   }
+}
+
+const formatFindings = (findings: readonly Finding[]): string =>
+  formatTable(
+    findings.flatMap(({ check, state, message, next }) => [
+      [state, check, message],
+      ...(next === null ? [] : [['', '', `-> ${next}`]]),
+    ]),
+  );
+
+function formatProbe({ findings, calls, snippet }: ProbeReport): string {
+  const operations = Object.entries(calls.byOperation).map(([operation, count]) => [count, operation]);
+  return [
+    '\nWhat the service does where its interface says nothing:\n',
+    formatFindings(findings),
+    `\n${calls.total === 1 ? '1 call' : `${calls.total} calls`}, ${calls.searches} of them searches\n`,
+    formatTable(operations),
+    snippet === '' ? '' : `\n# for nightscreen.config.yaml\n${snippet}`,
+  ].join('');
 }
 
 /** Adds `doctor`. */
@@ -43,21 +83,21 @@ export function addDoctorCommand(program: Command, act: Act): void {
   program
     .command('doctor')
     .description('check settings, key, service, database, folders, rosters, mail and schedules')
-    .addHelpText('after', examples(['doctor', 'doctor --json']))
-    .action(() =>
-      act(async (invocation) => {
-        const findings = await examine(invocation);
-        const isWell = findings.every((finding) => finding.state !== 'fail');
+    .option('--probe', 'also try what the interface leaves open, and print settings to paste; creates nothing')
+    .option('--spend <count>', 'let the probe make so many searches, 0 to 20 (default: 0)', parseWholeNumber(0, 20))
+    .addHelpText('after', examples(['doctor', 'doctor --json', 'doctor --probe', 'doctor --probe --spend 2']))
+    .action((options: DoctorOptions, command: Command) => {
+      if (options.spend !== undefined && !options.probe) {
+        command.error("error: option '--spend <count>' cannot be used without option '--probe'");
+      }
+      return act(async (invocation) => {
+        const { checks, probe } = await examine(invocation, options);
+        const isWell = [...checks, ...(probe?.findings ?? [])].every((finding) => finding.state !== 'fail');
         return {
           exitCode: isWell ? exitCodes.complete : exitCodes.incomplete,
-          document: { schema: 'nightscreen/doctor/1', ok: isWell, checks: findings },
-          text: formatTable(
-            findings.flatMap(({ check, state, message, next }) => [
-              [state, check, message],
-              ...(next === null ? [] : [['', '', `-> ${next}`]]),
-            ]),
-          ),
+          document: { schema: 'nightscreen/doctor/1', ok: isWell, checks, ...(probe === null ? {} : { probe }) },
+          text: formatFindings(checks) + (probe === null ? '' : formatProbe(probe)),
         };
-      }),
-    );
+      });
+    });
 }

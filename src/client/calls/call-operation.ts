@@ -75,7 +75,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   };
 
   return async (operation, options = {}) => {
-    const waiting = followSignals(closing, options.signal);
+    const waiting = followSignals(closing, [options.signal, options.waitSignal]);
     let isRenewed = false;
     try {
       for (let attempt = 1; ; attempt += 1) {

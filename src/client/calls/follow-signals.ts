@@ -9,23 +9,25 @@ export interface BoundSignal {
 
 const nothing = (): void => undefined;
 
-/** A signal that is aborted, with the same reason, as soon as one of the two is. */
-export const followSignals = (own: AbortSignal, other: AbortSignal | undefined): BoundSignal => {
+/** A signal that is aborted, with the same reason, as soon as `own` or one of the others is. */
+export const followSignals = (own: AbortSignal, others: readonly (AbortSignal | undefined)[]): BoundSignal => {
   // Many calls under one signal are no leak; each lets go of it.
   setMaxListeners(0, own);
-  if (other === undefined) return { signal: own, clear: nothing };
-  setMaxListeners(0, other);
+  if (others.every((other) => other === undefined)) return { signal: own, clear: nothing };
   // AbortSignal.any would keep something for every call alive as long as a run's signal lives (Node 20).
   const controller = new AbortController();
-  const follow = (): void => controller.abort(own.aborted ? own.reason : other.reason);
-  own.addEventListener('abort', follow, { once: true });
-  other.addEventListener('abort', follow, { once: true });
-  if (own.aborted || other.aborted) follow();
+  const signals = [own, ...others];
+  const follow = (): void => controller.abort(signals.find((signal) => signal?.aborted)?.reason);
+  for (const signal of signals) {
+    if (signal === undefined) continue;
+    setMaxListeners(0, signal);
+    signal.addEventListener('abort', follow, { once: true });
+  }
+  if (signals.some((signal) => signal?.aborted)) follow();
   return {
     signal: controller.signal,
     clear: () => {
-      own.removeEventListener('abort', follow);
-      other.removeEventListener('abort', follow);
+      for (const signal of signals) signal?.removeEventListener('abort', follow);
     },
   };
 };

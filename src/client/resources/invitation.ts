@@ -37,7 +37,9 @@ export type InvitationPage = z.output<typeof invitationPageSchema>;
 
 /** The supported locales (interface: Locale entry), bare or in an envelope that is not shown. */
 export const localesSchema = z
-  .union([z.array(z.unknown()).transform((locales) => ({ locales })), soleListSchema('locales')])
+  .unknown()
+  .transform((answer) => (Array.isArray(answer) ? { locales: answer } : answer))
+  .pipe(soleListSchema('locales'))
   .pipe(z.object({ locales: z.array(z.object({ code: z.string().min(1), name: z.string() })) }));
 /** The values that `locale` may have, each with its name for people (interface: Locale entry). */
 export type Locales = z.output<typeof localesSchema>;

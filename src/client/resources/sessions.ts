@@ -68,6 +68,7 @@ const toCancellation = (sessionId: string): Operation<ServiceStatus> => ({
   successStatus: 200,
   retry: 'after_refusal',
   schema: statusSchema,
+  mayBeEmpty: true,
 });
 
 const toUpdate = (sessionId: string, update: SessionUpdate): Operation<ServiceStatus> => ({
@@ -78,6 +79,7 @@ const toUpdate = (sessionId: string, update: SessionUpdate): Operation<ServiceSt
   // The same fields once more leave the same session.
   retry: 'repeatable',
   schema: statusSchema,
+  mayBeEmpty: true,
 });
 
 const toRetrieval = (sessionId: string): Operation<ServiceRecord> => ({
@@ -96,6 +98,7 @@ const toSms = (sessionId: string, sms: SessionSms): Operation<ServiceStatus> => 
   retry: 'never',
   isBillable: true,
   schema: statusSchema,
+  mayBeEmpty: true,
 });
 
 const toPreflight = (sessionId: string): Operation<ServiceRecord> => ({
@@ -118,6 +121,7 @@ const toConsent = (sessionId: string, givesConsent: boolean): Operation<ServiceS
     // The same decision once more leaves the same session.
     retry: 'repeatable',
     schema: statusSchema,
+    mayBeEmpty: true,
   };
 };
 

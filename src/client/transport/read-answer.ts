@@ -43,7 +43,7 @@ export const readAnswer = <T>(operation: Operation<T>, answer: RawAnswer): { dat
   const text = body.toString('utf8').replace(/^\uFEFF/, '');
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = text === '' && operation.mayBeEmpty ? {} : JSON.parse(text);
   } catch {
     return fail('not_json', 'the answer is not JSON');
   }

@@ -8,7 +8,7 @@ import { diffMatches } from '../../../src/changes/diff-matches.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { configSchema } from '../../../src/config/schema.js';
 import { digestSettings } from '../../../src/config/settings-digest.js';
-import { RunLockedError } from '../../../src/errors.js';
+import { ConfigError, RunLockedError } from '../../../src/errors.js';
 import type { Match } from '../../../src/matches/match.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { runImport } from '../../../src/runs/import-run.js';
@@ -101,7 +101,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const stopped = await run(await work({ settings: slow(sandbox) }), { maxSearches: 5 });
     expect(stopped).toMatchObject({ state: 'stopped', counts: { changes: 1 } });
     const live = { service: { ...slow(sandbox).service, mode: 'live' } } as const;
-    await expect(run(await work({ settings: live }))).rejects.toThrow();
+    await expect(work({ settings: live }).then((workplace) => run(workplace))).rejects.toThrow(ConfigError);
     expect(await showRun(database, stopped.runId)).toMatchObject({ state: 'stopped', counts: { changes: 1 } });
     expect((await run(await work())).runId).toBe(stopped.runId);
   });

@@ -90,7 +90,7 @@ describeOnEachDatabase('a sweep', (open) => {
 
   it('dossiers created during the walk are seen, once, and it stays proven', async () => {
     const { sandbox, workplace } = await begin(range(1, 50));
-    const walk = sweepDossiers(workplace.client().dossiers, { perPage: 20 }, signal);
+    const walk = sweepDossiers(workplace.client().dossiers, { perPage: 20 });
     const seen: string[] = [];
     let next = await walk.next();
     for (let page = 1; !next.done; page += 1, next = await walk.next()) {

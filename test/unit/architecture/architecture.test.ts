@@ -40,6 +40,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'dossiers',
     'reports',
     'mail',
+    'runs',
     'scheduling',
   ],
   jobs: ['runs', 'config', 'errors'],

@@ -82,6 +82,9 @@ test('the settings schema is strict and has every default', () => {
     retry: { maxAttempts: 6, baseDelayMs: 500, maxDelayMs: 20_000 },
     maxResponseBytes: 16_777_216,
     aml: { nameField: 'name' },
+    dossiers: { levelField: 'level' },
+    invitations: { workflowField: 'workflowToken' },
+    sessions: { levelField: 'kyc_level' },
   });
   for (const wrong of [
     { url: 'x' },

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createFaultScript } from '../../../src/sandbox/faults.js';
+import { createFaultScript, type Fault } from '../../../src/sandbox/trouble/faults.js';
+
+const search = (name: string) => ({ path: '/aml/search', method: 'POST', name });
+const list = { path: '/dossiers', method: 'GET' };
 
 describe('a fault script', () => {
   it('plays faults in order, each as often as it says', () => {
     const script = createFaultScript();
     script.replace([{ status: 503, times: 2 }, { delayMs: 5 }]);
-    const taken = [1, 2, 3, 4].map(() => script.take('/aml/search', 'A'));
+    const taken = [1, 2, 3, 4].map(() => script.take(search('A')));
     expect(taken.map((fault) => fault && ('status' in fault ? fault.status : 'delay'))).toEqual([
       503,
       503,
@@ -17,22 +20,34 @@ describe('a fault script', () => {
   it('passes over faults for other paths and names and keeps their place', () => {
     const script = createFaultScript();
     script.replace([{ status: 500, path: '/dossiers' }, { status: 429, name: 'B' }, { status: 503 }]);
-    expect(script.take('/aml/search', 'A')).toMatchObject({ status: 503 });
-    expect(script.take('/aml/search', 'A')).toBeUndefined();
-    expect(script.take('/aml/search', 'B')).toMatchObject({ status: 429 });
-    expect(script.take('/dossiers', undefined)).toMatchObject({ status: 500 });
+    expect(script.take(search('A'))).toMatchObject({ status: 503 });
+    expect(script.take(search('A'))).toBeUndefined();
+    expect(script.take(search('B'))).toMatchObject({ status: 429 });
+    expect(script.take(list)).toMatchObject({ status: 500 });
+  });
+
+  it('tells operations of one path apart by their method', () => {
+    const script = createFaultScript();
+    script.replace([{ status: 503, path: '/dossiers', method: 'POST' }]);
+    expect(script.take(list)).toBeUndefined();
+    expect(script.take({ ...list, method: 'POST' })).toMatchObject({ status: 503 });
   });
 
   it('begins after the further calls it was told to let pass', () => {
     const script = createFaultScript();
     script.replace([{ status: 402, afterCalls: 2, path: '/aml/search' }]);
-    expect(script.take('/dossiers', undefined)).toBeUndefined();
-    expect([1, 2, 3, 4].map(() => script.take('/aml/search', 'A') !== undefined)).toEqual([false, false, true, false]);
+    expect(script.take(list)).toBeUndefined();
+    expect([1, 2, 3, 4].map(() => script.take(search('A')) !== undefined)).toEqual([false, false, true, false]);
   });
 
-  it('refuses a fault that is none', () => {
-    const script = createFaultScript();
-    expect(() => script.replace([{ status: 200 }])).toThrow();
-    expect(() => script.replace([{ delayMs: -1 }])).toThrow();
+  it.each<Fault>([
+    { status: 200 },
+    { delayMs: -1 },
+    { huge: { megabytes: 0 } },
+    { redirect: { location: '' } },
+    { status: 503, times: 0 },
+    { status: 503, path: 'aml/search' },
+  ])('refuses %o, which is none', (fault) => {
+    expect(() => createFaultScript().replace([fault])).toThrow();
   });
 });

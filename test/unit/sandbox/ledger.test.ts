@@ -3,7 +3,15 @@ import { createLedger } from '../../../src/sandbox/ledger.js';
 
 it('a ledger keeps the last 100,000 calls and counts all of them, under a bounded number of counters', () => {
   const ledger = createLedger();
-  const call = { queryString: '', searchName: null, searchType: null, keyFamily: 'none', mode: null } as const;
+  const arrival = { time: '2026-01-01T00:00:00.000Z', atMs: 1 };
+  const call = {
+    ...arrival,
+    queryString: '',
+    searchName: null,
+    searchType: null,
+    keyFamily: 'none',
+    mode: null,
+  } as const;
   for (let index = 0; index < 250_000; index += 1) {
     const path = index % 2 === 0 ? '/dossiers' : `/invented/${index}`;
     ledger.settle(ledger.open({ ...call, method: 'GET', path }), index % 4 === 0 ? null : 200);

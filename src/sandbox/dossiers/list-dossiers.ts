@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type SandboxDossier, sandboxDossierSchema } from './world.js';
+import { describeProblem } from '../describe-problem.js';
+import { type SandboxDossier, sandboxDossierSchema } from '../world.js';
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
@@ -42,10 +43,6 @@ const isWanted = ({ dossier, createdAtMs, searchText }: Row, filter: Filter): bo
   (filter.date_from === undefined || createdAtMs >= filter.date_from) &&
   (filter.date_to === undefined || createdAtMs <= filter.date_to);
 
-const toProblem = (error: z.ZodError): { problem: string } => ({
-  problem: error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
-});
-
 /** Prepares dossiers for listing: most recent first, those of the same instant by id. */
 export const createDossierList = (dossiers: readonly SandboxDossier[]): ListDossiers => {
   const rows = dossiers.map(toRow);
@@ -85,10 +82,10 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]): ListDoss
 
   return (query) => {
     const filter = filterSchema.safeParse(query);
-    if (!filter.success) return toProblem(filter.error);
+    if (!filter.success) return { problem: describeProblem(filter.error) };
     const cursor = query['starting_after'];
     if (cursor !== undefined) return listAfter(cursor, filter.data);
     const page = pageSchema.safeParse(query);
-    return page.success ? listPage(page.data.page, filter.data) : toProblem(page.error);
+    return page.success ? listPage(page.data.page, filter.data) : { problem: describeProblem(page.error) };
   };
 };

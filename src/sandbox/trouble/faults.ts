@@ -5,6 +5,8 @@ const scope = {
   times: z.number().int().min(1).default(1),
   /** Only requests to this path below the version prefix, for example `/aml/search`. */
   path: z.string().startsWith('/').optional(),
+  /** Only requests with this method. */
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
   /** Only searches for this name, as sent. */
   name: z.string().optional(),
   /** It begins after this many further matching requests, which are answered normally. */
@@ -15,6 +17,8 @@ const statusFault = z.strictObject({
   ...scope,
   status: z.number().int().min(400).max(599),
   retryAfter: z.string().optional(),
+  /** The code in the error body; the status decides by default. */
+  code: z.string().optional(),
   body: z.string().optional(),
 });
 const cutFault = z.strictObject({ ...scope, cut: z.enum(['before_work', 'after_work']) });
@@ -27,25 +31,44 @@ const rawFault = z.strictObject({
     contentType: z.string().optional(),
   }),
 });
+const hangFault = z.strictObject({ ...scope, hang: z.enum(['before_headers', 'in_body']) });
+const hugeFault = z.strictObject({
+  ...scope,
+  huge: z.strictObject({ megabytes: z.number().positive().max(10_000) }),
+});
+const redirectFault = z.strictObject({ ...scope, redirect: z.strictObject({ location: z.string().min(1) }) });
 
 /** A scripted fault; the list form is what `PUT /_sandbox/faults` takes. */
-export const faultSchema = z.union([statusFault, cutFault, delayFault, rawFault]);
-/** A scripted fault as a caller writes it: an error status, a cut connection, a delay, or a raw answer. */
+export const faultSchema = z.union([statusFault, cutFault, delayFault, rawFault, hangFault, hugeFault, redirectFault]);
+/** A scripted fault as a caller writes it: an error status, a cut connection, a delay, a hang, a redirect, or a raw or huge answer. */
 export type Fault = z.input<typeof faultSchema>;
 /** A scripted fault with its defaults filled in. */
 export type ActiveFault = z.output<typeof faultSchema>;
+
+/** What a fault may be limited to. */
+export interface FaultTarget {
+  path: string;
+  method: string;
+  /** The name searched for. */
+  name?: string | undefined;
+}
 
 /** The faults that are left, in order. */
 export interface FaultScript {
   /** Replaces what is left; throws when a fault is not well-formed. */
   replace(faults: readonly Fault[]): void;
   /** The fault for this request, which it uses up once; undefined when the request is to be answered normally. */
-  take(path: string, name: string | undefined): ActiveFault | undefined;
+  take(target: FaultTarget): ActiveFault | undefined;
 }
+
+const isMeant = (fault: ActiveFault, target: FaultTarget): boolean =>
+  (fault.path === undefined || fault.path === target.path) &&
+  (fault.method === undefined || fault.method === target.method) &&
+  (fault.name === undefined || fault.name === target.name);
 
 /**
  * Keeps faults in order: of those that match a request the first one decides, also while it waits for its
- * `afterCalls`; faults for other paths or names are passed over and keep their place.
+ * `afterCalls`; faults for other paths, methods or names are passed over and keep their place.
  */
 export const createFaultScript = (): FaultScript => {
   let left: ActiveFault[] = [];
@@ -53,12 +76,8 @@ export const createFaultScript = (): FaultScript => {
     replace: (faults) => {
       left = faults.map((fault) => faultSchema.parse(fault));
     },
-    take: (path, name) => {
-      const fault = left.find(
-        (candidate) =>
-          (candidate.path === undefined || candidate.path === path) &&
-          (candidate.name === undefined || candidate.name === name),
-      );
+    take: (target) => {
+      const fault = left.find((candidate) => isMeant(candidate, target));
       if (!fault) return undefined;
       if (fault.afterCalls > 0) {
         fault.afterCalls -= 1;

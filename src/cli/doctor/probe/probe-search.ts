@@ -1,0 +1,148 @@
+import { toKeyMode } from '../../../client/calls/api-key.js';
+import { doubtful, type Finding, well, wrong } from '../finding.js';
+import { describeUnexpected } from './describe-answer.js';
+import { judgeSearch, type SearchedParty, type SearchVerdict } from './judge-search.js';
+import { guessNameField, listNameFields } from './name-field.js';
+import type { Probe, ProbeFacts } from './probe.js';
+import type { ProbeAnswer, ProbeSender } from './probe-sender.js';
+
+/** What the search is probed with; at most `spend` searches with a name are sent, refused ones included. */
+export interface SearchProbeSettings {
+  configuredField: string;
+  apiKey: string;
+  spend: number;
+  party: SearchedParty;
+}
+
+/** Searches that were sent with a name, and the field that was accepted. */
+interface SearchTrial {
+  accepted: { field: string; ids: readonly string[]; breach: string | null } | null;
+  refusals: readonly string[];
+  unanswered: string | null;
+}
+
+const path = '/aml/search';
+
+/** Whether requests cost nothing: by the key's prefix and the service's own word, and never against either (interface: Mode rules 2). */
+const isFree = (apiKey: string, facts: ProbeFacts): boolean => {
+  const words = [toKeyMode(apiKey), facts.mode];
+  return words.includes('test') && !words.includes('live');
+};
+
+const describeTrial = (trial: SearchTrial, spent: number, configured: string): Finding => {
+  const check = 'name field';
+  const { accepted, refusals, unanswered } = trial;
+  const refused = refusals.length === 0 ? '' : `refused: ${refusals.join('; ')}`;
+  if (accepted === null) {
+    if (unanswered !== null) return doubtful(check, `not proven: ${unanswered}`, 'probe again later');
+    return wrong(
+      check,
+      refused,
+      `ask the operators for the name, or try more of them: --spend ${Math.min(20, spent + 6)}`,
+    );
+  }
+  const found = `\`${accepted.field}\` is accepted, the name's echo comes back`;
+  if (accepted.breach !== null) {
+    return wrong(check, `${found}, but the client would not take the answer: ${accepted.breach}`, 'tell the operators');
+  }
+  if (accepted.field === configured) return well(check, found);
+  return wrong(check, `${found}; ${refused}`, `set service.aml.nameField to ${accepted.field}`);
+};
+
+/** Which parameter a search takes the name in, and whether `results[].id` stays the same (interface: AML search). */
+export function probeSearch(sender: ProbeSender, facts: ProbeFacts, settings: SearchProbeSettings): Probe[] {
+  const { configuredField, apiKey, spend, party } = settings;
+  let guessed: string | undefined;
+  let trial: SearchTrial | null = null;
+  let spent = 0;
+
+  const search = (field: string): Promise<ProbeAnswer> => {
+    spent += 1;
+    const body = { type: party.type, [field]: party.name };
+    return sender.send({ method: 'POST', path, body, isSearch: true });
+  };
+
+  const askWithout = async (): Promise<Finding> => {
+    const check = 'search without a name';
+    if (!isFree(apiKey, facts)) {
+      const next =
+        spend === 0
+          ? '`doctor --probe --spend 2` searches with a name'
+          : 'nothing to do: it is searched with a name below';
+      return doubtful(check, 'not asked: a request with a live key may cost', next);
+    }
+    const answer = await sender.send({
+      method: 'POST',
+      path,
+      route: `${path} (without a name)`,
+      body: { type: party.type },
+    });
+    if (answer.status !== 400 && answer.status !== 422) {
+      const isAnswered = answer.status >= 200 && answer.status < 300;
+      const meaning = isAnswered ? ': a wrong name field would not be refused' : '';
+      const next = isAnswered ? 'nothing to set: an answer without the echo is never a clear' : 'probe again later';
+      return doubtful(check, `${describeUnexpected(answer)}${meaning}`, next);
+    }
+    guessed = guessNameField(answer.value);
+    const words = `is refused: ${describeUnexpected(answer)}, ${guessed === undefined ? 'naming no field' : `naming \`${guessed}\``}`;
+    return guessed === undefined || guessed === configuredField
+      ? well(check, words)
+      : doubtful(
+          check,
+          `${words} where ${configuredField} is configured`,
+          spend > 1 ? 'nothing to do: both are tried below' : '`doctor --probe --spend 2` tries both',
+        );
+  };
+
+  const tryFields = async (): Promise<SearchTrial> => {
+    const refusals: string[] = [];
+    for (const field of listNameFields(configuredField, guessed).slice(0, spend)) {
+      const verdict: SearchVerdict = await judgeSearch(await search(field), field, party);
+      if (verdict.kind === 'unanswered') return { accepted: null, refusals, unanswered: verdict.words };
+      if (verdict.kind === 'accepted') return { accepted: { field, ...verdict }, refusals, unanswered: null };
+      refusals.push(`\`${field}\` (${verdict.words})`);
+    }
+    return { accepted: null, refusals, unanswered: null };
+  };
+
+  const askField = async (): Promise<Finding> => {
+    if (spend === 0) {
+      facts.nameField = { name: guessed ?? configuredField, isProven: false };
+      return doubtful(
+        'name field',
+        `\`${facts.nameField.name}\`, not proven: that takes a search`,
+        '`doctor --probe --spend 2` makes it',
+      );
+    }
+    trial = await tryFields();
+    const isProven = trial.accepted !== null;
+    facts.nameField = { name: trial.accepted?.field ?? guessed ?? configuredField, isProven };
+    return describeTrial(trial, spent, configuredField);
+  };
+
+  const askIds = async (): Promise<Finding> => {
+    const check = 'match ids';
+    const accepted = trial?.accepted;
+    if (spend === 0)
+      return doubtful(check, 'not compared: that takes two searches', '`doctor --probe --spend 2` makes them');
+    if (!accepted) return doubtful(check, 'not compared: no search was accepted', 'settle the name field first');
+    if (accepted.ids.length === 0) {
+      return doubtful(check, `nothing to compare: ${party.name} gave no results`, 'name a listed party as a canary');
+    }
+    if (spent >= spend)
+      return doubtful(check, 'not compared: the spend is used up', `\`doctor --probe --spend ${spent + 1}\` goes on`);
+    const verdict = await judgeSearch(await search(accepted.field), accepted.field, party);
+    if (verdict.kind !== 'accepted') return doubtful(check, `not compared: ${verdict.words}`, 'probe again later');
+    const again = accepted.ids.filter((id) => verdict.ids.includes(id)).length;
+    const words = `${again} of ${accepted.ids.length} results of ${party.name} had the same id in a second search`;
+    return again === accepted.ids.length && again === verdict.ids.length
+      ? well(check, words)
+      : doubtful(check, words, 'nothing to set: matches whose id changed are paired by their content');
+  };
+
+  return [
+    { check: 'search without a name', ask: askWithout },
+    { check: 'name field', ask: askField },
+    { check: 'match ids', ask: askIds },
+  ];
+}

@@ -1,0 +1,11 @@
+/** What a bench found: `ratio` is what is measured over what it is measured by, and `goal` the least that is good enough. */
+export interface BenchResult {
+  bench: string;
+  ratio: number;
+  goal: number;
+  ok: boolean;
+  samples: readonly object[];
+}
+
+/** One bench: measures, tells people in whole lines what it finds, and gives the figures. */
+export type Bench = (tell: (line: string) => void) => Promise<BenchResult>;

@@ -1,0 +1,20 @@
+import type { Bench } from './bench.js';
+import { benchClient } from './client.js';
+
+const benches: Readonly<Record<string, Bench>> = { client: benchClient };
+
+const words = process.argv.slice(2);
+const [name = '', ...others] = words.filter((word) => word !== '--json');
+const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
+
+if (!bench || others.length > 0) {
+  process.stderr.write(`usage: npm run bench -- NAME [--json]\nbenches: ${Object.keys(benches).join(', ')}\n`);
+  process.exitCode = 2;
+} else {
+  const isForPeople = !words.includes('--json');
+  const result = await bench((line) => {
+    if (isForPeople) process.stdout.write(`${line}\n`);
+  });
+  process.stdout.write(`${JSON.stringify(result)}\n`);
+  process.exitCode = result.ok ? 0 : 3;
+}

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest';
+import { showRun } from '../../../src/runs/list-runs.js';
+import { resumeRun } from '../../../src/runs/resume-run.js';
+import { runSweep } from '../../../src/runs/sweep-run.js';
+import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/print-figure.js';
+import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { buildSandboxDossier, canaries, people, watchlist } from '../../helpers/small-world.js';
+
+const signal = new AbortController().signal;
+const patient = { deadline: '60s', timezone: 'UTC' };
+const names = Array.from({ length: 400 }, (_, index) => `Customer Number ${index}`);
+const searches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
+const soon = (ms: number, act: () => void): void => void setTimeout(act, ms);
+
+describe('a service that is out of reach', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+
+  it.each([503, 'cut'] as const)('pauses the run in its middle and costs few calls (%s)', async (status) => {
+    const { sandbox, work, run } = await begin(names);
+    const workplace = await work({ settings: { run: patient }, maxAttempts: 6 });
+    const concurrency = workplace.settings.service.rate.concurrency;
+    let isOver = false;
+    let goodAtMs = 0;
+    const going = run(workplace);
+    const watch = setInterval(() => {
+      if (searches(sandbox).length < 100) return;
+      clearInterval(watch);
+      sandbox.setWeather({ path: '/aml/search', outage: { status } });
+      soon(3_000, () => {
+        sandbox.setWeather({});
+        isOver = true;
+        goodAtMs = performance.now();
+      });
+    }, 5);
+    const summary = await going;
+    const refused = searches(sandbox).filter(({ worked }) => !worked).length;
+    const beyond = refused - concurrency;
+    const backMs = performance.now() - goodAtMs;
+    printFigure(
+      `outage (${status}) in the middle of a run of ${names.length}: ${refused} calls failed, at most ${concurrency} of them in flight when it began; the run was over ${(backMs / 1_000).toFixed(1)} s after the service came back`,
+    );
+    expect(isOver).toBe(true);
+    expect(summary).toMatchObject({ state: 'complete', counts: { screened: names.length, failed: 0, remaining: 0 } });
+    expect(summary.counts).toMatchObject({ attempts: searches(sandbox).length });
+    expect(beyond).toBeLessThanOrEqual(20);
+    expect(workplace.events.filter((event) => event.kind === 'service').map(({ event }) => event.kind)).toEqual([
+      'outage_began',
+      'outage_ended',
+    ]);
+  });
+
+  it('at the very start is waited for, whether the key or the controls cannot be asked', async () => {
+    const { sandbox, work, run } = await begin();
+    for (const path of ['/api_keys/public', '/aml/search']) {
+      sandbox.setWeather({ path, outage: {} });
+      soon(1_000, () => sandbox.setWeather({}));
+      const workplace = await work({ settings: { run: patient } });
+      const summary = await run(workplace, { selection: 'all' });
+      expect(summary).toMatchObject({ state: 'complete', counts: { screened: people.length, failed: 0 } });
+      expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'waiting_for_service' }));
+    }
+  });
+
+  it('for longer than the deadline stops the run, resumable, and says since when', async () => {
+    const { sandbox, work, run } = await begin(names.slice(0, 60));
+    const stopped = run(await work({ settings: { run: { deadline: '1s', timezone: 'UTC' } } }));
+    soon(200, () => sandbox.setWeather({ path: '/aml/search', outage: {} }));
+    const startedMs = performance.now();
+    const summary = await stopped;
+    expect(performance.now() - startedMs).toBeLessThan(8_000);
+    expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { failed: 0 } });
+    expect(summary.reasons.join()).toMatch(/out of reach since .*run\.deadline \(1s\)/);
+    sandbox.setWeather({});
+    expect(await resumeRun(await work(), summary.runId, signal)).toMatchObject({
+      state: 'complete',
+      counts: { screened: 60, remaining: 0 },
+    });
+    for (const name of names.slice(0, 60)) expect(searched(sandbox, name)).toBeGreaterThan(0);
+  });
+
+  it('is not waited for when it asks to come back only after the deadline', async () => {
+    const { sandbox, work, run } = await begin();
+    sandbox.setFaults([{ path: '/aml/search', status: 429, retryAfter: '86400', afterCalls: 3 }]);
+    const startedMs = performance.now();
+    const rate = { perSecond: 400, concurrency: 1 };
+    const settings = { run: patient, service: { baseUrl: sandbox.url, rate } };
+    const summary = await run(await work({ settings }));
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    expect(summary).toMatchObject({ state: 'stopped', exitCode: 4, counts: { screened: 1, remaining: 5, failed: 0 } });
+    expect(searches(sandbox)).toHaveLength(4);
+  });
+
+  it('for one request only is that customer\u2019s failure, and nobody waits for it', async () => {
+    const { sandbox, work, run } = await begin();
+    sandbox.setFaults([{ name: 'Aroha Ngata', status: 503, times: 10_000 }]);
+    const summary = await run(await work({ settings: { run: patient } }));
+    expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: 5, failed: 1 } });
+    expect(searched(sandbox, 'Aroha Ngata')).toBe(8);
+  });
+
+  it('holds a sweep up and does not end it', async () => {
+    const { sandbox, work } = await begin();
+    sandbox.setWorld({ watchlist, dossiers: Array.from({ length: 50 }, (_, index) => buildSandboxDossier(index)) });
+    sandbox.setWeather({ path: '/dossiers', outage: {} });
+    soon(1_000, () => sandbox.setWeather({}));
+    const summary = await runSweep(await work({ settings: { run: patient } }), { writeReport: false }, signal);
+    expect(summary).toMatchObject({ state: 'complete', counts: { dossiers: 50, proven: true } });
+  });
+
+  it('a key that is replaced while the run goes on is noted, and nobody is asked twice', async () => {
+    const { sandbox, database, work, run } = await begin(names.slice(0, 100));
+    const workplace = await work({ readKeyAgain: () => sandbox.privateKey });
+    const going = run(workplace);
+    soon(150, () => sandbox.rotateKey());
+    const summary = await going;
+    expect(summary).toMatchObject({ state: 'complete', counts: { screened: 100 } });
+    expect((await showRun(database, summary.runId)).keyFingerprint.split(', ')).toHaveLength(2);
+    expect(searches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + canaries.length);
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { createSeededRandom } from '../../../src/sandbox/seeded-random.js';
+import { createWeatherStation } from '../../../src/sandbox/trouble/weather.js';
+import type { Weather } from '../../../src/sandbox/trouble/weather-schema.js';
+
+const call = (atMs = 0, privateKey: string | undefined = 'key', path = '/aml/search') => ({ path, atMs, privateKey });
+const stationWith = (weather: Weather) => {
+  const station = createWeatherStation();
+  station.replace(weather);
+  return station;
+};
+
+describe('the weather', () => {
+  it('lets every call pass at once while it is fair', () => {
+    const station = createWeatherStation();
+    expect(station.judge(call())).toEqual({ kind: 'pass' });
+    expect(station.drawLatencyMs('/aml/search')).toBe(0);
+  });
+
+  it('limits each private key for itself, and no call that a key does not open', () => {
+    const station = stationWith({ limit: { perSecond: 1 } });
+    const kinds = ['a', 'b', 'a', 'b'].map((key) => station.judge(call(0, key)).kind);
+    expect(kinds).toEqual(['pass', 'pass', 'refuse', 'refuse']);
+    const withoutKey = { path: '/sessions', atMs: 0, privateKey: undefined };
+    expect([1, 2, 3].map(() => station.judge(withoutKey).kind)).toEqual(['pass', 'pass', 'pass']);
+  });
+
+  it('says in whole seconds when there is room again, only when it was asked to', () => {
+    const refuseSecond = (weather: Weather) => {
+      const station = stationWith(weather);
+      station.judge(call(0));
+      return station.judge(call(300));
+    };
+    expect(refuseSecond({ limit: { perSecond: 1, retryAfter: true } })).toMatchObject({
+      refusal: { status: 429, retryAfter: '1' },
+    });
+    expect(refuseSecond({ limit: { perSecond: 1 } })).toMatchObject({ refusal: { retryAfter: undefined } });
+  });
+
+  it('refuses about the share it was told to, the same calls for the same seed', () => {
+    const kindsOf = (seed: number): string[] => {
+      const station = stationWith({ refuse: { share: 0.3, seed } });
+      return Array.from({ length: 10_000 }, () => station.judge(call()).kind);
+    };
+    const kinds = kindsOf(7);
+    const share = kinds.filter((kind) => kind === 'refuse').length / kinds.length;
+    expect(Math.abs(share - 0.3)).toBeLessThan(0.015);
+    expect(kindsOf(7)).toEqual(kinds);
+    expect(kindsOf(8)).not.toEqual(kinds);
+  });
+
+  it('refuses everything at a share of 1 and nothing at a share of 0', () => {
+    const refused = (share: number): number => {
+      const station = stationWith({ refuse: { share } });
+      return Array.from({ length: 1_000 }, () => station.judge(call()).kind).filter((kind) => kind === 'refuse').length;
+    };
+    expect([refused(0), refused(1)]).toEqual([0, 1_000]);
+  });
+
+  it('puts an outage before the limit and the limit before chance', () => {
+    const all: Weather = { outage: { status: 500 }, limit: { perSecond: 1 }, refuse: { share: 1, status: 502 } };
+    expect(stationWith(all).judge(call())).toMatchObject({ refusal: { status: 500 } });
+    const { outage: _outage, ...rest } = all;
+    const station = stationWith(rest);
+    expect(station.judge(call())).toMatchObject({ refusal: { status: 502 } });
+    expect(station.judge(call())).toMatchObject({ refusal: { status: 429 } });
+  });
+
+  it('concerns only its path, when it names one', () => {
+    const station = stationWith({ path: '/dossiers', outage: {}, latencyMs: { min: 5, max: 5 } });
+    expect(station.judge(call()).kind).toBe('pass');
+    expect(station.drawLatencyMs('/aml/search')).toBe(0);
+    expect(station.judge(call(0, 'key', '/dossiers'))).toMatchObject({ refusal: { status: 503 } });
+    expect(station.drawLatencyMs('/dossiers')).toBe(5);
+  });
+
+  it('draws latencies from its whole range', () => {
+    const station = stationWith({ latencyMs: { min: 10, max: 20, seed: 3 } });
+    const drawn = Array.from({ length: 2_000 }, () => station.drawLatencyMs('/aml/search'));
+    expect(Math.min(...drawn)).toBeGreaterThanOrEqual(10);
+    expect(Math.min(...drawn)).toBeLessThan(10.1);
+    expect(Math.max(...drawn)).toBeLessThan(20);
+    expect(Math.max(...drawn)).toBeGreaterThan(19.9);
+  });
+
+  it.each<Weather>([
+    { limit: { perSecond: 0 } },
+    { refuse: { share: 1.1 } },
+    { outage: { status: 200 } },
+    { latencyMs: { min: 9, max: 8 } },
+    { path: 'dossiers' },
+  ])('refuses %o and stays as it was', (weather) => {
+    const station = stationWith({ outage: {} });
+    expect(() => station.replace(weather)).toThrow();
+    expect(station.judge(call()).kind).toBe('refuse');
+  });
+});
+
+it('seeded numbers fill the unit interval evenly', () => {
+  const draw = createSeededRandom(42);
+  const tenths = Array.from({ length: 10 }, () => 0);
+  for (let count = 0; count < 20_000; count += 1) {
+    const tenth = Math.floor(draw() * 10);
+    tenths[tenth] = (tenths[tenth] ?? 0) + 1;
+  }
+  expect(tenths.length).toBe(10);
+  expect(Math.min(...tenths)).toBeGreaterThan(1_850);
+  expect(Math.max(...tenths)).toBeLessThan(2_150);
+});
