@@ -82,7 +82,11 @@ export const openProbeSender = ({ service, baseUrl, apiKey, signal }: ProbeSende
       signal,
       timeoutMs,
       toTimeoutError: () =>
-        new TimeoutError('deadline_passed', `no whole answer within ${timeoutMs} ms`, { ...context, mayHaveArrived }),
+        new TimeoutError(
+          'deadline_passed',
+          `${context.method} ${context.path}: no whole answer within ${timeoutMs} ms`,
+          { ...context, mayHaveArrived },
+        ),
       maxBytes: () => service.maxResponseBytes,
       onSent: () => {
         mayHaveArrived = true;

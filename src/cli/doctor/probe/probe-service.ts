@@ -25,25 +25,28 @@ export interface ProbeSettings extends ProbeSenderSettings {
   party: SearchedParty;
 }
 
-/** A service that gave no answer so often in a row is not asked any further. */
-const mostSilences = 3;
+/** A service that left so many calls in a row without an answer is not asked any further. */
+const mostSilences = 4;
 
-const askAll = async (probes: readonly Probe[], { answers }: ProbeSender, signal: AbortSignal): Promise<Finding[]> => {
+const askAll = async (probes: readonly Probe[], sender: ProbeSender, signal: AbortSignal): Promise<Finding[]> => {
   const findings: Finding[] = [];
   let silences = 0;
   for (const { check, ask } of probes) {
-    const answersBefore = answers.length;
+    const [sentBefore, answersBefore] = [sender.sent.length, sender.answers.length];
     try {
       findings.push(await ask());
-      if (answers.length > answersBefore) silences = 0;
     } catch (error) {
       signal.throwIfAborted();
       const { message, next } = describeError(error);
       if (error instanceof AuthenticationError) return [...findings, wrong(check, message, next ?? 'check the key')];
       if (!(error instanceof ConnectionError || error instanceof UnexpectedAnswer)) throw error;
       findings.push(doubtful(check, `could not be asked: ${message}`, 'probe again later, or ask the operators'));
-      silences = error instanceof ConnectionError ? silences + 1 : 0;
-      if (silences === mostSilences) return findings;
+    }
+    const answers = sender.answers.length - answersBefore;
+    silences = answers > 0 ? 0 : silences + sender.sent.length - sentBefore;
+    if (silences >= mostSilences) {
+      const words = `not asked any further: ${silences} calls in a row were left without an answer`;
+      return [...findings, wrong('probe', words, 'check the network, or ask the operators of the service')];
     }
   }
   return findings;
