@@ -26,6 +26,8 @@ export type { KeyIdentity } from './calls/key-holder.js';
 export type { ClientEvent } from './client-event.js';
 export { type Client, type ClientSettings, createClient } from './create-client.js';
 export type { Answer, CallOptions } from './operation.js';
+export { createPace, type PaceSettings } from './pace/create-pace.js';
+export type { Pace, PaceEvent } from './pace/pace.js';
 export type { Aml, AmlSearchInput, AmlSearchResult } from './resources/aml.js';
 export type { ApiKeys, PublicKey } from './resources/api-keys.js';
 export type { IdentityDocument } from './resources/dossier-detail.js';

@@ -12,7 +12,8 @@ export function recordAttempts(): { observer: AttemptObserver; attempts: Attempt
           startedAt: attempt.startedAt,
           endedAt: end.endedAt,
           status: end.status,
-          outcome: end.outcome,
+          // What never left this machine, nobody can have counted or billed.
+          outcome: end.isSent ? end.outcome : 'not_sent',
           serviceRequestId: end.requestId ?? null,
         });
       },

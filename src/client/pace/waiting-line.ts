@@ -1,3 +1,5 @@
+import { onAbort } from '../on-abort.js';
+
 /** Callers that wait for something in the order they came; each can be called off by its signal. */
 export class WaitingLine {
   readonly #waiters = new Set<() => void>();
@@ -9,21 +11,19 @@ export class WaitingLine {
   /** Resolves when `admitNext` reaches this caller; rejects with the signal's reason when aborted earlier. */
   wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        this.#waiters.delete(admit);
-        signal?.removeEventListener('abort', abort);
-      };
+      if (signal?.aborted) return reject(signal.reason);
+      const leave =
+        signal &&
+        onAbort(signal, () => {
+          this.#waiters.delete(admit);
+          reject(signal.reason);
+        });
       const admit = (): void => {
-        leave();
+        this.#waiters.delete(admit);
+        leave?.();
         resolve();
       };
-      const abort = (): void => {
-        leave();
-        reject(signal?.reason);
-      };
-      if (signal?.aborted) return reject(signal.reason);
       this.#waiters.add(admit);
-      signal?.addEventListener('abort', abort, { once: true });
     });
   }
 

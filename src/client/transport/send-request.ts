@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { onAbort } from '../on-abort.js';
 
 /** Headers as they came; a header that came more than once is an array. */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -48,7 +49,7 @@ export const sendRequest = (
       if (isSettled) return false;
       isSettled = true;
       clearTimeout(timer);
-      signal?.removeEventListener('abort', abort);
+      leave?.();
       return true;
     };
     const finish = (answer: { status: number; headers: AnswerHeaders }, isComplete: boolean): void => {
@@ -71,7 +72,7 @@ export const sendRequest = (
       controller?.abort(signal?.reason);
     };
     const timer = setTimeout(() => breakOff(options.toTimeoutError()), options.timeoutMs);
-    signal?.addEventListener('abort', abort);
+    const leave = signal?.aborted === false ? onAbort(signal, abort) : undefined;
     if (signal?.aborted) return abort();
 
     const handler: Dispatcher.DispatchHandler = {

@@ -1,0 +1,69 @@
+import { createServer } from 'node:http';
+
+/** How the service is to answer from now on. */
+export interface PaceServiceOrder {
+  /** The share of searches that is answered with 503, by a seeded dice. */
+  refusedShare?: number;
+  /** Searches accepted in any sliding second; the others are answered with 429 and count for nothing. */
+  hiddenLimit?: number | null;
+}
+
+/** What the service has seen since it was last asked. */
+export interface PaceServiceReport {
+  calls: { atMs: number; status: number }[];
+}
+
+let refusedShare = 0;
+let hiddenLimit = Number.POSITIVE_INFINITY;
+let calls: PaceServiceReport['calls'] = [];
+let acceptedMs: number[] = [];
+let seed = 20_231;
+
+const random = (): number => {
+  seed = (seed * 48_271) % 2_147_483_647;
+  return seed / 2_147_483_647;
+};
+
+const judge = (atMs: number): 201 | 429 | 503 => {
+  acceptedMs = acceptedMs.filter((acceptedAtMs) => acceptedAtMs > atMs - 1_000);
+  if (acceptedMs.length >= hiddenLimit) return 429;
+  if (Number.isFinite(hiddenLimit)) acceptedMs.push(atMs);
+  return random() < refusedShare ? 503 : 201;
+};
+
+const codes = { 429: 'rate_limit_exceeded', 503: 'service_unavailable' };
+
+const server = createServer((request, response) => {
+  const atMs = performance.now();
+  let body = '';
+  request.setEncoding('utf8').on('data', (piece: string) => {
+    body += piece;
+  });
+  request.on('end', () => {
+    const answer = (status: number, value: object): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+    };
+    if (request.method === 'GET') return answer(200, { public_key: 'public_sandbox_x', is_test: true });
+    const status = judge(atMs);
+    calls.push({ atMs, status });
+    if (status !== 201) return answer(status, { error: { type: codes[status] } });
+    const { name, type }: { name: unknown; type: unknown } = JSON.parse(body);
+    answer(201, { query: name, type, total: 0, results: [] });
+  });
+});
+
+process.on('message', (order: PaceServiceOrder | 'report') => {
+  if (order === 'report') {
+    process.send?.({ calls } satisfies PaceServiceReport);
+    calls = [];
+    return;
+  }
+  refusedShare = order.refusedShare ?? refusedShare;
+  if (order.hiddenLimit !== undefined) hiddenLimit = order.hiddenLimit ?? Number.POSITIVE_INFINITY;
+});
+process.on('disconnect', () => process.exit());
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the service has no port');
+  process.send?.({ url: `http://127.0.0.1:${address.port}` });
+});
