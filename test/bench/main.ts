@@ -1,7 +1,8 @@
 import type { Bench } from './bench.js';
 import { benchClient } from './client.js';
+import { benchPace } from './pace.js';
 
-const benches: Readonly<Record<string, Bench>> = { client: benchClient };
+const benches: Readonly<Record<string, Bench>> = { client: benchClient, pace: benchPace };
 
 const words = process.argv.slice(2);
 const [name = '', ...others] = words.filter((word) => word !== '--json');

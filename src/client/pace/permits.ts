@@ -11,6 +11,9 @@ const maxBlocksOrdered = 2;
 // The first requests arrive late, close to those after them, while connections are made: the first second goes a tenth slower.
 const coldFactor = 1.1;
 const coldMs = 1_000;
+// What a busy machine has delayed is made up for at twice the pace, but not more than this.
+const maxLagMs = 200;
+const catchUpFactor = 0.5;
 
 /** Gives out permits to start at an even pace, at the rate that `perSecond` says at that instant. */
 export class Permits {
@@ -22,6 +25,8 @@ export class Permits {
   #blocksOrdered = 0;
   #minTimeMs = 0;
   #coldUntilMs: number | undefined;
+  /** When the last block that was ordered should come, by an even pace. */
+  #dueMs = Number.NEGATIVE_INFINITY;
 
   constructor(perSecond: () => number) {
     this.#perSecond = perSecond;
@@ -33,6 +38,8 @@ export class Permits {
       this.#spare -= 1;
       return;
     }
+    const isIdle = this.#line.length === 0 && this.#blocksOrdered === 0;
+    if (isIdle) this.#dueMs = performance.now();
     const admitted = this.#line.wait(signal);
     this.#orderBlocks();
     await admitted;
@@ -42,6 +49,7 @@ export class Permits {
   restart(): void {
     this.#spare = 0;
     this.#coldUntilMs = undefined;
+    this.#dueMs = performance.now();
   }
 
   #orderBlocks(): void {
@@ -55,7 +63,10 @@ export class Permits {
     }
   }
 
-  #space(minTimeMs: number): void {
+  #space(intervalMs: number): void {
+    const nowMs = performance.now();
+    this.#dueMs = Math.max(this.#dueMs + intervalMs, nowMs - maxLagMs);
+    const minTimeMs = this.#dueMs < nowMs ? intervalMs * catchUpFactor : intervalMs;
     if (minTimeMs === this.#minTimeMs) return;
     this.#minTimeMs = minTimeMs;
     void this.#bottleneck.updateSettings({ minTime: minTimeMs });

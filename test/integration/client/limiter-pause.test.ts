@@ -1,7 +1,8 @@
 import { afterEach, expect, test } from 'vitest';
 import type { AttemptObserver } from '../../../src/client/calls/attempt-observer.js';
 import { createClient } from '../../../src/client/create-client.js';
-import { answerJson, printFigure, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
+import { printFigure } from '../../helpers/print-figure.js';
+import { answerJson, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
 
 let service: TestService | undefined;
 afterEach(() => service?.stop());

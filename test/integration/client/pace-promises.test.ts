@@ -1,55 +1,49 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { createPace } from '../../../src/client/pace/create-pace.js';
+import { countBusiestSecond } from '../../helpers/busiest-second.js';
 import { type PaceService, runPaceClient, startPaceService } from '../../helpers/pace-processes.js';
 import { printFigure } from '../../helpers/print-figure.js';
-import { countBusiestSecond } from './start-service.js';
+import { computeUsedRate } from '../../helpers/used-rate.js';
 
 let service: PaceService | undefined;
-afterEach(() => service?.close());
-
-const warmUpMs = 2_000;
-
-/** The share of the rate that was used once the first seconds are over, and before the last calls only end. */
-const computeUse = (sentMs: readonly number[], perSecond: number): number => {
-  const sinceMs = (sentMs[0] ?? 0) + warmUpMs;
-  const steady = sentMs.filter((atMs) => atMs >= sinceMs);
-  const spanMs = (steady.at(-1) ?? 0) - (steady[0] ?? 0);
-  return ((steady.length - 1) * 1_000) / spanMs / perSecond;
-};
+afterEach(() => {
+  service?.close();
+  service = undefined;
+});
 
 describe('the rate, with client and service in processes of their own', () => {
   test('100 a second are used to 99 % and never exceeded', { timeout: 40_000 }, async () => {
     service = await startPaceService();
-    const order = { url: service.url, perSecond: 100, concurrency: 16, callers: 32, searches: 1_200 };
+    const order = { url: service.url, perSecond: 100, concurrency: 16, callers: 32, searches: 900 };
     const { sentMs, answered } = await runPaceClient(order);
     const arrivedMs = (await service.report()).calls.map(({ atMs }) => atMs);
-    const used = computeUse(sentMs, 100);
+    const used = computeUsedRate(sentMs, 100);
     printFigure(
-      `rate: 1200 searches at 100/s, ${(used * 100).toFixed(2)} % of it used, busiest sliding second ${countBusiestSecond(sentMs)} sent, ${countBusiestSecond(arrivedMs)} arrived`,
+      `rate: 900 searches at 100/s, ${(used * 100).toFixed(2)} % of it used, busiest sliding second ${countBusiestSecond(sentMs)} sent, ${countBusiestSecond(arrivedMs)} arrived`,
     );
-    expect(answered).toBe(1_200);
+    expect(answered).toBe(900);
     expect(countBusiestSecond(sentMs)).toBeLessThanOrEqual(100);
-    // 99.1 % where nothing else disturbs the machine; a little slack for when something does.
-    expect(used).toBeGreaterThan(0.985);
+    // 99.1 % where nothing else disturbs the machine (npm run bench -- pace); slack for when something does.
+    expect(used).toBeGreaterThan(0.97);
   });
 
-  test('20,000 searches with 30 % 503 never exceed 2,000 a second and cost at most 1.5 calls each', {
+  test('5,000 searches with 30 % 503 never exceed 2,000 a second and cost at most 1.5 calls each', {
     timeout: 60_000,
   }, async () => {
     service = await startPaceService();
     service.order({ refusedShare: 0.3 });
-    const order = { url: service.url, perSecond: 2_000, concurrency: 64, callers: 1_000, searches: 20_000 };
+    const order = { url: service.url, perSecond: 2_000, concurrency: 64, callers: 1_000, searches: 5_000 };
     const { sentMs, attempts, answered } = await runPaceClient(order);
     const arrivedMs = (await service.report()).calls.map(({ atMs }) => atMs);
     const seconds = ((sentMs.at(-1) ?? 0) - (sentMs[0] ?? 0)) / 1_000;
     printFigure(
-      `rate: 20,000 searches with 30 % 503 at 2,000/s: ${(attempts / 20_000).toFixed(3)} calls each, ${answered} answered at the first go, ${seconds.toFixed(1)} s, busiest sliding second ${countBusiestSecond(sentMs)} sent, ${countBusiestSecond(arrivedMs)} arrived`,
+      `rate: 5,000 searches with 30 % 503 at 2,000/s: ${(attempts / 5_000).toFixed(3)} calls each, ${answered} answered at the first go, ${seconds.toFixed(1)} s, busiest sliding second ${countBusiestSecond(sentMs)} sent, ${countBusiestSecond(arrivedMs)} arrived`,
     );
     expect(countBusiestSecond(sentMs)).toBeLessThanOrEqual(2_000);
     expect(sentMs).toHaveLength(attempts);
     expect(arrivedMs).toHaveLength(attempts);
-    expect(attempts / 20_000).toBeLessThanOrEqual(1.5);
-    expect(answered).toBeGreaterThan(19_900);
+    expect(attempts / 5_000).toBeLessThanOrEqual(1.5);
+    expect(answered).toBeGreaterThan(4_950);
   });
 
   test('10 % 503 cost at most 1.15 calls for each search, and two processes with half the rate each keep to the whole', {
@@ -57,36 +51,36 @@ describe('the rate, with client and service in processes of their own', () => {
   }, async () => {
     service = await startPaceService();
     service.order({ refusedShare: 0.1 });
-    const order = { url: service.url, perSecond: 150, concurrency: 16, callers: 64, searches: 1_000 };
+    const order = { url: service.url, perSecond: 150, concurrency: 16, callers: 64, searches: 600 };
     const reports = await Promise.all([runPaceClient(order), runPaceClient(order)]);
     const arrivedMs = (await service.report()).calls.map(({ atMs }) => atMs);
     const attempts = reports.reduce((sum, report) => sum + report.attempts, 0);
     printFigure(
-      `rate: two processes of 150/s each with 10 % 503: ${(attempts / 2_000).toFixed(3)} calls for each search, busiest sliding second ${reports.map(({ sentMs }) => countBusiestSecond(sentMs)).join(' and ')} sent, ${countBusiestSecond(arrivedMs)} arrived`,
+      `rate: two processes of 150/s each with 10 % 503: ${(attempts / 1_200).toFixed(3)} calls for each search, busiest sliding second ${reports.map(({ sentMs }) => countBusiestSecond(sentMs)).join(' and ')} sent, ${countBusiestSecond(arrivedMs)} arrived`,
     );
     for (const { sentMs } of reports) expect(countBusiestSecond(sentMs)).toBeLessThanOrEqual(150);
     expect(arrivedMs).toHaveLength(attempts);
-    expect(attempts / 2_000).toBeLessThanOrEqual(1.15);
-    expect(reports.map(({ answered }) => answered)).toEqual([1_000, 1_000]);
+    expect(attempts / 1_200).toBeLessThanOrEqual(1.15);
+    expect(reports.map(({ answered }) => answered)).toEqual([600, 600]);
   });
 
   test('an unpublished limit is found, lowered and raised, with few refusals', { timeout: 60_000 }, async () => {
     service = await startPaceService();
     service.order({ hiddenLimit: 50 });
-    const going = runPaceClient({ url: service.url, perSecond: 200, concurrency: 16, callers: 32, seconds: 20 });
-    await new Promise((resolve) => setTimeout(resolve, 8_000));
+    const going = runPaceClient({ url: service.url, perSecond: 200, concurrency: 16, callers: 32, seconds: 13 });
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
     await service.report();
-    await new Promise((resolve) => setTimeout(resolve, 11_000));
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
     const { calls } = await service.report();
     const { failed } = await going;
     const accepted = calls.filter(({ status }) => status === 201).length;
     const refused = (calls.length - accepted) / calls.length;
     printFigure(
-      `adaptive rate over sockets: hidden 50/s, 200/s configured: between the 8th and the 19th second ${(refused * 100).toFixed(2)} % refused, ${((accepted / 11 / 50) * 100).toFixed(0)} % of the limit used`,
+      `adaptive rate over sockets: hidden 50/s, 200/s configured: between the 5th and the 12th second ${(refused * 100).toFixed(2)} % refused, ${((accepted / 7 / 50) * 100).toFixed(0)} % of the limit used`,
     );
     expect(failed).toBe(0);
     expect(refused).toBeLessThanOrEqual(0.02);
-    expect(accepted / 11).toBeGreaterThan(35);
+    expect(accepted / 7).toBeGreaterThan(35);
   });
 });
 

@@ -90,20 +90,3 @@ export const toEmptyResult = (request: Received): object => {
 
 /** A key that must never be seen in a message. */
 export const testKey = 'private_sandbox_plantedKey42';
-
-/** The most entries that any window of a second holds. */
-export const countBusiestSecond = (timesMs: readonly number[]): number => {
-  const sorted = timesMs.toSorted((one, other) => one - other);
-  let first = 0;
-  let most = 0;
-  for (const [last, atMs] of sorted.entries()) {
-    while (atMs - (sorted[first] ?? atMs) >= 1_000) first += 1;
-    most = Math.max(most, last - first + 1);
-  }
-  return most;
-};
-
-/** Puts a measured figure into the test's output. */
-export const printFigure = (line: string): void => {
-  process.stdout.write(`${line}\n`);
-};
