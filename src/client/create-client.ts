@@ -103,9 +103,10 @@ export const createClient = (settings: ClientSettings): Client => {
     identify: (candidate) => askPublicKey(call, { privateKey: candidate }),
     tell: (fingerprint) => tell({ kind: 'key_renewed', fingerprint }),
   });
+  const pace = sharedPace ?? createPace({ ...service.rate, clock, tell });
   const call = createCallOperation({
     transport,
-    pace: sharedPace ?? createPace({ ...service.rate, clock, tell }),
+    pace,
     keys,
     budget: new RetryBudget(),
     clock,
@@ -140,6 +141,7 @@ export const createClient = (settings: ClientSettings): Client => {
     close: async () => {
       closing.abort(new NightscreenError('client_closed', 'the client was closed'));
       await transport.close();
+      if (pace !== sharedPace) pace.close();
     },
   };
 };

@@ -8,6 +8,8 @@ export interface CallOptions {
   /** Ends waiting, but not the attempt under way. */
   waitSignal?: AbortSignal;
   observer?: AttemptObserver;
+  /** Whether its repeats count against the retry budget, as they do by default; false is for the few that must be tried to the end. */
+  isBudgeted?: boolean;
   timeoutMs?: number;
 }
 

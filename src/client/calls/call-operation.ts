@@ -1,7 +1,8 @@
-import { AuthenticationError } from '../../errors.js';
+import { AuthenticationError, TimeoutError } from '../../errors.js';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
 import type { Pace, Turn } from '../pace/pace.js';
 import type { RetrySettings } from '../settings.js';
+import { HeldBackError } from '../transport/send-request.js';
 import { followSignals } from './follow-signals.js';
 import type { KeyHolder } from './key-holder.js';
 import type { RetryBudget } from './retry-budget.js';
@@ -19,6 +20,12 @@ export interface CallSettings extends AttemptParts {
   closing: AbortSignal;
 }
 
+/** Attempts so far, this one included, and how many of them count against `retry.maxAttempts`. */
+interface Count {
+  attempt: number;
+  tries: number;
+}
+
 interface Failure {
   error: unknown;
   decision: RetryDecision;
@@ -34,10 +41,10 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
 
   const tryOnce = async <T>(
     operation: Operation<T>,
-    attempt: number,
+    { attempt, tries }: Count,
     turn: Turn,
     options: CallOptions,
-  ): Promise<{ answer: Answer<T> } | Failure> => {
+  ): Promise<{ answer: Answer<T> } | Failure | 'held_back'> => {
     // Earned when it is sent, not when it begins to wait: the budget keeps little.
     if (attempt === 1) budget.earn();
     const usedKey = keys.apiKey;
@@ -47,19 +54,27 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       turn.judge({ reachability: 'there', isRefusedForPace: false, pauseMs: 0 });
       return { answer };
     } catch (error) {
-      const decision = decideRetry({ error, attempt, rule: operation.retry }, retry, random);
-      const { reachability, isRefusedForPace, isPauseForAll, delayMs } = decision;
+      if (error instanceof HeldBackError) return 'held_back';
+      const decision = decideRetry({ error, attempt: tries, rule: operation.retry }, retry, random);
+      const { isRefusedForPace, isPauseForAll, delayMs } = decision;
+      // Who allows less time than is usual learns nothing about the service when it is over.
+      const isHasty = error instanceof TimeoutError && (options.timeoutMs ?? settings.timeoutMs) < settings.timeoutMs;
+      const reachability = isHasty ? 'unknown' : decision.reachability;
       // Before the turn ends, or the next caller would slip past the pause.
       const { isOutage } = turn.judge({ reachability, isRefusedForPace, pauseMs: isPauseForAll ? delayMs : 0 });
       return { error, decision, isOutage, usedKey };
     }
   };
 
-  const waitBeforeRepeat = async ({ error, decision, isOutage }: Failure, signal: AbortSignal): Promise<void> => {
+  const waitBeforeRepeat = async (
+    { error, decision, isOutage }: Failure,
+    { isBudgeted = true }: CallOptions,
+    signal: AbortSignal,
+  ): Promise<void> => {
     if (!decision.isRepeated) throw error;
     // During an outage the gate allows few calls anyway, and nobody must sleep on when it is over.
     if (isOutage) return;
-    if (!budget.take()) throw error;
+    if (isBudgeted && !budget.take()) throw error;
     if (!decision.isPauseForAll) await clock.sleep(decision.delayMs, signal);
   };
 
@@ -74,18 +89,28 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     throw new AuthenticationError('key_unusable', message, { method, path, status, requestId, cause: error });
   };
 
+  const tellRepeating = async (name: string, { observer }: CallOptions): Promise<void> => {
+    await settings.observer?.repeating?.(name);
+    await observer?.repeating?.(name);
+  };
+
   return async (operation, options = {}) => {
     const waiting = followSignals(closing, [options.signal, options.waitSignal]);
     let isRenewed = false;
+    let tries = 1;
     try {
       for (let attempt = 1; ; attempt += 1) {
+        if (attempt > 1) await tellRepeating(operation.name, options);
         const entrant = { operation: operation.name, isRepeat: attempt > 1, signal: waiting.signal };
-        const outcome = await pace.run(entrant, (turn) => tryOnce(operation, attempt, turn, options));
+        const count = { attempt, tries };
+        const outcome = await pace.run(entrant, (turn) => tryOnce(operation, count, turn, options));
+        if (outcome === 'held_back') continue;
         if ('answer' in outcome) return outcome.answer;
         // A refused key did nothing, so any operation may be sent again with another one, once.
         const mayRenew = !isRenewed && (await hasNewKey(outcome, operation));
         if (mayRenew) isRenewed = true;
-        else await waitBeforeRepeat(outcome, waiting.signal);
+        else await waitBeforeRepeat(outcome, options, waiting.signal);
+        tries += 1;
       }
     } finally {
       waiting.clear();

@@ -20,6 +20,9 @@ const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
   return error instanceof ConnectionError ? 'connection' : 'aborted';
 };
 
+// Probes are at most 20 seconds apart, and one at a time.
+const longestProbeMs = 20_000;
+
 /** Makes one attempt and tells the observers of it, before and after; throws what the transport throws. */
 export const sendObserved = async <T>(
   parts: AttemptParts,
@@ -38,9 +41,10 @@ export const sendObserved = async <T>(
   };
   observer?.started?.(told);
   options.observer?.started?.(told);
-  const timeoutMs = options.timeoutMs ?? parts.timeoutMs;
+  const wantedMs = options.timeoutMs ?? parts.timeoutMs;
+  const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
   const { signal } = options;
-  const exchange = { authorization, timeoutMs, signal, trace, onSent: () => turn.sent() };
+  const exchange = { authorization, timeoutMs, signal, trace, mayLeave: () => turn.mayLeave() };
   const answer = await transport.send(operation, exchange).catch((error: unknown) => {
     end(toOutcomeWord(error));
     throw error;

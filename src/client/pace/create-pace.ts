@@ -62,5 +62,9 @@ export const createPace = (settings: PaceSettings): Pace => {
         turn.end();
       }
     },
+    close: () => {
+      tempo.close();
+      for (const gate of gates.values()) gate.close();
+    },
   };
 };

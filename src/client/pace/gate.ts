@@ -55,13 +55,18 @@ export class Gate {
     this.#circuit.endProbe(reachability);
     const isOver = !this.#circuit.isOpen;
     if (isOver) {
-      this.#timer?.abort();
-      this.#timer = undefined;
+      this.close();
       while (this.#line.admitNext());
     } else {
       this.#line.admitNext();
     }
     return isOver ? lastedMs : null;
+  }
+
+  /** Lets go of its timer; whoever still waits has to be called off. */
+  close(): void {
+    this.#timer?.abort();
+    this.#timer = undefined;
   }
 
   /** One timer for all who wait; whoever it wakes looks again. */

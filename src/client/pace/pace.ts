@@ -18,8 +18,10 @@ export interface Entrant {
 
 /** One caller's turn to send one request. */
 export interface Turn {
-  /** The request leaves this machine now. */
-  sent(): void;
+  /** Whether it is the one that tries during an outage; it must end soon, so that the next one can. */
+  readonly isProbe: boolean;
+  /** The request is about to leave this machine; false when it must not, because a pause or an outage began meanwhile. */
+  mayLeave(): boolean;
   /** What came of it, told before the turn ends; says whether the service is now taken to be out of reach. */
   judge(verdict: Verdict): { isOutage: boolean };
 }
@@ -35,4 +37,6 @@ export type PaceEvent =
 export interface Pace {
   /** Runs `task` when it is this caller's turn; rejects with the signal's reason when aborted before it starts. */
   run<T>(entrant: Entrant, task: (turn: Turn) => Promise<T>): Promise<T>;
+  /** Lets go of its timers once nobody calls any more. */
+  close(): void;
 }

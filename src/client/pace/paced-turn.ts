@@ -50,11 +50,18 @@ export class PacedTurn implements Turn {
     }
   }
 
-  sent(): void {
-    const { tempo, clock } = this.#parts;
+  get isProbe(): boolean {
+    return this.#parts.isProbe;
+  }
+
+  mayLeave(): boolean {
+    const { gate, tempo, clock, isProbe } = this.#parts;
+    // Its connection took so long to come about that things have changed.
+    if (tempo.isPaused || (gate.isOutage && !isProbe)) return false;
     this.#hasPlace = false;
     this.#sentMs = clock.elapsedMs();
     tempo.noteSent();
+    return true;
   }
 
   judge({ reachability, isRefusedForPace, pauseMs }: Verdict): { isOutage: boolean } {
@@ -77,8 +84,8 @@ export class PacedTurn implements Turn {
     const { operation, gate, tempo, slots, tell, isProbe } = this.#parts;
     if (this.#hasPlace) tempo.giveBack();
     this.#hasPlace = false;
+    slots.free();
     const lastedMs = isProbe ? gate.endProbe(this.#reachability) : null;
     if (lastedMs !== null) tell({ kind: 'outage_ended', operation, lastedMs });
-    slots.free();
   }
 }

@@ -11,6 +11,8 @@ const maxBlocksOrdered = 2;
 // The first requests arrive late, close to those after them, while connections are made: the first second goes a tenth slower.
 const coldFactor = 1.1;
 const coldMs = 1_000;
+// A block that is so late does not come at all.
+const overdueMs = 1_000;
 // What a busy machine has delayed is made up for at twice the pace, but not more than this.
 const maxLagMs = 200;
 const catchUpFactor = 0.5;
@@ -18,12 +20,13 @@ const catchUpFactor = 0.5;
 /** Gives out permits to start at an even pace, at the rate that `perSecond` says at that instant. */
 export class Permits {
   readonly #perSecond: () => number;
-  readonly #bottleneck = new Bottleneck();
+  #bottleneck = new Bottleneck();
   readonly #line = new WaitingLine();
   #spare = 0;
   #permitsOrdered = 0;
   #blocksOrdered = 0;
   #minTimeMs = 0;
+  #watchTimer: NodeJS.Timeout | undefined;
   #coldUntilMs: number | undefined;
   /** When the last block that was ordered should come, by an even pace. */
   #dueMs = Number.NEGATIVE_INFINITY;
@@ -45,6 +48,16 @@ export class Permits {
     await admitted;
   }
 
+  /** Lets go of its timers and of what is ordered. */
+  close(): void {
+    clearTimeout(this.#watchTimer);
+    void this.#bottleneck.stop({ dropWaitingJobs: true }).catch(() => undefined);
+    this.#bottleneck = new Bottleneck();
+    this.#minTimeMs = 0;
+    this.#blocksOrdered = 0;
+    this.#permitsOrdered = 0;
+  }
+
   /** Forgets permits that nobody has taken, so that they are no burst later, and begins slowly again. */
   restart(): void {
     this.#spare = 0;
@@ -59,8 +72,26 @@ export class Permits {
       this.#space((spacingMs * size * this.#coldFactor()) / perSecond);
       this.#permitsOrdered += size;
       this.#blocksOrdered += 1;
-      void this.#bottleneck.schedule(async () => this.#release(size));
+      const bottleneck = this.#bottleneck;
+      // What a given-up Bottleneck still brings is void.
+      void bottleneck
+        .schedule(async () => bottleneck === this.#bottleneck && this.#release(size))
+        .catch(() => undefined);
     }
+    this.#watch();
+  }
+
+  /** Bottleneck goes by the date: set back an hour, it would bring the next block in an hour. */
+  #watch(): void {
+    clearTimeout(this.#watchTimer);
+    if (this.#blocksOrdered === 0) return;
+    this.#watchTimer = setTimeout(
+      () => {
+        this.close();
+        this.#orderBlocks();
+      },
+      this.#minTimeMs * maxBlocksOrdered + overdueMs,
+    );
   }
 
   #space(intervalMs: number): void {

@@ -36,7 +36,7 @@ export class Tempo {
     for (;;) {
       // No await between look and take: two callers could take the same place.
       const waitMs = this.#window.waitMs(performance.now());
-      if (this.#pause.leftMs() > 0) {
+      if (this.isPaused) {
         // A permit that came before a pause is void: kept, all of them would be used in the pause's last instant.
         await this.#awaitPermit(signal);
       } else if (waitMs > 0) {
@@ -47,6 +47,16 @@ export class Tempo {
         return this.#window.take();
       }
     }
+  }
+
+  /** Whether nothing may leave now. */
+  get isPaused(): boolean {
+    return this.#pause.leftMs() > 0;
+  }
+
+  /** Lets go of its timers. */
+  close(): void {
+    this.#permits.close();
   }
 
   /** A request that has a place leaves now. */

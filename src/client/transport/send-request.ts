@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici';
+import { NightscreenError } from '../../errors.js';
 import { onAbort } from '../on-abort.js';
 
 /** Headers as they came; a header that came more than once is an array. */
@@ -12,6 +13,13 @@ export interface RawAnswer {
   isComplete: boolean;
 }
 
+/** A request that was not sent after all: its time had passed when its connection was there. */
+export class HeldBackError extends NightscreenError {
+  constructor() {
+    super('held_back', 'the request must not leave any more');
+  }
+}
+
 /** What happens to a request while it is sent. */
 export interface SendOptions {
   /** Ends everything, whatever stage the request is in, with the signal's reason. */
@@ -21,7 +29,8 @@ export interface SendOptions {
   toTimeoutError: () => Error;
   /** How much of a body is read, by its status. */
   maxBytes: (status: number) => number;
-  onSent: () => void;
+  /** The request is about to leave; false when it must not, which ends it with HeldBackError. */
+  mayLeave: () => boolean;
   onStatus: (status: number, headers: AnswerHeaders) => void;
   onBytes: (length: number) => void;
 }
@@ -38,7 +47,7 @@ export const sendRequest = (
   options: SendOptions,
 ): Promise<RawAnswer> =>
   new Promise((resolve, reject) => {
-    const { signal, onSent, onStatus, onBytes } = options;
+    const { signal, onStatus, onBytes } = options;
     const pieces: Buffer[] = [];
     let controller: Dispatcher.DispatchController | undefined;
     let head: { status: number; headers: AnswerHeaders } | undefined;
@@ -80,7 +89,10 @@ export const sendRequest = (
         controller = started;
         // A connection that came about too late must not send what nobody waits for any more.
         if (isSettled) started.abort(new Error('given up before it was sent'));
-        else onSent();
+        else if (!options.mayLeave()) {
+          fail(new HeldBackError());
+          started.abort(new HeldBackError());
+        }
       },
       onResponseStart: (_controller, status, headers) => {
         if (status < 200 || isSettled) return;

@@ -28,7 +28,8 @@ export interface ExchangeOptions {
   timeoutMs: number;
   signal: AbortSignal | undefined;
   trace: ExchangeTrace;
-  onSent: () => void;
+  /** The request is about to leave; false when it must not. */
+  mayLeave: () => boolean;
 }
 
 /** Sends an operation exactly once: no retry, no pace, no redirect. */
@@ -92,7 +93,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
   };
 
   return {
-    send: async (operation, { authorization, timeoutMs, signal, trace, onSent }) => {
+    send: async (operation, { authorization, timeoutMs, signal, trace, mayLeave }) => {
       const { method } = operation;
       const path = operation.route ?? operation.path;
       const toTimeoutError = (): Error =>
@@ -106,9 +107,9 @@ export const createTransport = (settings: TransportSettings): Transport => {
         timeoutMs,
         toTimeoutError,
         maxBytes: (status) => (isSuccess(status) ? settings.maxResponseBytes : maxErrorBodyBytes),
-        onSent: () => {
-          trace.isSent = true;
-          onSent();
+        mayLeave: () => {
+          trace.isSent = mayLeave();
+          return trace.isSent;
         },
         onStatus: (status, headers) => {
           trace.status = status;

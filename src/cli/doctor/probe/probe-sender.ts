@@ -88,8 +88,9 @@ export const openProbeSender = ({ service, baseUrl, apiKey, signal }: ProbeSende
           { ...context, mayHaveArrived },
         ),
       maxBytes: () => service.maxResponseBytes,
-      onSent: () => {
+      mayLeave: () => {
         mayHaveArrived = true;
+        return true;
       },
       onStatus: () => undefined,
       onBytes: () => undefined,
