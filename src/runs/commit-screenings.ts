@@ -10,7 +10,7 @@ import type { Account } from '../store/organisations.js';
 import { type NewPartyState, type PartyStateRow, readPartyStates, savePartyStates } from '../store/party-states.js';
 import { readMatchSets, saveResponses } from '../store/responses.js';
 import { type ScreeningResult, saveScreeningResults } from '../store/screenings.js';
-import { type AttemptRecord, saveAttempts } from '../store/search-attempts.js';
+import { type SearchAttempts, saveAttempts } from '../store/search-attempts.js';
 import type { SearchTask } from '../store/work-list.js';
 import { digestAnswer } from './digest-answer.js';
 import type { RunSession } from './run-session.js';
@@ -18,8 +18,7 @@ import type { RunSession } from './run-session.js';
 /** A search of the run that has come to its end, with all its attempts. */
 export interface FinishedSearch {
   task: SearchTask;
-  attemptId: number;
-  attempts: readonly AttemptRecord[];
+  attempts: SearchAttempts;
   outcome: ScreeningOutcome;
 }
 
@@ -37,8 +36,7 @@ export async function commitScreenings(
     const batchId = await insertCommitBatch(transaction, session.run.runId, session.lease.epoch, finished.length, now);
     await saveAttempts(
       transaction,
-      session.run.runId,
-      finished.map(({ attemptId, attempts, task }) => ({ attemptId, attempts, requestId: task.requestId })),
+      finished.map(({ attempts }) => attempts),
     );
     const answered = await storeAnswers(transaction, session, finished, now);
     const { events, states } = await judgeAnswers(transaction, session, account, answered);

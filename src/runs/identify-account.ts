@@ -2,7 +2,7 @@ import type { Client } from '../client/create-client.js';
 import { NightscreenError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
 import { type Account, ensureAccount, type Organisation } from '../store/organisations.js';
-import { RunHalted, toAccountHalt } from './run-halted.js';
+import { RunHalted, toAccountHalt, toSignalHalt } from './run-halted.js';
 import type { Workplace } from './workplace.js';
 
 /**
@@ -31,7 +31,8 @@ export const toAssumedMode = (client: Client): 'test' | 'live' => (client.keyMod
 
 /** What a failed call means for a run: rejected key and outage stop it, resumable; anything else is thrown as it came. */
 export function toHalt(error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return new RunHalted('signal', 'stopped on request');
+  if (error instanceof RunHalted) return error;
+  if (signal.aborted) return toSignalHalt(signal);
   if (isHalting(error)) return toAccountHalt(error);
   if (error instanceof NightscreenError && isTransient(error)) {
     return new RunHalted('outage', `the service is out of reach: ${error.message}`, error);

@@ -3,71 +3,77 @@ import { findDeadline } from './deadline.js';
 import { RunHalted } from './run-halted.js';
 import type { Workplace } from './workplace.js';
 
+// Whoever is told to come back in a moment is not out of reach.
+const longPauseMs = 60_000;
+
 /** Watches whether the service answers, and ends the run when it has not for too long. */
 export interface OutageWatch {
   /** Aborted with RunHalted `outage` when the service has been out of reach for as long as a run waits. */
   readonly signal: AbortSignal;
-  /** How often the client has given the service up and begun to probe it. */
-  readonly outages: number;
-  /** The service was out of reach. */
-  noteFailure(): void;
-  /** The service answered. */
-  noteAnswer(): void;
+  /** The service was found out of reach; gives the instant until which the run waits. */
+  noteOutage(): Date;
+  /** The service answered; an answer to `operation` counts only while the client does not hold that operation for out of reach. */
+  noteAnswer(operation?: string): void;
   /** Stops watching. */
   close(): void;
 }
 
 /** Begins to watch for a run that began at `startedAt`; `run.deadline` says how long it waits. */
-export function watchOutage(workplace: Workplace, client: Client, startedAt: Date): OutageWatch {
-  const { clock, settings } = workplace;
+export function watchOutage({ clock, settings }: Workplace, client: Client, startedAt: Date): OutageWatch {
   const halting = new AbortController();
-  let waiting: AbortController | undefined;
-  let outages = 0;
+  const givenUp = new Set<string>();
+  let waiting: { since: Date; deadline: Date; timer: AbortController } | undefined;
 
-  const haltAt = (deadline: Date, since: Date): void => {
-    waiting?.abort();
-    const timer = new AbortController();
-    waiting = timer;
-    const halt = (): void => halting.abort(toOutageHalt(settings.run.deadline, since));
-    clock.sleep(Math.max(0, deadline.getTime() - clock.now().getTime()), timer.signal).then(halt, () => undefined);
-  };
-  const noteFailure = (): void => {
-    if (waiting !== undefined) return;
+  const halt = (since: Date): void => halting.abort(toOutageHalt(settings.run.deadline, since));
+  const beginWait = (): { since: Date; deadline: Date } => {
+    if (waiting) return waiting;
     const since = clock.now();
-    haltAt(findDeadline(settings.run, startedAt, since), since);
+    const timer = new AbortController();
+    waiting = { since, deadline: findDeadline(settings.run, startedAt, since), timer };
+    const leftMs = waiting.deadline.getTime() - since.getTime();
+    // At once, not by a timer: nothing more may be asked in between.
+    if (leftMs <= 0) halt(since);
+    else {
+      clock.sleep(leftMs, timer.signal).then(
+        () => halt(since),
+        () => undefined,
+      );
+    }
+    return waiting;
   };
-  const noteAnswer = (): void => {
-    waiting?.abort();
+  const endWait = (): void => {
+    waiting?.timer.abort();
     waiting = undefined;
   };
   const leave = client.listen((event) => {
     if (event.kind === 'outage_began') {
-      outages += 1;
-      noteFailure();
+      givenUp.add(event.operation);
+      beginWait();
     }
-    if (event.kind === 'outage_ended') noteAnswer();
-    if (event.kind !== 'paused') return;
-    // Whoever is told to come back after the deadline need not wait for it.
-    const since = clock.now();
-    const deadline = findDeadline(settings.run, startedAt, since);
-    if (since.getTime() + event.pauseMs > deadline.getTime()) haltAt(since, since);
+    if (event.kind === 'outage_ended') {
+      givenUp.delete(event.operation);
+      endWait();
+    }
+    if (event.kind === 'paused' && event.pauseMs >= longPauseMs) {
+      const { since, deadline } = beginWait();
+      // Whoever is told to come back after the deadline need not wait for it.
+      if (clock.now().getTime() + event.pauseMs > deadline.getTime()) halt(since);
+    }
   });
   return {
     signal: halting.signal,
-    get outages() {
-      return outages;
+    noteOutage: () => beginWait().deadline,
+    noteAnswer: (operation) => {
+      if (operation === undefined || !givenUp.has(operation)) endWait();
     },
-    noteFailure,
-    noteAnswer,
     close: () => {
       leave();
-      noteAnswer();
+      endWait();
     },
   };
 }
 
-/** The halt of a run that has waited long enough for a service that is out of reach. */
-export function toOutageHalt(deadline: string, since: Date): RunHalted {
+function toOutageHalt(deadline: string, since: Date): RunHalted {
   const message = `the service is out of reach since ${since.toISOString()}, and run.deadline (${deadline}) allows no longer wait`;
   return new RunHalted('outage', message);
 }

@@ -1,18 +1,17 @@
 import { followSignals } from '../client/calls/follow-signals.js';
-import { findDeadline } from './deadline.js';
-import { toOutageHalt } from './outage-watch.js';
-import { RunHalted } from './run-halted.js';
+import type { OutageWatch } from './outage-watch.js';
+import { RunHalted, toSignalHalt } from './run-halted.js';
 import type { Workplace } from './workplace.js';
 
 // Between the rounds of attempts that the client makes by itself; at most 20 seconds apart (PROMISES: 4).
 const delaysMs = [5_000, 10_000, 20_000];
 
-/** What waiting for the service needs to know: for whom, since when the run lasts, and what stops it. */
+/** What waiting for the service needs to know: for whom, who says for how long, and what stops it. */
 export interface Patience {
   workplace: Workplace;
   /** Null before there is a run. */
   runId: string | null;
-  startedAt: Date;
+  outage: OutageWatch;
   signal: AbortSignal;
 }
 
@@ -21,40 +20,44 @@ export interface Patience {
  * service had to be waited for. Anything else that it throws is thrown on.
  */
 export async function outlastOutage<T>(
-  { workplace, runId, startedAt, signal }: Patience,
+  patience: Patience,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<{ value: T; hadToWait: boolean }> {
-  const { clock, settings, tell } = workplace;
-  const over = new AbortController();
-  const either = followSignals(over.signal, [signal]);
-  const timer = new AbortController();
-  let since: Date | undefined;
+  const { outage, signal } = patience;
+  const either = followSignals(signal, [outage.signal]);
   try {
     for (let turn = 0; ; turn += 1) {
       try {
-        return { value: await work(either.signal), hadToWait: turn > 0 };
+        const value = await work(either.signal);
+        outage.noteAnswer();
+        return { value, hadToWait: turn > 0 };
       } catch (error) {
-        if (over.signal.aborted) throw over.signal.reason;
+        if (outage.signal.aborted) throw outage.signal.reason;
         if (!(error instanceof RunHalted) || error.code !== 'outage') throw error;
-        if (since === undefined) {
-          since = clock.now();
-          const deadline = findDeadline(settings.run, startedAt, since);
-          const message = `${error.message}; the run waits until ${deadline.toISOString()} (run.deadline)`;
-          tell({ kind: 'warning', runId, code: 'waiting_for_service', message });
-          const halt = toOutageHalt(settings.run.deadline, since);
-          const leftMs = Math.max(0, deadline.getTime() - since.getTime());
-          clock.sleep(leftMs, timer.signal).then(
-            () => over.abort(halt),
-            () => undefined,
-          );
-        }
-        await clock.sleep(delaysMs[Math.min(turn, delaysMs.length - 1)] ?? 0, either.signal).catch(() => undefined);
-        if (over.signal.aborted) throw over.signal.reason;
-        if (signal.aborted) throw new RunHalted('signal', 'stopped on request', signal.reason);
+        await waitForService(patience, turn, error.message);
       }
     }
   } finally {
-    timer.abort();
     either.clear();
   }
+}
+
+/** Waits before the service is asked again for the `turn`th time; throws RunHalted when the run waits no longer or has to stop. */
+export async function waitForService(patience: Patience, turn: number, because: string): Promise<void> {
+  const { workplace, runId, outage, signal } = patience;
+  const { clock, tell } = workplace;
+  const until = outage.noteOutage();
+  if (outage.signal.aborted) throw outage.signal.reason;
+  if (turn === 0) {
+    const message = `${because}; the run waits until ${until.toISOString()} (run.deadline)`;
+    tell({ kind: 'warning', runId, code: 'waiting_for_service', message });
+  }
+  const either = followSignals(signal, [outage.signal]);
+  try {
+    await clock.sleep(delaysMs[Math.min(turn, delaysMs.length - 1)] ?? 0, either.signal).catch(() => undefined);
+  } finally {
+    either.clear();
+  }
+  if (outage.signal.aborted) throw outage.signal.reason;
+  if (signal.aborted) throw toSignalHalt(signal);
 }

@@ -11,3 +11,10 @@ export class RunHalted extends NightscreenError {
 export function toAccountHalt(error: ApiError): RunHalted {
   return new RunHalted('account', `the service refused the account (${error.status}): ${error.message}`, error);
 }
+
+/** The halt that an aborted signal asks for: its own, when it brings one, or somebody's wish to stop. */
+export function toSignalHalt(signal: AbortSignal): RunHalted {
+  return signal.reason instanceof RunHalted
+    ? signal.reason
+    : new RunHalted('signal', 'stopped on request', signal.reason);
+}

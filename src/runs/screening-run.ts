@@ -1,3 +1,4 @@
+import { followSignals } from '../client/calls/follow-signals.js';
 import type { Client } from '../client/create-client.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
@@ -8,7 +9,7 @@ import { findObstacle } from './find-obstacle.js';
 import { finishScreening } from './finish-screening.js';
 import { identifyAccount, toAssumedMode } from './identify-account.js';
 import { importRoster } from './import-roster.js';
-import { watchOutage } from './outage-watch.js';
+import { type OutageWatch, watchOutage } from './outage-watch.js';
 import { outlastOutage, type Patience } from './outlast-outage.js';
 import { planScreenings } from './plan-screenings.js';
 import { recordKeys } from './record-keys.js';
@@ -47,20 +48,21 @@ export async function runScreening(
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(workplace, options.roster.name);
   const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
-    const standing = await askWhoseKey(workplace, scope, client, held.signal);
-    return withRun(workplace, held, toRequest(workplace, options, scope, standing), async (session) => {
-      if (options.importFirst && session.run.stage === 'started') {
-        await importRoster(session, options.roster, scope.rosterId);
-      }
-      await planOrResume(session, scope.rosterId, standing.plannedFor, client.keyFingerprint, options.selection);
-      const halted = await screenPlanned(session, client, {
-        standing,
-        rosterId: scope.rosterId,
-        startedAt,
-        ...options,
+    const outage = watchOutage(workplace, client, startedAt);
+    try {
+      const standing = await askWhoseKey(workplace, scope, client, { outage, signal: held.signal });
+      const request = toRequest(workplace, options, scope, standing);
+      return await withRun(workplace, held, request, async (session) => {
+        if (options.importFirst && session.run.stage === 'started') {
+          await importRoster(session, options.roster, scope.rosterId);
+        }
+        await planOrResume(session, scope.rosterId, standing.plannedFor, client.keyFingerprint, options.selection);
+        const part = { standing, rosterId: scope.rosterId, outage, ...options };
+        return finishScreening(session, await screenPlanned(session, client, part));
       });
-      return finishScreening(session, halted);
-    });
+    } finally {
+      outage.close();
+    }
   });
   if (!options.writeReport || summary.state === 'unbalanced') return summary;
   const report = await writeRunReport(workplace, summary.runId);
@@ -80,9 +82,11 @@ async function askWhoseKey(
   workplace: Workplace,
   scope: RosterScope,
   client: Client,
-  signal: AbortSignal,
+  { outage, signal }: Pick<Patience, 'outage' | 'signal'>,
 ): Promise<KeyStanding> {
-  const account = await haltedOr(identifyAccount(workplace, scope.organisation, client, signal));
+  const either = followSignals(signal, [outage.signal]);
+  const asking = identifyAccount(workplace, scope.organisation, client, either.signal);
+  const account = await haltedOr(asking).finally(either.clear);
   if (!(account instanceof RunHalted)) {
     return { mode: account.isTest ? 'test' : 'live', account, plannedFor: account };
   }
@@ -132,7 +136,7 @@ async function planOrResume(
 interface PaidPart {
   standing: KeyStanding;
   rosterId: number;
-  startedAt: Date;
+  outage: OutageWatch;
   selection: PlanSelection;
   maxSearches?: number | undefined;
 }
@@ -140,22 +144,20 @@ interface PaidPart {
 /** The paid part: control searches, then the plan's; an outage is waited out. Gives why it stopped early, or null. */
 async function screenPlanned(session: RunSession, client: Client, part: PaidPart): Promise<RunHalted | null> {
   const { workplace, run, runId, signal } = session;
-  const { startedAt, maxSearches } = part;
-  const patience = { workplace, runId, startedAt, signal };
+  const { outage, maxSearches } = part;
+  const patience = { workplace, runId, outage, signal };
   const keys = recordKeys(session, client);
-  const outage = watchOutage(workplace, client, startedAt);
   const work = async (): Promise<null> => {
     const account = await settleAccount(session, client, part, patience);
     const canaries = await outlastOutage(patience, (checking) => runCanaries({ ...session, signal: checking }, client));
     if (!canaries.value) return null;
-    await screenTasks({ session, client, account, maxSearches, startedAt, outage });
+    await screenTasks({ session, client, account, maxSearches, outage });
     await session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
     return null;
   };
   try {
     return await haltedOr(work());
   } finally {
-    outage.close();
     await keys.close();
   }
 }

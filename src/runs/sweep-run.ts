@@ -21,6 +21,7 @@ import type { Account, Organisation } from '../store/organisations.js';
 import { noteRunKey } from '../store/run-keys.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
 import { identifyAccount, toAssumedMode, toHalt } from './identify-account.js';
+import { watchOutage } from './outage-watch.js';
 import { outlastOutage, type Patience } from './outlast-outage.js';
 import { recordKeys } from './record-keys.js';
 import { writeRunReport } from './report-run.js';
@@ -43,8 +44,9 @@ export async function runSweep(
   const organisation = await openOrganisation(workplace);
   const summary = await withLease(workplace, `sweep/${organisation.name}`, signal, (held) =>
     withRun(workplace, held, toRequest(workplace, organisation), async (session) => {
+      const outage = watchOutage(workplace, client, startedAt);
       try {
-        const patience = { workplace, runId: session.runId, startedAt, signal: session.signal };
+        const patience = { workplace, runId: session.runId, outage, signal: session.signal };
         const { value: account } = await outlastOutage(patience, (waiting) =>
           identifyAccount(workplace, organisation, client, waiting),
         );
@@ -58,6 +60,8 @@ export async function runSweep(
         const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
         if (!(halt instanceof RunHalted)) throw error;
         return closeSweep(session, { ...nothing, unprovenBecause: halt.message }, 'stopped');
+      } finally {
+        outage.close();
       }
     }),
   );

@@ -47,8 +47,9 @@ export function isHalting(error: unknown): error is ApiError {
   );
 }
 
-/** Whether the service was out of reach, so that the same request may succeed later. */
+/** Whether the service was out of reach, or something stood in its place, so that the same request may succeed later. */
 export function isTransient(error: unknown): boolean {
+  if (error instanceof ResponseError) return error.code === 'not_json' || error.code === 'unexpected_status';
   return (
     error instanceof ConnectionError ||
     error instanceof ServiceUnavailableError ||

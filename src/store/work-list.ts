@@ -54,3 +54,19 @@ export async function countSearchTasks(
   );
   return firstRow(rows, 'screening');
 }
+
+/** A search that this run has had answered, to ask once more as a control; undefined when there is none yet. */
+export async function findAnsweredRequest(
+  database: Queryable,
+  runId: number,
+): Promise<{ type: 'person' | 'entity'; name: string } | undefined> {
+  const [row] = await database.query(
+    z.object({ type: z.enum(['person', 'entity']), name: z.string() }),
+    `select request.type, request.name
+     from screening join screening_request request using (request_id)
+     where screening.run_id = $1 and screening.outcome = 'screened'
+     limit 1`,
+    [runId],
+  );
+  return row;
+}
