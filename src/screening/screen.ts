@@ -11,6 +11,7 @@ import {
   ResponseError,
   ServerError,
   ServiceUnavailableError,
+  StoreError,
   TimeoutError,
 } from '../errors.js';
 import type { ScreeningRequest } from '../roster/screening-request.js';
@@ -25,7 +26,7 @@ export type ScreeningOutcome =
   /** Broken off by us. */
   | { kind: 'aborted' };
 
-/** Makes one search (interface: AML search); never throws for what the service or the network does. */
+/** Makes one search (interface: AML search); never throws for what the service or the network does, only what the ledger's observer throws. */
 export async function screen(aml: Aml, request: ScreeningRequest, options: CallOptions): Promise<ScreeningOutcome> {
   try {
     const answer = await aml.search(request, options);
@@ -34,6 +35,8 @@ export async function screen(aml: Aml, request: ScreeningRequest, options: CallO
     if (options.signal?.aborted) return { kind: 'aborted' };
     if (options.waitSignal?.aborted && error === options.waitSignal.reason) return { kind: 'aborted' };
     if (isHalting(error)) return { kind: 'halted', error };
+    // Ours, not the service's: the ledger could not be written, so nothing may be sent.
+    if (error instanceof StoreError) throw error;
     if (error instanceof NightscreenError)
       return { kind: 'failed', reason: toReason(error), isTransient: isTransient(error) };
     throw error;

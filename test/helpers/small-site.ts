@@ -15,7 +15,7 @@ export interface SmallSite {
   roster: RosterSettings;
   work(options?: WorkplaceOptions): Promise<TestWorkplace>;
   /** A rescreening of who is due, unless said otherwise. */
-  run(workplace: Workplace, options?: Partial<ScreeningOptions>): Promise<RunSummary>;
+  run(workplace: Workplace, options?: Partial<ScreeningOptions>, signal?: AbortSignal): Promise<RunSummary>;
 }
 
 /** Gives a way to begin small sites in the tests of a suite; each is closed after its test. Call it where hooks may be registered. */
@@ -39,11 +39,11 @@ export function openSmallSites(open: () => Promise<Database>): (names?: readonly
         closing.push(() => workplace.client().close());
         return workplace;
       },
-      run: (workplace, options = {}) =>
+      run: (workplace, options = {}, signal = new AbortController().signal) =>
         runScreening(
           workplace,
           { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
-          new AbortController().signal,
+          signal,
         ),
     };
   };

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '../../src/client/create-client.js';
-import { shiftedClock } from '../../src/clock.js';
+import { type Clock, shiftedClock } from '../../src/clock.js';
 import type { RunEvent } from '../../src/runs/run-event.js';
 import type { RunSettings, Workplace } from '../../src/runs/workplace.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
@@ -15,7 +15,11 @@ export interface WorkplaceOptions {
   apiKey?: string;
   settings?: Partial<RunSettings>;
   maxAttempts?: number;
+  baseDelayMs?: number;
   readKeyAgain?: () => string;
+  /** In place of the machine's clock. */
+  clock?: Clock;
+  rate?: { perSecond: number; concurrency: number };
 }
 
 /** A workplace that keeps what its runs tell. */
@@ -28,13 +32,15 @@ export async function makeWorkplace(
   options: WorkplaceOptions = {},
 ): Promise<TestWorkplace> {
   const events: RunEvent[] = [];
-  const rate = { perSecond: 400, concurrency: 8 };
+  const rate = options.rate ?? { perSecond: 400, concurrency: 8 };
+  const clock = options.clock ?? shiftedClock(options.offsetMs ?? 0);
   const client = createClient({
     baseUrl: sandbox.url,
     apiKey: options.apiKey ?? sandbox.privateKey,
     rate,
+    ...(options.clock ? { clock } : {}),
     ...(options.readKeyAgain === undefined ? {} : { readKeyAgain: options.readKeyAgain }),
-    retry: { maxAttempts: options.maxAttempts ?? 4, baseDelayMs: 5, maxDelayMs: 50 },
+    retry: { maxAttempts: options.maxAttempts ?? 4, baseDelayMs: options.baseDelayMs ?? 5, maxDelayMs: 50 },
     timeoutSeconds: 5,
     ...(options.settings?.service?.mode === undefined ? {} : { mode: options.settings.service.mode }),
   });
@@ -42,7 +48,7 @@ export async function makeWorkplace(
   return {
     database,
     client: () => client,
-    clock: shiftedClock(options.offsetMs ?? 0),
+    clock,
     settings: {
       organisation: 'default',
       service: { baseUrl: sandbox.url, rate },

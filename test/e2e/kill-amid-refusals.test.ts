@@ -1,0 +1,52 @@
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { runCli, startCli } from '../helpers/cli-process.js';
+import { printFigure } from '../helpers/print-figure.js';
+import { toCsv, watchlist } from '../helpers/small-world.js';
+
+const concurrency = 32;
+const configuration = `service:
+  rate: { perSecond: 100, concurrency: ${concurrency} }
+  retry: { baseDelayMs: 400 }
+rosters:
+  - name: people
+    csv: { path: people.csv }
+`;
+const summary = z.object({ state: z.string(), counts: z.object({ screened: z.number(), attempts: z.number() }) });
+const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+afterAll(() => sandbox.close());
+
+test('a run that is killed while every second answer is a refusal leaves no call out of the ledger', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-kill-'));
+  const names = Array.from({ length: 200 }, (_, index) => `Customer Number ${index}`);
+  await writeFile(join(folder, 'people.csv'), toCsv(names));
+  await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
+  const environment = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
+  const countSearches = (): number => sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+  sandbox.setWeather({ path: '/aml/search', refuse: { share: 0.5, seed: 3 } });
+  const child = startCli(['rescreen', '--json'], { folder, environment });
+  const closed = once(child, 'close');
+  child.stdout?.resume();
+  child.stderr?.resume();
+  while (countSearches() < 150 && child.exitCode === null) await delay(5);
+  child.kill('SIGKILL');
+  await closed;
+  sandbox.setWeather({});
+  const { stdout, stderr } = await runCli(['rescreen', '--json'], { folder, environment });
+  expect(stdout, stderr).not.toBe('');
+  const { state, counts } = summary.parse(JSON.parse(stdout));
+  const surplus = counts.attempts - countSearches();
+  printFigure(
+    `killed amid 50 % refusals: the ledger has ${counts.attempts} calls, the service counted ${countSearches()}`,
+  );
+  expect({ state, screened: counts.screened }).toEqual({ state: 'complete', screened: names.length });
+  expect(surplus).toBeGreaterThanOrEqual(0);
+  // Searches are noted two turns ahead, and each caller may have had a repeat noted.
+  expect(surplus).toBeLessThanOrEqual(4 * concurrency);
+}, 60_000);
