@@ -5,6 +5,7 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/print-figure.js';
+import { makeScaledClock } from '../../helpers/scaled-clock.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, canaries, people, watchlist } from '../../helpers/small-world.js';
 
@@ -56,8 +57,8 @@ describe('a service that is out of reach', () => {
     const { sandbox, work, run } = await begin();
     for (const path of ['/api_keys/public', '/aml/search']) {
       sandbox.setWeather({ path, outage: {} });
-      soon(1_000, () => sandbox.setWeather({}));
-      const workplace = await work({ settings: { run: patient } });
+      soon(500, () => sandbox.setWeather({}));
+      const workplace = await work({ clock: makeScaledClock(10), settings: { run: patient } });
       const summary = await run(workplace, { selection: 'all' });
       expect(summary).toMatchObject({ state: 'complete', counts: { screened: people.length, failed: 0 } });
       expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'waiting_for_service' }));
@@ -105,8 +106,9 @@ describe('a service that is out of reach', () => {
     const { sandbox, work } = await begin();
     sandbox.setWorld({ watchlist, dossiers: Array.from({ length: 50 }, (_, index) => buildSandboxDossier(index)) });
     sandbox.setWeather({ path: '/dossiers', outage: {} });
-    soon(1_000, () => sandbox.setWeather({}));
-    const summary = await runSweep(await work({ settings: { run: patient } }), { writeReport: false }, signal);
+    soon(500, () => sandbox.setWeather({}));
+    const workplace = await work({ clock: makeScaledClock(10), settings: { run: patient } });
+    const summary = await runSweep(workplace, { writeReport: false }, signal);
     expect(summary).toMatchObject({ state: 'complete', counts: { dossiers: 50, proven: true } });
   });
 
