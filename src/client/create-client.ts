@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.js';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
-import { findKeyProblem, type KeyMode, toKeyMode } from './calls/api-key.js';
+import { findJwtProblem, findKeyProblem, type KeyMode, toKeyMode } from './calls/api-key.js';
 import type { AttemptObserver } from './calls/attempt-observer.js';
 import { createCallOperation } from './calls/call-operation.js';
 import { createIdentify } from './calls/identify-key.js';
@@ -57,9 +57,15 @@ export interface Client {
    * when the key is not of the mode agreed on.
    */
   identify(options?: CallOptions): Promise<KeyIdentity>;
-  /** Hears of pauses, outages, lowered rates and renewed keys until the function that it gives is called. */
+  /**
+   * Hears of renewed keys and, unless the pace is shared (then its own `tell` does), of pauses, outages and lowered rates until the function
+   * that it gives is called. What a listener throws is a warning of the process and disturbs nobody.
+   */
   listen(listener: (event: ClientEvent) => void): () => void;
-  /** Refuses new calls and those that wait with a NightscreenError `client_closed`, lets what is under way end, closes the connections. */
+  /**
+   * Refuses new calls and those that wait, also for an answer about the key, with a NightscreenError `client_closed`; lets what is under
+   * way end and closes the connections.
+   */
   close(): Promise<void>;
 }
 
@@ -79,9 +85,11 @@ export const createClient = (settings: ClientSettings): Client => {
   const { observer, dispatcher, pace: sharedPace, ...input } = others;
   const baseUrlProblem = findBaseUrlProblem(baseUrl);
   const keyProblem = findKeyProblem(apiKey, settings.mode);
+  const jwtProblem = jwt === undefined ? undefined : findJwtProblem(jwt);
   const service = parseService(input, [
     ...(baseUrlProblem === undefined ? [] : [toProblem('baseUrl', baseUrlProblem)]),
     ...(keyProblem === undefined ? [] : [toProblem('apiKey', keyProblem)]),
+    ...(jwtProblem === undefined ? [] : [toProblem('jwt', jwtProblem)]),
   ]);
   const timeoutMs = service.timeoutSeconds * 1_000;
   const listeners = new Listeners();
@@ -100,7 +108,7 @@ export const createClient = (settings: ClientSettings): Client => {
     scheme: service.authentication,
     mode: service.mode,
     readKeyAgain,
-    identify: (candidate) => askPublicKey(call, { privateKey: candidate }),
+    identify: (candidate) => askPublicKey(callForAll, { privateKey: candidate }),
     tell: (fingerprint) => tell({ kind: 'key_renewed', fingerprint }),
   });
   const pace = sharedPace ?? createPace({ ...service.rate, clock, tell });
@@ -116,8 +124,10 @@ export const createClient = (settings: ClientSettings): Client => {
     observer,
     closing: closing.signal,
   });
+  /** A call on behalf of all who wait for its outcome: nothing but the client's end ends it. */
+  const callForAll: CallOperation = (operation, options) => call(operation, { ...options, signal: closing.signal });
   const identify = createIdentify({
-    ask: (options) => askPublicKey(call, 'private_key', options),
+    ask: (options) => askPublicKey(callForAll, 'private_key', options),
     agreedMode: service.mode ?? toKeyMode(apiKey),
     note: (identity) => keys.noteIdentity(identity),
   });
@@ -125,13 +135,12 @@ export const createClient = (settings: ClientSettings): Client => {
     if (operation.isBillable) await identify(options);
     return call(operation, options);
   };
-  const apiKeys = createApiKeys(callIdentified);
   return {
     aml: createAml(callIdentified, service.aml.nameField),
     dossiers: createDossiers(callIdentified, service.dossiers.levelField),
     invitations: createInvitations(callIdentified, { workflowField: service.invitations.workflowField, clock }),
-    sessions: createSessions(callIdentified, apiKeys, service.sessions.levelField),
-    apiKeys,
+    sessions: createSessions(callIdentified, createApiKeys(callForAll), service.sessions.levelField),
+    apiKeys: createApiKeys(callIdentified),
     keyMode: toKeyMode(apiKey),
     get keyFingerprint() {
       return keys.fingerprint;

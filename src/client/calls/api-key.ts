@@ -17,10 +17,20 @@ export const toKeyFingerprint = (apiKey: string): string =>
 export const toAuthorization = (apiKey: string, scheme: 'basic' | 'bearer'): string =>
   scheme === 'bearer' ? `Bearer ${apiKey}` : `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}`;
 
+const findCharacterProblem = (credential: string, noun: string): string | undefined => {
+  if (credential === '') return 'is empty';
+  return /[^!-~]/.test(credential)
+    ? `has characters that no ${noun} has (white space, control or non-ASCII characters)`
+    : undefined;
+};
+
+/** What is wrong with a JWT, without showing it, or undefined; what is in it is for the service to judge. */
+export const findJwtProblem = (jwt: string): string | undefined => findCharacterProblem(jwt, 'JWT');
+
 /** What is wrong with a private key, without showing it, or undefined. */
 export const findKeyProblem = (apiKey: string, mode: 'test' | 'live' | undefined): string | undefined => {
-  if (apiKey === '') return 'is empty';
-  if (/[^!-~]/.test(apiKey)) return 'has characters that no key has (white space, control or non-ASCII characters)';
+  const problem = findCharacterProblem(apiKey, 'key');
+  if (problem !== undefined) return problem;
   if (apiKey.startsWith('public_')) return 'is a public key; a private key (private_...) is needed';
   const keyMode = toKeyMode(apiKey);
   if (mode !== undefined && keyMode !== 'unknown' && keyMode !== mode) {

@@ -3,6 +3,7 @@ import type { Answer, CallOperation, CallOptions, Operation } from '../operation
 import type { Pace, Turn } from '../pace/pace.js';
 import type { RetrySettings } from '../settings.js';
 import { HeldBackError } from '../transport/send-request.js';
+import { checkCallOptions } from './check-call-options.js';
 import { followSignals } from './follow-signals.js';
 import type { KeyHolder } from './key-holder.js';
 import type { RetryBudget } from './retry-budget.js';
@@ -79,10 +80,14 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   };
 
   /** Whether another key is at hand after a refusal; throws when the one that is must not be used. */
-  const hasNewKey = async ({ error, usedKey }: Failure, { authentication }: Operation<unknown>): Promise<boolean> => {
+  const hasNewKey = async (
+    { error, usedKey }: Failure,
+    { authentication }: Operation<unknown>,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
     const isOurs = authentication === 'private_key' || authentication === 'private_key_or_jwt';
     if (!isOurs || !(error instanceof AuthenticationError)) return false;
-    const renewal = await keys.renew(usedKey);
+    const renewal = await keys.renew(usedKey, signal);
     if (renewal.kind !== 'unusable') return renewal.kind === 'renewed';
     const { method, path, status, requestId } = error;
     const message = `${error.message}; the key that was read again ${renewal.problem}`;
@@ -94,7 +99,8 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     await observer?.repeating?.(name);
   };
 
-  return async (operation, options = {}) => {
+  return async (operation, given = {}) => {
+    const options = checkCallOptions(given);
     const waiting = followSignals(closing, [options.signal, options.waitSignal]);
     let isRenewed = false;
     let tries = 1;
@@ -107,7 +113,7 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
         if (outcome === 'held_back') continue;
         if ('answer' in outcome) return outcome.answer;
         // A refused key did nothing, so any operation may be sent again with another one, once.
-        const mayRenew = !isRenewed && (await hasNewKey(outcome, operation));
+        const mayRenew = !isRenewed && (await hasNewKey(outcome, operation, waiting.signal));
         if (mayRenew) isRenewed = true;
         else await waitBeforeRepeat(outcome, options, waiting.signal);
         tries += 1;

@@ -1,12 +1,13 @@
 import { ConfigError, NotFoundError } from '../../errors.js';
 import type { CallOptions } from '../operation.js';
-import { orAborted } from '../or-aborted.js';
 import type { KeyMode } from './api-key.js';
+import { checkCallOptions } from './check-call-options.js';
 import type { KeyIdentity } from './key-holder.js';
+import { createShareOne } from './share-one.js';
 
 /** What it takes to find out whose key it is. */
 export interface IdentifySettings {
-  /** Asks the service (interface: API keys). */
+  /** Asks the service (interface: API keys), on behalf of all who wait: ended by the client's end, by no caller. */
   ask: (options: CallOptions) => Promise<KeyIdentity>;
   /** The mode that was agreed on, by the settings or else by the key's prefix; `unknown` when neither says. */
   agreedMode: KeyMode;
@@ -16,12 +17,12 @@ export interface IdentifySettings {
 
 /**
  * Gives a way to learn whose key it is and in which mode it works, asking the service once. It throws ConfigError when the mode is not
- * the one agreed on or the service knows no such account, and what the call throws.
+ * the one agreed on or the service knows no such account, what the call throws, and the reason of a signal of the caller's.
  */
 export const createIdentify = (settings: IdentifySettings): ((options?: CallOptions) => Promise<KeyIdentity>) => {
   const { agreedMode } = settings;
   let known: KeyIdentity | undefined;
-  let asking: Promise<KeyIdentity> | undefined;
+  const shareOne = createShareOne<KeyIdentity>();
 
   const refuse = (where: string, message: string, cause?: unknown): ConfigError =>
     new ConfigError([{ where, path: '', message }], cause === undefined ? {} : { cause });
@@ -44,12 +45,9 @@ export const createIdentify = (settings: IdentifySettings): ((options?: CallOpti
   };
 
   return async (options = {}) => {
+    // A wrong setting of one caller must not fail the others.
+    const { timeoutMs } = checkCallOptions(options);
     if (known) return known;
-    // One question for all who wait; it is not bound to the first one's signal, nor told to its observer.
-    const { timeoutMs } = options;
-    asking ??= ask(timeoutMs === undefined ? {} : { timeoutMs }).finally(() => {
-      asking = undefined;
-    });
-    return orAborted(asking, options.signal);
+    return shareOne(() => ask(timeoutMs === undefined ? {} : { timeoutMs }), options);
   };
 };

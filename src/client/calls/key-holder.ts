@@ -1,6 +1,7 @@
 import { AuthenticationError } from '../../errors.js';
 import type { Authentication } from '../operation.js';
 import { findKeyProblem, toAuthorization, toKeyFingerprint } from './api-key.js';
+import { createShareOne } from './share-one.js';
 
 /** Whose key it is and in which mode it works, as the service says (interface: Public key record). */
 export interface KeyIdentity {
@@ -17,7 +18,7 @@ export interface KeySettings {
   mode: 'test' | 'live' | undefined;
   /** Reads the key again from where it came from; undefined when it came from nowhere that can change. */
   readKeyAgain: (() => string | undefined | Promise<string | undefined>) | undefined;
-  /** Asks the service whose key this is. */
+  /** Asks the service whose key this is, on behalf of all who wait: ended by the client's end, by no caller. */
   identify: (apiKey: string) => Promise<KeyIdentity>;
   /** The key in use has changed. */
   tell: (fingerprint: string) => void;
@@ -31,7 +32,7 @@ export class KeyHolder {
   readonly #settings: KeySettings;
   #apiKey: string;
   #identity: KeyIdentity | undefined;
-  #renewal: Promise<Renewal> | undefined;
+  readonly #shareRenewal = createShareOne<Renewal>();
 
   constructor(settings: KeySettings) {
     this.#settings = settings;
@@ -66,15 +67,12 @@ export class KeyHolder {
   }
 
   /**
-   * After `refusedKey` was refused: reads the key again, once for all who ask, and takes it when it is another one of the same account and
-   * mode. Throws what asking the service throws, other than a refusal.
+   * After `refusedKey` was refused: reads the key again, once for all who ask, and takes it when the service says that it is of the same
+   * account and mode. Rejects with the signal's reason when aborted earlier, and with nothing else.
    */
-  async renew(refusedKey: string): Promise<Renewal> {
+  async renew(refusedKey: string, signal: AbortSignal): Promise<Renewal> {
     if (refusedKey !== this.#apiKey) return { kind: 'renewed' };
-    this.#renewal ??= this.#readAgain().finally(() => {
-      this.#renewal = undefined;
-    });
-    return this.#renewal;
+    return this.#shareRenewal(() => this.#readAgain(), { signal });
   }
 
   async #readAgain(): Promise<Renewal> {
@@ -105,8 +103,8 @@ export class KeyHolder {
       if (isTest !== this.#identity.isTest) return `is a ${isTest ? 'test' : 'live'} key`;
       return publicKey === this.#identity.publicKey ? undefined : 'belongs to another account';
     } catch (error) {
-      if (error instanceof AuthenticationError) return 'is refused too';
-      throw error;
+      // The old key is refused anyway; one that nobody has vouched for must not take its place.
+      return error instanceof AuthenticationError ? 'is refused too' : 'could not be checked';
     }
   }
 }

@@ -1,41 +1,41 @@
 import { AuthenticationError } from '../../errors.js';
+import { checkCallOptions } from '../calls/check-call-options.js';
+import { createShareOne } from '../calls/share-one.js';
 import type { Answer, CallOptions } from '../operation.js';
-import { orAborted } from '../or-aborted.js';
-import type { ApiKeys } from './api-keys.js';
+import type { ApiKeys, PublicKey } from './api-keys.js';
 
 type CallWithKey = <T>(call: (publicKey: string) => Promise<Answer<T>>, options?: CallOptions) => Promise<Answer<T>>;
 
 /**
  * Makes calls that present the organisation's public key: fetched once for all of them and kept; after an AuthenticationError fetched
- * anew, and the call made once more if the key is another one by then.
+ * anew, and the call made once more if the key is another one by then. A caller leaves with the reason of its own signals; what `apiKeys`
+ * fetches hears of none of them.
  */
 export const createCallWithPublicKey = (apiKeys: ApiKeys): CallWithKey => {
-  let kept: Promise<string> | undefined;
+  const shareOne = createShareOne<PublicKey>();
+  let kept: PublicKey | undefined;
 
-  const fetchKey = ({ observer, timeoutMs }: CallOptions): Promise<string> => {
-    // Without the caller's signal: others wait for the same key.
-    const fetching = apiKeys
-      .public({ ...(observer ? { observer } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) })
-      .then(({ data }) => data.public_key);
-    kept = fetching;
-    fetching.catch(() => forget(fetching));
-    return fetching;
+  const fetchKey = async ({ observer, timeoutMs }: CallOptions): Promise<PublicKey> => {
+    const options = { ...(observer ? { observer } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const { data } = await apiKeys.public(options);
+    kept = data;
+    return data;
   };
-  const forget = (key: Promise<string>): void => {
-    if (kept === key) kept = undefined;
-  };
+  const findKey = async (options: CallOptions): Promise<PublicKey> =>
+    kept ?? shareOne(() => fetchKey(options), options);
 
-  return async (call, options = {}) => {
-    const key = kept ?? fetchKey(options);
-    const publicKey = await orAborted(key, options.signal);
+  return async (call, given = {}) => {
+    // A wrong setting of one caller must not fail the others.
+    const options = checkCallOptions(given);
+    const key = await findKey(options);
     try {
-      return await call(publicKey);
+      return await call(key.public_key);
     } catch (error) {
       if (!(error instanceof AuthenticationError)) throw error;
-      forget(key);
-      const nextKey = await orAborted(kept ?? fetchKey(options), options.signal);
-      if (nextKey === publicKey) throw error;
-      return call(nextKey);
+      if (kept === key) kept = undefined;
+      const next = await findKey(options);
+      if (next.public_key === key.public_key) throw error;
+      return call(next.public_key);
     }
   };
 };

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.js';
 import type { AttemptObserver } from '../calls/attempt-observer.js';
+import { followSignals } from '../calls/follow-signals.js';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
 import {
   type Invitation,
@@ -35,7 +36,8 @@ export interface Invitations {
   page(query?: InvitationListQuery, options?: CallOptions): Promise<Answer<InvitationPage>>;
   /**
    * Invites somebody, POST /autodoc/invitations. With a `reference` an outcome that stays unknown is looked up and never sent blindly
-   * a second time; the answer is then the look-up's, with its status and body. Without one the error is thrown.
+   * a second time, after a TimeoutError not at all; the answer is then the look-up's, with its status and body. Only an invitation to the
+   * same recipient, created since the call began, is taken for the one that was sent. Without a reference the error is thrown.
    */
   create(input: InvitationInput, options?: CallOptions): Promise<Answer<Invitation>>;
   /** An invitation by `adi_<token>` or raw token, GET /autodoc/invitations/{token}. */
@@ -124,11 +126,12 @@ export const createInvitations = (callOperation: CallOperation, settings: Invita
 
   const create: Invitations['create'] = async (input, options = {}) => {
     const creation = toCreation(input, workflowField);
-    const { reference, channel, workflowToken } = input;
+    const { reference, channel, recipient, workflowToken } = input;
     if (reference === undefined) return callOperation(creation, options);
     let attempts = 0;
     const { observer } = options;
     const counter: AttemptObserver = {
+      repeating: async (operation) => observer?.repeating?.(operation),
       started: (attempt) => {
         attempts += 1;
         observer?.started?.(attempt);
@@ -137,15 +140,20 @@ export const createInvitations = (callOperation: CallOperation, settings: Invita
     };
     const counted: CallOptions = { ...options, observer: counter };
     const filters = { reference, channel, workflow_token: workflowToken, per_page: 100 };
-    const answer = await sendInvitation({
-      send: () => callOperation(creation, counted),
-      lookUp: () => page(filters, counted),
-      reference,
-      lookUpDelaysMs,
-      clock,
-      signal: options.signal,
-    });
-    return { ...answer, attempts };
+    const waiting = followSignals(new AbortController().signal, [options.signal, options.waitSignal]);
+    try {
+      const answer = await sendInvitation({
+        send: () => callOperation(creation, counted),
+        lookUp: () => page(filters, counted),
+        invitation: { reference, channel, recipient },
+        lookUpDelaysMs,
+        clock,
+        signal: waiting.signal,
+      });
+      return { ...answer, attempts };
+    } finally {
+      waiting.clear();
+    }
   };
 
   return {

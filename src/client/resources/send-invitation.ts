@@ -5,22 +5,28 @@ import {
   ResponseError,
   ServerError,
   ServiceUnavailableError,
+  TimeoutError,
 } from '../../errors.js';
 import type { Answer } from '../operation.js';
 import type { Invitation, InvitationPage } from './invitation.js';
+import type { InvitationInput } from './invitation-inputs.js';
+import { isSameRecipient } from './is-same-recipient.js';
 
 const maxSends = 3;
+/** How far the service's clock may be behind ours. */
+const clockSlackMs = 5 * 60_000;
 
 /** How one invitation is sent and found again. */
 export interface InvitationSending {
   send(): Promise<Answer<Invitation>>;
   /** The newest invitations that the service lists for this one's reference, workflow and channel. */
   lookUp(): Promise<Answer<InvitationPage>>;
-  reference: string;
+  /** What was sent, and what tells it from an older one in the list. */
+  invitation: Pick<InvitationInput, 'channel' | 'recipient'> & { reference: string };
   /** The waits before one look-up after the other. */
   lookUpDelaysMs: readonly number[];
   clock: Clock;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal;
 }
 
 const isOutcomeUnknown = (error: unknown): boolean => {
@@ -28,17 +34,21 @@ const isOutcomeUnknown = (error: unknown): boolean => {
   return error instanceof ServerError || error instanceof ServiceUnavailableError || error instanceof ResponseError;
 };
 
-/** Whether the service itself said that it created something (interface: POST /autodoc/invitations, Response 201). */
-const isCreated = (error: unknown): boolean => error instanceof ResponseError && error.status === 201;
+/**
+ * Whether it may exist although no look-up shows it: the service said that it created something (interface: POST /autodoc/invitations,
+ * Response 201), or nobody knows that it has stopped working on it.
+ */
+const mayStillAppear = (error: unknown): boolean =>
+  error instanceof TimeoutError || (error instanceof ResponseError && error.status === 201);
 
 /** What a look-up shows: the invitation, that there is none, or nothing that can be relied on. */
 const judge = (
   answer: Answer<InvitationPage>,
-  reference: string,
+  isOurs: (listed: Invitation) => boolean,
   error: unknown,
 ): Answer<Invitation> | 'absent' | 'unclear' => {
-  const { invitations } = answer.data;
-  const [found, another] = invitations.filter((invitation) => invitation.reference === reference);
+  const { invitations, pagination } = answer.data;
+  const [found, another] = invitations.filter(isOurs);
   if (another !== undefined) {
     throw new NightscreenError(
       'reference_not_unique',
@@ -47,27 +57,36 @@ const judge = (
     );
   }
   if (found !== undefined) return { ...answer, data: found };
-  // Others in the list mean that the service does not filter by reference, or does not show it.
-  return invitations.length === 0 && answer.data.pagination.total === 0 ? 'absent' : 'unclear';
+  // Others in the list mean that the reference was used before, or that the service does not filter by it or does not show it.
+  return invitations.length === 0 && pagination.total === 0 ? 'absent' : 'unclear';
 };
 
 /**
- * Sends an invitation and, while its outcome is unknown, waits and looks its reference up; it is sent again (3 times in all) only after
- * every look-up showed that it does not exist. Throws the error of the last sending, NightscreenError `reference_not_unique` when several
- * invitations have the reference, or the signal's reason.
+ * Sends an invitation and, while its outcome is unknown, waits and looks it up: one with its reference and recipient that was created since.
+ * It is sent again (3 times in all) only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
+ * error of the last sending, NightscreenError `reference_not_unique` when several could be it, or the signal's reason.
  */
 export const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invitation>> => {
-  const { reference, clock, signal } = sending;
+  const { clock, signal } = sending;
+  const { reference, channel, recipient } = sending.invitation;
+  const earliestMs = clock.now().getTime() - clockSlackMs;
+
+  const isOurs = (listed: Invitation): boolean =>
+    listed.reference === reference &&
+    isSameRecipient(channel, recipient, listed.recipient ?? '') &&
+    Date.parse(listed.createdAt ?? '') >= earliestMs;
 
   const findSent = async (error: unknown): Promise<Answer<Invitation> | 'absent' | 'unclear'> => {
+    let isClear = true;
     for (const delayMs of sending.lookUpDelaysMs) {
       await clock.sleep(delayMs, signal);
       const answer = await sending.lookUp().catch(() => undefined);
-      signal?.throwIfAborted();
-      const verdict = answer === undefined ? 'unclear' : judge(answer, reference, error);
-      if (verdict !== 'absent') return verdict;
+      const verdict = answer === undefined ? 'unclear' : judge(answer, isOurs, error);
+      if (typeof verdict === 'object') return verdict;
+      signal.throwIfAborted();
+      isClear &&= verdict === 'absent';
     }
-    return 'absent';
+    return isClear ? 'absent' : 'unclear';
   };
 
   for (let sends = 1; ; sends += 1) {
@@ -77,7 +96,7 @@ export const sendInvitation = async (sending: InvitationSending): Promise<Answer
       if (!isOutcomeUnknown(error)) throw error;
       const verdict = await findSent(error);
       if (typeof verdict === 'object') return verdict;
-      if (verdict === 'unclear' || isCreated(error) || sends === maxSends) throw error;
+      if (verdict === 'unclear' || mayStillAppear(error) || sends === maxSends) throw error;
     }
   }
 };

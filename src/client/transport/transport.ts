@@ -1,6 +1,7 @@
 import { Agent, type Dispatcher } from 'undici';
 import { NightscreenError, TimeoutError } from '../../errors.js';
 import type { Answer, Operation } from '../operation.js';
+import { isRequestFault } from './is-request-fault.js';
 import { readAnswer } from './read-answer.js';
 import { parseHttpDate, parseRetryAfter } from './retry-after.js';
 import { type AnswerHeaders, sendRequest } from './send-request.js';
@@ -34,9 +35,12 @@ export interface ExchangeOptions {
 
 /** Sends an operation exactly once: no retry, no pace, no redirect. */
 export interface Transport {
-  /** Gives a valid answer or throws ApiError, ConnectionError, TimeoutError, ResponseError, or the signal's reason. */
+  /**
+   * Gives a valid answer or throws ApiError, ConnectionError, TimeoutError, ResponseError, the signal's reason, or NightscreenError
+   * `invalid_request_setting` when the request is one that nobody may send.
+   */
   send<T>(operation: Operation<T>, options: ExchangeOptions): Promise<Omit<Answer<T>, 'attempts'>>;
-  /** Waits for what is under way and closes the connections that the transport opened itself. */
+  /** Waits for what is under way and closes the connections that the transport opened itself; may be asked again. */
   close(): Promise<void>;
 }
 
@@ -66,6 +70,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
   // The total deadline replaces undici's own ones, which start anew with every piece of the body.
   const ownAgent = settings.dispatcher ? undefined : new Agent({ connect: { timeout: settings.connectTimeoutMs } });
   const dispatcher = settings.dispatcher ?? ownAgent ?? new Agent();
+  let closed: Promise<void> | undefined;
   const { origin, pathname } = new URL(settings.baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
 
@@ -89,7 +94,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
     // A date is meant by the service's own clock, which may not agree with ours.
     const servedAtMs = parseHttpDate(readHeader(headers, 'date') ?? '');
     const nowMs = Number.isNaN(servedAtMs) ? settings.now().getTime() : servedAtMs;
-    return parseRetryAfter(readHeader(headers, 'retry-after'), nowMs);
+    return parseRetryAfter(headers['retry-after'], nowMs);
   };
 
   return {
@@ -120,6 +125,10 @@ export const createTransport = (settings: TransportSettings): Transport => {
         },
       }).catch((error: unknown) => {
         if (error instanceof NightscreenError || signal?.aborted) throw error;
+        if (isRequestFault(error)) {
+          const message = `${method} ${path}: the request is invalid as the settings make it, such as a key with a line break`;
+          throw new NightscreenError('invalid_request_setting', message, { cause: error });
+        }
         throw toConnectionError(error, { method, path, mayHaveArrived: trace.isSent });
       });
       const { status, headers } = raw;
@@ -132,7 +141,9 @@ export const createTransport = (settings: TransportSettings): Transport => {
       throw toApiError(text, { method, path, status, requestId, retryAfterMs: retryAfter(headers) });
     },
     close: async () => {
-      await ownAgent?.close();
+      // Asked twice, undici throws.
+      closed ??= ownAgent?.close();
+      await closed;
     },
   };
 };

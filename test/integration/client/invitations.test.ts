@@ -53,7 +53,9 @@ type Fault =
   | '500_after'
   | '503_before'
   | 'unread_201'
-  | 'page_200';
+  | 'page_200'
+  | 'hang_before'
+  | 'hang_after';
 
 /** Invitations that are kept and listed as the interface says; each creation meets the next of `faults`, none after the last. */
 const startInvitations = async (faults: Fault[], answerList?: (response: ServerResponse) => void): Promise<Client> => {
@@ -68,8 +70,10 @@ const startInvitations = async (faults: Fault[], answerList?: (response: ServerR
     const fault = faults[creations] ?? 'none';
     creations += 1;
     const { reference } = JSON.parse(request.body);
-    const invitation = { token: `adi_${creations}`, status: 'pending', reference, recipient };
+    const createdAt = new Date().toISOString();
+    const invitation = { token: `adi_${creations}`, status: 'pending', reference, recipient, createdAt };
     if (!/before|page/.test(fault)) kept.unshift(invitation);
+    if (fault.startsWith('hang')) return;
     if (fault.startsWith('cut')) return void response.socket?.destroy();
     if (fault === 'unread_201') return void response.writeHead(201).end('{"token":');
     if (fault === 'page_200') return void response.writeHead(200).end('<html>maintenance</html>');
@@ -141,7 +145,13 @@ describe('an invitation whose outcome is unknown', () => {
   });
 
   test('with a reference that several have is an error of its own, without the reference or recipient', async () => {
-    const twice = [1, 2].map((index) => ({ token: `adi_${index}`, status: 'sent', reference: 'r-1' }));
+    const twice = [1, 2].map((index) => ({
+      token: `adi_${index}`,
+      status: 'sent',
+      reference: 'r-1',
+      recipient,
+      createdAt: new Date().toISOString(),
+    }));
     const { invitations } = await startInvitations(['cut_after'], (response) =>
       answerJson(response, 200, toPage(twice)),
     );
@@ -153,6 +163,92 @@ describe('an invitation whose outcome is unknown', () => {
     });
     await expect(created).rejects.not.toThrow(/r-1|plantina/);
     expect(countSent()).toBe(1);
+  });
+
+  test('whose time was up is found by its reference', async () => {
+    const { invitations } = await startInvitations(['hang_after']);
+    expect(await invitations.create(input, { timeoutMs: 60 })).toMatchObject({ data: { token: 'adi_1' }, status: 200 });
+    expect([countSent(), countLookUps()]).toEqual([1, 1]);
+  });
+
+  test('whose time was up is never sent again, because the service may still be at it', async () => {
+    const { invitations } = await startInvitations(['hang_before']);
+    const created = invitations.create(input, { timeoutMs: 60 });
+    await expect(created).rejects.toMatchObject({ name: 'TimeoutError', method: 'POST' });
+    expect([countSent(), countLookUps()]).toEqual([1, 2]);
+  });
+
+  const toListed = (more: object, minutesAgo = 0): object => {
+    const createdAt = new Date(Date.now() - minutesAgo * 60_000).toISOString();
+    return { token: 'adi_9', status: 'sent', reference: 'r-1', recipient, createdAt, ...more };
+  };
+  const list =
+    (...listed: object[]) =>
+    (response: ServerResponse): void =>
+      answerJson(response, 200, toPage(listed));
+
+  test.each<[string, object]>([
+    ['went to somebody else', toListed({ recipient: 'other@nominova.example' })],
+    ['shows no recipient', toListed({ recipient: null })],
+    ['was created long before', toListed({}, 6)],
+    ['does not say when it was created', toListed({ createdAt: null })],
+  ])('is not taken for one with its reference that %s: the first error is thrown', async (_title, listed) => {
+    const { invitations } = await startInvitations(['500_before'], list(listed));
+    await expect(invitations.create(input)).rejects.toMatchObject({ name: 'ServerError', method: 'POST' });
+    expect([countSent(), countLookUps()]).toEqual([1, 2]);
+  });
+
+  test.each<[string, object]>([
+    ['by a clock that is four minutes behind', toListed({}, 4)],
+    ['when its recipient is listed in capitals', toListed({ recipient: recipient.toUpperCase() })],
+  ])('is found %s', async (_title, listed) => {
+    const { invitations } = await startInvitations(['cut_after'], list(listed));
+    expect((await invitations.create(input)).data.token).toBe('adi_9');
+  });
+
+  test('is found beside older ones with its reference', async () => {
+    const older = [toListed({ token: 'adi_1' }, 9_000), toListed({ token: 'adi_2', recipient: '+45 1' })];
+    const { invitations } = await startInvitations(['cut_after'], list(toListed({}), ...older));
+    expect((await invitations.create(input)).data.token).toBe('adi_9');
+  });
+
+  test('by SMS is found whatever the spaces in the number that is listed', async () => {
+    const { invitations } = await startInvitations(['cut_after'], list(toListed({ recipient: '+45 12 34 56 78' })));
+    const answer = await invitations.create({ ...input, channel: 'sms', recipient: '+4512345678' });
+    expect(answer.data.token).toBe('adi_9');
+  });
+
+  test('is given up at once by a wait signal between two look-ups', async () => {
+    const stop = new AbortController();
+    const slowClock: Clock = {
+      ...systemClock,
+      sleep: (ms, signal) => {
+        if (ms === 4_000) setTimeout(() => stop.abort(new Error('stop')), 20);
+        return systemClock.sleep(ms === 1_000 ? 1 : ms, signal);
+      },
+    };
+    service = await startService((request, response) => {
+      if (request.method === 'GET') answerJson(response, 200, toPage([]));
+      else answerJson(response, 500, {});
+    });
+    client = createClient({ baseUrl: service.url, apiKey: testKey, clock: slowClock, rate: { perSecond: 1_000 } });
+    const startedMs = performance.now();
+    await expect(client.invitations.create(input, { waitSignal: stop.signal })).rejects.toThrow('stop');
+    expect(performance.now() - startedMs).toBeLessThan(2_000);
+    expect([countSent(), countLookUps()]).toEqual([1, 1]);
+  });
+
+  test('lets its observer note a repeat before it is sent', async () => {
+    let refusals = 1;
+    const { invitations } = await start((request, response) => {
+      refusals -= 1;
+      if (refusals >= 0) return answerJson(response, 429, { error: { type: 'rate_limit_exceeded' } });
+      return answerJson(response, 201, { status: 'pending', reference: JSON.parse(request.body).reference });
+    });
+    const repeats: string[] = [];
+    const observer = { repeating: async (operation: string) => void repeats.push(operation) };
+    await invitations.create(input, { observer });
+    expect(repeats).toEqual(['invitations.create']);
   });
 
   test.each<Fault>(['cut_after', '500_before', '503_before', 'unread_201'])(

@@ -1,4 +1,5 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
 import type { ClientEvent } from '../../../src/client/client-event.js';
 import { createClient } from '../../../src/client/create-client.js';
 import { printFigure } from '../../helpers/print-figure.js';
@@ -6,7 +7,10 @@ import { makeScaledClock } from '../../helpers/scaled-clock.js';
 import { answerJson, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
 
 let service: TestService | undefined;
-afterEach(() => service?.stop());
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await service?.stop();
+});
 
 const factor = 60;
 const tenMinutesMs = 600_000;
@@ -71,3 +75,51 @@ test.each(['503', 'cut'])(
     expect(events.filter((event) => event !== 'paused')).toEqual(['outage_began', 'outage_ended']);
   },
 );
+
+test('a probe that hangs is given up after 20 seconds, whatever an ordinary attempt may take', async () => {
+  const clock = makeScaledClock(factor);
+  const setRealTimeout = globalThis.setTimeout;
+  // Deadlines are kept by the machine's timers, which run as fast as the clock here.
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback, ms = 0, ...given) =>
+    setRealTimeout(callback, ms / factor, ...given),
+  );
+  let isHanging = true;
+  const probes: string[] = [];
+  service = await startService((request, response) => {
+    const count = service?.received.length ?? 0;
+    if (count === 1) return;
+    if (count <= 10) answerJson(response, 503, {});
+    else if (!isHanging) answerJson(response, 201, toEmptyResult(request));
+  });
+  const tookSeconds: number[] = [];
+  const observer = {
+    ended: ({ attempt, startedAt }: Attempt, { outcome, endedAt }: AttemptEnd) => {
+      if (outcome === 'timeout') tookSeconds.push((endedAt.getTime() - startedAt.getTime()) / 1_000);
+      if (attempt > 10) probes.push(outcome);
+      isHanging = probes.length < 2;
+    },
+  };
+  const client = createClient({
+    baseUrl: service.url,
+    apiKey: testKey,
+    clock,
+    timeoutSeconds: 40,
+    rate: { perSecond: 100, concurrency: 1 },
+    retry: { maxAttempts: 100, baseDelayMs: 1, maxDelayMs: 1 },
+  });
+  await client.identify();
+  const answer = await client.aml.search({ type: 'person', name: 'Customer' }, { observer });
+  await client.close();
+  expect(answer.attempts).toBe(13);
+  expect(probes).toEqual(['timeout', 'timeout', 'ok']);
+  const [ordinary = 0, ...ofProbes] = tookSeconds;
+  printFigure(
+    `outage: a probe that hangs is given up after ${ofProbes.map((seconds) => seconds.toFixed(0)).join(' and ')} s, an ordinary attempt after ${ordinary.toFixed(0)} s`,
+  );
+  expect(ordinary).toBeGreaterThanOrEqual(39);
+  for (const seconds of ofProbes) {
+    expect(seconds).toBeGreaterThanOrEqual(19);
+    // Ten seconds of slack are 167 real milliseconds.
+    expect(seconds).toBeLessThan(30);
+  }
+});

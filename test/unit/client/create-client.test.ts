@@ -38,6 +38,17 @@ test.each(['', 'public_abc', 'public_sandbox_abc', 'private_a b', 'private_a\n',
   },
 );
 
+test.each(['', 'plantedKey42.a.b\n', 'plantedKey42 a', 'plantedKey42.ä', 'plantedKey42\u0000'])(
+  'the JWT %j is refused without being shown',
+  (jwt) => {
+    expect(collectProblems({ baseUrl, apiKey, jwt })).toEqual(['service.jwt']);
+  },
+);
+
+test.each(['eyJh.eyJz.c2ln', 'a-._~+/=='])('the JWT %s is taken as it is', (jwt) => {
+  expect(collectProblems({ baseUrl, apiKey, jwt })).toEqual([]);
+});
+
 test('a key of the other mode is refused before anything is sent', () => {
   expect(collectProblems({ baseUrl, apiKey, mode: 'live' })).toEqual(['service.apiKey']);
   expect(collectProblems({ baseUrl, apiKey: 'private_plantedKey42', mode: 'test' })).toEqual(['service.apiKey']);

@@ -6,7 +6,7 @@ import type { RetryRule } from '../../../src/client/operation.js';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
 import { maxRetryAfterMs, parseRetryAfter } from '../../../src/client/transport/retry-after.js';
 import { toApiError } from '../../../src/client/transport/to-api-error.js';
-import { ConnectionError, ResponseError, TimeoutError } from '../../../src/errors.js';
+import { ConnectionError, NightscreenError, ResponseError, TimeoutError } from '../../../src/errors.js';
 
 const call = { method: 'POST', path: '/aml/search' };
 const { retry } = serviceSettingsSchema.parse({});
@@ -31,13 +31,19 @@ test.each([
   ['NaN', undefined],
   ['', undefined],
   [undefined, undefined],
+  [['1', '3'], 3_000],
+  [['3', 'Tue, 04 Mar 2025 05:06:17 GMT', 'soon', '-9'], 10_000],
+  [['soon', '-9'], undefined],
+  [[], undefined],
+  ['1, 3', 3_000],
+  ['Tue, 04 Mar 2025 05:06:17 GMT, 2', 10_000],
 ])('Retry-After %j asks for %j ms', (value, expected) => {
   expect(parseRetryAfter(value, nowMs)).toBe(expected);
 });
 
 test('Retry-After never asks for a negative, endless or broken time, whatever it says', () => {
   fc.assert(
-    fc.property(fc.string(), (value) => {
+    fc.property(fc.oneof(fc.string(), fc.array(fc.string())), (value) => {
       const delayMs = parseRetryAfter(value, nowMs);
       return delayMs === undefined || (delayMs >= 0 && delayMs <= maxRetryAfterMs);
     }),
@@ -98,8 +104,23 @@ describe('what follows from a failed attempt', () => {
   test.each([400, 401, 402, 403, 404, 410, 422, 451, 302, 409])('a %i is an answer, and nobody waits', (status) => {
     expect(decide(fail(status, 'some_code', 5_000))).toEqual({ ...final, reachability: 'there' });
   });
-  test('an answer that breaks the contract says nothing about whether the service is there', () => {
-    expect(decide(broken)).toEqual({ ...final, reachability: 'unknown' });
+  test.each([
+    ['not_json', 200],
+    ['unexpected_status', 200],
+  ])('a success that is %s comes from a stand-in: the service is out of reach', (code, status) => {
+    const standIn = new ResponseError(code, 'x', { ...call, status, body: '<html>' });
+    expect(decide(standIn)).toEqual({ ...final, reachability: 'out_of_reach' });
+  });
+  test.each(['invalid_body', 'too_large', 'echo_mismatch'])(
+    'an answer that breaks the contract otherwise (%s) says nothing about whether the service is there',
+    (code) => {
+      const breach = new ResponseError(code, 'x', { ...call, status: 201, body: '{}' });
+      expect(decide(breach)).toEqual({ ...final, reachability: 'unknown' });
+    },
+  );
+  test('a request that nobody may send is not repeated and says nothing about the service', () => {
+    const fault = new NightscreenError('invalid_request_setting', 'x');
+    expect(decide(fault)).toEqual({ ...final, reachability: 'unknown' });
   });
   test('a cooldown pauses nobody, and a throttle of what is never repeated neither', () => {
     expect(decide(fail(429, 'cooldown_active', 5_000))).toEqual({ ...final, reachability: 'there' });

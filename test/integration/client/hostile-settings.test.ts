@@ -1,0 +1,155 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, test } from 'vitest';
+import {
+  type AttemptEnd,
+  type CallOptions,
+  type Client,
+  type ClientEvent,
+  type ClientSettings,
+  createClient,
+} from '../../../src/client/index.js';
+import {
+  answerJson,
+  type Received,
+  startService,
+  type TestService,
+  testKey,
+  testKeyRecord,
+  toEmptyResult,
+} from './start-service.js';
+
+const person = { type: 'person', name: 'Plantina Nominova' } as const;
+let service: TestService;
+let client: Client;
+afterEach(async () => {
+  await client.close();
+  await service.stop();
+});
+
+const open = async (
+  handle: (request: Received, response: ServerResponse) => void,
+  more: Partial<ClientSettings> = {},
+): Promise<Client> => {
+  service = await startService(handle, { answersKeys: true });
+  client = createClient({
+    baseUrl: service.url,
+    apiKey: testKey,
+    rate: { perSecond: 1_000, concurrency: 1 },
+    retry: { maxAttempts: 3, baseDelayMs: 1, maxDelayMs: 1 },
+    ...more,
+  });
+  return client;
+};
+
+describe('a timeoutMs of one call', () => {
+  /** A service whose answers take a while, so that a timer that fires at once would be seen. */
+  const openSlow = (): Promise<Client> =>
+    open((request, response) => {
+      const answer = (): void => {
+        if (request.url === '/sessions') answerJson(response, 201, { session_id: 's_1', url: 'https://v.example/1' });
+        else if (request.method === 'GET') answerJson(response, 200, testKeyRecord);
+        else answerJson(response, 201, toEmptyResult(request));
+      };
+      setTimeout(answer, 20);
+    });
+
+  test.each([2 ** 31 - 1, 2 ** 31, 1e300, Number.POSITIVE_INFINITY])(
+    'of %d is as long as a timer can be, not at once',
+    async (timeoutMs) => {
+      const { aml } = await openSlow();
+      expect(await aml.search(person, { timeoutMs })).toMatchObject({ status: 201, attempts: 1 });
+      expect(service.received).toHaveLength(2);
+    },
+  );
+
+  const operations: [string, (options: CallOptions) => Promise<unknown>][] = [
+    ['aml.search', (options) => client.aml.search(person, options)],
+    ['dossiers.page', (options) => client.dossiers.page({}, options)],
+    ['sessions.create', (options) => client.sessions.create({ level: 'Gold' }, options)],
+    ['identify', (options) => client.identify(options)],
+  ];
+  describe.each(operations)('for %s', (_name, operate) => {
+    test.each([Number.NaN, 0, -1, Number.NEGATIVE_INFINITY])(
+      'of %d is refused by its name, sends nothing and fails nobody else',
+      async (timeoutMs) => {
+        await openSlow();
+        const refused = expect(operate({ timeoutMs })).rejects.toMatchObject({
+          name: 'ConfigError',
+          problems: [{ path: 'timeoutMs' }],
+        });
+        // Right behind it: what both need is asked for once.
+        const others = expect(client.sessions.create({ level: 'Gold' })).resolves.toMatchObject({ status: 201 });
+        await refused;
+        expect(service.received).toHaveLength(0);
+        await others;
+      },
+    );
+  });
+
+  test('that is shorter than usual says nothing about the service: it begins no outage', async () => {
+    let isHanging = false;
+    const { aml, identify, listen } = await open(
+      (request, response) => {
+        if (request.method === 'GET') answerJson(response, 200, testKeyRecord);
+        else if (!isHanging) answerJson(response, 201, toEmptyResult(request));
+      },
+      { timeoutSeconds: 0.1, rate: { perSecond: 1_000, concurrency: 12 }, retry: { maxAttempts: 1 } },
+    );
+    await identify();
+    const events: ClientEvent['kind'][] = [];
+    listen(({ kind }) => events.push(kind));
+    const searchMany = (options: CallOptions): Promise<unknown> =>
+      Promise.allSettled(Array.from({ length: 12 }, () => aml.search(person, options)));
+    isHanging = true;
+    await searchMany({ timeoutMs: 20 });
+    expect(events).toEqual([]);
+    isHanging = false;
+    expect((await aml.search(person)).status).toBe(201);
+    isHanging = true;
+    await searchMany({});
+    expect(events).toEqual(['outage_began']);
+  });
+});
+
+test('a key that no header can hold is neither a connection error nor repeated nor shown, and begins no outage', async () => {
+  const publicKey = 'public_sandbox_hostile\r\nx-more: 1';
+  const { sessions, identify, listen, aml } = await open((request, response) => {
+    if (request.url === '/aml/search') answerJson(response, 201, toEmptyResult(request));
+    else answerJson(response, 200, { public_key: publicKey, is_test: true });
+  });
+  await identify();
+  const events: ClientEvent[] = [];
+  listen((event) => events.push(event));
+  const ends: AttemptEnd[] = [];
+  const observer = { ended: (_attempt: unknown, end: AttemptEnd) => void ends.push(end) };
+  for (let count = 0; count < 12; count += 1) {
+    const failure = await sessions.create({ level: 'Gold' }, { observer }).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ name: 'NightscreenError', code: 'invalid_request_setting' });
+    expect(`${failure} ${failure instanceof Error ? failure.cause : ''}`).not.toContain('hostile');
+  }
+  // The first of them is the one that fetched the key.
+  expect(ends.map(({ isSent }) => isSent)).toEqual([true, ...Array(12).fill(false)]);
+  expect(events).toEqual([]);
+  expect((await aml.search(person)).status).toBe(201);
+});
+
+test.each([[['1', '3']], [['3', '1', 'soon']]])(
+  'of several Retry-After headers (%j) the longest is obeyed',
+  async (retryAfter) => {
+    let refusals = 1;
+    const waitsMs: number[] = [];
+    const { aml, listen } = await open((request, response) => {
+      if (request.method === 'GET') return answerJson(response, 200, testKeyRecord);
+      refusals -= 1;
+      if (refusals < 0) return answerJson(response, 201, toEmptyResult(request));
+      return void response.setHeader('retry-after', retryAfter).writeHead(503).end('{}');
+    });
+    const stop = new AbortController();
+    listen((event) => {
+      if (event.kind === 'paused') waitsMs.push(event.pauseMs);
+      stop.abort(new Error('heard'));
+    });
+    await expect(aml.search(person, { signal: stop.signal })).rejects.toThrow('heard');
+    expect(waitsMs).toEqual([3_000]);
+  },
+);

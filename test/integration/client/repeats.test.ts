@@ -1,0 +1,196 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Agent, buildConnector } from 'undici';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
+import { type Client, type ClientSettings, createClient } from '../../../src/client/index.js';
+import { makeScaledClock } from '../../helpers/scaled-clock.js';
+import { answerJson, type Received, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
+
+const toPerson = (number: number) => ({ type: 'person', name: `Customer ${number}` }) as const;
+const person = toPerson(0);
+let service: TestService;
+let client: Client;
+let dispatcher: Agent | undefined;
+afterEach(async () => {
+  await client.close();
+  await dispatcher?.destroy();
+  dispatcher = undefined;
+  await service.stop();
+});
+
+const open = async (
+  handle: (request: Received, response: ServerResponse) => void,
+  more: Partial<ClientSettings> = {},
+): Promise<Client> => {
+  service = await startService(handle);
+  client = createClient({
+    baseUrl: service.url,
+    apiKey: testKey,
+    rate: { perSecond: 1_000, concurrency: 1 },
+    retry: { maxAttempts: 3, baseDelayMs: 1, maxDelayMs: 1 },
+    ...more,
+  });
+  return client;
+};
+
+describe('an observer that notes repeats', () => {
+  const openFailing = (failures: number): Promise<Client> =>
+    open((request, response) => {
+      const isOver = service.received.length > failures;
+      answerJson(response, isOver ? 201 : 503, isOver ? toEmptyResult(request) : {});
+    });
+
+  test('is waited for before each attempt after the first', async () => {
+    const { aml } = await openFailing(2);
+    const told: string[] = [];
+    const observer = {
+      repeating: async (operation: string) => {
+        told.push(`repeating ${operation}`);
+        await delay(20);
+        told.push('noted');
+      },
+      started: ({ attempt }: Attempt) => void told.push(`attempt ${attempt}`),
+    };
+    expect((await aml.search(person, { observer })).attempts).toBe(3);
+    const repeat = ['repeating aml.search', 'noted'];
+    expect(told).toEqual(['attempt 1', ...repeat, 'attempt 2', ...repeat, 'attempt 3']);
+  });
+
+  test.each(['of the client', 'of the call'])('ends the call when it cannot (%s)', async (whose) => {
+    service = await startService((_request, response) => answerJson(response, 503, {}));
+    const observer = { repeating: () => Promise.reject(new Error('no room in the ledger')) };
+    client = createClient({
+      baseUrl: service.url,
+      apiKey: testKey,
+      retry: { baseDelayMs: 1 },
+      ...(whose === 'of the client' ? { observer } : {}),
+    });
+    const searched = client.aml.search(person, whose === 'of the call' ? { observer } : {});
+    await expect(searched).rejects.toThrow('no room in the ledger');
+    expect(service.received).toHaveLength(1);
+  });
+});
+
+describe('a request whose connection comes about too late', () => {
+  const factor = 50;
+
+  /** Connections are made at once, but for the second: its making is told of, and it comes about when it is allowed to. */
+  const holdConnections = () => {
+    const connect = buildConnector({});
+    const begun = new AbortController();
+    const allowed = new AbortController();
+    let count = 0;
+    dispatcher = new Agent({
+      connect: (options, callback) => {
+        count += 1;
+        if (count !== 2) return connect(options, callback);
+        begun.abort();
+        return allowed.signal.addEventListener('abort', () => void connect(options, callback));
+      },
+    });
+    return { dispatcher, begun: begun.signal, allow: () => allowed.abort() };
+  };
+
+  // undici takes a connection for busy a little longer than its answer is on the way.
+  const connectionIsFree = (): Promise<void> => delay(20);
+
+  const observe = () => {
+    const ends: [boolean, string][] = [];
+    const ended = (_attempt: Attempt, { isSent, outcome }: AttemptEnd): void => void ends.push([isSent, outcome]);
+    return { ends, ended };
+  };
+  const heldBackThenSent = [
+    [false, 'aborted'],
+    [true, 'ok'],
+  ];
+
+  const openHolding = (
+    held: ReturnType<typeof holdConnections>,
+    handle: (request: Received, response: ServerResponse) => void,
+  ): Promise<Client> =>
+    open(
+      (request, response) => {
+        // The quick connection must be taken, or the late request would use it.
+        if (held.begun.aborted) handle(request, response);
+        else held.begun.addEventListener('abort', () => handle(request, response));
+      },
+      {
+        clock: makeScaledClock(factor),
+        dispatcher: held.dispatcher,
+        rate: { perSecond: 1_000, concurrency: 2 },
+        // The one that is held back must not count.
+        retry: { maxAttempts: 1 },
+      },
+    );
+
+  test('in a pause that began meanwhile is held back, sent after it, and loses no attempt', async () => {
+    const held = holdConnections();
+    const { aml, identify } = await openHolding(held, (request, response) => {
+      if (service.received.length > 1) answerJson(response, 201, toEmptyResult(request));
+      else answerJson(response, 429, {}, { 'retry-after': '15' });
+    });
+    await identify();
+    await connectionIsFree();
+    const observer = observe();
+    const first = aml.search(toPerson(1));
+    const late = aml.search(toPerson(2), { observer });
+    await expect(first).rejects.toMatchObject({ name: 'RateLimitError' });
+    const refusedMs = performance.now();
+    held.allow();
+    expect((await late).status).toBe(201);
+    expect(observer.ends).toEqual(heldBackThenSent);
+    expect(service.received).toHaveLength(2);
+    // Ten milliseconds of slack for the way of the refusal.
+    expect((service.received[1]?.atMs ?? 0) - refusedMs).toBeGreaterThan(15_000 / factor - 10);
+  });
+
+  test('in an outage that began meanwhile is held back, and sent when that is over', async () => {
+    const held = holdConnections();
+    let isOut = true;
+    const events: string[] = [];
+    const { aml, identify, listen } = await openHolding(held, (request, response) => {
+      answerJson(response, isOut ? 503 : 201, isOut ? {} : toEmptyResult(request));
+    });
+    await identify();
+    await connectionIsFree();
+    listen(({ kind }) => events.push(kind));
+    const observer = observe();
+    const failing = (async () => {
+      for (let count = 0; count < 10; count += 1) await aml.search(toPerson(count)).catch(() => undefined);
+    })();
+    const late = aml.search(toPerson(99), { observer });
+    await failing;
+    expect(events).toEqual(['outage_began']);
+    isOut = false;
+    held.allow();
+    expect((await late).status).toBe(201);
+    expect(service.received).toHaveLength(11);
+    expect(observer.ends).toEqual(heldBackThenSent);
+    expect(events).toEqual(['outage_began', 'outage_ended']);
+  });
+});
+
+test('a call that is not budgeted is repeated even when the retry budget is empty', async () => {
+  let failuresLeft = 0;
+  const { aml } = await open(
+    (request, response) => {
+      failuresLeft -= 1;
+      answerJson(response, failuresLeft >= 0 ? 503 : 201, failuresLeft >= 0 ? {} : toEmptyResult(request));
+    },
+    { retry: { maxAttempts: 20, baseDelayMs: 1, maxDelayMs: 1 } },
+  );
+  /** Four failures, so that two in a row begin no outage. */
+  const search = (isBudgeted: boolean): Promise<string> => {
+    failuresLeft = 4;
+    return aml.search(person, { isBudgeted }).then(
+      () => 'answered',
+      () => 'failed',
+    );
+  };
+  let budgeted = 0;
+  while ((await search(true)) === 'answered') budgeted += 1;
+  expect(budgeted).toBeGreaterThan(10);
+  expect(await search(false)).toBe('answered');
+  expect(await search(true)).toBe('failed');
+});
