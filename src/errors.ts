@@ -155,4 +155,9 @@ export class ResponseError extends NightscreenError {
     this.status = context.status;
     this.body = context.body;
   }
+
+  /** Whether something stood in the service's place: a page where JSON belongs, or a success that is none. */
+  get isStandIn(): boolean {
+    return this.code === 'not_json' || this.code === 'unexpected_status';
+  }
 }

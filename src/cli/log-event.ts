@@ -14,8 +14,9 @@ export function logEvent(logger: Logger, event: RunEvent): void {
   logger[isProgress ? 'debug' : isBad ? 'warn' : 'info'](facts, kind);
 }
 
-/** An outage is worth a warning; that the pace is adapted is part of the day's work. */
+/** An outage is worth a warning, and so is its end; that the pace is adapted is part of the day's work. */
 function logServiceEvent(logger: Logger, event: ClientEvent): void {
   const { kind, ...facts } = event;
-  logger[kind === 'outage_began' ? 'warn' : 'info'](facts, kind);
+  const isOutage = kind === 'outage_began' || kind === 'outage_ended';
+  logger[isOutage ? 'warn' : 'info'](facts, kind);
 }

@@ -66,7 +66,11 @@ export const serviceSettingsSchema = z.strictObject({
   sessions: z
     .strictObject({
       /** The parameter of POST /sessions that names the level, which the interface does not show (interface: Sessions). */
-      levelField: fieldName.default('kyc_level'),
+      levelField: fieldName
+        .refine(
+          ...isFree(['unique_id', 'first_name', 'last_name', 'email_address', 'phone_number', 'i18n', 'generate_qr']),
+        )
+        .default('kyc_level'),
     })
     .prefault({}),
 });

@@ -1,13 +1,14 @@
 import type { Client } from '../client/create-client.js';
-import { NightscreenError } from '../errors.js';
+import { ConnectionError, NightscreenError, ResponseError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
-import { type Account, ensureAccount, type Organisation } from '../store/organisations.js';
+import { type Account, ensureAccount, hasAccountAt, type Organisation } from '../store/organisations.js';
 import { RunHalted, toAccountHalt, toSignalHalt } from './run-halted.js';
 import type { Workplace } from './workplace.js';
 
 /**
  * Asks the service whose key this is and in which mode, before the first billable call (interface: API keys). Throws ConfigError
- * when the mode is not the one agreed on, RunHalted when the key is rejected or the service is out of reach.
+ * when the mode is not the one agreed on, RunHalted when the key is rejected, the service is out of reach (`outage`), or nothing that
+ * answers like it is at an address where it never was before (`address`), which no waiting can mend.
  */
 export async function identifyAccount(
   workplace: Workplace,
@@ -15,16 +16,21 @@ export async function identifyAccount(
   client: Client,
   signal: AbortSignal,
 ): Promise<Account> {
-  const identity = await client.identify({ signal }).catch((error: unknown) => {
+  const { database, clock, settings } = workplace;
+  const { organisationId } = organisation;
+  const { baseUrl = '' } = settings.service;
+  const identity = await client.identify({ signal }).catch(async (error: unknown) => {
+    if (!signal.aborted && isNobodyThere(error) && !(await hasAccountAt(database, organisationId, baseUrl))) {
+      const message = `nothing at service.baseUrl has ever answered like the service, so nobody waits for it: ${error.message}; check the address with nightscreen doctor`;
+      throw new RunHalted('address', message, error);
+    }
     throw toHalt(error, signal);
   });
-  return ensureAccount(
-    workplace.database,
-    organisation.organisationId,
-    { ...identity, baseUrl: workplace.settings.service.baseUrl ?? '' },
-    workplace.clock.now(),
-  );
+  return ensureAccount(database, organisationId, { ...identity, baseUrl }, clock.now());
 }
+
+const isNobodyThere = (error: unknown): error is ConnectionError | ResponseError =>
+  error instanceof ConnectionError || (error instanceof ResponseError && error.isStandIn);
 
 /** The mode of a key as its prefix says, for as long as the service has not: without a word for test it is taken as live. */
 export const toAssumedMode = (client: Client): 'test' | 'live' => (client.keyMode === 'test' ? 'test' : 'live');

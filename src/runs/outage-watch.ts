@@ -10,8 +10,8 @@ const longPauseMs = 60_000;
 export interface OutageWatch {
   /** Aborted with RunHalted `outage` when the service has been out of reach for as long as a run waits. */
   readonly signal: AbortSignal;
-  /** The service was found out of reach; gives the instant until which the run waits. */
-  noteOutage(): Date;
+  /** The service was found out of reach, as `because` says; the first time of each outage everybody is told how long the run waits. */
+  noteOutage(because: string): void;
   /** The service answered; an answer to `operation` counts only while the client does not hold that operation for out of reach. */
   noteAnswer(operation?: string): void;
   /** Stops watching. */
@@ -19,13 +19,13 @@ export interface OutageWatch {
 }
 
 /** Begins to watch for a run that began at `startedAt`; `run.deadline` says how long it waits. */
-export function watchOutage({ clock, settings }: Workplace, client: Client, startedAt: Date): OutageWatch {
+export function watchOutage({ clock, settings, tell }: Workplace, client: Client, startedAt: Date): OutageWatch {
   const halting = new AbortController();
   const givenUp = new Set<string>();
   let waiting: { since: Date; deadline: Date; timer: AbortController } | undefined;
 
   const halt = (since: Date): void => halting.abort(toOutageHalt(settings.run.deadline, since));
-  const beginWait = (): { since: Date; deadline: Date } => {
+  const beginWait = (because: string): { since: Date; deadline: Date } => {
     if (waiting) return waiting;
     const since = clock.now();
     const timer = new AbortController();
@@ -38,6 +38,8 @@ export function watchOutage({ clock, settings }: Workplace, client: Client, star
         () => halt(since),
         () => undefined,
       );
+      const message = `${because}; the run waits until ${waiting.deadline.toISOString()} (run.deadline)`;
+      tell({ kind: 'warning', runId: null, code: 'waiting_for_service', message });
     }
     return waiting;
   };
@@ -48,21 +50,21 @@ export function watchOutage({ clock, settings }: Workplace, client: Client, star
   const leave = client.listen((event) => {
     if (event.kind === 'outage_began') {
       givenUp.add(event.operation);
-      beginWait();
+      beginWait(`the service is out of reach (${event.operation})`);
     }
     if (event.kind === 'outage_ended') {
       givenUp.delete(event.operation);
       endWait();
     }
     if (event.kind === 'paused' && event.pauseMs >= longPauseMs) {
-      const { since, deadline } = beginWait();
+      const { since, deadline } = beginWait(`the service asks for a pause of ${Math.round(event.pauseMs / 1_000)} s`);
       // Whoever is told to come back after the deadline need not wait for it.
       if (clock.now().getTime() + event.pauseMs > deadline.getTime()) halt(since);
     }
   });
   return {
     signal: halting.signal,
-    noteOutage: () => beginWait().deadline,
+    noteOutage: (because) => void beginWait(because),
     noteAnswer: (operation) => {
       if (operation === undefined || !givenUp.has(operation)) endWait();
     },

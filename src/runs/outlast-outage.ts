@@ -1,16 +1,14 @@
 import { followSignals } from '../client/calls/follow-signals.js';
+import type { Clock } from '../clock.js';
 import type { OutageWatch } from './outage-watch.js';
 import { RunHalted, toSignalHalt } from './run-halted.js';
-import type { Workplace } from './workplace.js';
 
 // Between the rounds of attempts that the client makes by itself; at most 20 seconds apart (PROMISES: 4).
 const delaysMs = [5_000, 10_000, 20_000];
 
-/** What waiting for the service needs to know: for whom, who says for how long, and what stops it. */
+/** What waiting for the service needs to know: by which clock, who says for how long, and what stops it. */
 export interface Patience {
-  workplace: Workplace;
-  /** Null before there is a run. */
-  runId: string | null;
+  clock: Clock;
   outage: OutageWatch;
   signal: AbortSignal;
 }
@@ -44,14 +42,9 @@ export async function outlastOutage<T>(
 
 /** Waits before the service is asked again for the `turn`th time; throws RunHalted when the run waits no longer or has to stop. */
 export async function waitForService(patience: Patience, turn: number, because: string): Promise<void> {
-  const { workplace, runId, outage, signal } = patience;
-  const { clock, tell } = workplace;
-  const until = outage.noteOutage();
+  const { clock, outage, signal } = patience;
+  outage.noteOutage(because);
   if (outage.signal.aborted) throw outage.signal.reason;
-  if (turn === 0) {
-    const message = `${because}; the run waits until ${until.toISOString()} (run.deadline)`;
-    tell({ kind: 'warning', runId, code: 'waiting_for_service', message });
-  }
   const either = followSignals(signal, [outage.signal]);
   try {
     await clock.sleep(delaysMs[Math.min(turn, delaysMs.length - 1)] ?? 0, either.signal).catch(() => undefined);

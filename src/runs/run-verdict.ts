@@ -29,7 +29,9 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
     ...(end.mode === 'live' && end.canaries.configured === 0
       ? ['no control searches are configured for a live key']
       : []),
-    ...(counts.failed > 0 ? [`${counts.failed} customers could not be screened`] : []),
+    ...(counts.failed > 0
+      ? [`${counts.failed} ${counts.failed === 1 ? 'customer' : 'customers'} could not be screened`]
+      : []),
     ...(notSelected > 0 ? [`${notSelected} customers have no valid screening and were not asked about`] : []),
     ...(counts.remaining > 0 ? [`${counts.remaining} customers remain unscreened`] : []),
   ];

@@ -143,9 +143,9 @@ interface PaidPart {
 
 /** The paid part: control searches, then the plan's; an outage is waited out. Gives why it stopped early, or null. */
 async function screenPlanned(session: RunSession, client: Client, part: PaidPart): Promise<RunHalted | null> {
-  const { workplace, run, runId, signal } = session;
+  const { workplace, run, signal } = session;
   const { outage, maxSearches } = part;
-  const patience = { workplace, runId, outage, signal };
+  const patience = { clock: workplace.clock, outage, signal };
   const keys = recordKeys(session, client);
   const work = async (): Promise<null> => {
     const account = await settleAccount(session, client, part, patience);

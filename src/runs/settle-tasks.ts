@@ -13,7 +13,7 @@ const chunkSize = 16;
  */
 export async function settleTasks(context: SearchContext): Promise<void> {
   const { session, outage } = context;
-  const patience: Patience = { ...session, outage };
+  const patience: Patience = { clock: session.workplace.clock, outage, signal: session.signal };
   for (let round = 0; ; round += 1) {
     let answered = 0;
     let unknown = 0;

@@ -46,7 +46,7 @@ export async function runSweep(
     withRun(workplace, held, toRequest(workplace, organisation), async (session) => {
       const outage = watchOutage(workplace, client, startedAt);
       try {
-        const patience = { workplace, runId: session.runId, outage, signal: session.signal };
+        const patience = { clock: workplace.clock, outage, signal: session.signal };
         const { value: account } = await outlastOutage(patience, (waiting) =>
           identifyAccount(workplace, organisation, client, waiting),
         );

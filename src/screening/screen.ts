@@ -52,7 +52,7 @@ export function isHalting(error: unknown): error is ApiError {
 
 /** Whether the service was out of reach, or something stood in its place, so that the same request may succeed later. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof ResponseError) return error.code === 'not_json' || error.code === 'unexpected_status';
+  if (error instanceof ResponseError) return error.isStandIn;
   return (
     error instanceof ConnectionError ||
     error instanceof ServiceUnavailableError ||

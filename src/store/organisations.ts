@@ -53,6 +53,16 @@ export async function ensureAccount(
   return { accountId: row.account_id, isTest: row.is_test };
 }
 
+/** Whether an account of this organisation has been reached at this address. */
+export async function hasAccountAt(database: Queryable, organisationId: number, baseUrl: string): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ is_known: z.boolean() }),
+    'select exists (select from account where organisation_id = $1 and base_url = $2) as is_known',
+    [organisationId, baseUrl],
+  );
+  return firstRow(rows, 'account').is_known;
+}
+
 /** The account in this mode that the roster's last run used, for planning while the service cannot be asked; null before the first. */
 export async function findLastAccount(
   database: Queryable,

@@ -38,12 +38,8 @@ const isPaceComplaint = ({ error, rule }: FailedAttempt): boolean =>
 const isOutOfReach = (error: unknown): boolean =>
   error instanceof ServiceUnavailableError || error instanceof ServerError || error instanceof ConnectionError;
 
-/** A page where JSON belongs, or a success that is none, comes from something that stands in the service's place. */
-const isStandIn = (error: unknown): boolean =>
-  error instanceof ResponseError && (error.code === 'not_json' || error.code === 'unexpected_status');
-
 const toReachability = (error: unknown): Reachability => {
-  if (isStandIn(error)) return 'out_of_reach';
+  if (error instanceof ResponseError && error.isStandIn) return 'out_of_reach';
   if (isOutOfReach(error)) return 'out_of_reach';
   return error instanceof ApiError ? 'there' : 'unknown';
 };

@@ -68,14 +68,16 @@ export class PacedTurn implements Turn {
     const { operation, gate, tempo, tell, clock, isProbe } = this.#parts;
     this.#reachability = reachability;
     if (isRefusedForPace && tempo.slowDown(this.#sentMs ?? clock.elapsedMs())) {
-      tell({ kind: 'rate_lowered', operation, perSecond: tempo.perSecond });
+      tell({ kind: 'rate_lowered', operation, perSecond: Math.round(tempo.perSecond * 10) / 10 });
     }
     if (pauseMs > 0) {
       tempo.pauseFor(pauseMs);
       tell({ kind: 'paused', operation, pauseMs });
     }
     if (isProbe) return { isOutage: reachability !== 'there' };
-    if (gate.note(reachability)) tell({ kind: 'outage_began', operation, probeInMs: gate.probeWaitMs });
+    if (gate.note(reachability)) {
+      tell({ kind: 'outage_began', operation, probeInMs: Math.round(gate.probeWaitMs) });
+    }
     return { isOutage: gate.isOutage };
   }
 
@@ -86,6 +88,6 @@ export class PacedTurn implements Turn {
     this.#hasPlace = false;
     slots.free();
     const lastedMs = isProbe ? gate.endProbe(this.#reachability) : null;
-    if (lastedMs !== null) tell({ kind: 'outage_ended', operation, lastedMs });
+    if (lastedMs !== null) tell({ kind: 'outage_ended', operation, lastedMs: Math.round(lastedMs) });
   }
 }

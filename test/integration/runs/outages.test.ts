@@ -123,3 +123,31 @@ describe('a service that is out of reach', () => {
     expect(searches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + canaries.length);
   });
 });
+
+describe('an address where the service never was', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+  const portal = { status: 200, body: '<html>login</html>', contentType: 'text/html' };
+  const path = '/api_keys/public';
+
+  it('stops a screening and a sweep at once, and says so', async () => {
+    const { sandbox, work, run } = await begin();
+    sandbox.setFaults([{ path, raw: portal, times: 100 }]);
+    const workplace = await work({ settings: { run: patient } });
+    const startedMs = performance.now();
+    for (const summary of [await run(workplace), await runSweep(workplace, { writeReport: false }, signal)]) {
+      expect(summary).toMatchObject({ state: 'stopped', exitCode: 4 });
+      expect(summary.reasons.join()).toMatch(/has ever answered like the service.*nightscreen doctor/);
+    }
+    expect(performance.now() - startedMs).toBeLessThan(3_000);
+  });
+
+  it('is another matter than one where it was yesterday', async () => {
+    const { sandbox, work, run } = await begin();
+    await run(await work());
+    sandbox.setFaults([{ path, raw: portal, times: 2 }]);
+    const workplace = await work({ clock: makeScaledClock(20), settings: { run: patient } });
+    expect(await run(workplace, { selection: 'all' })).toMatchObject({ state: 'complete' });
+    expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'waiting_for_service' }));
+  });
+});
