@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ['test/helpers/database-broker.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    maxWorkers: 2,
+    maxWorkers: 3,
     reporters: ['default'],
   },
 });
