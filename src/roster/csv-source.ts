@@ -44,6 +44,8 @@ export async function readCsvRoster(csv: CsvSettings, columns: ColumnSettings): 
       close: async () => {
         await rows.return();
         await records.return();
+        // A reading that is given up before its second block has not handed the file on to anybody who closes it.
+        await blocks.return();
       },
     };
   } catch (error) {

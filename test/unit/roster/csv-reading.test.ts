@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
+import { appendFile, readdir, readlink } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { RosterError } from '../../../src/errors.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
@@ -153,6 +153,17 @@ test('a header whose quotes do not match is refused', async () => {
   expect((await failure('"customer_id,type,name\n1,person,A\n')).code).toBe('header_malformed');
 });
 
+test.runIf(process.platform === 'linux')(
+  'a reading that is given up before its first row lets go of the file',
+  async () => {
+    await withReading(`${header}\n1,person,A,x\n`, {}, async (reading, path) => {
+      expect(await isOpen(path)).toBe(true);
+      await reading.close();
+      expect(await isOpen(path)).toBe(false);
+    });
+  },
+);
+
 test('a reading that is given up can be closed, and again', async () => {
   await withReading(`${header}\n1,person,A,x\n`, {}, async (reading, path) => {
     await reading.close();
@@ -162,3 +173,10 @@ test('a reading that is given up can be closed, and again', async () => {
     expect(() => reading.digest()).toThrow(RosterError);
   });
 });
+
+/** Whether this process has the file open. */
+async function isOpen(path: string): Promise<boolean> {
+  const folder = '/proc/self/fd';
+  const targets = (await readdir(folder)).map((name) => readlink(`${folder}/${name}`).catch(() => ''));
+  return (await Promise.all(targets)).includes(path);
+}
