@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../clock.js';
 import { NightscreenError } from '../../errors.js';
+import { tellSafely } from '../tell-safely.js';
 import { Gate } from './gate.js';
 import type { Entrant, Pace, PaceEvent } from './pace.js';
 import { PacedTurn } from './paced-turn.js';
@@ -16,7 +17,7 @@ export interface PaceSettings {
   /** Requests under way at the same time. */
   concurrency: number;
   clock?: Clock;
-  /** Hears of pauses, outages and lowered rates. */
+  /** Hears of pauses, outages and lowered rates; what it throws is a warning of the process. */
   tell?: (event: PaceEvent) => void;
 }
 
@@ -25,7 +26,8 @@ export interface PaceSettings {
  * outage closes. Beyond 100,000 waiting callers a further one is refused with NightscreenError `too_many_waiting`.
  */
 export const createPace = (settings: PaceSettings): Pace => {
-  const { clock = systemClock, tell = () => undefined } = settings;
+  const { clock = systemClock, tell: listener = () => undefined } = settings;
+  const tell = (event: PaceEvent): void => tellSafely(listener, event);
   const tempo = new Tempo(settings.perSecond, clock);
   const slots = new Slots(settings.concurrency);
   const gates = new Map<string, Gate>();
