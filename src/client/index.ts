@@ -28,7 +28,8 @@ export { type Client, type ClientSettings, createClient } from './create-client.
 export type { Answer, CallOptions } from './operation.js';
 export { createPace, type PaceSettings } from './pace/create-pace.js';
 export type { Pace, PaceEvent } from './pace/pace.js';
-export type { Aml, AmlSearchInput, AmlSearchResult } from './resources/aml.js';
+export type { Aml } from './resources/aml.js';
+export type { AmlSearchInput, AmlSearchResult } from './resources/aml-search.js';
 export type { ApiKeys, PublicKey } from './resources/api-keys.js';
 export type { IdentityDocument } from './resources/dossier-detail.js';
 export type {

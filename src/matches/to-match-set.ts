@@ -1,4 +1,4 @@
-import type { AmlSearchResult } from '../client/resources/aml.js';
+import type { AmlSearchResult } from '../client/resources/aml-search.js';
 import type { MatchSet } from './match.js';
 
 /** Turns a valid answer into the match set that everything downstream works with; the only place that knows the wire's names. */

@@ -1,5 +1,6 @@
 import type { CallOptions } from '../client/operation.js';
-import type { Aml, AmlSearchResult } from '../client/resources/aml.js';
+import type { Aml } from '../client/resources/aml.js';
+import type { AmlSearchResult } from '../client/resources/aml-search.js';
 import {
   ApiError,
   AuthenticationError,

@@ -1,41 +1,15 @@
-import { z } from 'zod';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
+import {
+  type AmlSearchInput,
+  type AmlSearchResult,
+  amlSearchInputSchema,
+  amlSearchResultSchema,
+} from './aml-search.js';
 import { foldEcho } from './fold-echo.js';
-import { filledTextSchema } from './input-schemas.js';
 import { parseInput } from './parse-input.js';
 import { recordSchema, type ServiceRecord } from './record-schema.js';
 import { type SearchEachOptions, type SearchOutcome, searchEach } from './search-each.js';
 import { toLookUp } from './to-look-up.js';
-
-const matchSchema = z.object({
-  id: z.string(),
-  name: z.string(),
-  schema: z.string(),
-  match: z.boolean(),
-  score: z.number(),
-  topics: z.array(z.string()),
-  birth_date: z.array(z.string()),
-  country: z.array(z.string()),
-});
-
-/** The answer to a search (interface: AML search result); every field is required, unknown ones are left out. */
-const amlSearchResultSchema = z
-  .object({
-    query: z.string(),
-    type: z.enum(['person', 'entity']),
-    total: z.number().int().nonnegative(),
-    results: z.array(matchSchema),
-  })
-  .refine((result) => result.total >= result.results.length, {
-    path: ['total'],
-    message: 'is smaller than the number of results',
-  });
-/** The answer to a search, with the wire's names (interface: AML search result). */
-export type AmlSearchResult = z.output<typeof amlSearchResultSchema>;
-
-const searchInputSchema = z.object({ type: z.enum(['person', 'entity']), name: filledTextSchema });
-/** Whom to search for (interface: AML search). */
-export type AmlSearchInput = z.input<typeof searchInputSchema>;
 
 /** The AML operations of the interface (interface: AML search, Single-record lookups). */
 export interface Aml {
@@ -78,7 +52,7 @@ const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<
 /** The AML operations over `callOperation`; `nameField` is the search's name parameter. */
 export const createAml = (callOperation: CallOperation, nameField: string): Aml => {
   const search: Aml['search'] = async (input, options) =>
-    callOperation(toSearch(parseInput('aml.search', searchInputSchema, input), nameField), options);
+    callOperation(toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField), options);
   return {
     search,
     searchEach: (inputs, options) => searchEach(search, inputs, options),

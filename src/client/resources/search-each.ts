@@ -1,5 +1,5 @@
 import type { Answer, CallOptions } from '../operation.js';
-import type { AmlSearchInput, AmlSearchResult } from './aml.js';
+import type { AmlSearchInput, AmlSearchResult } from './aml-search.js';
 import { countFromOneSchema } from './input-schemas.js';
 import { parseInput } from './parse-input.js';
 
