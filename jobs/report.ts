@@ -6,7 +6,7 @@ export const reportJob: Job = {
   name: 'report',
   defaultSchedule: { cron: '0 6 * * *', timezone: 'UTC' },
   run: async (workplace) => {
-    const { runReports, sendUnsentReports } = await import('../src/runs/report-run.js');
+    const { runReports, sendUnsentReports } = await import('../src/runs/reports/report-run.js');
     const reports = workplace.settings.mail
       ? await sendUnsentReports(workplace)
       : await runReports(workplace, { send: false });

@@ -1,7 +1,7 @@
 import { AuthenticationError, NightscreenError, PaymentRequiredError, PermissionError } from '../src/errors.js';
 import type { RosterSettings } from '../src/roster/settings.js';
 import type { Job } from '../src/runs/job.js';
-import type { RunSummary } from '../src/runs/run-summary.js';
+import type { RunSummary } from '../src/runs/session/run-summary.js';
 import type { Workplace } from '../src/runs/workplace.js';
 
 /** What became of each roster: a summary, or the error that kept it from having one. */

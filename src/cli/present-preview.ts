@@ -1,4 +1,4 @@
-import type { previewScreening } from '../runs/preview-screening.js';
+import type { previewScreening } from '../runs/planning/preview-screening.js';
 import { describeCounts } from './describe-counts.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';

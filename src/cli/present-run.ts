@@ -1,5 +1,5 @@
 import { formatCount } from '../reports/format-count.js';
-import type { RunSummary } from '../runs/run-summary.js';
+import type { RunSummary } from '../runs/session/run-summary.js';
 import { describeCounts } from './describe-counts.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';

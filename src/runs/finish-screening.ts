@@ -3,10 +3,10 @@ import { computeRunSums } from '../store/compute-run-sums.js';
 import { expirePartyStates } from '../store/party-states.js';
 import { closeRun } from '../store/runs.js';
 import { failAll } from '../store/screenings.js';
-import type { RunHalted } from './run-halted.js';
-import type { RunSession } from './run-session.js';
-import { type RunSummary, toRunSummary } from './run-summary.js';
 import { toRunVerdict } from './run-verdict.js';
+import type { RunHalted } from './session/run-halted.js';
+import type { RunSession } from './session/run-session.js';
+import { type RunSummary, toRunSummary } from './session/run-summary.js';
 
 /** Stage: adds the run up, judges it and closes it; the summary has no artifacts yet. */
 export async function finishScreening(session: RunSession, halted: RunHalted | null): Promise<RunSummary> {

@@ -1,4 +1,4 @@
-import type { RunSummary } from './run-summary.js';
+import type { RunSummary } from './session/run-summary.js';
 import type { Workplace } from './workplace.js';
 
 /** When a job starts: a cron expression read in an IANA time zone. */

@@ -2,9 +2,9 @@ import { ConfigError } from '../errors.js';
 import { toFileRoster } from '../roster/settings.js';
 import { readRosterNames } from '../store/organisations.js';
 import { toRunId } from '../store/run-id.js';
-import { findRun } from './list-runs.js';
-import type { RunSummary } from './run-summary.js';
 import { runScreening } from './screening-run.js';
+import { findRun } from './session/list-runs.js';
+import type { RunSummary } from './session/run-summary.js';
 import { runSweep } from './sweep-run.js';
 import type { Workplace } from './workplace.js';
 

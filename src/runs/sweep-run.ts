@@ -20,14 +20,14 @@ import {
 import type { Account, Organisation } from '../store/organisations.js';
 import { noteRunKey } from '../store/run-keys.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
-import { identifyAccount, toAssumedMode, toHalt } from './identify-account.js';
-import { watchOutage } from './outage-watch.js';
-import { outlastOutage, type Patience } from './outlast-outage.js';
-import { recordKeys } from './record-keys.js';
-import { writeRunReport } from './report-run.js';
-import { RunHalted } from './run-halted.js';
-import { openOrganisation, type RunRequest, type RunSession, withLease, withRun } from './run-session.js';
-import { type RunSummary, toRunSummary } from './run-summary.js';
+import { watchOutage } from './outages/outage-watch.js';
+import { outlastOutage, type Patience } from './outages/outlast-outage.js';
+import { writeRunReport } from './reports/report-run.js';
+import { identifyAccount, toAssumedMode, toHalt } from './session/identify-account.js';
+import { recordKeys } from './session/record-keys.js';
+import { RunHalted } from './session/run-halted.js';
+import { openOrganisation, type RunRequest, type RunSession, withLease, withRun } from './session/run-session.js';
+import { type RunSummary, toRunSummary } from './session/run-summary.js';
 import type { Workplace } from './workplace.js';
 
 /**

@@ -15,7 +15,7 @@ export function addImportCommand(program: Command, act: Act): void {
     .addHelpText('after', examples(['import --roster retail', 'import --file customers.csv']))
     .action((options: RosterChoice) =>
       act(async (invocation) => {
-        const { runImport } = await import('../../runs/import-run.js');
+        const { runImport } = await import('../../runs/rosters/import-run.js');
         return withWorkplace(invocation, {
           command: 'import',
           prepare: ({ settings }) => chooseRoster(settings.rosters, options),

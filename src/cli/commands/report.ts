@@ -3,7 +3,7 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import type { DeliveryResult } from '../../mail/deliver.js';
 import { formatCount } from '../../reports/format-count.js';
-import type { ReportResult } from '../../runs/report-run.js';
+import type { ReportResult } from '../../runs/reports/report-run.js';
 import { examples } from '../examples.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
@@ -65,7 +65,7 @@ export function addReportCommand(program: Command, act: Act): void {
     .addHelpText('after', examples(['report', 'report --run 12 --out ./for-review', 'report --send']))
     .action((options: ReportOptions) =>
       act(async (invocation) => {
-        const { runReports } = await import('../../runs/report-run.js');
+        const { runReports } = await import('../../runs/reports/report-run.js');
         return withWorkplace(invocation, {
           command: 'report',
           prepare: (config) => {

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { rejectWords } from '../../reports/reason-words.js';
 import type { RunFacts } from '../../reports/run-facts.js';
-import type { RunListing } from '../../runs/list-runs.js';
-import { parseRunId } from '../../runs/run-id.js';
+import type { RunListing } from '../../runs/session/list-runs.js';
+import { parseRunId } from '../../runs/session/run-id.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatFacts } from '../format-facts.js';
@@ -22,7 +22,7 @@ function addList(runs: Command, act: Act): void {
     .addHelpText('after', examples(['runs list', 'runs list --limit 100 --json']))
     .action((options: { limit?: number }) =>
       act(async (invocation) => {
-        const { listRuns } = await import('../../runs/list-runs.js');
+        const { listRuns } = await import('../../runs/session/list-runs.js');
         return withWorkplace(invocation, {
           command: 'runs list',
           prepare: () => options.limit ?? defaultLimit,
@@ -57,7 +57,7 @@ function addShow(runs: Command, act: Act): void {
     .addHelpText('after', examples(['runs show 12', 'runs show 12 --json']))
     .action((id: string) =>
       act(async (invocation) => {
-        const { showRun } = await import('../../runs/list-runs.js');
+        const { showRun } = await import('../../runs/session/list-runs.js');
         return withWorkplace(invocation, {
           command: 'runs show',
           prepare: () => parseRunId(id),

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import type { RunSummary } from '../../runs/run-summary.js';
+import type { RunSummary } from '../../runs/session/run-summary.js';
 import { findNextRun } from '../../scheduling/next-run.js';
 import { type PlannedJob, planJobs } from '../../scheduling/plan-jobs.js';
 import { startScheduler } from '../../scheduling/scheduler.js';

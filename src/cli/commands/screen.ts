@@ -40,7 +40,7 @@ export function addScreenCommand(program: Command, act: Act): void {
     )
     .action((options: ScreenOptions) =>
       act(async (invocation) => {
-        const { previewScreening } = await import('../../runs/preview-screening.js');
+        const { previewScreening } = await import('../../runs/planning/preview-screening.js');
         const { runScreening } = await import('../../runs/screening-run.js');
         const { maxSearches } = options;
         return withWorkplace(invocation, {

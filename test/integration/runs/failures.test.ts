@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
-import { listRuns, showRun } from '../../../src/runs/list-runs.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
+import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, people } from '../../helpers/small-world.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
-import { showRun } from '../../../src/runs/list-runs.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';

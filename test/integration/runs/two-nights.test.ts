@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { showRun } from '../../../src/runs/list-runs.js';
-import { runReports } from '../../../src/runs/report-run.js';
+import { runReports } from '../../../src/runs/reports/report-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';

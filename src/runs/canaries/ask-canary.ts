@@ -1,0 +1,39 @@
+import type { Client } from '../../client/create-client.js';
+import { type Canary, judgeCanary } from '../../matches/canary.js';
+import { toMatchSet } from '../../matches/to-match-set.js';
+import type { CanaryOutcome } from '../../store/canary-outcomes.js';
+import { saveResponses } from '../../store/responses.js';
+import { digestAnswer } from '../ledger/digest-answer.js';
+import { type ControlOutcome, searchBesidePlan } from '../ledger/search-beside-plan.js';
+import type { RunSession } from '../session/run-session.js';
+
+// One answer that breaks the contract shows a fault on the way; several show that the service cannot be relied on.
+const maxAsks = 3;
+
+/** Makes one control search and judges its answer, which is kept; throws RunHalted when the service cannot be asked. */
+export async function askCanary(
+  session: RunSession,
+  client: Client,
+  ordinal: number,
+  canary: Canary,
+): Promise<CanaryOutcome> {
+  const request = { type: canary.type, name: canary.name };
+  let outcome: ControlOutcome = await searchBesidePlan(session, client, request);
+  for (let asks = 1; outcome.kind === 'failed' && asks < maxAsks; asks += 1) {
+    outcome = await searchBesidePlan(session, client, request);
+  }
+  if (outcome.kind === 'failed') {
+    const found = `no valid answer: ${outcome.reason}`;
+    return { ordinal, ...canary, verdict: 'failed', found, responseId: null };
+  }
+  const { organisationId, digestKey } = session.organisation;
+  const { body } = outcome;
+  const digest = digestAnswer(digestKey, body);
+  const matchSet = toMatchSet(outcome.answer);
+  const ids = await session.write((transaction) =>
+    saveResponses(transaction, organisationId, [{ digest, body, matchSet }], session.workplace.clock.now()),
+  );
+  const found = judgeCanary(canary, matchSet);
+  const responseId = ids.get(digest.toString('hex')) ?? null;
+  return { ordinal, ...canary, verdict: found === null ? 'passed' : 'failed', found, responseId };
+}

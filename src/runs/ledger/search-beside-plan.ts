@@ -1,0 +1,38 @@
+import type { Client } from '../../client/create-client.js';
+import type { ScreeningRequest } from '../../roster/screening-request.js';
+import { type ScreeningOutcome, screen } from '../../screening/screen.js';
+import { ensureRequests } from '../../store/canary-outcomes.js';
+import { noteInFlight, saveAttempts } from '../../store/search-attempts.js';
+import { RunHalted, toAccountHalt, toSignalHalt } from '../session/run-halted.js';
+import type { RunSession } from '../session/run-session.js';
+import { createNoteRepeat } from './note-repeats.js';
+import { recordAttempts } from './record-attempts.js';
+
+/** What came of a control search: an answer, or a failure that is no outage. */
+export type ControlOutcome = Extract<ScreeningOutcome, { kind: 'screened' | 'failed' }>;
+
+/**
+ * A search of a run that belongs to no customer, in the ledger like any other. Throws RunHalted when the service is out of reach, the
+ * account is refused, or the session's signal is aborted.
+ */
+export async function searchBesidePlan(
+  session: RunSession,
+  client: Client,
+  request: ScreeningRequest,
+): Promise<ControlOutcome> {
+  const { workplace, run, organisation, signal } = session;
+  const { requestId, attemptId } = await session.write(async (transaction) => {
+    const [requestId = 0] = await ensureRequests(transaction, organisation.organisationId, [request]);
+    const noted = await noteInFlight(transaction, run.runId, [requestId], workplace.clock.now());
+    return { requestId, attemptId: noted.get(requestId) ?? 0 };
+  });
+  const { observer, finish } = recordAttempts(requestId, attemptId, createNoteRepeat(session));
+  const outcome = await screen(client.aml, request, { signal, observer, isBudgeted: false });
+  await session.write((transaction) => saveAttempts(transaction, [finish()]));
+  if (outcome.kind === 'aborted') throw toSignalHalt(signal);
+  if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
+  if (outcome.kind === 'failed' && outcome.isTransient) {
+    throw new RunHalted('outage', `the service is out of reach: a control search ended with ${outcome.reason}`);
+  }
+  return outcome;
+}

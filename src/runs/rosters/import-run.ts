@@ -1,0 +1,40 @@
+import type { RosterSettings } from '../../roster/settings.js';
+import { computeRunSums } from '../../store/compute-run-sums.js';
+import { closeRun } from '../../store/runs.js';
+import { type RunSession, withLease, withRun } from '../session/run-session.js';
+import { type RunSummary, toRunSummary } from '../session/run-summary.js';
+import type { Workplace } from '../workplace.js';
+import { importRoster } from './import-roster.js';
+import { openRosterScope } from './roster-scope.js';
+
+/** Imports a roster and nothing else; throws RosterError, with the former snapshot untouched, when it cannot be used. */
+export async function runImport(
+  workplace: Workplace,
+  roster: RosterSettings,
+  signal: AbortSignal,
+): Promise<RunSummary> {
+  const scope = await openRosterScope(workplace, roster.name);
+  // Nothing is asked of the service; the mode is that of whoever screens the roster next.
+  const mode = workplace.settings.service.mode ?? 'test';
+  const request = { ...scope, kind: 'import', mode, selection: null } as const;
+  const importAlone = async (session: RunSession): Promise<RunSummary> => {
+    await importRoster(session, roster, scope.rosterId);
+    const { run, runId } = session;
+    const sums = await session.write(async (transaction) => {
+      const sums = await computeRunSums(transaction, run.runId);
+      const finishedAt = workplace.clock.now();
+      await closeRun(transaction, run.runId, {
+        state: 'complete',
+        stateReasons: [],
+        stage: 'finished',
+        finishedAt,
+        sums,
+      });
+      return sums;
+    });
+    workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state: 'complete', reasons: [] });
+    const { inScope: _, ...counts } = sums.counts;
+    return toRunSummary({ runId, roster: scope.roster, kind: 'import', state: 'complete', reasons: [], counts });
+  };
+  return withLease(workplace, scope.leaseKey, signal, (held) => withRun(workplace, held, request, importAlone));
+}

@@ -1,0 +1,28 @@
+import { ConfigError } from '../../errors.js';
+import { hasImport } from '../../store/merge-roster.js';
+import { ensureRoster, type Organisation } from '../../store/organisations.js';
+import { openOrganisation } from '../session/run-session.js';
+import type { Workplace } from '../workplace.js';
+
+/** A roster as runs address it; one lease per roster keeps imports and screenings of it apart. */
+export interface RosterScope {
+  organisation: Organisation;
+  rosterId: number;
+  roster: string;
+  leaseKey: string;
+}
+
+/** The roster of this name as it was last imported; throws ConfigError, with nothing created, when it never was. */
+export async function openImportedRoster(workplace: Workplace, roster: string): Promise<RosterScope> {
+  const { organisationId } = await openOrganisation(workplace);
+  if (await hasImport(workplace.database, organisationId, roster)) return openRosterScope(workplace, roster);
+  const message = `roster ${roster} was never imported; import it first: nightscreen import --file FILE --roster ${roster}`;
+  throw new ConfigError([{ where: 'roster', path: '', message }]);
+}
+
+/** Finds or creates the roster of this name in the organisation of the settings. */
+export async function openRosterScope(workplace: Workplace, roster: string): Promise<RosterScope> {
+  const organisation = await openOrganisation(workplace);
+  const rosterId = await ensureRoster(workplace.database, organisation.organisationId, roster, workplace.clock.now());
+  return { organisation, rosterId, roster, leaseKey: `screening/${organisation.name}/${roster}` };
+}

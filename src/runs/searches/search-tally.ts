@@ -1,0 +1,43 @@
+import { RunHalted } from '../session/run-halted.js';
+
+/** How far a run's searches have come, and how many more this start may make. */
+export class SearchTally {
+  /** Distinct searches of the plan. */
+  readonly total: number;
+  /** How many of them are answered. */
+  done: number;
+  readonly #limit: number;
+  #handedOut = 0;
+  #isLimitReached = false;
+
+  constructor(counts: { total: number; done: number }, limit: number | undefined) {
+    this.total = counts.total;
+    this.done = counts.done;
+    this.#limit = limit ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** How many more searches may be made before the limit is reached. */
+  get affordable(): number {
+    return Math.max(0, this.#limit - this.#handedOut);
+  }
+
+  /** One more search is made. */
+  handOut(): void {
+    this.#handedOut += 1;
+  }
+
+  /** Notes that searches remain that this start must not make. */
+  reachLimit(): void {
+    this.#isLimitReached = true;
+  }
+
+  /** Whether that happened. */
+  get isLimitReached(): boolean {
+    return this.#isLimitReached;
+  }
+
+  /** The halt of a run that must not make as many searches as remain. */
+  toHalt(): RunHalted {
+    return new RunHalted('max_searches', `the limit of ${this.#limit} searches for this run is reached`);
+  }
+}

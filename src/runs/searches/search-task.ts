@@ -1,0 +1,54 @@
+import type { Client } from '../../client/create-client.js';
+import type { CallOptions } from '../../client/operation.js';
+import { type ScreeningOutcome, screen } from '../../screening/screen.js';
+import type { Account } from '../../store/organisations.js';
+import type { SearchTask } from '../../store/work-list.js';
+import type { NoteRepeat } from '../ledger/note-repeats.js';
+import { recordAttempts } from '../ledger/record-attempts.js';
+import type { OutageWatch } from '../outages/outage-watch.js';
+import type { RunSession } from '../session/run-session.js';
+import type { FinishedSearch } from './commit-screenings.js';
+import type { SearchTally } from './search-tally.js';
+import type { StopSignals } from './stop-signals.js';
+
+/** What the searches of a run need. */
+export interface SearchContext {
+  session: RunSession;
+  client: Client;
+  account: Account;
+  outage: OutageWatch;
+  noteRepeat: NoteRepeat;
+  tally: SearchTally;
+  signals: StopSignals;
+}
+
+/** A search that is in the ledger as in flight. */
+export interface NotedTask {
+  task: SearchTask;
+  attemptId: number;
+}
+
+const notSent: ScreeningOutcome = { kind: 'aborted' };
+
+/** Makes one search that was noted as `attemptId`, unless the run is stopping already, and tells how far the run has come. */
+export async function searchTask(
+  { session, client, outage, noteRepeat, tally, signals }: SearchContext,
+  { task, attemptId }: NotedTask,
+  options: Pick<CallOptions, 'isBudgeted'> = {},
+): Promise<FinishedSearch> {
+  const { workplace, runId } = session;
+  const { observer, finish } = recordAttempts(task.requestId, attemptId, noteRepeat);
+  const request = { type: task.type, name: task.name };
+  const { signal, waitSignal } = signals;
+  const outcome = waitSignal.aborted
+    ? notSent
+    : await screen(client.aml, request, { ...options, signal, waitSignal, observer });
+  if (outcome.kind === 'screened') tally.done += 1;
+  if (isAnswered(outcome)) outage.noteAnswer('aml.search');
+  workplace.tell({ kind: 'progress', runId, stage: 'screen', done: tally.done, total: tally.total });
+  return { task, attempts: finish(), outcome };
+}
+
+/** Whether the service itself answered, whatever it said. */
+const isAnswered = (outcome: ScreeningOutcome): boolean =>
+  outcome.kind === 'screened' || outcome.kind === 'halted' || (outcome.kind === 'failed' && !outcome.isTransient);

@@ -1,0 +1,62 @@
+import { ConfigError } from '../../errors.js';
+import type { RunFacts, RunKind, RunState } from '../../reports/run-facts.js';
+import type { Database } from '../../store/database.js';
+import { readRun, readRuns } from '../../store/find-runs.js';
+import { readRosterNames } from '../../store/organisations.js';
+import { readRunFacts } from '../../store/run-facts.js';
+import { toRunId } from '../../store/run-id.js';
+import type { RunRow } from '../../store/run-row.js';
+import { parseRunId } from './run-id.js';
+
+/** A run in one line. */
+export interface RunListing {
+  runId: string;
+  roster: string | null;
+  kind: RunKind;
+  state: RunState;
+  reasons: readonly string[];
+  startedAt: Date;
+  finishedAt: Date | null;
+  resumed: number;
+  planned: number | null;
+  screened: number | null;
+  failed: number | null;
+  remaining: number | null;
+  changes: number | null;
+}
+
+/** The newest runs, newest first. */
+export async function listRuns(database: Database, limit: number): Promise<readonly RunListing[]> {
+  const rosters = await readRosterNames(database);
+  return (await readRuns(database, limit)).map((run) => ({
+    runId: toRunId(run),
+    roster: run.rosterId === null ? null : (rosters.get(run.rosterId) ?? null),
+    kind: run.kind,
+    state: run.state,
+    reasons: run.stateReasons,
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    resumed: run.resumed,
+    planned: run.sums?.counts.planned ?? null,
+    screened: run.sums?.counts.screened ?? null,
+    failed: run.sums?.counts.failed ?? null,
+    remaining: run.sums?.counts.remaining ?? null,
+    changes: run.sums?.counts.changes ?? null,
+  }));
+}
+
+/** The run that `text` names; throws ConfigError when there is none. */
+export async function findRun(database: Database, text: string): Promise<RunRow> {
+  const run = await readRun(database, parseRunId(text));
+  // Written as a name, all of it has to be right: a slip must not show another run.
+  if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
+  throw new ConfigError([
+    { where: 'run', path: '', message: `there is no run ${text}; \`nightscreen runs list\` shows them` },
+  ]);
+}
+
+/** Everything stored about a run; throws ConfigError when there is none of that name. */
+export async function showRun(database: Database, text: string): Promise<RunFacts> {
+  const run = await findRun(database, text);
+  return readRunFacts(database, run, { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] });
+}

@@ -1,0 +1,161 @@
+import { ConfigError, RosterError } from '../../errors.js';
+import type { RunKind } from '../../reports/run-facts.js';
+import { computeRunSums } from '../../store/compute-run-sums.js';
+import type { Queryable } from '../../store/database.js';
+import { findOpenRun } from '../../store/find-runs.js';
+import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
+import { ensureOrganisation, type Organisation } from '../../store/organisations.js';
+import { clearStaging } from '../../store/roster-staging.js';
+import { toRunId } from '../../store/run-id.js';
+import type { RunRow } from '../../store/run-row.js';
+import { closeRun, insertRun, takeOverRun } from '../../store/runs.js';
+import type { PlanSelection } from '../../store/screening-plan.js';
+import { markInFlightUnknown } from '../../store/search-attempts.js';
+import type { Workplace } from '../workplace.js';
+import { keepLease, leaseTtlMs } from './keep-lease.js';
+
+/** The right to run something, kept alive; `signal` is aborted when somebody asks to stop, or with LeaseLostError. */
+export interface HeldLease {
+  lease: Lease;
+  signal: AbortSignal;
+}
+
+/** A run in progress: who writes it, under which lease. */
+export interface RunSession extends HeldLease {
+  workplace: Workplace;
+  organisation: Organisation;
+  run: RunRow;
+  runId: string;
+  /** The roster's name; null for a sweep. */
+  roster: string | null;
+  /** A transaction of this run; throws LeaseLostError, with nothing written, when another process has taken the run over. */
+  write<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+}
+
+/** What is to be run. */
+export interface RunRequest {
+  organisation: Organisation;
+  kind: RunKind;
+  rosterId: number | null;
+  /** The roster's name, for whoever listens. */
+  roster: string | null;
+  mode: 'test' | 'live';
+  selection: PlanSelection | null;
+  /** Says why an open run must not be gone on with, or null; without it no open run is. */
+  findObstacle?: (open: RunRow) => Promise<string | null>;
+  /** Goes on with the open run of this number or with none. */
+  resumeOnly?: number | undefined;
+}
+
+/** Finds or creates the organisation of the settings. */
+export function openOrganisation(workplace: Workplace): Promise<Organisation> {
+  return ensureOrganisation(workplace.database, workplace.settings.organisation, workplace.clock.now());
+}
+
+/** Does `work` while holding the lease; throws RunLockedError naming the holder when another process holds it. */
+export async function withLease<T>(
+  workplace: Workplace,
+  leaseKey: string,
+  signal: AbortSignal,
+  work: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  const { database, clock, owner } = workplace;
+  const lease = await waitForLease(database, clock, leaseKey, owner, leaseTtlMs);
+  const kept = keepLease(database, lease);
+  try {
+    return await work({ lease, signal: AbortSignal.any([signal, kept.signal]) });
+  } finally {
+    await kept.release();
+  }
+}
+
+/**
+ * Does `work` as a run: goes on with the open run or begins a new one. A new run that ConfigError or RosterError refuses is closed as
+ * `refused`; any other error leaves the run resumable.
+ */
+export async function withRun<T>(
+  workplace: Workplace,
+  held: HeldLease,
+  request: RunRequest,
+  work: (session: RunSession) => Promise<T>,
+): Promise<T> {
+  const write: RunSession['write'] = (work) =>
+    workplace.database.transaction(async (transaction) => {
+      await assertLease(transaction, held.lease);
+      return work(transaction);
+    });
+  const run = await openRun(workplace, held.lease, request, write);
+  const { organisation, roster } = request;
+  const session = { ...held, workplace, organisation, roster, run, runId: toRunId(run), write };
+  const isResumed = run.resumed > 0;
+  const { runId } = session;
+  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster, resumed: isResumed });
+  try {
+    return await work(session);
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof RosterError) {
+      const state = isResumed ? 'stopped' : 'refused';
+      await close(session, state, error.message);
+    }
+    throw error;
+  }
+}
+
+async function close(session: RunSession, state: 'stopped' | 'refused', reason: string): Promise<void> {
+  const { run, workplace } = session;
+  const end = { state, stateReasons: [reason], stage: null, finishedAt: workplace.clock.now(), sums: run.sums };
+  await session.write((transaction) => closeRun(transaction, run.runId, end));
+}
+
+async function openRun(
+  workplace: Workplace,
+  lease: Lease,
+  request: RunRequest,
+  write: RunSession['write'],
+): Promise<RunRow> {
+  const { database, clock, owner } = workplace;
+  const open = await findOpenRun(database, lease.key);
+  const obstacle = open && (request.findObstacle ? await request.findObstacle(open) : 'it starts afresh each time');
+  if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || obstacle)) {
+    const message = obstacle
+      ? `it cannot be resumed: ${obstacle}`
+      : 'a later run of the same roster has taken its place';
+    throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
+  }
+  return write(async (transaction) => {
+    if (open && !obstacle) {
+      await markInFlightUnknown(transaction, open.runId);
+      return takeOverRun(transaction, open.runId, lease.epoch, owner);
+    }
+    if (open && obstacle) await abandon(workplace, transaction, open, obstacle);
+    return insertRun(transaction, {
+      organisationId: request.organisation.organisationId,
+      rosterId: request.rosterId,
+      mode: request.mode,
+      kind: request.kind,
+      selection: request.selection,
+      leaseKey: lease.key,
+      epoch: lease.epoch,
+      owner,
+      settingsDigest: workplace.settingsDigest,
+      version: workplace.version,
+      startedAt: clock.now(),
+    });
+  });
+}
+
+/** Closes a run that nobody will go on with; what it found stays for the next report of the roster. */
+async function abandon(workplace: Workplace, transaction: Queryable, open: RunRow, obstacle: string): Promise<void> {
+  const message = `${toRunId(open)} is not resumed: ${obstacle}; what it left is planned anew`;
+  workplace.tell({ kind: 'warning', runId: toRunId(open), code: 'run_abandoned', message });
+  await markInFlightUnknown(transaction, open.runId);
+  await clearStaging(transaction, open.runId);
+  const isPlanned = open.stage === 'planned' || open.stage === 'screened';
+  await closeRun(transaction, open.runId, {
+    state: 'abandoned',
+    stateReasons: [message],
+    stage: null,
+    finishedAt: open.finishedAt ?? workplace.clock.now(),
+    sums: isPlanned ? await computeRunSums(transaction, open.runId) : open.sums,
+  });
+}

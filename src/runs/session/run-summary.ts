@@ -1,0 +1,54 @@
+import type { RunCounts, RunKind, RunState } from '../../reports/run-facts.js';
+import type { SweepRow } from '../../store/dossiers.js';
+
+/** The outcome of a run as `--json` prints it (DESIGN: Command line). */
+export interface RunSummary {
+  schema: 'nightscreen/run-summary/1';
+  runId: string;
+  /** Null for a sweep. */
+  roster: string | null;
+  kind: RunKind;
+  state: RunState;
+  /** Why the state is not `complete`. */
+  reasons: readonly string[];
+  exitCode: number;
+  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'>;
+  /** Folder of the run's files, or null when none were written. */
+  artifacts: string | null;
+}
+
+/** The exit code of a run that ended in this state (DESIGN: Exit codes). */
+export function toExitCode(state: RunState): number {
+  switch (state) {
+    case 'complete':
+      return 0;
+    case 'running':
+    case 'unbalanced':
+      return 1;
+    case 'refused':
+      return 2;
+    case 'incomplete':
+    case 'abandoned':
+      return 3;
+    case 'stopped':
+      return 4;
+  }
+}
+
+/** The summary of a run that has ended, without artifacts. */
+export function toRunSummary(
+  run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'>,
+): RunSummary {
+  const { runId, roster, kind, state, reasons, counts } = run;
+  return {
+    schema: 'nightscreen/run-summary/1',
+    runId,
+    roster,
+    kind,
+    state,
+    reasons,
+    exitCode: toExitCode(state),
+    counts,
+    artifacts: null,
+  };
+}
