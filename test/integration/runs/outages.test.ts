@@ -61,7 +61,10 @@ describe('a service that is out of reach', () => {
       const workplace = await work({ clock: makeScaledClock(10), settings: { run: patient } });
       const summary = await run(workplace, { selection: 'all' });
       expect(summary).toMatchObject({ state: 'complete', counts: { screened: people.length, failed: 0 } });
-      expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'waiting_for_service' }));
+      for (const code of ['waiting_for_service', 'service_is_back']) {
+        const told = workplace.events.filter((event) => event.kind === 'warning' && event.code === code);
+        expect(told).toEqual([expect.objectContaining({ runId: summary.runId })]);
+      }
     }
   });
 
