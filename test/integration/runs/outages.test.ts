@@ -8,18 +8,19 @@ import { printFigure } from '../../helpers/print-figure.js';
 import { makeScaledClock } from '../../helpers/scaled-clock.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, canaries, people, watchlist } from '../../helpers/small-world.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
 
 const signal = new AbortController().signal;
 const patient = { deadline: '60s', timezone: 'UTC' };
 const names = Array.from({ length: 400 }, (_, index) => `Customer Number ${index}`);
 const searches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');
 const soon = (ms: number, act: () => void): void => void setTimeout(act, ms);
-/** Lets an outage end once a call has met it, however long that takes. */
-const endOnceMet = (sandbox: Sandbox, path: string): void => {
+/** Lets an outage end once the run waits for it, however long that takes. */
+const endOnceMet = (sandbox: Sandbox, { events }: TestWorkplace): void => {
   const watch = setInterval(() => {
-    if (!sandbox.ledger().some((call) => call.path === path && !call.worked)) return;
+    if (!events.some((event) => event.kind === 'warning' && event.code === 'waiting_for_service')) return;
     clearInterval(watch);
-    soon(300, () => sandbox.setWeather({}));
+    sandbox.setWeather({});
   }, 10);
 };
 
@@ -65,8 +66,8 @@ describe('a service that is out of reach', () => {
     const { sandbox, work, run } = await begin();
     for (const path of ['/api_keys/public', '/aml/search']) {
       sandbox.setWeather({ path, outage: {} });
-      endOnceMet(sandbox, path);
       const workplace = await work({ clock: makeScaledClock(10), settings: { run: patient } });
+      endOnceMet(sandbox, workplace);
       const summary = await run(workplace, { selection: 'all' });
       expect(summary).toMatchObject({ state: 'complete', counts: { screened: people.length, failed: 0 } });
       for (const code of ['waiting_for_service', 'service_is_back']) {
@@ -117,8 +118,8 @@ describe('a service that is out of reach', () => {
     const { sandbox, work } = await begin();
     sandbox.setWorld({ watchlist, dossiers: Array.from({ length: 50 }, (_, index) => buildSandboxDossier(index)) });
     sandbox.setWeather({ path: '/dossiers', outage: {} });
-    endOnceMet(sandbox, '/dossiers');
     const workplace = await work({ clock: makeScaledClock(10), settings: { run: patient } });
+    endOnceMet(sandbox, workplace);
     const summary = await runSweep(workplace, { writeReport: false }, signal);
     expect(summary).toMatchObject({ state: 'complete', counts: { dossiers: 50, proven: true } });
   });
