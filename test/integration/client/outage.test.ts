@@ -67,9 +67,9 @@ test.each(['503', 'cut'])(
       `outage of ten minutes (${kind}, clock ${factor} times as fast): ${duringMs.length} calls, ${rate.concurrency} of them in flight when it began; longest gap between probes ${(Math.max(...gapsMs) / 1_000).toFixed(1)} s; ${afterGood} calls in the half second (unscaled, at most 200) after the first good probe; ${failed} failed`,
     );
     expect(beyond).toBeLessThanOrEqual(40);
-    // Ten seconds of slack are 170 real milliseconds, for timers and sockets on a busy machine.
-    expect(Math.max(...gapsMs)).toBeLessThan(30_000);
-    expect(goodMs - (beganMs + tenMinutesMs)).toBeLessThan(30_000);
+    // Twenty seconds of slack are 333 real milliseconds, for timers and sockets on a busy machine.
+    expect(Math.max(...gapsMs)).toBeLessThan(40_000);
+    expect(goodMs - (beganMs + tenMinutesMs)).toBeLessThan(40_000);
     expect(afterGood).toBeGreaterThan(rate.concurrency);
     expect(failed).toBe(0);
     expect(answered).toBeGreaterThan(100);
