@@ -74,6 +74,7 @@ export interface ApiErrorContext extends CallContext {
   status: number;
   requestId?: string | undefined;
   retryAfterMs?: number | undefined;
+  body?: string | undefined;
 }
 
 /** The service answered with an error status; the class follows the status, `code` is the service's own word (an open string). */
@@ -83,6 +84,8 @@ export class ApiError extends NightscreenError {
   readonly path: string;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** The answer as received, cut to what is fit to keep; says what is wrong with a request, and may hold customer data. */
+  readonly body: string;
 
   constructor(code: string, message: string, context: ApiErrorContext) {
     super(code, message, context);
@@ -91,6 +94,7 @@ export class ApiError extends NightscreenError {
     this.path = context.path;
     this.requestId = context.requestId;
     this.retryAfterMs = context.retryAfterMs;
+    this.body = context.body ?? '';
   }
 }
 

@@ -26,6 +26,8 @@ export interface ErrorDescription {
 }
 
 function describeNext(error: unknown): string | null {
+  if (error instanceof ConfigError && error.problems.every(({ where }) => where === 'run'))
+    return '`nightscreen runs list` shows the runs and their states';
   if (error instanceof ConfigError)
     return 'correct what is named above; `nightscreen config show` shows the settings in force';
   if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;

@@ -1,12 +1,13 @@
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.js';
-import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
-import { findJwtProblem, findKeyProblem, type KeyMode, toKeyMode } from './calls/api-key.js';
+import { NightscreenError } from '../errors.js';
+import { type KeyMode, toKeyMode } from './calls/api-key.js';
 import type { AttemptObserver } from './calls/attempt-observer.js';
 import { createCallOperation } from './calls/call-operation.js';
 import { createIdentify } from './calls/identify-key.js';
 import { KeyHolder, type KeyIdentity } from './calls/key-holder.js';
 import { RetryBudget } from './calls/retry-budget.js';
+import { checkClientSettings } from './check-settings.js';
 import { type ClientEvent, Listeners } from './client-event.js';
 import type { Answer, CallOperation, CallOptions } from './operation.js';
 import { createPace } from './pace/create-pace.js';
@@ -16,8 +17,7 @@ import { type ApiKeys, askPublicKey, createApiKeys } from './resources/api-keys.
 import { createDossiers, type Dossiers } from './resources/dossiers.js';
 import { createInvitations, type Invitations } from './resources/invitations.js';
 import { createSessions, type Sessions } from './resources/sessions.js';
-import { type ServiceSettings, type ServiceSettingsInput, serviceSettingsSchema } from './settings.js';
-import { findBaseUrlProblem } from './transport/find-base-url-problem.js';
+import type { ServiceSettingsInput } from './settings.js';
 import { createTransport } from './transport/transport.js';
 
 export type { Answer, CallOptions };
@@ -69,28 +69,11 @@ export interface Client {
   close(): Promise<void>;
 }
 
-const toProblem = (path: string, message: string): ConfigProblem => ({ where: `service.${path}`, path: '', message });
-
-const parseService = (input: unknown, others: readonly ConfigProblem[]): ServiceSettings => {
-  const parsed = serviceSettingsSchema.safeParse(input);
-  const issues = parsed.error?.issues ?? [];
-  const problems = [...others, ...issues.map((issue) => toProblem(issue.path.join('.'), issue.message))];
-  if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
-  return parsed.data;
-};
-
 /** A client of the service at `baseUrl`; throws ConfigError with everything that is wrong with the settings or the key. */
 export const createClient = (settings: ClientSettings): Client => {
   const { baseUrl, apiKey, readKeyAgain, jwt, clock = systemClock, random = Math.random, ...others } = settings;
   const { observer, dispatcher, pace: sharedPace, ...input } = others;
-  const baseUrlProblem = findBaseUrlProblem(baseUrl);
-  const keyProblem = findKeyProblem(apiKey, settings.mode);
-  const jwtProblem = jwt === undefined ? undefined : findJwtProblem(jwt);
-  const service = parseService(input, [
-    ...(baseUrlProblem === undefined ? [] : [toProblem('baseUrl', baseUrlProblem)]),
-    ...(keyProblem === undefined ? [] : [toProblem('apiKey', keyProblem)]),
-    ...(jwtProblem === undefined ? [] : [toProblem('jwt', jwtProblem)]),
-  ]);
+  const service = checkClientSettings({ baseUrl, apiKey, jwt, readKeyAgain, random, pace: sharedPace }, input);
   const timeoutMs = service.timeoutSeconds * 1_000;
   const listeners = new Listeners();
   const tell = (event: ClientEvent): void => listeners.tell(event);

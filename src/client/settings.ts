@@ -10,6 +10,12 @@ const isFree = (taken: readonly string[]): [(field: string) => boolean, string] 
   'is taken by the request itself',
 ];
 
+/** How fast a service may be asked, both parts given. */
+export const rateSchema = z.object({
+  perSecond: z.number().positive().max(10_000),
+  concurrency: z.number().int().min(1).max(1_000),
+});
+
 /** How the service is reached and how fast: the `service` part of the configuration, strict, with every default filled in. */
 export const serviceSettingsSchema = z.strictObject({
   /** Includes the version prefix, as in `https://service.example/v1`. */
@@ -19,9 +25,9 @@ export const serviceSettingsSchema = z.strictObject({
   rate: z
     .strictObject({
       /** Attempts in any sliding second, retries included; a fraction above one is rounded down. */
-      perSecond: z.number().positive().max(10_000).default(10),
+      perSecond: rateSchema.shape.perSecond.default(10),
       /** Attempts under way at the same time. */
-      concurrency: z.number().int().min(1).max(1_000).default(8),
+      concurrency: rateSchema.shape.concurrency.default(8),
     })
     .prefault({}),
   /** The total deadline of one attempt: connect, headers and body. */

@@ -22,6 +22,8 @@ const kindsInWords: Readonly<Record<string, string>> = {
 };
 
 function describeKind(value: unknown): string {
+  if (typeof value === 'number' && !Number.isInteger(value))
+    return Number.isFinite(value) ? 'a fraction' : 'infinity or no number at all';
   const kind = Array.isArray(value) ? 'array' : typeof value;
   return kind === 'boolean' ? 'true/false' : (kindsInWords[kind] ?? kind);
 }
@@ -38,7 +40,8 @@ function describeType(expected: string, received: unknown): string {
   const words = kindsInWords[expected] ?? expected;
   if (received === undefined) return `is missing (expected ${words})`;
   if (received === null) return `is empty: write ${words} or remove the line`;
-  return `must be ${words}, not ${describeKind(received)}`;
+  const hint = expected === 'string' && typeof received === 'number' ? ` (with its unit, or in quotes)` : '';
+  return `must be ${words}, not ${describeKind(received)}${hint}`;
 }
 
 function describeSize(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {

@@ -63,6 +63,7 @@ export async function runScreening(
       const standing = await askWhoseKey(workplace, scope, client, { outage, signal: held.signal });
       const request = toRequest(workplace, options, scope, standing);
       return await withRun(workplace, held, request, async (session) => {
+        outage.nameRun(session.runId);
         if (options.importFirst && session.run.stage === 'started') {
           await importRoster(session, options.roster, scope.rosterId);
         }

@@ -45,6 +45,7 @@ export async function runSweep(
   const summary = await withLease(workplace, `sweep/${organisation.name}`, signal, (held) =>
     withRun(workplace, held, toRequest(workplace, organisation), async (session) => {
       const outage = watchOutage(workplace, client, startedAt);
+      outage.nameRun(session.runId);
       try {
         const patience = { clock: workplace.clock, outage, signal: session.signal };
         const { value: account } = await outlastOutage(patience, (waiting) =>

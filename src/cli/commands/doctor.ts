@@ -76,7 +76,9 @@ function formatProbe({ findings, calls, snippet }: ProbeReport): string {
     formatFindings(findings),
     `\n${calls.total === 1 ? '1 call' : `${calls.total} calls`}, ${calls.searches} of them searches\n`,
     formatTable(operations),
-    snippet === '' ? '' : `\n# for nightscreen.config.yaml\n${snippet}`,
+    snippet === ''
+      ? ''
+      : `\n# for nightscreen.config.yaml; if it has a service: group already, add these lines to that group\n${snippet}`,
   ].join('');
 }
 

@@ -27,7 +27,7 @@ function checkKey(config: Config): Finding {
   return well('key', `${mode}, ${print}`);
 }
 
-async function askService(client: Client, url: string): Promise<Finding> {
+async function askService(client: Client, url: string, agreed: 'test' | 'live' | undefined): Promise<Finding> {
   try {
     const { data } = await client.apiKeys.public();
     const answered = data.is_test ? 'test' : 'live';
@@ -35,6 +35,13 @@ async function askService(client: Client, url: string): Promise<Finding> {
       return wrong(
         'service',
         `${url} says ${answered}, the key says ${client.keyMode}`,
+        'use the key of the right account',
+      );
+    }
+    if (agreed !== undefined && agreed !== answered) {
+      return wrong(
+        'service',
+        `${url} says ${answered}, service.mode says ${agreed}`,
         'use the key of the right account',
       );
     }
@@ -64,7 +71,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
     apiKey,
   });
   try {
-    return [key, await askService(client, service.baseUrl)];
+    return [key, await askService(client, service.baseUrl, service.mode)];
   } finally {
     await client.close();
   }

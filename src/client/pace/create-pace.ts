@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../../clock.js';
 import { NightscreenError } from '../../errors.js';
 import { tellSafely } from '../tell-safely.js';
+import { checkRate } from './check-rate.js';
 import { Gate } from './gate.js';
 import type { Entrant, Pace, PaceEvent } from './pace.js';
 import { PacedTurn } from './paced-turn.js';
@@ -23,9 +24,11 @@ export interface PaceSettings {
 
 /**
  * One pace for everybody who is given it: rate, concurrency, a pause that holds all callers, and for each operation a gate that an
- * outage closes. Beyond 100,000 waiting callers a further one is refused with NightscreenError `too_many_waiting`.
+ * outage closes. Throws ConfigError when rate or concurrency is out of range. Beyond 100,000 waiting callers a further one is refused with
+ * NightscreenError `too_many_waiting`.
  */
 export const createPace = (settings: PaceSettings): Pace => {
+  checkRate(settings);
   const { clock = systemClock, tell: listener = () => undefined } = settings;
   const tell = (event: PaceEvent): void => tellSafely(listener, event);
   const tempo = new Tempo(settings.perSecond, clock);

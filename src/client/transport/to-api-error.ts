@@ -57,5 +57,5 @@ export const toApiError = (body: string, context: ApiErrorContext): ApiError => 
   const { status, method, path } = context;
   const errorClass = classByStatus[status] ?? (status >= 500 ? ServerError : ApiError);
   const code = findCode(body) ?? `http_${status}`;
-  return new errorClass(code, `${method} ${path} was answered with status ${status} (${code})`, context);
+  return new errorClass(code, `${method} ${path} was answered with status ${status} (${code})`, { ...context, body });
 };

@@ -14,6 +14,8 @@ export interface OutageWatch {
   noteOutage(because: string): void;
   /** The service answered; an answer to `operation` counts only while the client does not hold that operation for out of reach. */
   noteAnswer(operation?: string): void;
+  /** What is told from now on is told of this run. */
+  nameRun(runId: string): void;
   /** Stops watching. */
   close(): void;
 }
@@ -22,60 +24,76 @@ export interface OutageWatch {
 export function watchOutage({ clock, settings, tell }: Workplace, client: Client, startedAt: Date): OutageWatch {
   const halting = new AbortController();
   const givenUp = new Set<string>();
-  let waiting: { since: Date; deadline: Date; timer: AbortController } | undefined;
+  let runId: string | null = null;
+  let waiting: { since: Date; deadline: Date; timer: AbortController; isTold: boolean } | undefined;
 
-  const halt = (since: Date): void => halting.abort(toOutageHalt(settings.run.deadline, since));
-  const beginWait = (because: string): { since: Date; deadline: Date } => {
+  const warn = (code: string, message: string): void => tell({ kind: 'warning', runId, code, message });
+  const halt = (why: string): void => {
+    const message = `${why}, and run.deadline (${settings.run.deadline}) allows no longer wait`;
+    halting.abort(new RunHalted('outage', message));
+  };
+  const beginWait = (): NonNullable<typeof waiting> => {
     if (waiting) return waiting;
     const since = clock.now();
-    const timer = new AbortController();
-    waiting = { since, deadline: findDeadline(settings.run, startedAt, since), timer };
-    const leftMs = waiting.deadline.getTime() - since.getTime();
+    const begun = {
+      since,
+      deadline: findDeadline(settings.run, startedAt, since),
+      timer: new AbortController(),
+      isTold: false,
+    };
+    waiting = begun;
+    const give = (): void => halt(`the service is out of reach since ${since.toISOString()}`);
+    const leftMs = begun.deadline.getTime() - since.getTime();
     // At once, not by a timer: nothing more may be asked in between.
-    if (leftMs <= 0) halt(since);
-    else {
-      clock.sleep(leftMs, timer.signal).then(
-        () => halt(since),
-        () => undefined,
-      );
-      const message = `${because}; the run waits until ${waiting.deadline.toISOString()} (run.deadline)`;
-      tell({ kind: 'warning', runId: null, code: 'waiting_for_service', message });
-    }
-    return waiting;
+    if (leftMs <= 0) give();
+    else clock.sleep(leftMs, begun.timer.signal).then(give, () => undefined);
+    return begun;
+  };
+  const noteOutage = (because: string): void => {
+    const wait = beginWait();
+    if (wait.isTold || halting.signal.aborted) return;
+    wait.isTold = true;
+    warn('waiting_for_service', `${because}; the run waits until ${wait.deadline.toISOString()} (run.deadline)`);
+  };
+  const notePause = (pauseMs: number): void => {
+    const { deadline } = beginWait();
+    const until = new Date(clock.now().getTime() + pauseMs);
+    const asked = `the service asks for a pause until ${until.toISOString()}`;
+    // Whoever is told to come back after the deadline need not wait for it.
+    if (until > deadline) halt(asked);
+    else warn('waiting_for_service', `${asked}; the run goes on then`);
   };
   const endWait = (): void => {
-    waiting?.timer.abort();
+    if (waiting === undefined) return;
+    const { since, timer, isTold } = waiting;
+    timer.abort();
     waiting = undefined;
+    const lastedMs = clock.now().getTime() - since.getTime();
+    if (isTold) warn('service_is_back', `the service answers again after ${Math.round(lastedMs / 1_000)} s`);
   };
   const leave = client.listen((event) => {
     if (event.kind === 'outage_began') {
       givenUp.add(event.operation);
-      beginWait(`the service is out of reach (${event.operation})`);
+      noteOutage(`the service is out of reach (${event.operation})`);
     }
     if (event.kind === 'outage_ended') {
       givenUp.delete(event.operation);
       endWait();
     }
-    if (event.kind === 'paused' && event.pauseMs >= longPauseMs) {
-      const { since, deadline } = beginWait(`the service asks for a pause of ${Math.round(event.pauseMs / 1_000)} s`);
-      // Whoever is told to come back after the deadline need not wait for it.
-      if (clock.now().getTime() + event.pauseMs > deadline.getTime()) halt(since);
-    }
+    if (event.kind === 'paused' && event.pauseMs >= longPauseMs) notePause(event.pauseMs);
   });
   return {
     signal: halting.signal,
-    noteOutage: (because) => void beginWait(because),
+    noteOutage,
     noteAnswer: (operation) => {
       if (operation === undefined || !givenUp.has(operation)) endWait();
     },
+    nameRun: (name) => {
+      runId = name;
+    },
     close: () => {
       leave();
-      endWait();
+      waiting?.timer.abort();
     },
   };
-}
-
-function toOutageHalt(deadline: string, since: Date): RunHalted {
-  const message = `the service is out of reach since ${since.toISOString()}, and run.deadline (${deadline}) allows no longer wait`;
-  return new RunHalted('outage', message);
 }

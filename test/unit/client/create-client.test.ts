@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type ClientSettings, createClient } from '../../../src/client/create-client.js';
+import { createPace } from '../../../src/client/pace/create-pace.js';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
 import { ConfigError } from '../../../src/errors.js';
 
@@ -104,5 +105,32 @@ test('the settings schema is strict and has every default', () => {
     { aml: { nameField: '__proto__' } },
   ]) {
     expect(serviceSettingsSchema.safeParse(wrong).success).toBe(false);
+  }
+});
+
+// What JavaScript lets through and TypeScript would not.
+const asSettings = (value: object): ClientSettings => Object.assign({ baseUrl, apiKey }, value);
+
+test.each([
+  [{ apiKey: undefined }, 'service.apiKey'],
+  [{ baseUrl: undefined }, 'service.baseUrl'],
+  [{ pace: {} }, 'service.pace'],
+  [{ readKeyAgain: 'x' }, 'service.readKeyAgain'],
+  [{ rat: {} }, 'service.rat'],
+  [{ rate: { persecond: 5 } }, 'service.rate.persecond'],
+])('settings such as %j are refused by name', (value, where) => {
+  expect(collectProblems(asSettings(value))).toEqual([where]);
+});
+
+test.each([
+  [{ perSecond: 0, concurrency: 1 }, ['pace.perSecond']],
+  [{ perSecond: Number.POSITIVE_INFINITY, concurrency: 0 }, ['pace.perSecond', 'pace.concurrency']],
+  [{ perSecond: Number.NaN, concurrency: 1.5 }, ['pace.perSecond', 'pace.concurrency']],
+])('a pace of %o, at which nothing would ever leave, is refused', (rate, where) => {
+  try {
+    createPace(rate);
+    expect.unreachable();
+  } catch (error) {
+    expect(error instanceof ConfigError && error.problems.map((problem) => problem.where)).toEqual(where);
   }
 });

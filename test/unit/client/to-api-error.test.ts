@@ -42,4 +42,5 @@ test.each([
 test("nothing of the service's message reaches ours", () => {
   const error = toError(422, '{"error":{"type":"validation_error","message":"Ivan Petrov is unknown"}}');
   expect(error.message).toBe('POST /aml/search was answered with status 422 (validation_error)');
+  expect(error.body).toContain('is unknown');
 });

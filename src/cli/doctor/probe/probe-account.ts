@@ -14,7 +14,7 @@ const rateHeader = /^(retry-after|(x-)?rate-?limit.*)$/i;
 const sound = /^[!-~][ -~]{0,59}$/;
 const toleratedSkewSeconds = 30;
 
-/** Whether the key's prefix, the service's `is_test` and `service.mode` agree (interface: Public key record); notes the mode. */
+/** Whether the key's prefix, the service's `is_test` and `service.mode` agree (interface: Public key record); notes the mode when they do. */
 export function probeKeyMode(
   sender: ProbeSender,
   facts: ProbeFacts,
@@ -26,17 +26,23 @@ export function probeKeyMode(
     ask: async () => {
       const answer = await sender.send({ method: 'GET', path: '/api_keys/public' });
       const parsed = publicKeySchema.safeParse(answer.value);
+      if (answer.status === 404) {
+        facts.isService = false;
+        const words = 'GET /api_keys/public is answered with 404: the service is not at this address';
+        return wrong(check, words, 'correct service.baseUrl; does it include the version prefix, such as /v1?');
+      }
       if (answer.status !== 200 || !parsed.success) {
         return wrong(check, `GET /api_keys/public: ${describeUnexpected(answer)}`, 'ask the operators of the service');
       }
       const said = parsed.data.is_test ? 'test' : 'live';
-      facts.mode = said;
       const prefix = toKeyMode(key.apiKey);
       const others = [prefix === 'unknown' ? said : prefix, key.mode ?? said];
       const words = `the service says ${said}, the key's prefix ${prefix}, service.mode ${key.mode ?? 'is not set'}`;
-      return others.every((other) => other === said)
-        ? well(check, words)
-        : wrong(check, words, 'use the key of the right account, or correct service.mode');
+      if (others.some((other) => other !== said)) {
+        return wrong(check, words, 'use the key of the right account, or correct service.mode');
+      }
+      facts.mode = said;
+      return well(check, words);
     },
   };
 }

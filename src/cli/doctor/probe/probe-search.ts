@@ -1,4 +1,3 @@
-import { toKeyMode } from '../../../client/calls/api-key.js';
 import { doubtful, type Finding, well, wrong } from '../finding.js';
 import { describeUnexpected } from './describe-answer.js';
 import { judgeSearch, type SearchedParty, type SearchVerdict } from './judge-search.js';
@@ -9,7 +8,6 @@ import type { ProbeAnswer, ProbeSender } from './probe-sender.js';
 /** What the search is probed with; at most `spend` searches with a name are sent, refused ones included. */
 export interface SearchProbeSettings {
   configuredField: string;
-  apiKey: string;
   spend: number;
   party: SearchedParty;
 }
@@ -23,11 +21,8 @@ interface SearchTrial {
 
 const path = '/aml/search';
 
-/** Whether requests cost nothing: by the key's prefix and the service's own word, and never against either (interface: Mode rules 2). */
-const isFree = (apiKey: string, facts: ProbeFacts): boolean => {
-  const words = [toKeyMode(apiKey), facts.mode];
-  return words.includes('test') && !words.includes('live');
-};
+/** Whether requests cost nothing: by the word of the service, which no other contradicts (interface: Mode rules 2). */
+const isFree = (facts: ProbeFacts): boolean => facts.mode === 'test';
 
 const describeTrial = (trial: SearchTrial, spent: number, configured: string): Finding => {
   const check = 'name field';
@@ -51,7 +46,13 @@ const describeTrial = (trial: SearchTrial, spent: number, configured: string): F
 
 /** Which parameter a search takes the name in, and whether `results[].id` stays the same (interface: AML search). */
 export function probeSearch(sender: ProbeSender, facts: ProbeFacts, settings: SearchProbeSettings): Probe[] {
-  const { configuredField, apiKey, spend, party } = settings;
+  const { configuredField, party } = settings;
+  /** Nothing is spent before service, key and settings agree on the mode. */
+  const findSpend = (): number => (facts.mode === null ? 0 : settings.spend);
+  const howToSpend = (): string =>
+    settings.spend > 0
+      ? 'settle the key mode first: nothing is searched before'
+      : '`doctor --probe --spend 2` makes it';
   let guessed: string | undefined;
   let trial: SearchTrial | null = null;
   let spent = 0;
@@ -64,12 +65,10 @@ export function probeSearch(sender: ProbeSender, facts: ProbeFacts, settings: Se
 
   const askWithout = async (): Promise<Finding> => {
     const check = 'search without a name';
-    if (!isFree(apiKey, facts)) {
-      const next =
-        spend === 0
-          ? '`doctor --probe --spend 2` searches with a name'
-          : 'nothing to do: it is searched with a name below';
-      return doubtful(check, 'not asked: a request with a live key may cost', next);
+    if (!isFree(facts)) {
+      const next = findSpend() === 0 ? howToSpend() : 'nothing to do: it is searched with a name below';
+      const because = facts.mode === null ? 'the key mode is not settled' : 'a request with a live key may cost';
+      return doubtful(check, `not asked: ${because}`, next);
     }
     const answer = await sender.send({
       method: 'POST',
@@ -90,13 +89,13 @@ export function probeSearch(sender: ProbeSender, facts: ProbeFacts, settings: Se
       : doubtful(
           check,
           `${words} where ${configuredField} is configured`,
-          spend > 1 ? 'nothing to do: both are tried below' : '`doctor --probe --spend 2` tries both',
+          findSpend() > 1 ? 'nothing to do: both are tried below' : '`doctor --probe --spend 2` tries both',
         );
   };
 
   const tryFields = async (): Promise<SearchTrial> => {
     const refusals: string[] = [];
-    for (const field of listNameFields(configuredField, guessed).slice(0, spend)) {
+    for (const field of listNameFields(configuredField, guessed).slice(0, findSpend())) {
       const verdict: SearchVerdict = await judgeSearch(await search(field), field, party);
       if (verdict.kind === 'unanswered') return { accepted: null, refusals, unanswered: verdict.words };
       if (verdict.kind === 'accepted') return { accepted: { field, ...verdict }, refusals, unanswered: null };
@@ -106,13 +105,9 @@ export function probeSearch(sender: ProbeSender, facts: ProbeFacts, settings: Se
   };
 
   const askField = async (): Promise<Finding> => {
-    if (spend === 0) {
+    if (findSpend() === 0) {
       facts.nameField = { name: guessed ?? configuredField, isProven: false };
-      return doubtful(
-        'name field',
-        `\`${facts.nameField.name}\`, not proven: that takes a search`,
-        '`doctor --probe --spend 2` makes it',
-      );
+      return doubtful('name field', `\`${facts.nameField.name}\`, not proven: that takes a search`, howToSpend());
     }
     trial = await tryFields();
     const isProven = trial.accepted !== null;
@@ -123,8 +118,8 @@ export function probeSearch(sender: ProbeSender, facts: ProbeFacts, settings: Se
   const askIds = async (): Promise<Finding> => {
     const check = 'match ids';
     const accepted = trial?.accepted;
-    if (spend === 0)
-      return doubtful(check, 'not compared: that takes two searches', '`doctor --probe --spend 2` makes them');
+    const spend = findSpend();
+    if (spend === 0) return doubtful(check, 'not compared: that takes two searches', howToSpend());
     if (!accepted) return doubtful(check, 'not compared: no search was accepted', 'settle the name field first');
     if (accepted.ids.length === 0) {
       return doubtful(check, `nothing to compare: ${party.name} gave no results`, 'name a listed party as a canary');

@@ -28,7 +28,12 @@ export interface ProbeSettings extends ProbeSenderSettings {
 /** A service that left so many calls in a row without an answer is not asked any further. */
 const mostSilences = 4;
 
-const askAll = async (probes: readonly Probe[], sender: ProbeSender, signal: AbortSignal): Promise<Finding[]> => {
+const askAll = async (
+  probes: readonly Probe[],
+  facts: ProbeFacts,
+  sender: ProbeSender,
+  signal: AbortSignal,
+): Promise<Finding[]> => {
   const findings: Finding[] = [];
   let silences = 0;
   for (const { check, ask } of probes) {
@@ -42,6 +47,7 @@ const askAll = async (probes: readonly Probe[], sender: ProbeSender, signal: Abo
       if (!(error instanceof ConnectionError || error instanceof UnexpectedAnswer)) throw error;
       findings.push(doubtful(check, `could not be asked: ${message}`, 'probe again later, or ask the operators'));
     }
+    if (!facts.isService) return findings;
     const answers = sender.answers.length - answersBefore;
     silences = answers > 0 ? 0 : silences + sender.sent.length - sentBefore;
     if (silences >= mostSilences) {
@@ -70,18 +76,20 @@ const countCalls = ({ sent, answers }: ProbeSender): ProbeReport['calls'] => {
 export async function probeService(settings: ProbeSettings): Promise<ProbeReport> {
   const { service, apiKey, spend, party, signal } = settings;
   const sender = openProbeSender(settings);
-  const facts: ProbeFacts = { mode: null, nameField: { name: service.aml.nameField, isProven: false } };
+  const nameField = { name: service.aml.nameField, isProven: false };
+  const facts: ProbeFacts = { mode: null, isService: true, nameField };
   try {
     const findings = await askAll(
       [
         probeKeyMode(sender, facts, { apiKey, mode: service.mode }),
-        ...probeSearch(sender, facts, { configuredField: service.aml.nameField, apiKey, spend, party }),
+        ...probeSearch(sender, facts, { configuredField: service.aml.nameField, spend, party }),
         ...probeDossiers(sender),
         probeErrorShape(sender),
         ...probeLists(sender),
         ...probeHeaders(sender),
         probeClock(sender),
       ],
+      facts,
       sender,
       signal,
     );

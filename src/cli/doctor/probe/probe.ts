@@ -8,8 +8,10 @@ export interface Probe {
 
 /** What the probes learn of the service for each other and for the configuration. */
 export interface ProbeFacts {
-  /** What the service says of the key; null when it did not say. */
+  /** The mode in which service, key and settings agree; null when they do not, or the service did not say: then nothing is searched. */
   mode: 'test' | 'live' | null;
+  /** False when the path that every account has is unknown there, so that no other answer means anything. */
+  isService: boolean;
   /** The search's name field; `isProven` when a search with it was answered with the name's echo. */
   nameField: { name: string; isProven: boolean };
 }
