@@ -16,7 +16,15 @@ export type RunEvent =
   | { kind: 'run_started'; runId: string; runKind: RunKind; roster: string | null; resumed: boolean; found?: Found }
   | { kind: 'stage_started'; runId: string; stage: RunStage }
   /** Of searches also the calls and what they found, since this start. */
-  | { kind: 'progress'; runId: string; stage: RunStage; done: number; total: number | null; calls?: number; found?: Found }
+  | {
+      kind: 'progress';
+      runId: string;
+      stage: RunStage;
+      done: number;
+      total: number | null;
+      calls?: number;
+      found?: Found;
+    }
   /** A transaction has taken longer than two seconds, or all such have come to their end. */
   | { kind: 'database_wait'; isWaiting: boolean }
   | { kind: 'stage_finished'; runId: string; stage: RunStage; counts: Readonly<Record<string, number>> }

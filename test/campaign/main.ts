@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { batchLimits } from '../../src/runs/searches/batch-limits.js';
 import type { LedgerFigures } from './count-ledger.js';
 import { runCrashTrial } from './crash-trial.js';
 import { runOutageTrial } from './outage-trial.js';
@@ -11,7 +12,6 @@ import { runStartsTrial } from './starts-trial.js';
 import { runStopTrial } from './stop-trial.js';
 
 const concurrency = 8;
-const batchSize = 32;
 
 const { values } = parseArgs({
   options: {
@@ -61,7 +61,7 @@ async function crash(locate: Locate, dialect: 'embedded' | 'postgres'): Promise<
       ...differences,
       ...unless(lost === 0, `${lost} customers lost`),
       ...unless(twice === 0, `${twice} changes twice`),
-      ...unless(mostRepeated <= concurrency + batchSize, `${mostRepeated} repeated after one crash`),
+      ...unless(mostRepeated <= concurrency + batchLimits.maxItems, `${mostRepeated} repeated after one crash`),
     ],
   };
 }

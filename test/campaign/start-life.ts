@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { bundleLife, type LifeScript } from './bundle-life.js';
+import { bundleProgram, type Program } from '../helpers/bundle-program.js';
 import type { LifeEnd, LifeMessage, LifeOrder } from './life-order.js';
 
 /** How a life came to its end: what it told itself, or null when it was killed before it could. */
@@ -20,7 +20,7 @@ export interface Life {
 
 /** Starts processes that have loaded everything and wait for their order: one is always kept ready ahead. */
 export class Nursery {
-  #script: Promise<LifeScript> | undefined;
+  #script: Promise<Program> | undefined;
   #next: Promise<ChildProcess> | undefined;
 
   /** Gives a process its order. */
@@ -53,7 +53,7 @@ export class Nursery {
   }
 
   async #raise(): Promise<ChildProcess> {
-    this.#script ??= bundleLife();
+    this.#script ??= bundleProgram(new URL('./life.ts', import.meta.url));
     const { path } = await this.#script;
     const child = fork(path, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const [message]: (LifeMessage | number)[] = await Promise.race([once(child, 'message'), once(child, 'exit')]);

@@ -1,4 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
+import { batchLimits } from '../../src/runs/searches/batch-limits.js';
 import { runCrashTrial } from '../campaign/crash-trial.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { Nursery } from '../campaign/start-life.js';
@@ -6,8 +7,6 @@ import { describeOnEachDatabase } from '../helpers/databases.js';
 import { printFigure } from '../helpers/print-figure.js';
 
 const concurrency = 8;
-/** One batch of answers that are not saved yet. */
-const batchSize = 32;
 
 describeOnEachDatabase('kill -9 at the named points of a night, and at random times', (_open, databases) => {
   const nursery = new Nursery();
@@ -31,6 +30,6 @@ describeOnEachDatabase('kill -9 at the named points of a night, and at random ti
       `kill -9 ${kills} times (${databases.dialect}): ${repeated} searches repeated, at most ${mostRepeated} a crash, ledger ${ledger.noted} for ${ledger.calls} calls`,
     );
     expect(figures).toMatchObject({ lost: 0, twice: 0, differences: [], ledger: { wrong: [] } });
-    expect(mostRepeated).toBeLessThanOrEqual(concurrency + batchSize);
+    expect(mostRepeated).toBeLessThanOrEqual(concurrency + batchLimits.maxItems);
   });
 });

@@ -17,7 +17,7 @@ interface Passage {
 }
 
 // A search that finds no partner in this time gets its own answer.
-const patienceMs = 60;
+const patienceMs = 1_000;
 
 /** Starts a proxy before `target` (with the version prefix) that crosses about every `every`th search with the next one. */
 export async function startSwappingProxy(target: string, every: number): Promise<SwappingProxy> {

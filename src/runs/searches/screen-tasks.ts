@@ -1,22 +1,20 @@
 import type { Client } from '../../client/create-client.js';
-import { noteInFlight } from '../../store/search-attempts.js';
-import { countSearchTasks, readSearchTasks } from '../../store/work-list.js';
+import { countSearchTasks } from '../../store/work-list.js';
 import { openCanaryRounds } from '../canaries/canary-rounds.js';
 import { createNoteRepeat } from '../ledger/note-repeats.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import { RunHalted, toAccountHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
+import { batchLimits } from './batch-limits.js';
 import { commitScreenings, type FinishedSearch } from './commit-screenings.js';
 import { openGroupCommit } from './group-commit.js';
+import { noteTasks } from './note-tasks.js';
 import { SearchTally } from './search-tally.js';
-import { type NotedTask, type SearchContext, searchTask } from './search-task.js';
+import { type SearchContext, searchTask } from './search-task.js';
 import { settleTasks } from './settle-tasks.js';
 import { openStopSignals } from './stop-signals.js';
 import { UnderWay } from './under-way.js';
-
-/** Answers not saved yet are asked for again after a crash, so they are few and not for long. */
-const batch = { maxItems: 32, maxDelayMs: 100 };
 
 /** What the searches of a run need. */
 export interface SearchPart {
@@ -76,13 +74,15 @@ async function screenAll(context: SearchContext): Promise<void> {
 async function screenPass(context: SearchContext): Promise<number> {
   const { session, account, tally, signals } = context;
   const { concurrency } = session.workplace.settings.service.rate;
-  const commit = openGroupCommit<FinishedSearch>(batch, (finished) => commitScreenings(session, account, finished));
+  const commit = openGroupCommit<FinishedSearch>(batchLimits, (finished) =>
+    commitScreenings(session, account, finished),
+  );
   const underWay = new UnderWay();
   const settled = async (): Promise<void> => {
     await underWay.ended();
     await commit.close();
   };
-  const tasks = noteTasks(context, 2 * concurrency, underWay, settled);
+  const tasks = noteTasks(context, concurrency, underWay, settled);
   let unanswered = 0;
 
   const work = async (): Promise<void> => {
@@ -104,40 +104,4 @@ async function screenPass(context: SearchContext): Promise<number> {
   signals.throwIfStopped();
   if (tally.isLimitReached) throw tally.toHalt();
   return unanswered;
-}
-
-/**
- * The tasks that remain, each noted in the ledger with others before the first of them is handed out. When the run is stopping, what was
- * noted is still handed out, so that the ledger learns that it was not sent, and then nothing more. While canaries are asked nothing is
- * handed out, and what was before is `settled`.
- */
-async function* noteTasks(
-  context: SearchContext,
-  chunkSize: number,
-  underWay: UnderWay,
-  settled: () => Promise<void>,
-): AsyncGenerator<NotedTask, void> {
-  const { session, tally, canaries, signals } = context;
-  const { workplace, run } = session;
-  for await (const chunk of readSearchTasks(workplace.database, run.runId, chunkSize)) {
-    for (let place = 0; place < chunk.length; ) {
-      if (canaries.untilNext <= 0) {
-        await settled();
-        if (!signals.waitSignal.aborted && !(await canaries.askIfDue())) return;
-      }
-      if (signals.waitSignal.aborted) return;
-      const tasks = chunk.slice(place, place + Math.min(tally.affordable, canaries.untilNext));
-      if (tasks.length === 0) return tally.reachLimit();
-      const requestIds = tasks.map((task) => task.requestId);
-      const noted = await session.write((transaction) =>
-        noteInFlight(transaction, run.runId, requestIds, workplace.clock.now()),
-      );
-      for (const task of tasks) {
-        tally.handOut();
-        underWay.begin();
-        yield { task, attemptId: noted.get(task.requestId) ?? 0 };
-      }
-      place += tasks.length;
-    }
-  }
 }

@@ -135,7 +135,7 @@ describe('answers that are not what they should be', () => {
       printFigure(
         `${proxy.crossed()} answers crossed: ${row?.caught} caught, ${misplaced.length} of ${stored.length} stored under another name`,
       );
-      expect(proxy.crossed()).toBeGreaterThan(20);
+      expect(proxy.crossed()).toBeGreaterThan(9);
       expect({ caught: row?.caught, misplaced }).toEqual({ caught: proxy.crossed(), misplaced: [] });
     } finally {
       await proxy.close();
