@@ -1,17 +1,60 @@
 import type { Logger } from 'pino';
 import type { ClientEvent } from '../client/client-event.js';
+import { systemClock } from '../clock.js';
 import type { RunEvent } from '../runs/run-event.js';
+import { ProgressMeter } from './progress-meter.js';
+import type { Teller } from './teller.js';
 
-/** Writes a run event as one structured line: progress at level debug, warnings and runs that are not complete at level warn. */
-export function logEvent(logger: Logger, event: RunEvent): void {
+const progressEveryMs = 30_000;
+
+/**
+ * Writes run events as structured lines and, while a stage is going on, how far it has come: every 30 seconds and when it ends. No line
+ * holds anything of a customer.
+ */
+export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs): Teller {
+  const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
+  let hasNews = false;
+  const logProgress = (): void => {
+    const { figures } = meter;
+    if (figures !== null) logger.info(toFields(figures), 'progress');
+    hasNews = false;
+  };
+  const timer = setInterval(logProgress, everyMs).unref();
+  return {
+    tell: (event) => {
+      if (event.kind === 'progress') hasNews = true;
+      if ((event.kind === 'stage_finished' || event.kind === 'run_finished') && hasNews) logProgress();
+      meter.note(event);
+      logEvent(logger, event);
+    },
+    close: () => {
+      clearInterval(timer);
+      if (hasNews) logProgress();
+    },
+  };
+}
+
+function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable<ProgressMeter['figures']>) {
+  const rounded = callsPerSecond === null ? null : Math.round(callsPerSecond * 10) / 10;
+  return {
+    ...figures,
+    ...found,
+    callsPerSecond: rounded,
+    waitingFor: waitingFor?.kind ?? null,
+    ...(waitingFor && 'seconds' in waitingFor ? { waitingSeconds: waitingFor.seconds } : {}),
+  };
+}
+
+/** One event: single steps at level debug, warnings and runs that are not complete at level warn. */
+function logEvent(logger: Logger, event: RunEvent): void {
   if (event.kind === 'service') {
     logServiceEvent(logger, event.event);
     return;
   }
   const { kind, ...facts } = event;
-  const isProgress = kind === 'progress';
   const isBad = kind === 'warning' || (event.kind === 'run_finished' && event.state !== 'complete');
-  logger[isProgress ? 'debug' : isBad ? 'warn' : 'info'](facts, kind);
+  if (kind === 'progress') logger.debug(facts, 'step');
+  else logger[isBad ? 'warn' : 'info'](facts, kind);
 }
 
 /** An outage is worth a warning, and so is its end; that the pace is adapted is part of the day's work. */

@@ -42,6 +42,7 @@ export function formatRun(summary: RunSummary): string {
     ['run', `${summary.runId} (${summary.kind}${summary.roster === null ? '' : ` of ${summary.roster}`})`],
     ['state', summary.state],
     ...summary.reasons.map((reason): [string, string] => ['because', reason]),
+    ...(summary.remarks ?? []).map((remark): [string, string] => ['note', remark]),
     ...describeSums(summary),
     ...(summary.artifacts === null ? [] : [['files', summary.artifacts] satisfies [string, string]]),
     ...describeNext(summary),

@@ -1,6 +1,9 @@
 import { Command, Option } from 'commander';
 import { logLevels } from '../config/schema.js';
+import { addAssureCommand } from './commands/assure.js';
+import { addCheckCommand } from './commands/check.js';
 import { addConfigCommand } from './commands/config.js';
+import { addCoverageCommand } from './commands/coverage.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addImportCommand } from './commands/import.js';
@@ -53,7 +56,10 @@ export function createProgram(act: Act, output: ProgramOutput): Command {
   program.commandsGroup(more);
   addImportCommand(program, act);
   addScreenCommand(program, act);
+  addCheckCommand(program, act);
+  addAssureCommand(program, act);
   addRunsCommand(program, act);
+  addCoverageCommand(program, act);
   addScheduleCommand(program, act);
   addDoctorCommand(program, act);
   addConfigCommand(program, act);

@@ -6,7 +6,7 @@ import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Act, GlobalOptions, Invocation, Outcome } from './invocation.js';
 import { listEnvironmentSecrets } from './list-environment-secrets.js';
 import { createProgram } from './program.js';
-import { listenForSignals } from './signals.js';
+import { listenForSignals, type TellStop } from './signals.js';
 import type { Terminal } from './terminal.js';
 
 /** What the command line is called with. */
@@ -20,9 +20,7 @@ export interface CommandLine {
 
 /** Runs one command to its end and gives the exit code; whatever goes wrong is told, never thrown. */
 export async function runCommandLine({ words, environment, folder, terminal }: CommandLine): Promise<number> {
-  const listening = listenForSignals((name) =>
-    terminal.writeMessage(`\nnightscreen: ${name}: finishing what is under way; once more ends at once\n`),
-  );
+  const listening = listenForSignals((event) => terminal.writeMessage(`\nnightscreen: ${describeStop(event)}\n`));
   const isJson = words.includes('--json');
   let helpText = '';
   let usageText = '';
@@ -68,5 +66,10 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
     if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));
   }
 }
+
+const describeStop: (...said: Parameters<TellStop>) => string = (event) =>
+  event.kind === 'asked'
+    ? `${event.signal}: finishing what is under way; once more ends at once`
+    : 'what was under way took too long and is given up; the next start goes on from what was saved';
 
 const toLine = (document: Outcome['document'] | Record<string, unknown>): string => `${JSON.stringify(document)}\n`;

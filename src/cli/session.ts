@@ -3,11 +3,11 @@ import { type Config, loadConfig } from '../config/load-config.js';
 import type { Override } from '../config/override.js';
 import { ConfigError } from '../errors.js';
 import { createLogger } from '../logging.js';
-import type { RunEvent } from '../runs/run-event.js';
 import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
-import { logEvent } from './log-event.js';
+import { logEvents } from './log-event.js';
 import { showProgress } from './show-progress.js';
+import type { Teller } from './teller.js';
 import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
 
 /** The configuration of this invocation, flags applied; throws ConfigError with every mistake. */
@@ -24,11 +24,11 @@ export function openLogger(invocation: Invocation, config: Config): Logger {
 }
 
 /** Tells run events as progress on a screen, and as log lines elsewhere or when the level is debug. */
-function chooseTeller(invocation: Invocation, config: Config): (event: RunEvent) => void {
-  const isForPeople = invocation.terminal.isScreen && config.settings.log.level !== 'debug';
-  if (isForPeople) return showProgress(invocation.terminal);
-  const logger = openLogger(invocation, config);
-  return (event) => logEvent(logger, event);
+function chooseTeller(invocation: Invocation, config: Config): Teller {
+  const { log, service } = config.settings;
+  const isForPeople = invocation.terminal.isScreen && log.level !== 'debug';
+  if (isForPeople) return showProgress(invocation.terminal, service.rate.perSecond);
+  return logEvents(openLogger(invocation, config), service.rate.perSecond);
 }
 
 /** Makes a choice and requires that the service can be called; throws one ConfigError with everything that stands in the way. */
@@ -59,11 +59,15 @@ export async function withWorkplace<Prepared, Result>(
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
   const prepared = prepare(config);
-  const tell = chooseTeller(invocation, config);
-  const workplace = await buildWorkplace({ config, command, tell });
+  const { tell, close } = chooseTeller(invocation, config);
   try {
-    return await work(workplace, prepared);
+    const workplace = await buildWorkplace({ config, command, tell });
+    try {
+      return await work(workplace, prepared);
+    } finally {
+      await workplace.close();
+    }
   } finally {
-    await workplace.close();
+    close();
   }
 }

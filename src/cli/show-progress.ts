@@ -1,52 +1,82 @@
-import { formatCount } from '../reports/format-count.js';
+import { systemClock } from '../clock.js';
 import type { RunEvent } from '../runs/run-event.js';
 import { describeCounts } from './describe-counts.js';
+import { describeProgress } from './describe-progress.js';
 import { describeServiceEvent } from './describe-service-event.js';
+import { ProgressMeter } from './progress-meter.js';
+import type { Teller } from './teller.js';
 import type { Terminal } from './terminal.js';
 
 const redrawMs = 100;
+// Waiting is also progress: its seconds count on while nothing happens.
+const idleRedrawMs = 1_000;
 const clearLine = '\r\u001b[2K';
 
 const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ? `\u001b[2m${text}\u001b[22m` : text);
 const yellow = (text: string, terminal: Terminal): string =>
   terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
 
-/** Tells run events to a person: one line for each finished stage, and on a screen a line in between that counts along. */
-export function showProgress(terminal: Terminal, indent = ''): (event: RunEvent) => void {
+/**
+ * Tells run events to a person: one line for each finished stage, and on a screen a line in between that is redrawn and cut to the
+ * screen's width.
+ */
+export function showProgress(terminal: Terminal, perSecond: number, indent = ''): Teller {
+  const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
   let isDrawn = false;
-  let drawnAt = 0;
-  const draw = (text: string): void => {
-    if (!terminal.isScreen || Date.now() - drawnAt < redrawMs) return;
-    terminal.writeMessage(`${clearLine}${dim(text, terminal)}`);
+  let drawnAtMs = Number.NEGATIVE_INFINITY;
+  const draw = (everyMs: number): void => {
+    const nowMs = systemClock.elapsedMs();
+    if (!terminal.isScreen || nowMs - drawnAtMs < everyMs) return;
+    const { figures } = meter;
+    if (figures === null) return;
+    // A line as wide as the screen would wrap, and the next redraw would leave it standing.
+    const text = describeProgress(figures, terminal.columns - indent.length - 1);
+    terminal.writeMessage(`${clearLine}${indent}${dim(text, terminal)}`);
     isDrawn = true;
-    drawnAt = Date.now();
+    drawnAtMs = nowMs;
   };
-  const say = (text: string): void => {
-    terminal.writeMessage(`${isDrawn ? clearLine : ''}${text}\n`);
+  const erase = (): void => {
+    if (isDrawn) terminal.writeMessage(clearLine);
     isDrawn = false;
   };
-  return (event) => {
+  const say = (text: string): void => {
+    erase();
+    terminal.writeMessage(`${text}\n`);
+  };
+  const timer = setInterval(() => draw(idleRedrawMs), idleRedrawMs).unref();
+  const tell = (event: RunEvent): void => {
+    meter.note(event);
     switch (event.kind) {
       case 'run_started':
         if (event.resumed) say(`${indent}run ${event.runId} goes on`);
-        return;
+        break;
+      case 'progress':
+        draw(redrawMs);
+        break;
       case 'stage_started':
-        return draw(`${indent}${event.stage.padEnd(9)} ...`);
-      case 'progress': {
-        const total = event.total === null ? '' : ` of ${formatCount(event.total)}`;
-        return draw(`${indent}${event.stage.padEnd(9)} ${formatCount(event.done)}${total}`);
-      }
+      case 'database_wait':
+        draw(0);
+        break;
       case 'stage_finished':
-        return say(`${indent}${event.stage.padEnd(9)} ${describeCounts(event.counts)}`);
+        say(`${indent}${event.stage.padEnd(9)} ${describeCounts(event.counts)}`);
+        break;
       case 'service': {
         const text = describeServiceEvent(event.event);
-        return text === null ? undefined : say(`${indent}${yellow('service', terminal)}   ${text}`);
+        if (text !== null) say(`${indent}${yellow('service', terminal)}   ${text}`);
+        break;
       }
       case 'warning':
-        return say(`${indent}${yellow('warning', terminal)}   ${event.message}`);
+        say(`${indent}${yellow('warning', terminal)}   ${event.message}`);
+        break;
       case 'run_finished':
-        if (event.state === 'complete') return;
-        return say(`${indent}${yellow(event.state, terminal)}  ${event.reasons.join('; ')}`);
+        if (event.state !== 'complete') say(`${indent}${yellow(event.state, terminal)}  ${event.reasons.join('; ')}`);
     }
+  };
+  return {
+    tell,
+    close: () => {
+      clearInterval(timer);
+      erase();
+    },
   };
 }

@@ -1,5 +1,7 @@
 import { exitCodes } from './exit-code.js';
 
+const usualColumns = 80;
+
 /** Where a command writes: data to standard output, messages to standard error. */
 export interface Terminal {
   /** Writes data; resolves when it has left the process. */
@@ -8,6 +10,8 @@ export interface Terminal {
   writeMessage(text: string): void;
   /** Whether messages go to a screen, so that progress may be redrawn. */
   readonly isScreen: boolean;
+  /** Characters that fit on one line of that screen, at this moment. */
+  readonly columns: number;
   /** Whether messages may be coloured. */
   readonly hasColours: boolean;
 }
@@ -29,6 +33,10 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
       process.stderr.write(text);
     },
     isScreen,
+    get columns() {
+      // A pseudo terminal that nobody has given a size says 0.
+      return process.stderr.columns || usualColumns;
+    },
     hasColours: isScreen && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
   };
 }

@@ -8,6 +8,7 @@ import { reportSettingsSchema } from '../reports/settings.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
 import { runSettingsSchema } from '../runs/settings.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
+import { budgetSettingsSchema } from '../screening/budget-settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 
 /** How much is logged, from little to all. */
@@ -20,6 +21,7 @@ export const configSchema = z.strictObject({
   rosters: z.array(rosterSettingsSchema).default([]),
   canaries: z.array(canarySchema).default([]),
   screening: screeningSettingsSchema.prefault({}),
+  budget: budgetSettingsSchema.prefault({}),
   changes: changeSettingsSchema.prefault({}),
   sweep: sweepSettingsSchema.prefault({}),
   run: runSettingsSchema.prefault({}),

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { html } from 'hono/html';
 import type { Report } from '../reports/report.js';
 import type { WrittenReport } from '../reports/write-report.js';
 import type { MailAttachment, MailMessage } from './mail-message.js';
+import { toHtml, toText } from './message-body.js';
 import { toMessageId } from './message-id.js';
-import { type MessageLines, toMessageLines } from './message-lines.js';
+import { toMessageLines } from './message-lines.js';
 import { toSubject } from './message-subject.js';
 import type { MailSettings } from './settings.js';
 
@@ -40,23 +40,4 @@ function toAttachments(report: Report, written: WrittenReport): readonly MailAtt
       contentType: 'text/html; charset=utf-8',
       sha256,
     }));
-}
-
-function toText(lines: MessageLines): string {
-  const facts = lines.facts.map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`);
-  return [lines.headline, '', ...lines.sentences, '', ...facts, '', lines.closing, ''].join('\n');
-}
-
-function toHtml(lines: MessageLines): string {
-  const cell = 'padding:2px 16px 2px 0;vertical-align:top;text-align:left;font-weight:normal';
-  return String(html`<!doctype html>
-<html lang="en"><body style="font:15px/1.5 Georgia,serif;max-width:38em">
-<p style="font-size:19px;margin:0 0 12px"><strong>${lines.headline}</strong></p>
-${lines.sentences.map((sentence) => html`<p style="margin:0 0 6px">${sentence}</p>\n`)}
-<table style="margin:16px 0;border-collapse:collapse">
-${lines.facts.map(([name, value]) => html`<tr><th scope="row" style="${cell}">${name}</th><td style="${cell}">${value}</td></tr>\n`)}
-</table>
-<p style="margin:0">${lines.closing}</p>
-</body></html>
-`);
 }

@@ -12,9 +12,12 @@ export function toMessageId(runId: string, written: WrittenReport, recipient: st
     .filter((file) => !summaries.has(file.name))
     .map((file) => `${file.name} ${file.sha256}`)
     .sort();
-  const digest = createHash('sha256')
-    .update(JSON.stringify([runId, contents, recipient.toLowerCase()]))
-    .digest('hex');
+  return digestMessageId([runId, contents, recipient.toLowerCase()], from);
+}
+
+/** The Message-ID of whatever is told apart by these parts, the same for ever. */
+export function digestMessageId(parts: readonly unknown[], from: string): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
   return `<nightscreen.${digest.slice(0, 40)}@${domain}>`;
 }

@@ -3,15 +3,16 @@ import type { Report } from '../reports/report.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { WrittenReport } from '../reports/write-report.js';
 
-/** What a message says: a headline, sentences, facts by name, a closing; no personal data in any of it. */
+/** What a message says: a headline, sentences, details one by one, facts by name, a closing. */
 export interface MessageLines {
   headline: string;
   sentences: readonly string[];
+  details?: readonly string[];
   facts: readonly (readonly [string, string])[];
   closing: string;
 }
 
-/** Puts the report's verdict into the lines of a message; `attached` says whether the report's page goes with it. */
+/** Puts the report's verdict into the lines of a message, without any personal data; `attached` says whether the report's page goes with it. */
 export function toMessageLines(report: Report, written: WrittenReport, attached: boolean): MessageLines {
   const { run, verdict } = report;
   const test = run.mode === 'test' ? ['TEST: made with a test key, this is not evidence.'] : [];

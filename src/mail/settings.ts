@@ -10,6 +10,8 @@ export const mailSettingsSchema = z.strictObject({
   to: z.array(addressSchema).min(1),
   /** `full` attaches the report's page, which holds personal data; `none` only says where it is. */
   attach: z.enum(['none', 'full']).default('none'),
+  /** Whether critical changes are mailed while a run is still going on, at most every five minutes and marked provisional. */
+  earlyWarning: z.boolean().default(true),
   /** Milliseconds without progress after which the mail server counts as gone. */
   timeoutMs: z.number().int().positive().default(30_000),
 });

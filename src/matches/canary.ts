@@ -7,12 +7,19 @@ export const canarySchema = z.strictObject({
   type: z.enum(partyTypes),
   name: z.string().min(1),
   expect: z.enum(['match', 'none']),
+  /** A hit must carry at least one of these topics; without them any hit will do. */
+  topics: z.array(z.string().min(1)).optional(),
+  /** What the reports call it, beside its name. */
+  label: z.string().min(1).optional(),
 });
 export type Canary = z.infer<typeof canarySchema>;
 
 /** What a canary's answer says about the service: null when it is as expected, else what came instead, in words. */
 export function judgeCanary(canary: Canary, answer: MatchSet): string | null {
-  const hits = answer.matches.filter((match) => match.isHit).length;
-  if (canary.expect === 'match') return hits > 0 ? null : `no hit among ${answer.total} results for a listed party`;
-  return hits === 0 ? null : `${hits} hits for a name that is on no list`;
+  const hits = answer.matches.filter((match) => match.isHit);
+  if (canary.expect === 'none') return hits.length === 0 ? null : `${hits.length} hits for a name that is on no list`;
+  if (hits.length === 0) return `no hit among ${answer.total} results for a listed party`;
+  const { topics = [] } = canary;
+  const isListed = topics.length === 0 || hits.some((hit) => hit.topics.some((topic) => topics.includes(topic)));
+  return isListed ? null : `${hits.length} hits for a listed party, none of them with ${topics.join(' or ')}`;
 }

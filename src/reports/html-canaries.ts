@@ -3,17 +3,31 @@ import { type Markup, nothing, section, showNone, showText } from './html-markup
 import { showTable, type TableColumn } from './html-table.js';
 import type { Report } from './report.js';
 import type { CanaryFacts } from './run-facts.js';
+import { describeTopic } from './topic-words.js';
+import { describeRounds } from './watch-words.js';
 
 const columns: readonly TableColumn<CanaryFacts>[] = [
-  { title: 'Searched', cell: (canary) => showText(canary.name) },
+  {
+    title: 'Searched',
+    cell: (canary) =>
+      canary.label === null
+        ? showText(canary.name)
+        : html`${showText(canary.name)} <span class="muted">(${showText(canary.label)})</span>`,
+  },
   { title: 'Type', cell: (canary) => canary.type },
-  { title: 'Expected', cell: (canary) => (canary.expect === 'match' ? 'a hit' : 'no hit') },
+  { title: 'Expected', cell: describeExpected },
   {
     title: 'Verdict',
     cell: (canary) => (canary.verdict === 'passed' ? 'passed' : html`<strong class="alarm">failed</strong>`),
   },
+  { title: 'Rounds', cell: describeRounds },
   { title: 'What came instead', cell: (canary) => (canary.found === null ? showNone() : showText(canary.found)) },
 ];
+
+function describeExpected({ expect, topics }: CanaryFacts): Markup | string {
+  if (expect === 'none') return 'no hit';
+  return topics.length === 0 ? 'a hit' : html`a hit: ${showText(topics.map(describeTopic).join(' or '))}`;
+}
 
 /** The control searches, failed ones included in plain words; their absence is said as well. */
 export function showCanaries(report: Report): Markup {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { describeCadence } from './cadence-words.js';
 import { countNoun, formatCount } from './format-count.js';
 import { type Markup, nothing, section, showText, showTime } from './html-markup.js';
 import { describeReason } from './reason-words.js';
@@ -41,7 +42,12 @@ ${
 <dt>Roster digest</dt><dd><code>${rosterSource.digest}</code></dd>`
 }
 <dt>Settings digest</dt><dd><code>${evidence.settingsDigest}</code></dd>
-<dt>Service key</dt><dd>${run.mode}, fingerprint <code>${evidence.keyFingerprint}</code></dd>
+${
+  evidence.cadence === null
+    ? nothing
+    : html`<dt>Cadence</dt><dd>${describeCadence(evidence.cadence)}${evidence.cadence.reason === null ? nothing : html`: ${showText(evidence.cadence.reason)}`}</dd>
+`
+}<dt>Service key</dt><dd>${run.mode}, fingerprint <code>${evidence.keyFingerprint}</code></dd>
 <dt>Version</dt><dd>Nightscreen ${run.version}</dd>
 <dt>Files</dt><dd>changes.csv, not-screened.csv, rejects.csv and report.json beside this page; SHA256SUMS and manifest.json hold their digests</dd>
 </dl>`,

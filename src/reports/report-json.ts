@@ -122,6 +122,26 @@ const sweep = z.strictObject({
   unprovenBecause: z.string().nullable(),
 });
 
+const canaryRound = z.strictObject({
+  round: count,
+  occasion: z.enum(['start', 'resumed', 'periodic', 'control', 'end']),
+  searches: count,
+  askedAt: instant,
+  verdict: z.enum(['passed', 'failed']),
+});
+
+const rate = z.strictObject({
+  perThousand: z.number(),
+  usual: z.number().nullable(),
+  formerRuns: count,
+  verdict: z.enum(['usual', 'low', 'high', 'unknown']),
+});
+
+const watch = z.strictObject({
+  rates: z.strictObject({ matches: rate, hits: rate }).nullable(),
+  listCap: z.strictObject({ length: count, standing: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
+});
+
 /** `report.json`: the whole report with every text as it came; a part that the run does not have is null. */
 export const reportJsonSchema = z.strictObject({
   schema: z.literal('nightscreen/report/1'),
@@ -139,6 +159,12 @@ export const reportJsonSchema = z.strictObject({
   calls: z.strictObject({ searches: count.nullable(), byOutcome: tallies, possiblyBilledTwice: count }),
   evidence: z.strictObject({
     settingsDigest: z.string(),
+    cadence: z
+      .strictObject({
+        hours: z.strictObject({ high: z.number(), medium: z.number(), low: z.number() }),
+        reason: z.string().nullable(),
+      })
+      .nullable(),
     keyFingerprint: z.string(),
     rosterSource: z
       .strictObject({ source: z.string(), digest: z.string(), importedAt: instant, absent: count })
@@ -152,9 +178,13 @@ export const reportJsonSchema = z.strictObject({
         expect: z.enum(['match', 'none']),
         verdict: z.enum(['passed', 'failed']),
         found: z.string().nullable(),
+        label: z.string().nullable(),
+        topics: names,
+        rounds: z.array(canaryRound),
       }),
     )
     .nullable(),
+  watch: watch.nullable(),
   sweeps: z.array(sweep).nullable(),
   changes: z.array(matchChange).nullable(),
   baselineChanges: z.array(matchChange),

@@ -13,6 +13,7 @@ import type {
   RunCounts,
   RunFacts,
   SweepFacts,
+  WatchFacts,
 } from './run-facts.js';
 import { stateOrder } from './state-words.js';
 import { toVerdict, type Verdict } from './verdict.js';
@@ -71,8 +72,10 @@ export interface Report {
   /** Earlier runs whose findings are told here because no report had told them. */
   carriedFrom: readonly CarriedRun[];
   canaries: readonly CanaryFacts[] | null;
+  /** What watching the service has shown. */
+  watch: WatchFacts | null;
   calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
-  evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource'>;
+  evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource' | 'cadence'>;
 }
 
 /** Builds the report of a run; throws ReportError `unbalanced` naming each sum that does not hold with both figures. */
@@ -91,6 +94,7 @@ export function toReport(facts: RunFacts): Report {
     baseline: groupChanges(facts.baselineChanges),
     carriedFrom: facts.carriedFrom,
     canaries: screens ? facts.canaries : null,
+    watch: facts.watch,
     calls: {
       searches: counts?.searches ?? null,
       byOutcome: toTallies(facts.attemptsByOutcome),
@@ -98,6 +102,7 @@ export function toReport(facts: RunFacts): Report {
     },
     evidence: {
       settingsDigest: facts.settingsDigest,
+      cadence: facts.cadence,
       keyFingerprint: facts.keyFingerprint,
       rosterSource: facts.rosterSource,
     },

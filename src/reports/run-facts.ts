@@ -6,7 +6,7 @@ import type { Match } from '../matches/match.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
 
 /** What a run is; the words of the command line. */
-export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep'] as const;
+export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure'] as const;
 export type RunKind = (typeof runKinds)[number];
 
 /**
@@ -74,6 +74,11 @@ export interface MatchChangeFacts {
   after: Match | null;
 }
 
+/** A critical change as it is told while its run is still going on; `isBaseline` for a first screening. */
+export interface CriticalChange extends MatchChangeFacts {
+  isBaseline: boolean;
+}
+
 /** One stored dossier change. */
 export interface DossierChangeFacts {
   changeId: number;
@@ -116,8 +121,47 @@ export interface CanaryFacts {
   name: string;
   expect: 'match' | 'none';
   verdict: 'passed' | 'failed';
-  /** What came instead, in words; null when it passed. */
+  /** What came instead, in words, of the first round that failed; null when all passed. */
   found: string | null;
+  /** What the reports call it, beside its name. */
+  label: string | null;
+  /** A hit must carry one of them; empty where any hit will do. */
+  topics: readonly string[];
+  /** Each time it was asked, in order; its verdict is the worst of them. */
+  rounds: readonly CanaryRoundFacts[];
+}
+
+/** One time that a control search was made. */
+export interface CanaryRoundFacts {
+  /** Which round of the run's control searches, from 1. */
+  round: number;
+  occasion: 'start' | 'resumed' | 'periodic' | 'control' | 'end';
+  /** Searches of the plan answered by then. */
+  searches: number;
+  askedAt: Date;
+  verdict: 'passed' | 'failed';
+}
+
+/** A rate per 1,000 customers screened beside the median of former runs; flagged when `low` or `high`, `unknown` with too few to compare. */
+export interface RateFacts {
+  perThousand: number;
+  usual: number | null;
+  formerRuns: number;
+  verdict: 'usual' | 'low' | 'high' | 'unknown';
+}
+
+/** A length at which lists look cut without a word, or did, and how many customers have a list of just that length. */
+export interface ListCapFacts {
+  length: number;
+  standing: 'known' | 'found' | 'gone';
+  customers: number;
+}
+
+/** What watching the service during a run has shown. */
+export interface WatchFacts {
+  /** Null where the run was not judged: it stopped early, or canaries failed. */
+  rates: { matches: RateFacts; hits: RateFacts } | null;
+  listCap: ListCapFacts | null;
 }
 
 /** An earlier run of the roster whose findings no report had told: this one does. */
@@ -126,6 +170,12 @@ export interface CarriedRun {
   changes: number;
   /** First screenings' matches. */
   baseline: number;
+}
+
+/** How often customers are screened by risk tier, in hours, and why it is enough where that is less than daily. */
+export interface CadenceFacts {
+  hours: Readonly<Record<RiskTier, number>>;
+  reason: string | null;
 }
 
 /** Everything stored about a run that its report is built from; nothing in it depends on when it is read. */
@@ -144,6 +194,8 @@ export interface RunFacts {
   startedAt: Date;
   finishedAt: Date;
   settingsDigest: string;
+  /** How often each risk tier is screened, in hours, and why less than daily where it is; null for a run without a plan. */
+  cadence: CadenceFacts | null;
   /** Fingerprint of the service key. */
   keyFingerprint: string;
   /** The earlier run whose results this one is compared with. */
@@ -168,8 +220,10 @@ export interface RunFacts {
   dossierChanges: readonly DossierChangeFacts[];
   notScreened: readonly NotScreenedFacts[];
   rejects: readonly RejectedRow[];
-  /** Empty when none are configured, which the report says. */
+  /** Worst first; empty when none are configured, which the report says. */
   canaries: readonly CanaryFacts[];
+  /** Null for a run that makes no searches of a roster. */
+  watch: WatchFacts | null;
   /** Searches repeated after a crash because their outcome was unknown. */
   possiblyBilledTwice: number;
   /** Attempts by what came of them: `ok`, an HTTP status, `timeout`, `connection`, `bad_response`, `unknown`. */

@@ -8,6 +8,8 @@ const titles: Readonly<Record<Report['run']['kind'], string>> = {
   rescreen: 'Rescreening',
   onboard: 'Onboarding',
   sweep: 'Dossier sweep',
+  check: 'Single check',
+  assure: 'Measurement of recall',
 };
 
 /** The report's title: what was done, to which roster, on which day (UTC). */

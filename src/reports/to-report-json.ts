@@ -2,7 +2,14 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
-import type { DossierChangeFacts, MatchChangeFacts, PartyFacts } from './run-facts.js';
+import type {
+  CanaryFacts,
+  DossierChangeFacts,
+  MatchChangeFacts,
+  PartyFacts,
+  RateFacts,
+  WatchFacts,
+} from './run-facts.js';
 
 /** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order. */
 export function toReportJson(report: Report): ReportJson {
@@ -18,6 +25,7 @@ export function toReportJson(report: Report): ReportJson {
     calls: { ...calls, byOutcome: [...calls.byOutcome] },
     evidence: {
       settingsDigest: evidence.settingsDigest,
+      cadence: toCadence(evidence.cadence),
       keyFingerprint: evidence.keyFingerprint,
       rosterSource:
         rosterSource === null
@@ -29,9 +37,8 @@ export function toReportJson(report: Report): ReportJson {
               absent: rosterSource.absent,
             },
     },
-    canaries:
-      report.canaries?.map(({ type, name, expect, verdict, found }) => ({ type, name, expect, verdict, found })) ??
-      null,
+    canaries: report.canaries?.map(toCanary) ?? null,
+    watch: toWatch(report.watch),
     sweeps:
       report.dossiers?.sweeps.map((sweep) => ({
         runId: sweep.runId,
@@ -62,6 +69,12 @@ export function toReportJson(report: Report): ReportJson {
         fields: Object.entries(fields),
       })) ?? null,
   };
+}
+
+function toCadence(cadence: Report['evidence']['cadence']): ReportJson['evidence']['cadence'] {
+  if (cadence === null) return null;
+  const { high, medium, low } = cadence.hours;
+  return { hours: { high, medium, low }, reason: cadence.reason };
 }
 
 function toRun(run: Report['run']): ReportJson['run'] {
@@ -108,6 +121,42 @@ function toCoverage(coverage: NonNullable<Report['coverage']>): ReportJson['cove
     states: coverage.states === null ? null : [...coverage.states],
     failedBecause: [...coverage.failedBecause],
     skippedBecause: [...coverage.skippedBecause],
+  };
+}
+
+function toCanary(canary: CanaryFacts): NonNullable<ReportJson['canaries']>[number] {
+  const { type, name, expect, verdict, found, label, topics, rounds } = canary;
+  return {
+    type,
+    name,
+    expect,
+    verdict,
+    found,
+    label,
+    topics: [...topics],
+    rounds: rounds.map(({ round, occasion, searches, askedAt, verdict }) => ({
+      round,
+      occasion,
+      searches,
+      askedAt: askedAt.toISOString(),
+      verdict,
+    })),
+  };
+}
+
+function toWatch(watch: WatchFacts | null): ReportJson['watch'] {
+  if (watch === null) return null;
+  const toRate = ({ perThousand, usual, formerRuns, verdict }: RateFacts) => ({
+    perThousand,
+    usual,
+    formerRuns,
+    verdict,
+  });
+  const { rates, listCap } = watch;
+  return {
+    rates: rates === null ? null : { matches: toRate(rates.matches), hits: toRate(rates.hits) },
+    listCap:
+      listCap === null ? null : { length: listCap.length, standing: listCap.standing, customers: listCap.customers },
   };
 }
 

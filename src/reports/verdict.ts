@@ -2,6 +2,7 @@ import { severities } from '../changes/change-event.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
 import type { RunFacts } from './run-facts.js';
+import { describeDrops, describeNotices } from './watch-words.js';
 
 /** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
 export type VerdictLevel = 'complete' | 'partial' | 'red';
@@ -32,7 +33,7 @@ export function toVerdict(facts: RunFacts): Verdict {
 }
 
 function toLevel(facts: RunFacts): VerdictLevel {
-  if (facts.state === 'unbalanced' || facts.state === 'refused' || countFailedCanaries(facts) > 0) return 'red';
+  if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts)) return 'red';
   const notScreened = facts.states?.not_screened ?? 0;
   const unproven = facts.sweeps.some((sweep) => !sweep.proven);
   return facts.state === 'complete' && notScreened === 0 && !unproven && !isWithoutCustomers(facts)
@@ -43,7 +44,8 @@ function toLevel(facts: RunFacts): VerdictLevel {
 function toShort(facts: RunFacts, level: VerdictLevel): string {
   if (level === 'red') {
     if (countFailedCanaries(facts) > 0) return 'canary failed';
-    return facts.state === 'refused' ? 'run refused' : 'sums do not hold';
+    if (facts.state === 'refused') return 'run refused';
+    return facts.state === 'unbalanced' ? 'sums do not hold' : 'far fewer matches than usual';
   }
   const notScreened = facts.states?.not_screened ?? 0;
   if (level === 'partial' && notScreened > 0) return `${formatCount(notScreened)} not screened`;
@@ -67,6 +69,7 @@ function toCoverage(facts: RunFacts): string {
   const { counts, states } = facts;
   if (counts !== null && states !== null) {
     const customers = countNoun(counts.inScope, 'customer');
+    if (!isServiceTrusted(facts)) return describeDistrust(facts, states.not_screened, customers);
     if (states.not_screened > 0)
       return `${formatCount(states.not_screened)} of ${customers} in scope ${states.not_screened === 1 ? 'is' : 'are'} not screened.`;
     if (counts.inScope === 0) return 'No customer was in scope, so nobody was screened.';
@@ -76,6 +79,15 @@ function toCoverage(facts: RunFacts): string {
   if (counts !== null)
     return `${countNoun(counts.customers, 'customer')} accepted from ${countNoun(counts.rows, 'row')}.`;
   return describeSweeps(facts);
+}
+
+/** No word here may pass for an all clear. */
+function describeDistrust(facts: RunFacts, notScreened: number, customers: string): string {
+  if (countFailedCanaries(facts) === 0) {
+    return `The service found far less than usual: its answers for ${customers} in scope cannot be relied on.`;
+  }
+  const counted = notScreened === 0 ? '' : `; ${formatCount(notScreened)} of ${customers} in scope are not screened`;
+  return `Control searches failed: nothing that the service said in this run can be relied on${counted}.`;
 }
 
 function describeSweeps(facts: RunFacts): string {
@@ -93,9 +105,12 @@ function toNews(facts: RunFacts): string {
       .filter((group) => group.count > 0)
       .map((group) => `${formatCount(group.count)} ${group.severity}`);
     const changes = countNoun(facts.changes.length, 'change');
-    const quiet = isComparing(facts)
-      ? `No match changed${since}.`
-      : 'Nobody was screened in this run: nothing was compared.';
+    const quiet =
+      isComparing(facts) && isServiceTrusted(facts)
+        ? `No match changed${since}.`
+        : isComparing(facts)
+          ? 'That no change was found says nothing.'
+          : 'Nobody was screened in this run: nothing was compared.';
     parts.push(bySeverity.length === 0 ? quiet : `${changes}${since}: ${bySeverity.join(', ')}.`);
   }
   const baseline = countBaseline(facts);
@@ -110,7 +125,7 @@ function toNews(facts: RunFacts): string {
 }
 
 function toRemarks(facts: RunFacts): readonly string[] {
-  const remarks = facts.stateReasons.map(toSentence);
+  const remarks = [...facts.stateReasons, ...describeNotices(facts.watch)].map(toSentence);
   const rejected = facts.counts?.rejected ?? 0;
   if (rejected > 0) {
     remarks.push(
@@ -128,6 +143,8 @@ function toSentence(words: string): string {
 
 const isWithoutCustomers = (facts: RunFacts): boolean => facts.states !== null && facts.counts?.inScope === 0;
 const isComparing = ({ counts }: RunFacts): boolean => counts === null || counts.screened + counts.reused > 0;
+const isServiceTrusted = (facts: RunFacts): boolean =>
+  countFailedCanaries(facts) === 0 && describeDrops(facts.watch).length === 0;
 const countFailedCanaries = (facts: RunFacts): number =>
   facts.canaries.filter((canary) => canary.verdict === 'failed').length;
 const countBaseline = (facts: RunFacts): number => facts.baselineChanges.length;

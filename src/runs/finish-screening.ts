@@ -1,43 +1,59 @@
+import { describeDrops, describeNotices } from '../reports/watch-words.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
-import { expirePartyStates } from '../store/party-states.js';
+import { readRun } from '../store/find-runs.js';
+import { countOverBudget } from '../store/plan-counts.js';
+import { readRunBalance } from '../store/run-balance.js';
+import { saveRunWatch } from '../store/run-watch.js';
 import { closeRun } from '../store/runs.js';
-import { failAll } from '../store/screenings.js';
+import { unscreenAll } from './canaries/record-canary.js';
 import { toRunVerdict } from './run-verdict.js';
+import { findDisagreements } from './session/balance-lines.js';
 import type { RunHalted } from './session/run-halted.js';
 import type { RunSession } from './session/run-session.js';
 import { type RunSummary, toRunSummary } from './session/run-summary.js';
+import { judgeFindings } from './watching/judge-findings.js';
+import { judgeLists } from './watching/judge-lists.js';
 
 /** Stage: adds the run up, judges it and closes it; the summary has no artifacts yet. */
 export async function finishScreening(session: RunSession, halted: RunHalted | null): Promise<RunSummary> {
   const { workplace, run, runId } = session;
   const closed = await session.write(async (transaction) => {
     const outcomes = await readCanaryOutcomes(transaction, run.runId);
-    const failed = outcomes.filter((outcome) => outcome.verdict === 'failed').length;
-    // A service that misses a listed party, or finds everybody, has said nothing about anyone in this run.
-    if (failed > 0 && !halted) {
-      await failAll(transaction, run.runId, 'canary_failed');
-      await expirePartyStates(transaction, run.runId);
-    }
+    const failed = new Set(outcomes.flatMap(({ verdict, ordinal }) => (verdict === 'failed' ? ordinal : []))).size;
+    // What a canary has shown cannot be mended by going on, so such a run is never left open.
+    const halt = failed > 0 ? null : halted;
+    if (failed > 0) await unscreenAll(transaction, run.runId);
+    const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
+    const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId);
     const sums = await computeRunSums(transaction, run.runId);
+    const isWhole = failed === 0 && halt === null;
+    const found = await judgeFindings(transaction, run.runId, sums, isWhole);
+    const watch = { rates: found.rates, listCap };
+    await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({
       sums,
-      haltedBecause: halted?.message ?? null,
+      disagreements: findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
+      haltedBecause: halt?.message ?? null,
+      alarms: [...(halted && !halt ? [halted.message] : []), ...describeDrops(watch)],
       canaries: { configured: workplace.settings.canaries.length, failed },
       mode: run.mode,
+      urgentOverBudget: (await countOverBudget(transaction, run.runId)).urgent,
     });
     await closeRun(transaction, run.runId, {
       state,
       stateReasons: reasons,
-      stage: halted ? null : 'finished',
+      stage: halt ? null : 'finished',
       finishedAt: workplace.clock.now(),
       sums,
     });
-    return { sums, state, reasons };
+    return { sums, state, reasons, watch };
   });
+  const remarks = describeNotices(closed.watch);
+  for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
   workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state: closed.state, reasons: closed.reasons });
   const { inScope: _, ...counts } = closed.sums.counts;
-  return toRunSummary({
+  const summary = toRunSummary({
     runId,
     roster: session.roster,
     kind: run.kind,
@@ -45,4 +61,5 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     reasons: closed.reasons,
     counts,
   });
+  return { ...summary, remarks };
 }

@@ -16,6 +16,8 @@ export async function resumeRun(workplace: Workplace, runId: string, signal: Abo
     throw refuse(`${toRunId(run)} is ${run.state}, so there is nothing to resume; start a new run instead`);
   }
   if (run.kind === 'sweep') return runSweep(workplace, { writeReport: true }, signal);
+  if (run.kind === 'check') throw refuse(`${toRunId(run)} was a single check; ask again with nightscreen check`);
+  if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; nightscreen assure goes on with it`);
   if (run.kind === 'import' || run.rosterId === null) {
     throw refuse(`${toRunId(run)} is an import; import the roster again instead`);
   }

@@ -2,13 +2,31 @@ import type { ClientEvent } from '../client/client-event.js';
 import type { RunKind, RunState } from '../reports/run-facts.js';
 
 /** The stages of a run in the order of the flow. */
-export type RunStage = 'import' | 'plan' | 'canaries' | 'screen' | 'sweep' | 'report';
+export type RunStage = 'import' | 'compare' | 'plan' | 'canaries' | 'screen' | 'sweep' | 'report';
+
+/** Matches that answers held, and those of them that are hits. */
+export interface Found {
+  matches: number;
+  hits: number;
+}
 
 /** What a run tells while it works; no customer data in it. */
 export type RunEvent =
-  | { kind: 'run_started'; runId: string; runKind: RunKind; roster: string | null; resumed: boolean }
+  /** `found` is what a run that goes on had found before. */
+  | { kind: 'run_started'; runId: string; runKind: RunKind; roster: string | null; resumed: boolean; found?: Found }
   | { kind: 'stage_started'; runId: string; stage: RunStage }
-  | { kind: 'progress'; runId: string; stage: RunStage; done: number; total: number | null }
+  /** Of searches also the calls and what they found, since this start. */
+  | {
+      kind: 'progress';
+      runId: string;
+      stage: RunStage;
+      done: number;
+      total: number | null;
+      calls?: number;
+      found?: Found;
+    }
+  /** A transaction has taken longer than two seconds, or all such have come to their end. */
+  | { kind: 'database_wait'; isWaiting: boolean }
   | { kind: 'stage_finished'; runId: string; stage: RunStage; counts: Readonly<Record<string, number>> }
   /** What the client met on its way to the service. */
   | { kind: 'service'; event: ClientEvent }

@@ -4,17 +4,24 @@ import type { RunSums } from '../store/run-sums.js';
 /** What a screening run is judged by when it ends. */
 export interface RunEnd {
   sums: RunSums;
+  /** Where the database's own count says otherwise. */
+  disagreements: readonly string[];
   /** Why it stopped early, or null when it came to its end. */
   haltedBecause: string | null;
   canaries: { configured: number; failed: number };
+  /** What else is not as it should be with the service or on the way to it. */
+  alarms: readonly string[];
   mode: 'test' | 'live';
+  /** Customers whom the budget left out although they are overdue, forced, or were never screened as they are. */
+  urgentOverBudget: number;
 }
 
 /** The state of a run and why it is not `complete`: sums first, then an early stop, then whatever is not as it should be. */
 export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly string[] } {
   const { counts, states } = end.sums;
   const notSelected = end.sums.skippedBecause['not_selected'] ?? 0;
-  const imbalances = findImbalances(counts, states, notSelected);
+  const overBudget = end.sums.skippedBecause['over_budget'] ?? 0;
+  const imbalances = [...findImbalances(counts, states, notSelected + overBudget), ...end.disagreements];
   if (imbalances.length > 0) return { state: 'unbalanced', reasons: imbalances };
   if (end.haltedBecause !== null) {
     return {
@@ -26,6 +33,7 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
     ...(end.canaries.failed > 0
       ? [`${end.canaries.failed} of ${end.canaries.configured} control searches failed`]
       : []),
+    ...end.alarms,
     ...(end.mode === 'live' && end.canaries.configured === 0
       ? ['no control searches are configured for a live key']
       : []),
@@ -33,6 +41,11 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
       ? [`${counts.failed} ${counts.failed === 1 ? 'customer' : 'customers'} could not be screened`]
       : []),
     ...(notSelected > 0 ? [`${notSelected} customers have no valid screening and were not asked about`] : []),
+    ...(end.urgentOverBudget > 0
+      ? [
+          `the budget left out ${overBudget} customers, ${end.urgentOverBudget} of them overdue or never screened as they are now`,
+        ]
+      : []),
     ...(counts.remaining > 0 ? [`${counts.remaining} customers remain unscreened`] : []),
   ];
   return { state: reasons.length === 0 ? 'complete' : 'incomplete', reasons };
@@ -42,7 +55,7 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
 function findImbalances(
   counts: RunCounts,
   states: Readonly<Record<string, number>>,
-  notSelected: number,
+  leftOut: number,
 ): readonly string[] {
   const sums: readonly [string, number, number][] = [
     ['rows = customers + rejected + duplicates', counts.rows, counts.customers + counts.rejected + counts.duplicates],
@@ -58,7 +71,7 @@ function findImbalances(
       Object.values(states).reduce((sum, count) => sum + count, 0),
     ],
   ];
-  const unexplained = (states['not_screened'] ?? 0) - counts.failed - counts.remaining - notSelected;
+  const unexplained = (states['not_screened'] ?? 0) - counts.failed - counts.remaining - leftOut;
   return [
     ...sums
       .filter(([, left, right]) => left !== right)

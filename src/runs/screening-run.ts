@@ -1,15 +1,21 @@
 import { followSignals } from '../client/calls/follow-signals.js';
 import type { Client } from '../client/create-client.js';
+import type { PublishedList } from '../lists/listed-party.js';
 import type { RosterSettings } from '../roster/settings.js';
+import { readListCap } from '../store/list-caps.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
 import { noteRunKey } from '../store/run-keys.js';
 import { setRunAccount, setRunStage } from '../store/runs.js';
 import type { PlanSelection } from '../store/screening-plan.js';
-import { runCanaries } from './canaries/run-canaries.js';
+import { openCanaries } from './canaries/open-canaries.js';
+import { findOtherList, forceListed } from './checks/force-listed.js';
 import { finishScreening } from './finish-screening.js';
 import { type OutageWatch, watchOutage } from './outages/outage-watch.js';
 import { outlastOutage, type Patience } from './outages/outlast-outage.js';
 import { planScreenings } from './planning/plan-screenings.js';
+import { requireBudget } from './planning/require-budget.js';
+import { reuseAnswers } from './planning/reuse-answers.js';
+import { withinBudget } from './planning/within-budget.js';
 import { writeRunReport } from './reports/report-run.js';
 import { importRoster } from './rosters/import-roster.js';
 import { openImportedRoster, openRosterScope, type RosterScope } from './rosters/roster-scope.js';
@@ -20,6 +26,7 @@ import { recordKeys } from './session/record-keys.js';
 import { RunHalted } from './session/run-halted.js';
 import { type RunRequest, type RunSession, withLease, withRun } from './session/run-session.js';
 import type { RunSummary } from './session/run-summary.js';
+import { watchCriticalChanges } from './watching/watch-critical-changes.js';
 import type { Workplace } from './workplace.js';
 
 /** What kind of screening run, of which customers. */
@@ -30,6 +37,8 @@ export interface ScreeningOptions {
   importFirst: boolean;
   writeReport: boolean;
   maxSearches?: number | undefined;
+  /** A published list: whomever it may mean is asked about now. */
+  becauseOf?: PublishedList | undefined;
   /** Goes on with the run of this number or with none. */
   resumeOnly?: number | undefined;
 }
@@ -45,6 +54,7 @@ export async function runScreening(
 ): Promise<RunSummary> {
   const startedAt = workplace.clock.now();
   const client = workplace.client();
+  if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(workplace, options.roster.name);
   const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
@@ -57,7 +67,7 @@ export async function runScreening(
         if (options.importFirst && session.run.stage === 'started') {
           await importRoster(session, options.roster, scope.rosterId);
         }
-        await planOrResume(session, scope.rosterId, standing.plannedFor, client.keyFingerprint, options.selection);
+        await planOrResume(session, scope.rosterId, standing.plannedFor, client.keyFingerprint, options);
         const part = { standing, rosterId: scope.rosterId, outage, ...options };
         return finishScreening(session, await screenPlanned(session, client, part));
       });
@@ -89,11 +99,17 @@ async function askWhoseKey(
   const asking = identifyAccount(workplace, scope.organisation, client, either.signal);
   const account = await haltedOr(asking).finally(either.clear);
   if (!(account instanceof RunHalted)) {
-    return { mode: account.isTest ? 'test' : 'live', account, plannedFor: account };
+    const mode = account.isTest ? 'test' : 'live';
+    requireBudget(workplace.settings, mode);
+    return { mode, account, plannedFor: account };
   }
   const mode = toAssumedMode(client);
   return { mode, account, plannedFor: await findLastAccount(workplace.database, scope.rosterId, mode) };
 }
+
+/** A roster that is configured is looked at again when its run is resumed; one whose file is not known any more cannot be. */
+const isResumedFrom = ({ resumeOnly, roster }: ScreeningOptions): boolean =>
+  resumeOnly !== undefined && roster.csv?.path !== '';
 
 function toRequest(
   workplace: Workplace,
@@ -107,11 +123,15 @@ function toRequest(
     selection,
     mode: standing.mode,
     account: standing.account instanceof RunHalted ? null : standing.account,
-    roster: options.importFirst ? options.roster : null,
+    keyFingerprint: workplace.client().keyFingerprint,
+    roster: options.importFirst || isResumedFrom(options) ? options.roster : null,
     isNamed: resumeOnly !== undefined,
   };
   const { organisation, rosterId, roster } = scope;
-  const findOurs = (open: RunSession['run']) => findObstacle(workplace, open, intention);
+  const findOurs = async (open: RunSession['run']) => {
+    const otherList = await findOtherList(workplace, open, options.becauseOf);
+    return otherList === null ? findObstacle(workplace, open, intention) : { obstacle: otherList, differences: [] };
+  };
   return { organisation, rosterId, roster, kind, selection, mode: standing.mode, resumeOnly, findObstacle: findOurs };
 }
 
@@ -120,7 +140,7 @@ async function planOrResume(
   rosterId: number,
   account: Account | null,
   keyFingerprint: string,
-  selection: PlanSelection,
+  { selection, becauseOf }: Pick<ScreeningOptions, 'selection' | 'becauseOf'>,
 ): Promise<void> {
   const { run } = session;
   const accountId = account?.accountId ?? null;
@@ -130,7 +150,9 @@ async function planOrResume(
   });
   // A plan made for another account, or for none, says nothing about who is due under this one.
   const isPlanned = (run.stage === 'planned' || run.stage === 'screened') && run.accountId === accountId;
-  if (!isPlanned) await planScreenings(session, { rosterId, accountId, selection });
+  if (isPlanned) return;
+  await forceListed(session, becauseOf, { rosterId, accountId });
+  await planScreenings(session, { rosterId, accountId, selection });
 }
 
 /** What the paid part needs beside the session. */
@@ -139,6 +161,7 @@ interface PaidPart {
   rosterId: number;
   outage: OutageWatch;
   selection: PlanSelection;
+  becauseOf?: PublishedList | undefined;
   maxSearches?: number | undefined;
 }
 
@@ -148,17 +171,23 @@ async function screenPlanned(session: RunSession, client: Client, part: PaidPart
   const { outage, maxSearches } = part;
   const patience = { clock: workplace.clock, outage, signal };
   const keys = recordKeys(session, client);
+  const critical = watchCriticalChanges(session);
   const work = async (): Promise<null> => {
     const account = await settleAccount(session, client, part, patience);
-    const canaries = await outlastOutage(patience, (checking) => runCanaries({ ...session, signal: checking }, client));
-    if (!canaries.value) return null;
-    await screenTasks({ session, client, account, maxSearches, outage });
-    await session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
+    const listCap = await readListCap(workplace.database, account.accountId);
+    const watched = { ...account, listCap };
+    await reuseAnswers(session, watched);
+    await withinBudget(session, account.accountId, maxSearches, async (session, maxSearches) => {
+      if (!(await openCanaries(session, client, { ...patience, signal: session.signal }))) return;
+      await screenTasks({ session, client, account: watched, maxSearches, outage });
+      await session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
+    });
     return null;
   };
   try {
     return await haltedOr(work());
   } finally {
+    await critical.close();
     await keys.close();
   }
 }
@@ -167,7 +196,7 @@ async function screenPlanned(session: RunSession, client: Client, part: PaidPart
 async function settleAccount(
   session: RunSession,
   client: Client,
-  { standing, rosterId, selection }: PaidPart,
+  { standing, rosterId, ...options }: PaidPart,
   patience: Patience,
 ): Promise<Account> {
   const { account, plannedFor } = standing;
@@ -176,8 +205,9 @@ async function settleAccount(
   const { value: settled } = await outlastOutage(patience, (signal) =>
     identifyAccount(session.workplace, session.organisation, client, signal),
   );
+  requireBudget(session.workplace.settings, settled.isTest ? 'test' : 'live');
   if (settled.accountId !== plannedFor?.accountId) {
-    await planOrResume(session, rosterId, settled, client.keyFingerprint, selection);
+    await planOrResume(session, rosterId, settled, client.keyFingerprint, options);
   }
   return settled;
 }

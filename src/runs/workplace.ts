@@ -6,6 +6,7 @@ import type { MailSettings } from '../mail/settings.js';
 import type { Canary } from '../matches/canary.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
+import type { BudgetSettings } from '../screening/budget-settings.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database.js';
 import type { RunEvent } from './run-event.js';
@@ -22,6 +23,7 @@ export interface RunSettings {
   rosters: readonly RosterSettings[];
   canaries: readonly Canary[];
   screening: ScreeningSettings;
+  budget: BudgetSettings;
   changes: ChangeSettings;
   sweep: SweepSettings;
   reports: ReportSettings;

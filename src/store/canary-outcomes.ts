@@ -1,5 +1,17 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+
+/** Why a round of control searches was asked; a `control` asks one of them beside a search that failed. */
+export const canaryOccasions = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
+export type CanaryOccasion = (typeof canaryOccasions)[number];
+
+/** A round of control searches: which one of its run, from 1, and after how many answered searches. */
+export interface CanaryRound {
+  round: number;
+  occasion: CanaryOccasion;
+  searches: number;
+}
 
 /** What a control search of a run gave; `found` says what came instead of the expected. */
 export interface CanaryOutcome {
@@ -7,46 +19,107 @@ export interface CanaryOutcome {
   type: 'person' | 'entity';
   name: string;
   expect: 'match' | 'none';
+  topics: readonly string[];
+  label: string | null;
   verdict: 'passed' | 'failed';
   found: string | null;
   responseId: number | null;
+  askedAt: Date;
 }
 
-/** Saves control searches; a resumed run's later outcome replaces the earlier one. */
-export async function saveCanaryOutcomes(
+/** The number of a run's next round. */
+export async function findNextRound(database: Queryable, runId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ next: z.number() }),
+    'select coalesce(max(round), 0)::integer + 1 as next from canary_outcome where run_id = $1',
+    [runId],
+  );
+  return firstRow(rows, 'canary_outcome').next;
+}
+
+/** The number of the round under which a run's controls are kept, each canary once. */
+export async function findControlRound(database: Queryable, runId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ round: z.number() }),
+    `select coalesce(max(round) filter (where occasion = 'control'), coalesce(max(round), 0) + 1)::integer as round
+     from canary_outcome where run_id = $1`,
+    [runId],
+  );
+  return firstRow(rows, 'canary_outcome').round;
+}
+
+/** Saves a control search of a round; one that failed stays failed, whatever the same search of the same round gives later. */
+export async function saveCanaryOutcome(
   transaction: Queryable,
   runId: number,
-  outcomes: readonly CanaryOutcome[],
+  { round, occasion, searches }: CanaryRound,
+  outcome: CanaryOutcome,
 ): Promise<void> {
   await transaction.execute(
-    `insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, found, response_id)
-     select $1, ordinal, type, name, expect, verdict, found, "responseId"
-     from jsonb_to_recordset($2::text::jsonb) as row (
-       ordinal smallint, type text, name text, expect text, verdict text, found text, "responseId" bigint
+    `insert into canary_outcome (
+       run_id, round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
      )
-     on conflict (run_id, ordinal) do update set
-       type = excluded.type, name = excluded.name, expect = excluded.expect,
-       verdict = excluded.verdict, found = excluded.found, response_id = excluded.response_id`,
-    [runId, JSON.stringify(outcomes)],
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+     on conflict (run_id, round, ordinal) do update set
+       type = excluded.type, name = excluded.name, expect = excluded.expect, topics = excluded.topics, label = excluded.label,
+       verdict = excluded.verdict, found = excluded.found, response_id = excluded.response_id,
+       searches = excluded.searches, asked_at = excluded.asked_at
+     where canary_outcome.verdict = 'passed'`,
+    [
+      runId,
+      round,
+      occasion,
+      searches,
+      outcome.ordinal,
+      outcome.type,
+      outcome.name,
+      outcome.expect,
+      [...outcome.topics],
+      outcome.label,
+      outcome.verdict,
+      outcome.found,
+      outcome.responseId,
+      outcome.askedAt,
+    ],
   );
 }
 
+/** Whether any control search of a run has failed. */
+export async function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ has_failed: z.boolean() }),
+    `select exists (select from canary_outcome where run_id = $1 and verdict = 'failed') as has_failed`,
+    [runId],
+  );
+  return firstRow(rows, 'canary_outcome').has_failed;
+}
+
 const outcomeRow = z.object({
+  round: z.number(),
+  occasion: z.enum(canaryOccasions),
+  searches: z.number(),
   ordinal: z.number(),
   type: z.enum(['person', 'entity']),
   name: z.string(),
   expect: z.enum(['match', 'none']),
+  topics: z.array(z.string()),
+  label: z.string().nullable(),
   verdict: z.enum(['passed', 'failed']),
   found: z.string().nullable(),
   responseId: z.number().nullable(),
-});
+  askedAt: z.date(),
+}) satisfies z.ZodType<CanaryOutcome & CanaryRound>;
 
-/** The control searches of a run in their order. */
-export async function readCanaryOutcomes(database: Queryable, runId: number): Promise<readonly CanaryOutcome[]> {
+/** The control searches of a run, round by round. */
+export async function readCanaryOutcomes(
+  database: Queryable,
+  runId: number,
+): Promise<readonly (CanaryOutcome & CanaryRound)[]> {
   return database.query(
     outcomeRow,
-    `select ordinal, type, name, expect, verdict, found, response_id as "responseId"
-     from canary_outcome where run_id = $1 order by ordinal`,
+    `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found,
+       response_id as "responseId", asked_at as "askedAt"
+     from canary_outcome where run_id = $1 order by round, ordinal`,
     [runId],
   );
 }

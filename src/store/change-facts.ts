@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { DossierChangeFacts, MatchChangeFacts } from '../reports/run-facts.js';
+import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
 import { firstRow } from './first-row.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
-const changeRow: z.ZodType<MatchChangeFacts> = z.object({
+const changeShape = z.object({
   changeId: z.number(),
   party: partyFactsSchema,
   kind: z.enum([
@@ -27,6 +27,18 @@ const changeRow: z.ZodType<MatchChangeFacts> = z.object({
   after: storedMatchSchema.nullable(),
 });
 
+const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
+
+/** A change as `matchChangeSql` gives it, with whether it is of a first screening. */
+export const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({ isBaseline: z.boolean() });
+
+/** SQL that reads change events (`event`), each with the party as it was then; conditions and order are still to come. */
+export const matchChangeSql = `
+  select event.change_id as "changeId", ${partyFactsSql} as party, event.kind, event.severity, event.rule, event.cause,
+    event.match_id as "matchId", event.fields, event.before, event.after, event.is_baseline as "isBaseline"
+  from change_event event
+  ${joinPartySql('event')}`;
+
 /** The changes that runs found, each with the party as it was then: first screenings' matches, or everything else. */
 export async function readMatchChanges(
   database: Queryable,
@@ -35,10 +47,7 @@ export async function readMatchChanges(
 ): Promise<readonly MatchChangeFacts[]> {
   return database.query(
     changeRow,
-    `select event.change_id as "changeId", ${partyFactsSql} as party, event.kind, event.severity, event.rule, event.cause,
-       event.match_id as "matchId", event.fields, event.before, event.after
-     from change_event event
-     ${joinPartySql('event')}
+    `${matchChangeSql}
      where event.run_id = any ($1::bigint[]) and event.is_baseline = $2
      order by event.change_id`,
     [[...runIds], isBaseline],

@@ -7,7 +7,10 @@ const parseText: Parser = (text) => text;
 const parseNumber: Parser = (text) => Number(text);
 const parseJson: Parser = (text) => JSON.parse(text);
 const parseBoolean: Parser = (text) => text === 't';
-const parseBytes: Parser = (text) => Buffer.from(text.slice(2), 'hex');
+const parseBytes: Parser = (text) => {
+  if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex');
+  throw new StoreError('database_value', 'the database sends bytes in its old form; set bytea_output to hex for it');
+};
 
 const parseInteger: Parser = (text) => {
   const value = Number(text);

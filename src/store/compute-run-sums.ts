@@ -16,7 +16,10 @@ const customersOfRun = `
     bool_and(screening.outcome in ('screened', 'reused', 'skipped')) as is_answered,
     bool_and(screening.outcome in ('reused', 'skipped')) as is_reused,
     min(screening.outcome_reason) filter (where screening.outcome = 'failed') as failed_because,
-    min(screening.outcome_reason) filter (where screening.outcome = 'skipped') as skipped_because,
+    coalesce(
+      min(screening.outcome_reason) filter (where screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due'),
+      min(screening.outcome_reason) filter (where screening.outcome = 'skipped')
+    ) as skipped_because,
     max(array_position(
       array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'],
       case
@@ -59,7 +62,7 @@ export async function computeRunSums(database: Queryable, runId: number): Promis
        select distinct request_id, response_id from screening where run_id = $1 and outcome = 'screened'
      )
      select jsonb_build_object(
-       'searches', (select count(distinct request_id) from screening where run_id = $1 and batch_id is not null),
+       'searches', (select count(distinct request_id) from screening where run_id = $1 and batch_id is not null and outcome <> 'reused'),
        'attempts', (select count(*) from search_attempt where run_id = $1 and outcome not in ('not_sent', 'in_flight')),
        'matches', (select count(*) from answered join match using (response_id)),
        'hits', (select count(*) from answered join match using (response_id) where match.is_hit),
@@ -116,6 +119,18 @@ export async function computeRunSums(database: Queryable, runId: number): Promis
     ),
     possiblyBilledTwice: work['possiblyBilledTwice'],
   });
+}
+
+/** What the answers of a run have held so far. */
+export async function countFound(database: Queryable, runId: number): Promise<{ matches: number; hits: number }> {
+  const rows = await database.query(
+    z.object({ matches: z.number(), hits: z.number() }),
+    `select count(match.rank) as matches, count(*) filter (where match.is_hit) as hits
+     from (select distinct request_id, response_id from screening where run_id = $1 and outcome = 'screened') answered
+     join match using (response_id)`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
 }
 
 async function readSums(database: Queryable, sql: string, runId: number): Promise<Record<string, number>> {

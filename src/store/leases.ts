@@ -5,6 +5,9 @@ import type { Database, Queryable } from './database.js';
 
 const pollMs = 250;
 
+// Rows, their locks and single transactions only: a transaction-mode pooler gives every transaction another session, so nothing that
+// lives in a session (advisory locks, settings, prepared names) may carry a lease.
+
 /** The right to write under a key, as long as `epoch` is the key's current one. */
 export interface Lease {
   key: string;
@@ -16,7 +19,9 @@ export interface Lease {
 export interface LeaseHolder {
   owner: string;
   epoch: number;
+  acquiredAt: Date;
   heartbeatAt: Date;
+  heartbeatAgeMs: number;
   expiresInMs: number;
 }
 
@@ -29,7 +34,20 @@ export interface LeaseOptions {
 }
 
 const epochRow = z.object({ epoch: z.number() });
-const holderRow = z.object({ owner: z.string(), epoch: z.number(), heartbeatAt: z.date(), expiresInMs: z.number() });
+const holderRow = z.object({
+  owner: z.string(),
+  epoch: z.number(),
+  acquiredAt: z.date(),
+  heartbeatAt: z.date(),
+  heartbeatAgeMs: z.number(),
+  expiresInMs: z.number(),
+}) satisfies z.ZodType<LeaseHolder>;
+const heldRow = holderRow.extend({ key: z.string() });
+
+/** A lease's row as its holder, by one look at the database's clock. */
+const holderSql = `owner, epoch, acquired_at as "acquiredAt", heartbeat_at as "heartbeatAt",
+  greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
+  greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"`;
 
 /** Takes the lease with the next epoch when it is free or expired, else says who holds it; `ttlMs` counts by the database's clock. */
 export async function tryAcquireLease(
@@ -70,17 +88,23 @@ export async function tryAcquireLease(
 
 async function readHolder(database: Queryable, key: string): Promise<LeaseHolder> {
   // Who holds the lease, and for how long at most.
-  const [holder] = await database.query(
-    holderRow,
-    `select owner, epoch, heartbeat_at as "heartbeatAt",
-       greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs"
-     from lease where lease_key = $1`,
-    [key],
-  );
+  const [holder] = await database.query(holderRow, `select ${holderSql} from lease where lease_key = $1`, [key]);
   if (!holder)
     throw new StoreError('lease_missing', `the row of lease ${key} was removed; its epochs must not be reused`);
   return holder;
 }
+
+/** Every lease that is held now or was left by a holder that died: whoever released one holds nothing. */
+export async function readHeldLeases(database: Queryable): Promise<readonly (LeaseHolder & { key: string })[]> {
+  return database.query(
+    heldRow,
+    `select lease_key as key, ${holderSql} from lease where expires_at > acquired_at order by lease_key`,
+  );
+}
+
+/** A holder in words for an operator: who, since when, and how long ago it was last heard of. */
+export const describeHolder = ({ owner, acquiredAt, heartbeatAgeMs }: LeaseHolder): string =>
+  `${owner} since ${acquiredAt.toISOString()}, last heard of ${(heartbeatAgeMs / 1_000).toFixed(1)} s ago`;
 
 /** Extends the lease to `ttlMs` from now; false when it is lost: another has taken it, or it was released. */
 export async function renewLease(database: Queryable, lease: Lease, ttlMs: number): Promise<boolean> {
@@ -120,7 +144,7 @@ export async function assertLease(transaction: Queryable, lease: Lease): Promise
 }
 
 /**
- * Takes the lease, from a dead holder as well. A holder whose heartbeat moves is alive: throws RunLockedError naming it, within two
+ * Takes the lease, from a dead holder as well; rejects with the signal's reason when aborted while it waits. A holder whose heartbeat moves is alive: throws RunLockedError naming it, within two
  * seconds when it renews at least every 1.5 s. One whose heartbeat stands still is waited for until its lease expires, except on the
  * embedded database, whose folder has one owner process: there a lease that this opening did not take is taken over at once.
  */
@@ -130,6 +154,7 @@ export async function waitForLease(
   key: string,
   owner: string,
   ttlMs: number,
+  signal?: AbortSignal,
 ): Promise<Lease> {
   let options: LeaseOptions = {};
   let before: LeaseHolder | undefined;
@@ -138,14 +163,13 @@ export async function waitForLease(
     if ('acquired' in answer) return answer.acquired;
     const { holder } = answer;
     if (before && (holder.epoch !== before.epoch || holder.heartbeatAt.getTime() !== before.heartbeatAt.getTime())) {
-      const since = holder.heartbeatAt.toISOString();
-      throw new RunLockedError(`${key} is held by ${holder.owner}, last heard of at ${since}`, holder.owner);
+      throw new RunLockedError(`${key} is held by ${describeHolder(holder)}`, holder.owner);
     }
     before = holder;
     if (database.dialect === 'embedded' && takenThrough.get(database)?.get(key) !== holder.epoch) {
       options = { takeFrom: holder.epoch };
     } else {
-      await clock.sleep(Math.max(1, Math.min(pollMs, holder.expiresInMs)));
+      await clock.sleep(Math.max(1, Math.min(pollMs, holder.expiresInMs)), signal);
     }
   }
 }

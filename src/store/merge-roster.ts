@@ -209,14 +209,15 @@ export async function hasImport(database: Queryable, organisationId: number, ros
   return firstRow(rows, 'roster_import').found;
 }
 
-/** From where and with which digest a run imported its roster, or null when it has not. */
+/** From where, with which digest and how many rows a run imported its roster, or null when it has not. */
 export async function readImportOrigin(
   database: Queryable,
   runId: number,
-): Promise<{ source: string; digest: string } | null> {
+): Promise<{ source: string; digest: string; rows: number; rejected: number } | null> {
   const rows = await database.query(
-    z.object({ source: z.string(), digest: z.string() }),
-    'select source, source_digest as digest from roster_import where run_id = $1 order by import_id desc limit 1',
+    z.object({ source: z.string(), digest: z.string(), rows: z.number(), rejected: z.number() }),
+    `select source, source_digest as digest, rows, rejected from roster_import
+     where run_id = $1 order by import_id desc limit 1`,
     [runId],
   );
   return rows[0] ?? null;

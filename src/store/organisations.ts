@@ -63,6 +63,16 @@ export async function hasAccountAt(database: Queryable, organisationId: number, 
   return firstRow(rows, 'account').is_known;
 }
 
+/** An account in words, by the end of its public key and its address; throws StoreError when there is none of this number. */
+export async function readAccountName(database: Queryable, accountId: number): Promise<string> {
+  const rows = await database.query(
+    z.object({ name: z.string() }),
+    `select 'account ...' || right(public_key, 4) || ' at ' || base_url as name from account where account_id = $1`,
+    [accountId],
+  );
+  return firstRow(rows, 'account').name;
+}
+
 /** The account in this mode that the roster's last run used, for planning while the service cannot be asked; null before the first. */
 export async function findLastAccount(
   database: Queryable,

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { columnParser } from './column-types.js';
 import type { Database, Transaction } from './database.js';
 import { toDatabaseError } from './database-errors.js';
@@ -22,6 +22,15 @@ const sessionSettings = `
 `;
 
 const idleLimitMs = 8_000;
+
+// The same for one transaction: through a transaction-mode pooler nothing else reaches the session that runs it.
+const beginPooled = `
+  begin isolation level read committed;
+  set local time zone 'UTC';
+  set local datestyle = 'ISO, YMD';
+  set local bytea_output = 'hex';
+  set local standard_conforming_strings = on;
+  set local statement_timeout = 0`;
 
 /** A Database on a Postgres server; connections are made when needed, so the first query throws when the server is unreachable. */
 export class PostgresDatabase implements Database {
@@ -57,7 +66,7 @@ export class PostgresDatabase implements Database {
     return this.#withClient(async (client) => {
       const state = new TransactionState();
       // A writer that is stopped in the middle must not keep its lease's row locked against whoever takes over.
-      await runScript(client, `begin; set local idle_in_transaction_session_timeout = ${idleLimitMs}`);
+      await runScript(client, `${toBegin(client)}; set local idle_in_transaction_session_timeout = ${idleLimitMs}`);
       try {
         const result = await this.#scope.run(() => work(toTransaction(client, state)));
         await state.end();
@@ -85,16 +94,21 @@ export class PostgresDatabase implements Database {
     client.on('error', ignore);
     try {
       await connect(client);
-      await runScript(client, 'begin read only');
-      // With hold: a snapshot that stays open for hours keeps the whole database from reclaiming what is updated meanwhile.
-      await runStatement(client, `declare batches no scroll cursor with hold for ${sql}`, parameters);
-      await runScript(client, 'commit');
+      const isPooled = pooled.has(client);
+      await runScript(client, `${toBegin(client)}; set local idle_in_transaction_session_timeout = 0`);
+      // With hold: a snapshot that stays open for hours keeps the whole database from reclaiming what is updated meanwhile. A pooler
+      // would give the session that holds the rows to somebody else, so there the transaction has to stay open.
+      const hold = isPooled ? '' : 'with hold';
+      await runStatement(client, `declare batches no scroll cursor ${hold} for ${sql}`, parameters);
+      if (!isPooled) await runScript(client, 'commit');
       for (;;) {
         const batch = await runStatement(client, `fetch forward ${batchSize} from batches`, []);
         if (batch.rows.length > 0) yield validateRows(row, batch.rows);
         if (batch.rows.length < batchSize) return;
       }
     } finally {
+      // A pooler drops a session that is left in the middle of a transaction.
+      if (pooled.has(client)) await client.query('rollback').catch(ignore);
       await client.end().catch(ignore);
     }
   }
@@ -151,9 +165,22 @@ async function connect(client: pg.Client): Promise<void> {
   await prepareSession(client);
 }
 
+const backendRow = z.object({ pid: z.number() });
+/** The connections that lead through a pooler. */
+const pooled = new WeakSet<pg.ClientBase>();
+
+/**
+ * Prepares a session that is ours. A pooler's go from hand to hand, so that what is set in one would be missing here and surprise others
+ * there; it is known by the process ids that it makes up.
+ */
 async function prepareSession(client: pg.ClientBase): Promise<void> {
-  await runScript(client, sessionSettings);
+  const { rows } = await runStatement(client, 'select pg_backend_pid() as pid', []);
+  const told = 'processID' in client ? client.processID : undefined;
+  if (validateRows(backendRow, rows)[0]?.pid === told) await runScript(client, sessionSettings);
+  else pooled.add(client);
 }
+
+const toBegin = (client: pg.ClientBase): string => (pooled.has(client) ? beginPooled : 'begin');
 
 function rethrow(error: unknown): never {
   throw toDatabaseError(error);

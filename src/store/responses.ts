@@ -20,12 +20,13 @@ export async function saveResponses(
   now: Date,
 ): Promise<ReadonlyMap<string, number>> {
   const byDigest = new Map(responses.map((response) => [response.digest.toString('hex'), response]));
-  const rows = [...byDigest].map(([digest, { body, matchSet }]) => ({
-    digest,
-    body,
-    total: matchSet.total,
-    truncated: matchSet.truncated,
-  }));
+  const known = await findResponses(transaction, organisationId, [...byDigest.keys()]);
+  // Most of a night nothing is new, and then no answer has to go to the database once more.
+  const unknown = [...byDigest.keys()].filter((digest) => !known.has(digest));
+  if (unknown.length === 0) return known;
+  const rows = [...byDigest].flatMap(([digest, { body, matchSet }]) =>
+    known.has(digest) ? [] : [{ digest, body, total: matchSet.total, truncated: matchSet.truncated }],
+  );
   const inserted = await transaction.query(
     idRow,
     `insert into response (organisation_id, digest, body, total, truncated, first_seen_at)
@@ -41,13 +42,25 @@ export async function saveResponses(
       (byDigest.get(row.digest)?.matchSet.matches ?? []).map((match) => ({ ...match, responseId: row.response_id })),
     ),
   );
-  const known = await transaction.query(
+  const all = new Map([...known, ...inserted.map((row) => [row.digest, row.response_id] as const)]);
+  if (all.size === byDigest.size) return all;
+  // Another run has stored some of them meanwhile.
+  return findResponses(transaction, organisationId, [...byDigest.keys()]);
+}
+
+async function findResponses(
+  transaction: Queryable,
+  organisationId: number,
+  digests: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (digests.length === 0) return new Map();
+  const rows = await transaction.query(
     idRow,
     `select response_id, encode(digest, 'hex') as digest from response
-     where organisation_id = $1 and digest in (select decode(hex, 'hex') from unnest($2::text[]) as hex)`,
-    [organisationId, [...byDigest.keys()]],
+     where organisation_id = $1 and digest = any (array(select decode(hex, 'hex') from unnest($2::text[]) as hex))`,
+    [organisationId, [...digests]],
   );
-  return new Map(known.map((row) => [row.digest, row.response_id]));
+  return new Map(rows.map((row) => [row.digest, row.response_id]));
 }
 
 async function saveMatches(

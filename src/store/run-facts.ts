@@ -1,17 +1,19 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
 import type { CarriedRun, NotScreenedFacts, RunFacts, SweepFacts } from '../reports/run-facts.js';
-import type { RejectedRow, RejectReason } from '../roster/customer.js';
-import { readCanaryOutcomes } from './canary-outcomes.js';
+import { readCanaryFacts } from './canary-facts.js';
 import { countMatchChanges, readDossierChanges, readMatchChanges } from './change-facts.js';
 import type { Queryable } from './database.js';
 import { readSweep } from './dossiers.js';
 import { readRun } from './find-runs.js';
 import { firstRow } from './first-row.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
+import { readRunCadence } from './run-cadence.js';
 import { toRunId } from './run-id.js';
 import { readRunKeys } from './run-keys.js';
+import { readRejects } from './run-rejects.js';
 import type { RunRow } from './run-row.js';
+import { readRunWatch } from './run-watch.js';
 
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 
@@ -45,6 +47,7 @@ export async function readRunFacts(
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     settingsDigest: run.settingsDigest,
+    cadence: await readRunCadence(database, run.runId),
     keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
     rosterSource: await readRosterSource(database, run),
@@ -60,13 +63,8 @@ export async function readRunFacts(
     dossierChanges: await readDossierChanges(database, covered.sweepRunIds),
     notScreened: await readNotScreened(database, run.runId),
     rejects: await readRejects(database, run.runId),
-    canaries: (await readCanaryOutcomes(database, run.runId)).map(({ type, name, expect, verdict, found }) => ({
-      type,
-      name,
-      expect,
-      verdict,
-      found,
-    })),
+    canaries: await readCanaryFacts(database, run.runId),
+    watch: isScreening ? await readRunWatch(database, run.runId) : null,
     possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,
     attemptsByOutcome: sums?.attemptsByOutcome ?? {},
   };
@@ -130,56 +128,20 @@ async function readNotScreened(database: Queryable, runId: number): Promise<read
     notScreenedRow,
     `select ${partyFactsSql} as party, screening.outcome,
        coalesce(screening.outcome_reason, 'remaining') as reason,
-       (select max(batch.committed_at)
+       (select max(coalesce(reuse.answered_at, batch.committed_at))
         from run earlier
         join screening before on before.run_id = earlier.run_id and before.party_id = screening.party_id
         join commit_batch batch on batch.batch_id = before.batch_id
+        left join screening_reuse reuse
+          on before.outcome = 'reused' and reuse.run_id = before.run_id and reuse.party_id = before.party_id
         where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
-          and before.outcome = 'screened') as "lastScreenedAt"
+          and before.outcome in ('screened', 'reused')) as "lastScreenedAt"
      from screening
      join run on run.run_id = screening.run_id
      ${joinPartySql('screening')}
      where screening.run_id = $1
        and (screening.outcome in ('failed', 'remaining') or (screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due'))
      order by customer.reference collate "C", party.ordinal`,
-    [runId],
-  );
-}
-
-/** Complete by its type: a reason that the roster adds has to be added here. */
-const rejectReasons = {
-  missing_id: 'missing_id',
-  missing_name: 'missing_name',
-  missing_type: 'missing_type',
-  unknown_type: 'unknown_type',
-  invalid_birth_date: 'invalid_birth_date',
-  unknown_country: 'unknown_country',
-  unknown_risk_tier: 'unknown_risk_tier',
-  control_character: 'control_character',
-  id_too_long: 'id_too_long',
-  name_too_long: 'name_too_long',
-  name_without_letters: 'name_without_letters',
-  wrong_column_count: 'wrong_column_count',
-  conflicting_id: 'conflicting_id',
-  malformed_csv: 'malformed_csv',
-} as const satisfies { [Reason in RejectReason]: Reason };
-
-const rejectRow: z.ZodType<RejectedRow> = z.object({
-  line: z.number(),
-  column: z.string().nullable(),
-  reason: z.enum(rejectReasons),
-  reference: z.string().nullable(),
-  fields: z.record(z.string(), z.string()),
-});
-
-async function readRejects(database: Queryable, runId: number): Promise<readonly RejectedRow[]> {
-  return database.query(
-    rejectRow,
-    `select reject.line, reject.column_name as "column", reject.reason, reject.reference, reject.fields
-     from roster_reject reject
-     join roster_import using (import_id)
-     where roster_import.run_id = $1
-     order by reject.ordinal`,
     [runId],
   );
 }

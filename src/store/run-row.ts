@@ -25,6 +25,8 @@ export interface RunRow {
   owner: string;
   resumed: number;
   settingsDigest: string;
+  /** The settings it was begun with; null for a run older than that. */
+  settings: Readonly<Record<string, unknown>> | null;
   version: string;
   comparedRunId: number | null;
   startedAt: Date;
@@ -40,16 +42,17 @@ export const runRow = z
     roster_id: z.number().nullable(),
     account_id: z.number().nullable(),
     mode: z.enum(['test', 'live']),
-    kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep']),
+    kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure']),
     state: z.enum(['running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned']),
     state_reasons: z.array(z.string()),
     stage: runProgress,
-    selection: z.enum(['due', 'new', 'all']).nullable(),
+    selection: z.enum(['due', 'new', 'all', 'forced']).nullable(),
     lease_key: z.string(),
     epoch: z.number(),
     owner: z.string(),
     resumed: z.number(),
     settings_digest: z.string(),
+    settings: z.record(z.string(), z.unknown()).nullable(),
     version: z.string(),
     compared_run_id: z.number().nullable(),
     started_at: z.date(),
@@ -73,6 +76,7 @@ export const runRow = z
       owner: row.owner,
       resumed: row.resumed,
       settingsDigest: row.settings_digest,
+      settings: row.settings,
       version: row.version,
       comparedRunId: row.compared_run_id,
       startedAt: row.started_at,

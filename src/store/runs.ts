@@ -1,5 +1,7 @@
 import type { RunKind, RunState } from '../reports/run-facts.js';
+import { noteBillableAttempts } from './budget-usage.js';
 import type { Queryable } from './database.js';
+import { noteFailedParties } from './failed-parties.js';
 import { firstRow } from './first-row.js';
 import { type RunProgress, type RunRow, runRow } from './run-row.js';
 import type { RunSums } from './run-sums.js';
@@ -16,6 +18,7 @@ export interface NewRun {
   epoch: number;
   owner: string;
   settingsDigest: string;
+  settings: Readonly<Record<string, unknown>>;
   version: string;
   startedAt: Date;
 }
@@ -25,9 +28,10 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
   const rows = await database.query(
     runRow,
     `insert into run (
-       organisation_id, roster_id, mode, kind, selection, state, stage, lease_key, epoch, owner, settings_digest, version, started_at
+       organisation_id, roster_id, mode, kind, selection, state, stage, lease_key, epoch, owner, settings_digest, version, started_at,
+       settings
      )
-     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11)
+     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11, $12::text::jsonb)
      returning *`,
     [
       run.organisationId,
@@ -41,6 +45,7 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
       run.settingsDigest,
       run.version,
       run.startedAt,
+      JSON.stringify(run.settings),
     ],
   );
   return firstRow(rows, 'run');
@@ -105,4 +110,6 @@ export async function closeRun(
       end.sums === null ? null : JSON.stringify(end.sums),
     ],
   );
+  await noteFailedParties(database, runId);
+  await noteBillableAttempts(database, runId);
 }

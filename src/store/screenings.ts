@@ -12,17 +12,21 @@ export async function saveScreeningResults(
   batchId: number,
   results: readonly ScreeningResult[],
 ): Promise<void> {
-  const rows = results.map((result) => ({
-    party_id: result.partyId,
-    outcome: result.outcome,
-    response_id: result.responseId,
-    reason: result.reason,
-  }));
+  if (results.length === 0) return;
+  // No join: a plan that was just made has no statistics yet, and a join may walk through the whole run for every batch.
   await transaction.execute(
-    `update screening set outcome = result.outcome, response_id = result.response_id, outcome_reason = result.reason, batch_id = $2
-     from jsonb_to_recordset($3::text::jsonb) as result (party_id bigint, outcome text, response_id bigint, reason text)
-     where screening.run_id = $1 and screening.party_id = result.party_id and screening.outcome = 'remaining'`,
-    [runId, batchId, JSON.stringify(rows)],
+    `update screening set outcome = ($4::text[])[array_position($3::bigint[], party_id)],
+       response_id = ($5::bigint[])[array_position($3::bigint[], party_id)],
+       outcome_reason = ($6::text[])[array_position($3::bigint[], party_id)], batch_id = $2
+     where run_id = $1 and party_id = any ($3::bigint[]) and outcome = 'remaining'`,
+    [
+      runId,
+      batchId,
+      results.map((result) => result.partyId),
+      results.map((result) => result.outcome),
+      results.map((result) => result.responseId),
+      results.map((result) => result.reason),
+    ],
   );
 }
 

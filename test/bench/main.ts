@@ -1,8 +1,22 @@
 import type { Bench } from './bench.js';
 import { benchClient } from './client.js';
 import { benchPace } from './pace.js';
+import { benchPaceRun } from './pace-run.js';
+import { benchScreen } from './screen.js';
 
-const benches: Readonly<Record<string, Bench>> = { client: benchClient, pace: benchPace };
+/** The client's pace, and then the wall time of whole runs at a pace. */
+const benchWholePace: Bench = async (tell) => {
+  const calls = await benchPace(tell);
+  const runs = await benchPaceRun(tell);
+  return { ...calls, ok: calls.ok && runs.ok, samples: [...calls.samples, ...runs.samples] };
+};
+
+const benches: Readonly<Record<string, Bench>> = {
+  client: benchClient,
+  pace: benchWholePace,
+  'pace-run': benchPaceRun,
+  screen: benchScreen,
+};
 
 const words = process.argv.slice(2);
 const [name = '', ...others] = words.filter((word) => word !== '--json');

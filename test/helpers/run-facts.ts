@@ -1,6 +1,7 @@
 import type { DossierSnapshot } from '../../src/dossiers/dossier.js';
 import type { Match } from '../../src/matches/match.js';
 import type {
+  CanaryFacts,
   MatchChangeFacts,
   NotScreenedFacts,
   PartyFacts,
@@ -80,6 +81,22 @@ export function buildNotScreened(changes: Partial<NotScreenedFacts> = {}): NotSc
   return { party: buildParty(), outcome: 'failed', reason: 'service_unavailable', lastScreenedAt: null, ...changes };
 }
 
+/** A control search for reports that passed in its one round, or failed in it. */
+export function buildCanary(changes: Partial<CanaryFacts> = {}): CanaryFacts {
+  const { verdict = 'passed' } = changes;
+  return {
+    type: 'person',
+    name: 'Ivan Testov',
+    expect: 'match',
+    label: null,
+    topics: [],
+    found: null,
+    rounds: [{ round: 1, occasion: 'start', searches: 0, askedAt: new Date('2026-11-21T02:00:05Z'), verdict }],
+    ...changes,
+    verdict,
+  };
+}
+
 /** The sums of a quiet night over 500 customers; they hold. */
 export function buildCounts(changes: Partial<RunCounts> = {}): RunCounts {
   return {
@@ -116,6 +133,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     version: '0.1.0',
     startedAt: new Date('2026-11-21T02:00:03.120Z'),
     finishedAt: new Date('2026-11-21T02:04:15.480Z'),
+    cadence: { hours: { high: 24, medium: 24, low: 24 }, reason: null },
     settingsDigest: '6e1f0c5f3a0e4a6f9a2b7d6d0c1e8f4b5a697887766554433221100ffeeddccb',
     keyFingerprint: '3f9c2a7e51d0',
     comparedWith: { runId: 'run-20261120-0200-11c9', finishedAt: new Date('2026-11-20T02:05:01Z') },
@@ -145,10 +163,8 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     dossierChanges: [],
     notScreened: [],
     rejects: [],
-    canaries: [
-      { type: 'person', name: 'Ivan Testov', expect: 'match', verdict: 'passed', found: null },
-      { type: 'person', name: 'Zzyzx Nobody', expect: 'none', verdict: 'passed', found: null },
-    ],
+    canaries: [buildCanary(), buildCanary({ name: 'Zzyzx Nobody', expect: 'none' })],
+    watch: null,
     possiblyBilledTwice: 0,
     attemptsByOutcome: { ok: 472, '503': 3 },
     ...changes,
@@ -161,14 +177,8 @@ export function buildRedFacts(): RunFacts {
     state: 'incomplete',
     stateReasons: ['a control search for a listed party gave no hit'],
     canaries: [
-      {
-        type: 'person',
-        name: 'Ivan Testov',
-        expect: 'match',
-        verdict: 'failed',
-        found: 'no hit among 0 results for a listed party',
-      },
-      { type: 'person', name: 'Zzyzx Nobody', expect: 'none', verdict: 'passed', found: null },
+      buildCanary({ verdict: 'failed', found: 'no hit among 0 results for a listed party' }),
+      buildCanary({ name: 'Zzyzx Nobody', expect: 'none' }),
     ],
   });
 }

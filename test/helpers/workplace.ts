@@ -1,7 +1,9 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AttemptObserver } from '../../src/client/calls/attempt-observer.js';
 import { createClient } from '../../src/client/create-client.js';
+import type { Pace } from '../../src/client/pace/pace.js';
 import { type Clock, shiftedClock } from '../../src/clock.js';
 import type { RunEvent } from '../../src/runs/run-event.js';
 import type { RunSettings, Workplace } from '../../src/runs/workplace.js';
@@ -13,6 +15,8 @@ export interface WorkplaceOptions {
   /** Milliseconds beside the machine's clock. */
   offsetMs?: number;
   apiKey?: string;
+  /** In place of the sandbox's own address. */
+  url?: string;
   settings?: Partial<RunSettings>;
   maxAttempts?: number;
   baseDelayMs?: number;
@@ -20,6 +24,8 @@ export interface WorkplaceOptions {
   /** In place of the machine's clock. */
   clock?: Clock;
   rate?: { perSecond: number; concurrency: number };
+  observer?: AttemptObserver;
+  pace?: Pace;
 }
 
 /** A workplace that keeps what its runs tell. */
@@ -28,17 +34,19 @@ export type TestWorkplace = Workplace & { events: RunEvent[] };
 /** A workplace over a sandbox with quick pace and short back-off; `events` collects what runs tell. */
 export async function makeWorkplace(
   database: Database,
-  sandbox: Sandbox,
+  sandbox: Pick<Sandbox, 'url' | 'privateKey'>,
   options: WorkplaceOptions = {},
 ): Promise<TestWorkplace> {
   const events: RunEvent[] = [];
   const rate = options.rate ?? { perSecond: 400, concurrency: 8 };
   const clock = options.clock ?? shiftedClock(options.offsetMs ?? 0);
   const client = createClient({
-    baseUrl: sandbox.url,
+    baseUrl: options.url ?? sandbox.url,
     apiKey: options.apiKey ?? sandbox.privateKey,
     rate,
     ...(options.clock ? { clock } : {}),
+    ...(options.observer ? { observer: options.observer } : {}),
+    ...(options.pace ? { pace: options.pace } : {}),
     ...(options.readKeyAgain === undefined ? {} : { readKeyAgain: options.readKeyAgain }),
     retry: { maxAttempts: options.maxAttempts ?? 4, baseDelayMs: options.baseDelayMs ?? 5, maxDelayMs: 50 },
     timeoutSeconds: 5,
@@ -54,7 +62,8 @@ export async function makeWorkplace(
       service: { baseUrl: sandbox.url, rate },
       rosters: [],
       canaries: [],
-      screening: { cadenceHours: 24, leaveAfterDays: 7 },
+      screening: { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 },
+      budget: { currency: 'EUR', reserveShare: 0.05 },
       changes: { scoreStep: 0.02 },
       sweep: { perPage: 100 },
       run: { deadline: '200ms', timezone: 'UTC' },

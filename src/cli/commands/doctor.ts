@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
+import { checkCanaries } from '../doctor/check-canaries.js';
 import { checkMail, checkRosters } from '../doctor/check-inputs.js';
 import { checkClock, checkDatabase, checkFolder, checkSchedules } from '../doctor/check-machine.js';
 import { checkService } from '../doctor/check-service.js';
@@ -30,8 +31,9 @@ async function checkAll(config: Config): Promise<Finding[]> {
   return [
     well('config', config.file ?? 'no file, defaults and environment only'),
     ...(await checkService(config)),
+    ...checkCanaries(config),
     checkClock(),
-    await checkDatabase(config),
+    ...(await checkDatabase(config)),
     ...(isEmbedded ? [await checkFolder('data folder', 'database.folder', database.folder)] : []),
     await checkFolder('reports', 'reports.dir', reports.dir),
     ...checkRosters(config),

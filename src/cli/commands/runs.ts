@@ -1,11 +1,11 @@
-import type { Command } from 'commander';
-import { rejectWords } from '../../reports/reason-words.js';
-import type { RunFacts } from '../../reports/run-facts.js';
+import { type Command, Option } from 'commander';
 import type { RunListing } from '../../runs/session/list-runs.js';
 import { parseRunId } from '../../runs/session/run-id.js';
+import { type ListableOutcome, listableOutcomes } from '../../store/run-customers.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import { formatFacts } from '../format-facts.js';
+import { formatListed } from '../format-listed.js';
+import { formatRunDescription } from '../format-run-description.js';
 import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
@@ -45,45 +45,57 @@ function toRows(listed: readonly RunListing[]): (string | number)[][] {
     const { planned, screened, failed, remaining, changes } = run;
     const counts = [planned, screened, failed, remaining, changes].map((count) => count ?? '-');
     const started = run.startedAt.toISOString().slice(0, 16).replace('T', ' ');
-    return [run.runId, run.roster ?? '-', run.state, started, ...counts, run.reasons.join('; ')];
+    return [run.runId, run.roster ?? '-', run.state, started, ...counts, describeStanding(run)];
   });
   return [head, ...rows];
+}
+
+function describeStanding({ state, heldBy, reasons }: RunListing): string {
+  if (state !== 'running') return reasons.join('; ');
+  return heldBy === null
+    ? 'held by nobody: its process has ended; the next start goes on with it'
+    : `held by ${heldBy}`;
+}
+
+interface ShowOptions {
+  list?: ListableOutcome | 'rejected';
+  limit?: number;
+  after?: string;
 }
 
 function addShow(runs: Command, act: Act): void {
   runs
     .command('show <id>')
-    .description('what one run counted and found')
-    .addHelpText('after', examples(['runs show 12', 'runs show 12 --json']))
-    .action((id: string) =>
+    .description('what one run counted and found, under which settings, and who held it')
+    .addOption(
+      new Option(
+        '--list <what>',
+        'also list the customers that it left, failed or skipped, or all rejected rows',
+      ).choices([...listableOutcomes, 'rejected']),
+    )
+    .option('--limit <count>', `how many to list (default: ${defaultLimit})`, parseWholeNumber(1, 1_000_000))
+    .option('--after <reference>', 'list those after this customer')
+    .addHelpText('after', examples(['runs show 12', 'runs show 12 --list failed --limit 100', 'runs show 12 --json']))
+    .action((id: string, options: ShowOptions) =>
       act(async (invocation) => {
-        const { showRun } = await import('../../runs/session/list-runs.js');
+        const { describeRun } = await import('../../runs/session/describe-run.js');
+        const { listOfRun } = await import('../../runs/session/list-of-run.js');
         return withWorkplace(invocation, {
           command: 'runs show',
           prepare: () => parseRunId(id),
-          work: async ({ database }) => {
-            const run = await showRun(database, id);
+          work: async (workplace) => {
+            const run = await describeRun(workplace, id);
+            const { list, limit = defaultLimit, after = null } = options;
+            const listed = await listOfRun(workplace.database, id, { list, limit, after });
             return {
               exitCode: exitCodes.complete,
-              document: { schema: 'nightscreen/run/1', ...run },
-              text: formatFacts(run) + formatRejects(run.rejects),
+              document: { schema: 'nightscreen/run/2', ...run, ...listed },
+              text: formatRunDescription(run) + formatListed(listed),
             };
           },
         });
       }),
     );
-}
-
-/** Where each rejected row stands and why; not what it holds, which is personal data. */
-function formatRejects(rejects: RunFacts['rejects']): string {
-  if (rejects.length === 0) return '';
-  const rows = rejects.map(({ line, column, reason, reference }) => [
-    `line ${line}`,
-    reference ?? '-',
-    column ?? '-',
-    rejectWords[reason],
-  ]);
-  return `\nRejected rows\n${formatTable(rows)}`;
 }
 
 function addResume(runs: Command, act: Act): void {

@@ -1,23 +1,57 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
+import type { PublishedList } from '../../lists/listed-party.js';
 import type { RosterSettings } from '../../roster/settings.js';
+import type { RunSummary } from '../../runs/session/run-summary.js';
+import type { PlanSelection } from '../../store/screening-plan.js';
 import { chooseStoredRoster, type RosterChoice } from '../choose-rosters.js';
 import { examples } from '../examples.js';
-import type { Act } from '../invocation.js';
+import type { Act, Outcome } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
+import { addBecauseOf, mostNamed } from '../present-because-of.js';
 import { presentPreview } from '../present-preview.js';
 import { presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
+import type { OpenWorkplace } from '../workplace.js';
 
 interface ScreenOptions extends RosterChoice {
   due?: true;
   new?: true;
   all?: true;
+  becauseOf?: string;
   dryRun?: true;
   maxSearches?: number;
 }
 
-const toSelection = (options: ScreenOptions): 'due' | 'new' | 'all' =>
-  options.all ? 'all' : options.new ? 'new' : 'due';
+const toSelection = (options: ScreenOptions): PlanSelection => {
+  if (options.all) return 'all';
+  if (options.new) return 'new';
+  return options.becauseOf === undefined || options.due ? 'due' : 'forced';
+};
+
+async function preview(
+  workplace: OpenWorkplace,
+  roster: RosterSettings,
+  selection: PlanSelection,
+  list: PublishedList | undefined,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  if (!list) {
+    const { previewScreening } = await import('../../runs/planning/preview-screening.js');
+    return presentPreview(await previewScreening(workplace, roster, selection));
+  }
+  const { previewBecauseOf } = await import('../../runs/checks/preview-because-of.js');
+  const options = { selection, list, mostNamed };
+  const found = await previewBecauseOf(workplace, roster, options, signal);
+  return addBecauseOf(presentPreview(found.preview), found);
+}
+
+async function present(workplace: OpenWorkplace, summary: RunSummary): Promise<Outcome> {
+  const { describeBecauseOf } = await import('../../runs/checks/describe-because-of.js');
+  const becauseOf = await describeBecauseOf(workplace.database, summary.runId, mostNamed);
+  const outcome = presentRun(summary);
+  return becauseOf ? addBecauseOf(outcome, becauseOf) : outcome;
+}
 
 /** Adds `screen`. */
 export function addScreenCommand(program: Command, act: Act): void {
@@ -27,6 +61,10 @@ export function addScreenCommand(program: Command, act: Act): void {
     .addOption(new Option('--due', 'customers whose screening is due (the default)').conflicts(['new', 'all']))
     .addOption(new Option('--new', 'only customers that were never screened as they are now').conflicts(['due', 'all']))
     .addOption(new Option('--all', 'every customer').conflicts(['due', 'new']))
+    .option(
+      '--because-of <list>',
+      'search now for whom this published list may mean; only for them unless --due says more',
+    )
     .addOption(
       // A file is stored when it is read, and a preview stores nothing.
       new Option('--dry-run', 'say how many searches it would take, and make none').conflicts('file'),
@@ -36,13 +74,19 @@ export function addScreenCommand(program: Command, act: Act): void {
     .option('--roster <name>', 'which roster')
     .addHelpText(
       'after',
-      examples(['screen --due --dry-run', 'screen --new --max-searches 500', 'screen --all --roster retail']),
+      examples([
+        'screen --due --dry-run',
+        'screen --new --max-searches 500',
+        'screen --all --roster retail',
+        'screen --because-of sdn.csv --dry-run',
+      ]),
     )
     .action((options: ScreenOptions) =>
       act(async (invocation) => {
-        const { previewScreening } = await import('../../runs/planning/preview-screening.js');
         const { runScreening } = await import('../../runs/screening-run.js');
-        const { maxSearches } = options;
+        const { maxSearches, becauseOf: listFile } = options;
+        const { readPublishedList } = await import('../../lists/read-published-list.js');
+        const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
         return withWorkplace(invocation, {
           command: 'screen',
           prepare: (config) => {
@@ -51,10 +95,11 @@ export function addScreenCommand(program: Command, act: Act): void {
           },
           work: async (workplace, roster) => {
             const selection = toSelection(options);
-            if (options.dryRun) return presentPreview(await previewScreening(workplace, roster, selection));
+            const { signal } = invocation;
+            if (options.dryRun) return preview(workplace, roster, selection, list, signal);
             const importFirst = options.file !== undefined;
             const plan = { kind: 'screen', roster, selection, importFirst, writeReport: false } as const;
-            return presentRun(await runScreening(workplace, { ...plan, maxSearches }, invocation.signal));
+            return present(workplace, await runScreening(workplace, { ...plan, maxSearches, becauseOf: list }, signal));
           },
         });
       }),

@@ -18,7 +18,8 @@ export async function playNight(config: Config, clock: Clock, terminal: Terminal
   const { runScreening } = await import('../../runs/screening-run.js');
   const { runSweep } = await import('../../runs/sweep-run.js');
   const { writeRunReport } = await import('../../runs/reports/report-run.js');
-  const workplace = await buildWorkplace({ config, command: 'demo', tell: showProgress(terminal, '  '), clock });
+  const { tell, close } = showProgress(terminal, config.settings.service.rate.perSecond, '  ');
+  const workplace = await buildWorkplace({ config, command: 'demo', tell, clock });
   try {
     const [roster] = workplace.settings.rosters;
     if (!roster) throw new Error('the demo has no roster');
@@ -31,5 +32,6 @@ export async function playNight(config: Config, clock: Clock, terminal: Terminal
     return { screening, sweep, report: report.directory };
   } finally {
     await workplace.close();
+    close();
   }
 }

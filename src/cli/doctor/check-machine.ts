@@ -7,32 +7,47 @@ import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
 import { findNextRun } from '../../scheduling/next-run.js';
 import { planJobs } from '../../scheduling/plan-jobs.js';
+import type { Queryable } from '../../store/database.js';
 import { describeError } from '../describe-error.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
-/** Tries the database and counts the migrations that wait. */
-export async function checkDatabase(config: Config): Promise<Finding> {
+/** Tries the database, counts the migrations that wait, and says who works in it. */
+export async function checkDatabase(config: Config): Promise<Finding[]> {
   const { openDatabase } = await import('../../store/open-database.js');
   const { pendingMigrations } = await import('../../store/migrate.js');
   const url = config.secret('DATABASE_URL');
   const { folder } = config.settings.database;
   const place = url === undefined ? `embedded in ${folder}` : 'Postgres';
-  if (url === undefined && !existsSync(folder)) return well('database', `${place}, made at first use`);
+  if (url === undefined && !existsSync(folder)) return [well('database', `${place}, made at first use`)];
   try {
     const database = await openDatabase(url === undefined ? { folder } : { url }, 'nightscreen doctor');
     try {
       const pending = await pendingMigrations(database);
-      if (pending.length === 0) return well('database', `${place}, schema up to date`);
+      if (pending.length === 0)
+        return [well('database', `${place}, schema up to date`), ...(await listHolders(database))];
       const message = `${place}, ${pending.length} migrations wait`;
-      return doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now');
+      return [doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now')];
     } finally {
       await database.close();
     }
   } catch (error) {
     const { message, next } = describeError(error);
     const advice = next ?? 'check DATABASE_URL or database.folder';
-    return error instanceof RunLockedError ? doubtful('database', message, advice) : wrong('database', message, advice);
+    return [
+      error instanceof RunLockedError ? doubtful('database', message, advice) : wrong('database', message, advice),
+    ];
   }
+}
+
+/** Says who is at work on what; a lease that its holder left behind is freed by time alone. */
+async function listHolders(database: Queryable): Promise<Finding[]> {
+  const { describeHolder, readHeldLeases } = await import('../../store/leases.js');
+  return (await readHeldLeases(database)).map((holder) => {
+    const words = `held by ${describeHolder(holder)}`;
+    if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);
+    const message = `${words}: its process has ended without a word`;
+    return doubtful(`lease ${holder.key}`, message, 'nothing: the next start takes it over and goes on with its run');
+  });
 }
 
 function findExisting(folder: string): string {

@@ -17,23 +17,23 @@ export async function askCanary(
   ordinal: number,
   canary: Canary,
 ): Promise<CanaryOutcome> {
-  const request = { type: canary.type, name: canary.name };
-  let outcome: ControlOutcome = await searchBesidePlan(session, client, request);
-  for (let asks = 1; outcome.kind === 'failed' && asks < maxAsks; asks += 1) {
-    outcome = await searchBesidePlan(session, client, request);
+  const { type, name, expect, topics = [], label = null } = canary;
+  let answer: ControlOutcome = await searchBesidePlan(session, client, { type, name });
+  for (let asks = 1; answer.kind === 'failed' && asks < maxAsks; asks += 1) {
+    answer = await searchBesidePlan(session, client, { type, name });
   }
-  if (outcome.kind === 'failed') {
-    const found = `no valid answer: ${outcome.reason}`;
-    return { ordinal, ...canary, verdict: 'failed', found, responseId: null };
+  const asked = { ordinal, type, name, expect, topics, label, askedAt: session.workplace.clock.now() };
+  if (answer.kind === 'failed') {
+    return { ...asked, verdict: 'failed', found: `no valid answer: ${answer.reason}`, responseId: null };
   }
   const { organisationId, digestKey } = session.organisation;
-  const { body } = outcome;
+  const { body } = answer;
   const digest = digestAnswer(digestKey, body);
-  const matchSet = toMatchSet(outcome.answer);
+  const matchSet = toMatchSet(answer.answer);
   const ids = await session.write((transaction) =>
-    saveResponses(transaction, organisationId, [{ digest, body, matchSet }], session.workplace.clock.now()),
+    saveResponses(transaction, organisationId, [{ digest, body, matchSet }], asked.askedAt),
   );
   const found = judgeCanary(canary, matchSet);
   const responseId = ids.get(digest.toString('hex')) ?? null;
-  return { ordinal, ...canary, verdict: found === null ? 'passed' : 'failed', found, responseId };
+  return { ...asked, verdict: found === null ? 'passed' : 'failed', found, responseId };
 }

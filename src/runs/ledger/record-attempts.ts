@@ -1,4 +1,4 @@
-import type { AttemptObserver } from '../../client/calls/attempt-observer.js';
+import type { AttemptEnd, AttemptObserver } from '../../client/calls/attempt-observer.js';
 import type { AttemptRecord, SearchAttempts } from '../../store/search-attempts.js';
 import type { NoteRepeat } from './note-repeats.js';
 
@@ -27,12 +27,17 @@ export function recordAttempts(requestId: number, attemptId: number, noteRepeat:
           startedAt: attempt.startedAt,
           endedAt: end.endedAt,
           status: end.status,
-          // What never left this machine, nobody can have counted or billed.
-          outcome: end.isSent ? end.outcome : 'not_sent',
+          outcome: toLedgerOutcome(end),
           serviceRequestId: end.requestId ?? null,
         });
       },
     },
     finish: () => ({ attempts, unsentIds: notedIds }),
   };
+}
+
+/** What never left this machine, nobody can have counted or billed; of what was given up on its way nobody here knows. */
+function toLedgerOutcome({ isSent, outcome }: AttemptEnd): string {
+  if (!isSent) return 'not_sent';
+  return outcome === 'aborted' ? 'unknown' : outcome;
 }

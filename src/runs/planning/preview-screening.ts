@@ -1,31 +1,62 @@
 import type { RosterSettings } from '../../roster/settings.js';
 import { findLastAccount } from '../../store/organisations.js';
-import { countPlan, type PlanSelection } from '../../store/screening-plan.js';
+import { countPlan, listUrgentOverBudget, type PlanCounts } from '../../store/plan-counts.js';
+import type { PlanSelection } from '../../store/screening-plan.js';
 import { openImportedRoster } from '../rosters/roster-scope.js';
 import type { Workplace } from '../workplace.js';
-import { toPlanInput } from './plan-screenings.js';
+import { expectControlSearches, toPlanInput } from './plan-input.js';
 
 /** What a run of this selection would do now, without storing or calling anything. */
-export interface ScreeningPreview {
+export interface ScreeningPreview extends PlanCounts {
   roster: string;
-  inScope: number;
-  planned: number;
-  /** Customers by reason to plan or to skip them. */
-  reasons: Readonly<Record<string, number>>;
-  searches: number;
+  selection: PlanSelection;
+  /** Calls to be made, control searches included and repeats not. */
+  calls: number;
+  controlSearches: number;
+  /** How long the calls take at the configured rate. */
   minutes: number;
+  /** What the calls cost, where the price is known. */
+  cost: { amount: number; currency: string } | null;
+  /** References of customers whom the budget leaves out although they are overdue or were never screened as they are; the first 100. */
+  leftOut: readonly string[];
+  /** Calls that the caps leave, or null where nothing is capped. */
+  budget: { leftForAll: number; leftForReserved: number } | null;
 }
 
-/** The plan of a screening as it would be made now from the roster as last imported; the account is the one last used. */
+const mostLeftOut = 100;
+
+/** The plan of a screening as it would be made now from the roster as last imported; the account is the one last used. `runId` is a run whose forced screenings count. */
 export async function previewScreening(
   workplace: Workplace,
   roster: RosterSettings,
   selection: PlanSelection,
+  runId: number | null = null,
 ): Promise<ScreeningPreview> {
+  const { database, settings } = workplace;
   const { rosterId } = await openImportedRoster(workplace, roster.name);
-  const account = await findLastAccount(workplace.database, rosterId, workplace.settings.service.mode ?? 'test');
-  const input = toPlanInput(workplace, rosterId, account?.accountId ?? null, selection);
-  const { inScope, planned, reasons, searches } = await countPlan(workplace.database, input);
-  const minutes = Math.ceil(searches / workplace.settings.service.rate.perSecond / 6) / 10;
-  return { roster: roster.name, inScope, planned, reasons, searches, minutes };
+  const account = await findLastAccount(database, rosterId, settings.service.mode ?? 'test');
+  const request = { rosterId, accountId: account?.accountId ?? null, selection };
+  const { input, budget } = await toPlanInput(workplace, database, request, runId);
+  const counts = await countPlan(database, input);
+  const controlSearches = expectControlSearches(settings, counts.searches);
+  const calls = counts.searches + controlSearches;
+  const { leftForAll, leftForReserved } = budget;
+  return {
+    roster: roster.name,
+    selection,
+    ...counts,
+    calls,
+    controlSearches,
+    minutes: Math.ceil(calls / settings.service.rate.perSecond / 6) / 10,
+    cost: toCost(settings.budget, calls),
+    leftOut: 'over_budget' in counts.reasons ? await listUrgentOverBudget(database, input, mostLeftOut) : [],
+    budget: leftForReserved === Number.POSITIVE_INFINITY ? null : { leftForAll, leftForReserved },
+  };
+}
+
+function toCost(
+  { pricePerSearch, currency }: Workplace['settings']['budget'],
+  calls: number,
+): ScreeningPreview['cost'] {
+  return pricePerSearch === undefined ? null : { amount: Math.round(calls * pricePerSearch * 100) / 100, currency };
 }

@@ -1,7 +1,8 @@
 import type { Client } from '../../client/create-client.js';
-import { saveCanaryOutcomes } from '../../store/canary-outcomes.js';
+import { findControlRound } from '../../store/canary-outcomes.js';
 import { findAnsweredRequest } from '../../store/work-list.js';
 import { askCanary } from '../canaries/ask-canary.js';
+import { recordCanary } from '../canaries/record-canary.js';
 import { searchBesidePlan } from '../ledger/search-beside-plan.js';
 import { outlastOutage, type Patience } from '../outages/outlast-outage.js';
 import type { RunSession } from '../session/run-session.js';
@@ -12,9 +13,17 @@ import type { RunSession } from '../session/run-session.js';
  */
 export type ServiceCondition = 'works' | 'recovered' | 'blind' | 'unknown';
 
-/** Makes a control search, a canary or else one that this run has had answered; throws RunHalted when the run waits no longer. */
-export async function checkService(session: RunSession, client: Client, patience: Patience): Promise<ServiceCondition> {
-  const control = await findControl(session);
+/**
+ * Makes a control search, a canary or else one that this run has had answered, after so many searches; throws RunHalted when the run waits
+ * no longer.
+ */
+export async function checkService(
+  session: RunSession,
+  client: Client,
+  patience: Patience,
+  searches: number,
+): Promise<ServiceCondition> {
+  const control = await findControl(session, searches);
   if (control === undefined) return 'unknown';
   const { value: isWell, hadToWait } = await outlastOutage(patience, (signal) =>
     control({ ...session, signal }, client),
@@ -25,13 +34,14 @@ export async function checkService(session: RunSession, client: Client, patience
 
 type Control = (session: RunSession, client: Client) => Promise<boolean>;
 
-async function findControl({ workplace, run }: RunSession): Promise<Control | undefined> {
+async function findControl({ workplace, run }: RunSession, searches: number): Promise<Control | undefined> {
   const canaries = [...workplace.settings.canaries.entries()];
   const [ordinal, canary] = canaries.find(([, { expect }]) => expect === 'match') ?? canaries[0] ?? [];
   if (ordinal !== undefined && canary !== undefined) {
     return async (session, client) => {
       const outcome = await askCanary(session, client, ordinal, canary);
-      await session.write((transaction) => saveCanaryOutcomes(transaction, run.runId, [outcome]));
+      const round = await findControlRound(workplace.database, run.runId);
+      await recordCanary(session, { round, occasion: 'control', searches }, outcome);
       return outcome.verdict === 'passed';
     };
   }

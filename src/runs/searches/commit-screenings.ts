@@ -2,11 +2,11 @@ import { detectChanges, type KnownAnswer } from '../../changes/detect-changes.js
 import { toPartyState } from '../../matches/customer-state.js';
 import type { MatchSet } from '../../matches/match.js';
 import { toMatchSet } from '../../matches/to-match-set.js';
+import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
 import { type NewChangeEvent, saveChangeEvents } from '../../store/change-events.js';
 import { insertCommitBatch } from '../../store/commit-batches.js';
 import type { Queryable } from '../../store/database.js';
-import type { Account } from '../../store/organisations.js';
 import { type NewPartyState, type PartyStateRow, readPartyStates, savePartyStates } from '../../store/party-states.js';
 import { readMatchSets, saveResponses } from '../../store/responses.js';
 import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
@@ -14,6 +14,7 @@ import { type SearchAttempts, saveAttempts } from '../../store/search-attempts.j
 import type { SearchTask } from '../../store/work-list.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import type { RunSession } from '../session/run-session.js';
+import type { WatchedAccount } from '../watching/watched-account.js';
 
 /** A search of the run that has come to its end, with all its attempts. */
 export interface FinishedSearch {
@@ -28,7 +29,7 @@ export interface FinishedSearch {
  */
 export async function commitScreenings(
   session: RunSession,
-  account: Account,
+  account: WatchedAccount,
   finished: readonly FinishedSearch[],
 ): Promise<void> {
   await session.write(async (transaction) => {
@@ -55,8 +56,9 @@ export async function commitScreenings(
   });
 }
 
-interface AnsweredTask {
-  task: SearchTask;
+/** Parties whose request has been answered. */
+export interface AnsweredTask {
+  task: Pick<SearchTask, 'requestId' | 'parties'>;
   responseId: number;
   matchSet: MatchSet;
 }
@@ -81,10 +83,11 @@ async function storeAnswers(
   });
 }
 
-async function judgeAnswers(
+/** What answers change for their parties, each compared with its own last state on the account. */
+export async function judgeAnswers(
   transaction: Queryable,
   session: RunSession,
-  account: Account,
+  account: WatchedAccount,
   answered: readonly AnsweredTask[],
 ): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
   const partyIds = answered.flatMap(({ task }) => task.parties.map((party) => party.partyId));
@@ -93,7 +96,7 @@ async function judgeAnswers(
   const answers = answered.flatMap(({ task, responseId, matchSet }) =>
     task.parties.map(({ partyId, customerVersion }) => ({
       party: { partyId, responseId, requestId: task.requestId, customerVersion, settingsDigest },
-      matchSet,
+      matchSet: treatAsCut(matchSet, account.listCap),
       known: known.get(partyId),
     })),
   );
@@ -115,8 +118,14 @@ async function judgeAnswers(
   return { events, states };
 }
 
-const isSameAnswer = (answer: { party: { responseId: number }; known: PartyStateRow | undefined }): boolean =>
-  answer.known?.responseId === answer.party.responseId;
+/** Whether the answer is the stored one and hides as much as it did: a list that is taken for whole now shows what is gone. */
+const isSameAnswer = (answer: {
+  party: { responseId: number };
+  matchSet: MatchSet;
+  known: PartyStateRow | undefined;
+}): boolean =>
+  answer.known?.responseId === answer.party.responseId &&
+  (answer.matchSet.truncated || answer.known.unreturned.length === 0);
 
 function toKnownAnswer(state: PartyStateRow | undefined, matchSets: ReadonlyMap<number, MatchSet>): KnownAnswer | null {
   const matchSet = state && matchSets.get(state.responseId);

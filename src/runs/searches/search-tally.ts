@@ -1,3 +1,4 @@
+import type { ScreeningOutcome } from '../../screening/screen.js';
 import { RunHalted } from '../session/run-halted.js';
 
 /** How far a run's searches have come, and how many more this start may make. */
@@ -6,6 +7,9 @@ export class SearchTally {
   readonly total: number;
   /** How many of them are answered. */
   done: number;
+  /** Since this start: calls that were sent, and what the answers held. */
+  calls = 0;
+  found = { matches: 0, hits: 0 };
   readonly #limit: number;
   #handedOut = 0;
   #isLimitReached = false;
@@ -19,6 +23,23 @@ export class SearchTally {
   /** How many more searches may be made before the limit is reached. */
   get affordable(): number {
     return Math.max(0, this.#limit - this.#handedOut);
+  }
+
+  /** A search has come to its end after so many calls. */
+  note(outcome: ScreeningOutcome, calls: number): void {
+    this.calls += calls;
+    if (outcome.kind !== 'screened') return;
+    const { results } = outcome.answer;
+    this.done += 1;
+    this.found = {
+      matches: this.found.matches + results.length,
+      hits: this.found.hits + results.filter((result) => result.match).length,
+    };
+  }
+
+  /** How many searches this start has made. */
+  get handedOut(): number {
+    return this.#handedOut;
   }
 
   /** One more search is made. */

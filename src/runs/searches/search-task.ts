@@ -1,12 +1,13 @@
 import type { Client } from '../../client/create-client.js';
 import type { CallOptions } from '../../client/operation.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
-import type { Account } from '../../store/organisations.js';
 import type { SearchTask } from '../../store/work-list.js';
+import type { CanaryRounds } from '../canaries/canary-rounds.js';
 import type { NoteRepeat } from '../ledger/note-repeats.js';
 import { recordAttempts } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import type { RunSession } from '../session/run-session.js';
+import type { WatchedAccount } from '../watching/watched-account.js';
 import type { FinishedSearch } from './commit-screenings.js';
 import type { SearchTally } from './search-tally.js';
 import type { StopSignals } from './stop-signals.js';
@@ -15,10 +16,11 @@ import type { StopSignals } from './stop-signals.js';
 export interface SearchContext {
   session: RunSession;
   client: Client;
-  account: Account;
+  account: WatchedAccount;
   outage: OutageWatch;
   noteRepeat: NoteRepeat;
   tally: SearchTally;
+  canaries: CanaryRounds;
   signals: StopSignals;
 }
 
@@ -43,10 +45,12 @@ export async function searchTask(
   const outcome = waitSignal.aborted
     ? notSent
     : await screen(client.aml, request, { ...options, signal, waitSignal, observer });
-  if (outcome.kind === 'screened') tally.done += 1;
+  const attempts = finish();
+  tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length);
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
-  workplace.tell({ kind: 'progress', runId, stage: 'screen', done: tally.done, total: tally.total });
-  return { task, attempts: finish(), outcome };
+  const { done, total, calls, found } = tally;
+  workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total, calls, found });
+  return { task, attempts, outcome };
 }
 
 /** Whether the service itself answered, whatever it said. */

@@ -34,11 +34,12 @@ export async function settleTasks(context: SearchContext): Promise<void> {
 
 /** Asks until there is an answer, or the request is shown to be at fault; `unknown` when nothing can show it. */
 async function settleTask(context: SearchContext, patience: Patience, task: SearchTask): Promise<ServiceCondition> {
-  const { session, client } = context;
+  const { session, client, tally, canaries } = context;
   for (;;) {
+    if (!(await canaries.askIfDue())) return 'blind';
     const failure = await askAlone(context, task);
     if (failure === null) return 'works';
-    const condition = await checkService(session, client, patience);
+    const condition = await checkService(session, client, patience, tally.done);
     if (condition === 'works') await commitFailures(session, [failure]);
     if (condition !== 'recovered') return condition;
   }

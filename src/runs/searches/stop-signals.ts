@@ -3,7 +3,7 @@ import { toSignalHalt } from '../session/run-halted.js';
 import { abortLater } from './abort-later.js';
 
 /** How long answers may still arrive once somebody asked to stop. */
-const stopGraceMs = 5_000;
+export const stopGraceMs = 5_000;
 
 /** What stops the searches of a run: a wish, an outage that lasted too long, or what one of them met. */
 export interface StopSignals {

@@ -1,12 +1,14 @@
+import { RosterError } from '../../errors.js';
 import type { RunKind } from '../../reports/run-facts.js';
-import { readRoster } from '../../roster/read-roster.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { readLastActivity } from '../../store/find-runs.js';
-import { readImportOrigin } from '../../store/merge-roster.js';
-import type { Account } from '../../store/organisations.js';
+import { type Account, readAccountName } from '../../store/organisations.js';
+import { readRunKeys } from '../../store/run-keys.js';
 import type { RunRow } from '../../store/run-row.js';
 import { hasOutcomes, type PlanSelection } from '../../store/screening-plan.js';
 import type { Workplace } from '../workplace.js';
+import { describeRosterChange } from './describe-roster-change.js';
+import { nameChangedSettings, toStoredSettings } from './name-changed-settings.js';
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
 
@@ -17,38 +19,94 @@ export interface Intention {
   mode: 'test' | 'live';
   /** Null while the service cannot be asked. */
   account: Account | null;
+  keyFingerprint: string;
   /** The roster to be read first, or null when it is not. */
   roster: RosterSettings | null;
   /** Somebody named the run to go on with: neither its age nor the roster of today matters. */
   isNamed: boolean;
 }
 
-/** Why an open run must not be gone on with in place of what is wanted now, or null; throws RosterError when the roster cannot be read. */
-export async function findObstacle(workplace: Workplace, open: RunRow, intention: Intention): Promise<string | null> {
-  const { database, clock, settingsDigest } = workplace;
-  const { account } = intention;
-  if (open.kind !== intention.kind) return `it was a run of kind ${open.kind}`;
-  if (open.selection !== intention.selection) return `it asked about ${open.selection} customers`;
-  if (open.settingsDigest !== settingsDigest) return 'the settings have changed since';
-  if (open.mode !== intention.mode) return `it ran with a ${open.mode} key`;
-  if (account && account.accountId !== open.accountId && (await hasOutcomes(database, open.runId))) {
-    return 'it ran under another account';
-  }
-  if (intention.isNamed) return null;
-  const idleMs = clock.now().getTime() - (await readLastActivity(database, open)).getTime();
-  if (idleMs > resumableForMs) return 'nothing has been saved by it for twelve hours';
-  return intention.roster && open.stage !== 'started' && (await hasRosterChanged(workplace, open, intention.roster))
-    ? 'the roster has changed since'
-    : null;
+/** Whether an open run may be gone on with. */
+export interface Comparison {
+  /** Why it must not be gone on with in place of what is wanted now, or null. */
+  obstacle: string | null;
+  /** What is no longer as it was and hinders nothing. */
+  differences: readonly string[];
 }
 
-async function hasRosterChanged(workplace: Workplace, open: RunRow, roster: RosterSettings): Promise<boolean> {
-  const imported = await readImportOrigin(workplace.database, open.runId);
-  const reading = await readRoster(roster, workplace.secret);
+/**
+ * Compares an open run with what is wanted now and names what differs, with old and new value. Throws RosterError when the roster cannot
+ * be read.
+ */
+export async function findObstacle(workplace: Workplace, open: RunRow, intention: Intention): Promise<Comparison> {
+  const changed = open.settings ? nameChangedSettings(open.settings, toStoredSettings(workplace.settings)) : [];
+  const obstacle =
+    findOtherWish(open, intention) ??
+    findOtherSettings(workplace, open, changed) ??
+    (await findOtherAccount(workplace, open, intention)) ??
+    (await findAge(workplace, open, intention));
+  if (obstacle !== null) return { obstacle, differences: [] };
+  const rosterChange = open.stage === 'started' ? null : await findOtherRoster(workplace, open, intention);
+  if (rosterChange !== null && !intention.isNamed) return { obstacle: rosterChange, differences: [] };
+  const differences = [
+    ...changed.map(({ words }) => words),
+    ...(await findOtherKey(workplace, open, intention)),
+    ...(rosterChange === null ? [] : [`${rosterChange}; it goes on with the roster as it was imported`]),
+  ];
+  return { obstacle: null, differences };
+}
+
+function findOtherWish(open: RunRow, { kind, selection, mode }: Intention): string | null {
+  if (open.kind !== kind) return `it was a run of kind ${open.kind}, and a run of kind ${kind} is wanted`;
+  if (open.selection !== selection) return `it asked about ${open.selection} customers, and ${selection} are wanted`;
+  return open.mode === mode ? null : `it ran with a ${open.mode} key, and this key is a ${mode} one`;
+}
+
+function findOtherSettings(
+  { settingsDigest }: Workplace,
+  open: RunRow,
+  changed: ReturnType<typeof nameChangedSettings>,
+): string | null {
+  if (open.settingsDigest === settingsDigest) return null;
+  const named = changed.filter(({ isShaping }) => isShaping).map(({ words }) => words);
+  return `the settings have changed since${named.length === 0 ? '' : `: ${named.join(', ')}`}`;
+}
+
+async function findOtherAccount({ database }: Workplace, open: RunRow, { account }: Intention): Promise<string | null> {
+  if (!account || account.accountId === open.accountId || !(await hasOutcomes(database, open.runId))) return null;
+  const before = open.accountId === null ? 'none' : await readAccountName(database, open.accountId);
+  return `it ran under another account: ${before}, and this key is of ${await readAccountName(database, account.accountId)}`;
+}
+
+async function findAge({ database, clock }: Workplace, open: RunRow, { isNamed }: Intention): Promise<string | null> {
+  if (isNamed) return null;
+  const last = await readLastActivity(database, open);
+  const isOld = clock.now().getTime() - last.getTime() > resumableForMs;
+  return isOld ? `nothing has been saved by it for twelve hours, since ${last.toISOString()}` : null;
+}
+
+/** A run that somebody named goes on also when its roster cannot be read any more. */
+async function findOtherRoster(
+  workplace: Workplace,
+  open: RunRow,
+  { roster, isNamed }: Intention,
+): Promise<string | null> {
+  if (roster === null) return null;
   try {
-    for await (const _ of reading.rows);
-    return imported?.source !== reading.source || imported.digest !== reading.digest();
-  } finally {
-    await reading.close();
+    return await describeRosterChange(workplace, open.runId, roster);
+  } catch (error) {
+    if (isNamed && error instanceof RosterError) return `the roster cannot be read now (${error.message})`;
+    throw error;
   }
+}
+
+/** Another key of the same account hinders nothing. */
+async function findOtherKey(
+  { database }: Workplace,
+  open: RunRow,
+  { keyFingerprint }: Intention,
+): Promise<readonly string[]> {
+  const last = (await readRunKeys(database, open.runId)).at(-1);
+  if (last === undefined || last === keyFingerprint) return [];
+  return [`the key had the fingerprint ${last} and has ${keyFingerprint}`];
 }

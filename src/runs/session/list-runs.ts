@@ -2,6 +2,7 @@ import { ConfigError } from '../../errors.js';
 import type { RunFacts, RunKind, RunState } from '../../reports/run-facts.js';
 import type { Database } from '../../store/database.js';
 import { readRun, readRuns } from '../../store/find-runs.js';
+import { describeHolder, readHeldLeases } from '../../store/leases.js';
 import { readRosterNames } from '../../store/organisations.js';
 import { readRunFacts } from '../../store/run-facts.js';
 import { toRunId } from '../../store/run-id.js';
@@ -18,6 +19,8 @@ export interface RunListing {
   startedAt: Date;
   finishedAt: Date | null;
   resumed: number;
+  /** Whoever works on it now and when it was last heard of; null when it is not running, or its process has died. */
+  heldBy: string | null;
   planned: number | null;
   screened: number | null;
   failed: number | null;
@@ -28,6 +31,7 @@ export interface RunListing {
 /** The newest runs, newest first. */
 export async function listRuns(database: Database, limit: number): Promise<readonly RunListing[]> {
   const rosters = await readRosterNames(database);
+  const leases = (await readHeldLeases(database)).filter(({ expiresInMs }) => expiresInMs > 0);
   return (await readRuns(database, limit)).map((run) => ({
     runId: toRunId(run),
     roster: run.rosterId === null ? null : (rosters.get(run.rosterId) ?? null),
@@ -37,12 +41,18 @@ export async function listRuns(database: Database, limit: number): Promise<reado
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     resumed: run.resumed,
+    heldBy: run.state === 'running' ? describeOwner(leases, run) : null,
     planned: run.sums?.counts.planned ?? null,
     screened: run.sums?.counts.screened ?? null,
     failed: run.sums?.counts.failed ?? null,
     remaining: run.sums?.counts.remaining ?? null,
     changes: run.sums?.counts.changes ?? null,
   }));
+}
+
+function describeOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow): string | null {
+  const held = leases.find(({ key, epoch }) => key === run.leaseKey && epoch === run.epoch);
+  return held ? describeHolder(held) : null;
 }
 
 /** The run that `text` names; throws ConfigError when there is none. */

@@ -1,18 +1,22 @@
-import { ConfigError, RosterError } from '../../errors.js';
+import { ConfigError, LeaseLostError, RosterError } from '../../errors.js';
 import type { RunKind } from '../../reports/run-facts.js';
-import { computeRunSums } from '../../store/compute-run-sums.js';
+import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
 import type { Queryable } from '../../store/database.js';
 import { findOpenRun } from '../../store/find-runs.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
 import { ensureOrganisation, type Organisation } from '../../store/organisations.js';
 import { clearStaging } from '../../store/roster-staging.js';
+import { noteRunHolder } from '../../store/run-holders.js';
 import { toRunId } from '../../store/run-id.js';
 import type { RunRow } from '../../store/run-row.js';
 import { closeRun, insertRun, takeOverRun } from '../../store/runs.js';
 import type { PlanSelection } from '../../store/screening-plan.js';
 import { markInFlightUnknown } from '../../store/search-attempts.js';
 import type { Workplace } from '../workplace.js';
+import type { Comparison } from './find-obstacle.js';
 import { keepLease, leaseTtlMs } from './keep-lease.js';
+import { toStoredSettings } from './name-changed-settings.js';
+import { watchWrites } from './watch-writes.js';
 
 /** The right to run something, kept alive; `signal` is aborted when somebody asks to stop, or with LeaseLostError. */
 export interface HeldLease {
@@ -41,8 +45,8 @@ export interface RunRequest {
   roster: string | null;
   mode: 'test' | 'live';
   selection: PlanSelection | null;
-  /** Says why an open run must not be gone on with, or null; without it no open run is. */
-  findObstacle?: (open: RunRow) => Promise<string | null>;
+  /** Says whether an open run may be gone on with, and what differs; without it no open run is. */
+  findObstacle?: (open: RunRow) => Promise<Comparison>;
   /** Goes on with the open run of this number or with none. */
   resumeOnly?: number | undefined;
 }
@@ -60,7 +64,7 @@ export async function withLease<T>(
   work: (held: HeldLease) => Promise<T>,
 ): Promise<T> {
   const { database, clock, owner } = workplace;
-  const lease = await waitForLease(database, clock, leaseKey, owner, leaseTtlMs);
+  const lease = await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal);
   const kept = keepLease(database, lease);
   try {
     return await work({ lease, signal: AbortSignal.any([signal, kept.signal]) });
@@ -79,32 +83,46 @@ export async function withRun<T>(
   request: RunRequest,
   work: (session: RunSession) => Promise<T>,
 ): Promise<T> {
+  const watch = watchWrites(workplace.tell);
   const write: RunSession['write'] = (work) =>
-    workplace.database.transaction(async (transaction) => {
-      await assertLease(transaction, held.lease);
-      return work(transaction);
-    });
+    watch(
+      workplace.database.transaction(async (transaction) => {
+        await assertLease(transaction, held.lease);
+        return work(transaction);
+      }),
+    );
   const run = await openRun(workplace, held.lease, request, write);
   const { organisation, roster } = request;
   const session = { ...held, workplace, organisation, roster, run, runId: toRunId(run), write };
   const isResumed = run.resumed > 0;
   const { runId } = session;
-  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster, resumed: isResumed });
+  const found = isResumed ? { found: await countFound(workplace.database, run.runId) } : {};
+  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster, resumed: isResumed, ...found });
   try {
     return await work(session);
   } catch (error) {
     if (error instanceof ConfigError || error instanceof RosterError) {
       const state = isResumed ? 'stopped' : 'refused';
       await close(session, state, error.message);
+    } else if (isWish(session.signal, error)) {
+      await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed');
     }
     throw error;
   }
 }
 
+/** Whether somebody asked to stop, and neither a lost lease nor a fault of ours ended the run. */
+const isWish = (signal: AbortSignal, error: unknown): boolean =>
+  signal.aborted && error === signal.reason && !(error instanceof LeaseLostError);
+
 async function close(session: RunSession, state: 'stopped' | 'refused', reason: string): Promise<void> {
   const { run, workplace } = session;
-  const end = { state, stateReasons: [reason], stage: null, finishedAt: workplace.clock.now(), sums: run.sums };
-  await session.write((transaction) => closeRun(transaction, run.runId, end));
+  await session.write(async (transaction) => {
+    const sums = state === 'stopped' && run.kind !== 'sweep' ? await computeRunSums(transaction, run.runId) : run.sums;
+    const end = { state, stateReasons: [reason], stage: null, finishedAt: workplace.clock.now(), sums };
+    await closeRun(transaction, run.runId, end);
+  });
+  workplace.tell({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });
 }
 
 async function openRun(
@@ -115,20 +133,23 @@ async function openRun(
 ): Promise<RunRow> {
   const { database, clock, owner } = workplace;
   const open = await findOpenRun(database, lease.key);
-  const obstacle = open && (request.findObstacle ? await request.findObstacle(open) : 'it starts afresh each time');
+  const { obstacle, differences } = open ? await compare(request, open) : nothingOpen;
   if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || obstacle)) {
     const message = obstacle
       ? `it cannot be resumed: ${obstacle}`
       : 'a later run of the same roster has taken its place';
     throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
   }
+  if (open && !obstacle) tellDifferences(workplace, open, differences);
   return write(async (transaction) => {
+    const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
     if (open && !obstacle) {
       await markInFlightUnknown(transaction, open.runId);
+      await noteRunHolder(transaction, open.runId, holder);
       return takeOverRun(transaction, open.runId, lease.epoch, owner);
     }
     if (open && obstacle) await abandon(workplace, transaction, open, obstacle);
-    return insertRun(transaction, {
+    const run = await insertRun(transaction, {
       organisationId: request.organisation.organisationId,
       rosterId: request.rosterId,
       mode: request.mode,
@@ -138,10 +159,28 @@ async function openRun(
       epoch: lease.epoch,
       owner,
       settingsDigest: workplace.settingsDigest,
+      settings: toStoredSettings(workplace.settings),
       version: workplace.version,
-      startedAt: clock.now(),
+      startedAt: holder.takenAt,
     });
+    await noteRunHolder(transaction, run.runId, holder);
+    return run;
   });
+}
+
+const nothingOpen: Comparison = { obstacle: null, differences: [] };
+
+async function compare(request: RunRequest, open: RunRow): Promise<Comparison> {
+  if (request.findObstacle) return request.findObstacle(open);
+  return { obstacle: 'it starts afresh each time', differences: [] };
+}
+
+/** Names what is no longer as it was, before anything is done under it. */
+function tellDifferences({ tell }: Workplace, open: RunRow, differences: readonly string[]): void {
+  if (differences.length === 0) return;
+  const runId = toRunId(open);
+  const message = `${runId} goes on, and not all is as it was begun with: ${differences.join('; ')}`;
+  tell({ kind: 'warning', runId, code: 'resumed_with_differences', message });
 }
 
 /** Closes a run that nobody will go on with; what it found stays for the next report of the roster. */

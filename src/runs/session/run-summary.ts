@@ -12,6 +12,8 @@ export interface RunSummary {
   /** Why the state is not `complete`. */
   reasons: readonly string[];
   exitCode: number;
+  /** What a reader should know of a run that may be complete all the same. */
+  remarks?: readonly string[];
   counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'>;
   /** Folder of the run's files, or null when none were written. */
   artifacts: string | null;

@@ -120,7 +120,7 @@ describe('a screening that meets trouble', () => {
     ]);
     const summary = await run(await work());
     const calls = sandbox.ledger().filter((call) => call.path === '/aml/search').length;
-    expect(calls).toBe(people.length + canaries.length + 4);
+    expect(calls).toBe(people.length + 2 * canaries.length + 4);
     expect(summary).toMatchObject({ state: 'complete', counts: { attempts: calls } });
   });
 

@@ -17,6 +17,7 @@ import { keepLease, leaseTtlMs } from '../../../src/runs/session/keep-lease.js';
 import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
+import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
 import type { Database } from '../../../src/store/database.js';
 import { assertLease, waitForLease } from '../../../src/store/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -60,6 +61,9 @@ const readFolder = async (folder: string): Promise<string> => {
     .map((entry) => readFile(join(entry.parentPath, entry.name), 'utf8'));
   return (await Promise.all(texts)).join('\n');
 };
+
+/** A live key searches only within a budget. */
+const amplyPaid = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, pricePerSearch: 0.1 });
 
 describe('what must not be lost, mixed up or told wrongly', () => {
   const databases = testDatabases('postgres');
@@ -156,7 +160,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const { sandbox, work, run } = await begin();
     await run(await work());
     sandbox.setFaults([{ path: '/api_keys/public', status: 503, times: 100 }]);
-    const live = { apiKey: sandbox.livePrivateKey };
+    const live = { apiKey: sandbox.livePrivateKey, settings: { budget: amplyPaid } };
     const stopped = await run(await work(live));
     expect(stopped.state).toBe('stopped');
     sandbox.setFaults([]);
@@ -167,7 +171,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('what a test key found does not count as screened in a run that ends under a live key', async () => {
     const { sandbox, database, work, run } = await begin();
     await run(await work({ settings: slow(sandbox) }), { maxSearches: 4 });
-    const resumed = await run(await work({ apiKey: sandbox.livePrivateKey }));
+    const resumed = await run(await work({ apiKey: sandbox.livePrivateKey, settings: { budget: amplyPaid } }));
     expect(resumed.state).toBe('complete');
     const facts = await showRun(database, resumed.runId);
     expect(facts.mode).toBe('live');
@@ -263,6 +267,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
       from: 'night@example.org',
       to: ['compliance@example.org'],
       attach: 'none' as const,
+      earlyWarning: false,
       timeoutMs: 5_000,
     },
   });
@@ -449,7 +454,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
 
   it('settings that shape no answer leave the cause of a change with the service', () => {
     const settings = configSchema.parse({});
-    const otherPages = configSchema.parse({ sweep: { perPage: 50 }, screening: { cadenceHours: 48 } });
+    const otherPages = configSchema.parse({ sweep: { perPage: 50 }, screening: { cadenceHours: 12 } });
     expect(digestSettings(otherPages)).toBe(digestSettings(settings));
   });
 });

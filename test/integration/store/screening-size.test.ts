@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { listTierDues, toCadence } from '../../../src/screening/cadence.js';
 import { insertCommitBatch } from '../../../src/store/commit-batches.js';
 import type { Database } from '../../../src/store/database.js';
 import { migrate } from '../../../src/store/migrate.js';
@@ -48,10 +49,23 @@ async function measureNight(database: Database): Promise<void> {
       insert into screening_request (organisation_id, type, name) select 1, 'person', 'Name ' || n from generate_series(1, ${customers}) n;
       insert into customer (roster_id, reference, version, record_digest, first_import_id, last_import_id)
         select 1, 'C-' || n, 1, 'd', 1, 1 from generate_series(1, ${customers}) n;
+      insert into customer_version (customer_id, version, import_id, record)
+        select n, 1, 1, '{"parties": []}' from generate_series(1, ${customers}) n;
       insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
       insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
+      insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
+        select 1, n, 1, n, 1, 1, 's', now() - interval '1 day', 'clear' from generate_series(1, ${customers}) n;
     `);
-  const plan = { rosterId: 1, accountId: 1, selection: 'due', dueBefore: now, leaveAfterDays: 7 } as const;
+  const plan = {
+    runId: 1,
+    rosterId: 1,
+    accountId: 1,
+    selection: 'due',
+    tiers: listTierDues(toCadence({ cadenceHours: 24 }), now),
+    leaveAfterDays: 7,
+    reuse: null,
+    allowance: null,
+  } as const;
   await database.transaction((transaction) => insertPlan(transaction, 1, plan));
   // As in a run: the work list is being read while outcomes are saved.
   const tasks = readSearchTasks(database, 1, batchSize)[Symbol.asyncIterator]();

@@ -7,6 +7,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   clock: [],
   client: ['errors', 'clock'],
   roster: ['errors'],
+  lists: ['errors'],
   screening: ['roster', 'client', 'errors'],
   matches: ['screening', 'roster', 'errors'],
   dossiers: ['client', 'errors'],
@@ -19,6 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'clock',
     'client',
     'roster',
+    'lists',
     'screening',
     'matches',
     'dossiers',
@@ -49,7 +51,20 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** Upstream order of the places: `import type` may point to any place earlier in it. */
 const upstream = [
-  ...['errors', 'clock', 'client', 'roster', 'screening', 'matches', 'dossiers', 'changes', 'reports', 'mail', 'store'],
+  ...[
+    'errors',
+    'clock',
+    'client',
+    'roster',
+    'lists',
+    'screening',
+    'matches',
+    'dossiers',
+    'changes',
+    'reports',
+    'mail',
+    'store',
+  ],
   ...['runs', 'scheduling', 'logging', 'config', 'jobs', 'cli'],
 ];
 

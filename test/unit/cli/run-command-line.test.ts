@@ -23,6 +23,7 @@ async function run(
       written.stderr += text;
     },
     isScreen: false,
+    columns: 80,
     hasColours: false,
   };
   const exitCode = await runCommandLine({ words: words.split(' ').filter(Boolean), environment, folder, terminal });

@@ -15,6 +15,7 @@ import { toReportJson } from '../../../src/reports/to-report-json.js';
 import { toVisibleText } from '../../../src/reports/visible-text.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import {
+  buildCanary,
   buildChange,
   buildCounts,
   buildMatch,
@@ -83,7 +84,7 @@ function buildHostileFacts(payload: string): RunFacts {
       confirmed: 1,
     },
     rejects: [{ line: 2, column: payload, reason: 'missing_name', reference: payload, fields: { [payload]: payload } }],
-    canaries: [{ type: 'person', name: payload, expect: 'match', verdict: 'failed', found: payload }],
+    canaries: [buildCanary({ name: payload, verdict: 'failed', found: payload, label: payload, topics: [payload] })],
   };
 }
 

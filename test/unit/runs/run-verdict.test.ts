@@ -30,7 +30,16 @@ const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => (
 });
 const fired = { configured: 2, failed: 0 };
 const judge = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
-  toRunVerdict({ sums: sums(), haltedBecause: null, canaries: fired, mode: 'test', ...end });
+  toRunVerdict({
+    urgentOverBudget: 0,
+    sums: sums(),
+    disagreements: [],
+    haltedBecause: null,
+    canaries: fired,
+    alarms: [],
+    mode: 'test',
+    ...end,
+  });
 
 it('a run is complete only when everybody was screened, the canaries fired and the sums hold', () => {
   expect(judge({})).toEqual({ state: 'complete', reasons: [] });

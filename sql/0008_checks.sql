@@ -1,0 +1,80 @@
+-- Single checks, published lists that forced searches, and measured recall; all of it evidence.
+
+alter table run drop constraint run_kind_check;
+alter table run add constraint run_kind_check
+  check (kind in ('import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure'));
+
+-- A run that a published list began asks about the customers that it forces, and about nobody else.
+alter table run drop constraint run_selection_check;
+alter table run add constraint run_selection_check check (selection in ('due', 'new', 'all', 'forced'));
+
+-- One ad-hoc search: who asked for it and why; what it came to hangs on the answer.
+create table single_check (
+  run_id bigint primary key references run,
+  request_id bigint not null references screening_request,
+  -- As it was typed; what was sent stands in the request.
+  name text not null,
+  reason text not null check (reason <> ''),
+  asked_by text not null,
+  asked_at timestamptz not null,
+  outcome text not null check (outcome in ('in_progress', 'answered', 'not_answered')),
+  -- Stable code of what stood in the way.
+  outcome_reason text,
+  response_id bigint references response,
+  -- What the answer said when it came.
+  verdict text not null check (verdict in ('clear', 'below_threshold', 'incompletely_seen', 'open_hit', 'not_screened')),
+  ended_at timestamptz,
+  check ((outcome = 'answered') = (response_id is not null)),
+  check ((outcome = 'answered') = (verdict <> 'not_screened')),
+  check ((outcome = 'in_progress') = (ended_at is null))
+);
+
+-- The published list that was compared with the customers before a run was planned; whom it forced stands in that run's plan.
+create table list_comparison (
+  run_id bigint primary key references run,
+  file text not null,
+  format text not null,
+  -- SHA-256 (hex) of every file that was read.
+  files jsonb not null,
+  digest text not null,
+  listed integer not null,
+  spellings integer not null,
+  compared_parties integer not null default 0,
+  forced_parties integer not null default 0,
+  forced_customers integer not null default 0,
+  -- Null until every customer has been compared with it.
+  compared_at timestamptz
+);
+
+-- A measurement of recall, whose sample is stored before it is searched for.
+create table assurance (
+  run_id bigint primary key references run,
+  file text not null,
+  format text not null,
+  files jsonb not null,
+  digest text not null,
+  listed integer not null,
+  seed text not null,
+  spelling text not null check (spelling in ('as_listed', 'variants')),
+  sample_size integer not null,
+  at_least double precision
+);
+
+create table assurance_item (
+  run_id bigint not null references assurance,
+  ordinal integer not null,
+  request_id bigint not null references screening_request,
+  listed_id text,
+  listed_name text not null,
+  type text not null check (type in ('person', 'entity')),
+  script text not null,
+  -- How the name that was sent differs from the listed one.
+  variant text not null,
+  sent_name text not null,
+  outcome text not null check (outcome in ('remaining', 'answered', 'failed')),
+  outcome_reason text,
+  response_id bigint references response,
+  answered_at timestamptz,
+  primary key (run_id, ordinal),
+  check ((outcome = 'answered') = (response_id is not null))
+);

@@ -1,0 +1,120 @@
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ConfigError } from '../../errors.js';
+import { partyTypes } from '../../roster/customer.js';
+import type { AssuranceOptions } from '../../runs/checks/assurance/run-assurance.js';
+import { examples } from '../examples.js';
+import { exitCodes } from '../exit-code.js';
+import { formatTable } from '../format-table.js';
+import type { Act, Invocation, Outcome } from '../invocation.js';
+import { parseWholeNumber } from '../parse-number.js';
+import { presentAssurance } from '../present-assurance.js';
+import { loadInvocationConfig, requireService, withWorkplace } from '../session.js';
+
+interface AssureOptions {
+  list?: string;
+  sample?: number;
+  seed?: string;
+  asListed?: true;
+  variants?: true;
+  type?: (typeof partyTypes)[number];
+  atLeast?: number;
+  dryRun?: true;
+}
+
+/** A share from 0 to 1, also written with a per cent sign. */
+function parseShare(text: string): number {
+  const [, digits, percent] = /^(\d{1,3}(?:\.\d{1,6})?) ?(%?)$/.exec(text) ?? [];
+  const share = Number(digits) / (percent ? 100 : 1);
+  if (digits !== undefined && share >= 0 && share <= 1) return share;
+  throw new InvalidArgumentError('It must be a share from 0 to 1, or per cent such as 95%.');
+}
+
+const describeStrata = (strata: Readonly<Record<string, number>>): string =>
+  Object.entries(strata)
+    .map(([stratum, names]) => `${names} ${stratum}`)
+    .join('; ');
+
+const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
+
+async function readOptions(invocation: Invocation, options: AssureOptions): Promise<AssuranceOptions> {
+  if (options.list === undefined)
+    throw refuse('flag --list', 'is missing: the published list whose names are searched for');
+  if (options.sample === undefined) throw refuse('flag --sample', 'is missing: how many names are searched for');
+  const { readPublishedList } = await import('../../lists/read-published-list.js');
+  const list = await readPublishedList(resolve(invocation.folder, options.list));
+  if (options.type === undefined && list.parties.some((party) => party.type === null)) {
+    const message = `is missing: ${list.file} does not say of all its names whether they are persons or entities`;
+    throw refuse('flag --type', message);
+  }
+  const { sample: size, seed, type, atLeast } = options;
+  return { list, size, seed, type, atLeast, spelling: options.variants ? 'variants' : 'as_listed' };
+}
+
+async function preview(invocation: Invocation, options: AssuranceOptions): Promise<Outcome> {
+  const { previewAssurance } = await import('../../runs/checks/assurance/preview-assurance.js');
+  const found = previewAssurance(loadInvocationConfig(invocation).settings, options);
+  const { cost } = found;
+  return {
+    exitCode: exitCodes.complete,
+    document: { schema: 'nightscreen/assurance-preview/1', ...found },
+    text: formatTable([
+      ['list', `${found.file}: ${found.listed} entries, SHA-256 ${found.digest}`],
+      ['sample', `${found.calls} names, seed ${found.seed}: ${describeStrata(found.strata)}`],
+      ['calls', `${found.calls}; repeats not counted`],
+      ['minutes', String(found.minutes)],
+      [
+        'cost',
+        cost === null ? 'unknown: budget.pricePerSearch is not set' : `${cost.amount.toFixed(2)} ${cost.currency}`,
+      ],
+    ]),
+  };
+}
+
+async function measure(invocation: Invocation, options: AssuranceOptions): Promise<Outcome> {
+  const { runAssurance } = await import('../../runs/checks/assurance/run-assurance.js');
+  return withWorkplace(invocation, {
+    command: 'assure',
+    prepare: (config) => requireService(config, () => options),
+    work: async (workplace) => presentAssurance(await runAssurance(workplace, options, invocation.signal)),
+  });
+}
+
+async function show(invocation: Invocation, runId: string): Promise<Outcome> {
+  const { showAssurance } = await import('../../runs/checks/assurance/assurance-result.js');
+  return withWorkplace(invocation, {
+    command: 'assure show',
+    prepare: () => runId,
+    work: async ({ database }) => ({
+      ...presentAssurance(await showAssurance(database, runId)),
+      exitCode: exitCodes.complete,
+    }),
+  });
+}
+
+/** Adds `assure` and `assure show`. */
+export function addAssureCommand(program: Command, act: Act): void {
+  const assure = program
+    .command('assure')
+    .description('measure how many names of a published list the service finds')
+    .option('--list <file>', 'the published list')
+    .option('--sample <count>', 'how many of its names are searched for', parseWholeNumber(1, 100_000))
+    .option('--seed <text>', 'draws the same sample again')
+    .addOption(new Option('--as-listed', 'send names as the list writes them (the default)').conflicts('variants'))
+    .option('--variants', 'send names with the slips that people make')
+    .addOption(new Option('--type <type>', 'what names are of where the list does not say').choices(partyTypes))
+    .option('--at-least <share>', 'exit with 3 when fewer are found, as in 0.95 or 95%', parseShare)
+    .option('--dry-run', 'say how many calls it takes and what they cost, and make none')
+    .addHelpText('after', examples(['assure --list sdn.csv --sample 500 --at-least 95%', 'assure show 12']))
+    .action((options: AssureOptions) =>
+      act(async (invocation) => {
+        const read = await readOptions(invocation, options);
+        return options.dryRun ? preview(invocation, read) : measure(invocation, read);
+      }),
+    );
+  assure
+    .command('show <run>')
+    .description('show a measurement that was made')
+    .addHelpText('after', examples(['assure show 12', 'assure show 12 --json']))
+    .action((runId: string) => act((invocation) => show(invocation, runId)));
+}

@@ -1,0 +1,76 @@
+import { type Command, Option } from 'commander';
+import { ConfigError } from '../../errors.js';
+import { partyTypes } from '../../roster/customer.js';
+import type { Question } from '../../runs/checks/check-question.js';
+import { findCurrentUser } from '../current-user.js';
+import { examples } from '../examples.js';
+import { exitCodes } from '../exit-code.js';
+import type { Act, Invocation, Outcome } from '../invocation.js';
+import { presentCheck } from '../present-check.js';
+import { requireService, withWorkplace } from '../session.js';
+
+interface CheckOptions {
+  type?: (typeof partyTypes)[number];
+  reason?: string;
+  show?: string;
+}
+
+function toQuestion(name: string | undefined, { type, reason }: CheckOptions): Question {
+  const missing = [
+    ...(name === undefined ? [{ where: 'argument name', message: 'is missing: whom to ask about' }] : []),
+    ...(type === undefined ? [{ where: 'flag --type', message: 'is missing: person or entity' }] : []),
+    ...(reason === undefined
+      ? [{ where: 'flag --reason', message: 'is missing: why this name is asked about; it is kept as evidence' }]
+      : []),
+  ];
+  if (name === undefined || type === undefined || reason === undefined) {
+    throw new ConfigError(missing.map((problem) => ({ ...problem, path: '' })));
+  }
+  return { name, type, reason, askedBy: findCurrentUser() };
+}
+
+async function ask(invocation: Invocation, name: string | undefined, options: CheckOptions): Promise<Outcome> {
+  const { runCheck } = await import('../../runs/checks/run-check.js');
+  const { toCheckedRequest } = await import('../../runs/checks/check-question.js');
+  return withWorkplace(invocation, {
+    command: 'check',
+    prepare: (config) =>
+      requireService(config, () => {
+        const question = toQuestion(name, options);
+        toCheckedRequest(question);
+        return question;
+      }),
+    work: async (workplace, question) => {
+      const { result, exitCode } = await runCheck(workplace, question, invocation.signal);
+      return presentCheck(result, exitCode);
+    },
+  });
+}
+
+async function show(invocation: Invocation, runId: string): Promise<Outcome> {
+  const { showCheck } = await import('../../runs/checks/check-result.js');
+  return withWorkplace(invocation, {
+    command: 'check --show',
+    prepare: () => runId,
+    work: async ({ database }) => presentCheck(await showCheck(database, runId), exitCodes.complete),
+  });
+}
+
+/** Adds `check`. */
+export function addCheckCommand(program: Command, act: Act): void {
+  program
+    .command('check [name]')
+    .description('ask about one name, with a reason, and keep question and answer as evidence')
+    .addOption(new Option('--type <type>', 'what the name is of').choices(partyTypes))
+    .option('--reason <text>', 'why it is asked about')
+    .addOption(new Option('--show <run>', 'show a check that was made').conflicts(['type', 'reason']))
+    .addHelpText(
+      'after',
+      examples(['check "Erika Muster" --type person --reason "onboarding, file 4711"', 'check --show 12 --json']),
+    )
+    .action((name: string | undefined, options: CheckOptions) =>
+      act((invocation) =>
+        options.show === undefined ? ask(invocation, name, options) : show(invocation, options.show),
+      ),
+    );
+}

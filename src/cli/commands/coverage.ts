@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { formatCount } from '../../reports/format-count.js';
+import type { Coverage } from '../../runs/coverage/measure-coverage.js';
+import type { CoverageSums } from '../../runs/coverage/sum-coverage.js';
+import { describeCounts } from '../describe-counts.js';
+import { describeSpan } from '../describe-progress.js';
+import { examples } from '../examples.js';
+import { exitCodes } from '../exit-code.js';
+import { formatTable } from '../format-table.js';
+import type { Act } from '../invocation.js';
+import { parseWholeNumber } from '../parse-number.js';
+import { withWorkplace } from '../session.js';
+
+interface CoverageOptions {
+  roster?: string;
+  list?: number;
+}
+
+const head = ['roster', 'tier', 'in scope', 'valid', 'never', 'changed', 'overdue', 'last failed', 'oldest screening'];
+
+function toRow(roster: string, tier: string, sums: CoverageSums): (string | number)[] {
+  const { inScope, valid, never, changed, overdue, failedBecause, oldestScreenedAt, oldestAgeHours } = sums;
+  const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
+  const oldest =
+    oldestScreenedAt === null || oldestAgeHours === null
+      ? '-'
+      : `${oldestScreenedAt.toISOString().slice(0, 16).replace('T', ' ')} (${describeSpan(Math.round(oldestAgeHours * 3_600))})`;
+  return [roster, tier, ...[inScope, valid, never, changed, overdue, failed].map(formatCount), oldest];
+}
+
+function toRows(roster: string, { total, tiers }: Pick<Coverage, 'total' | 'tiers'>): (string | number)[][] {
+  const present = Object.entries(tiers).filter(([, sums]) => sums.inScope > 0);
+  return [...present.map(([tier, sums]) => toRow(roster, tier, sums)), toRow(roster, 'all', total)];
+}
+
+function formatCoverage(coverage: Coverage): string {
+  const { rosters, total, cadence } = coverage;
+  if (rosters.length === 0) return 'no roster was imported yet\n';
+  const rows = rosters.flatMap((roster) => toRows(roster.roster, roster));
+  const together = rosters.length > 1 ? toRows('all', coverage) : [];
+  const listed = rosters.flatMap(({ roster, uncovered }) =>
+    uncovered.map(({ reference, tier, standing, lastScreenedAt, failedBecause }) => [
+      roster,
+      tier,
+      standing,
+      reference,
+      lastScreenedAt?.toISOString() ?? 'never',
+      failedBecause ?? '',
+    ]),
+  );
+  return [
+    formatTable([head, ...rows, ...together]),
+    `\nstates       ${describeCounts(total.states)}\n`,
+    Object.keys(total.failedBecause).length === 0 ? '' : `last failed  ${describeCounts(total.failedBecause)}\n`,
+    `cadence      ${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}\n`,
+    listed.length === 0 ? '' : `\nNot covered\n${formatTable(listed)}`,
+  ].join('');
+}
+
+/** Adds `coverage`. */
+export function addCoverageCommand(program: Command, act: Act): void {
+  program
+    .command('coverage')
+    .description('who is validly screened, never screened or overdue; exit code 3 when anybody is not covered')
+    .option('--roster <name>', 'only this roster')
+    .option(
+      '--list <count>',
+      'name the worst so many customers of each roster by their reference',
+      parseWholeNumber(1, 1_000_000),
+    )
+    .addHelpText('after', examples(['coverage', 'coverage --roster retail --list 20', 'coverage --json']))
+    .action((options: CoverageOptions) =>
+      act(async (invocation) => {
+        const { measureCoverage } = await import('../../runs/coverage/measure-coverage.js');
+        return withWorkplace(invocation, {
+          command: 'coverage',
+          prepare: () => ({ roster: options.roster, list: options.list ?? 0 }),
+          work: async (workplace, choice) => {
+            const coverage = await measureCoverage(workplace, choice);
+            return {
+              exitCode: coverage.isCovered ? exitCodes.complete : exitCodes.incomplete,
+              document: { schema: 'nightscreen/coverage/1', ...coverage },
+              text: formatCoverage(coverage),
+            };
+          },
+        });
+      }),
+    );
+}

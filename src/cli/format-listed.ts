@@ -1,0 +1,32 @@
+import { formatCount } from '../reports/format-count.js';
+import { describeReason, rejectWords } from '../reports/reason-words.js';
+import type { RunListed } from '../runs/session/list-of-run.js';
+import { formatTable } from './format-table.js';
+
+/** Where each rejected row stands and why; not what it holds, which is personal data. */
+function formatRejects({ rejects, rejectsInAll }: RunListed): string {
+  if (rejects.length === 0) return '';
+  const rows = rejects.map(({ line, column, reason, reference }) => [
+    `line ${line}`,
+    reference ?? '-',
+    column ?? '-',
+    rejectWords[reason],
+  ]);
+  const more = rejectsInAll - rejects.length;
+  const rest = more > 0 ? `and ${formatCount(more)} more: --list rejected --limit ${rejectsInAll}\n` : '';
+  return `\nRejected rows\n${formatTable(rows)}${rest}`;
+}
+
+/** The rows and customers that were asked to be listed. */
+export function formatListed(listed: RunListed): string {
+  const { list, customers, next } = listed;
+  if (list === null || list === 'rejected') return formatRejects(listed);
+  const rows = customers.map(({ reference, planned, because }) => [
+    reference,
+    planned === because ? '' : describeReason(planned),
+    because === null ? '' : describeReason(because),
+  ]);
+  const title = `\n${list.slice(0, 1).toUpperCase()}${list.slice(1)} customers\n`;
+  const more = next === null ? '' : `there are more: --list ${list} --after ${JSON.stringify(next)}\n`;
+  return rows.length === 0 ? `${title}none\n` : `${title}${formatTable(rows)}${more}`;
+}

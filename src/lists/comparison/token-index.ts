@@ -1,0 +1,130 @@
+import { isWithinEdits } from './edit-distance.js';
+import type { NameToken } from './fold-name.js';
+
+/** How alike two words are, by what they have in common; short words that merely sound alike are many. */
+const likenesses = {
+  text: 1,
+  sound: 0.95,
+  shortSound: 0.8,
+  oneEdit: 0.85,
+  shortEdit: 0.7,
+  vowelless: 0.95,
+  shortVowelless: 0.85,
+  skeleton: 0.75,
+  twoEdits: 0.7,
+};
+const shortestSound = 4;
+const shortestEdited = 4;
+const shortestEditedSurely = 5;
+const shortestEditedTwice = 8;
+const shortestVowelless = 2;
+const shortestSkeleton = 4;
+const shortestJoinedSkeleton = 5;
+const maxRemembered = 100_000;
+
+/** The words of a list, found again by letters, sound, consonants, and small slips. */
+export class TokenIndex {
+  readonly #tokens: NameToken[] = [];
+  readonly #byText = new Map<string, number>();
+  readonly #bySound = new Map<string, number[]>();
+  readonly #bySkeleton = new Map<string, number[]>();
+  /** Sounds with one letter taken out: two words that share one are at most two edits apart. */
+  readonly #byShortened = new Map<string, number[]>();
+  readonly #isSingle = new Set<number>();
+  readonly #remembered = new Map<string, ReadonlyMap<number, number>>();
+
+  /** The number of a word of the list, which is new when nothing else was spelled so. */
+  add(token: NameToken, isJoined: boolean): number {
+    const known = this.#byText.get(token.text);
+    const id = known ?? this.#tokens.push(token) - 1;
+    if (known === undefined) {
+      this.#byText.set(token.text, id);
+      push(this.#bySound, token.sound, id);
+      if (token.skeleton.length >= shortestVowelless) push(this.#bySkeleton, token.skeleton, id);
+    }
+    if (!isJoined && !this.#isSingle.has(id)) {
+      this.#isSingle.add(id);
+      if (token.sound.length >= shortestEdited)
+        for (const shortened of shorten(token.sound)) push(this.#byShortened, shortened, id);
+    }
+    return id;
+  }
+
+  /** The number of the word that is spelled so; undefined when the list does not have it. */
+  idOf(text: string): number | undefined {
+    return this.#byText.get(text);
+  }
+
+  /** The word of this number. */
+  at(id: number): NameToken | undefined {
+    return this.#tokens[id];
+  }
+
+  /** The numbers of the words that may be this one, each with how alike they are: 1 for the same letters. Slips are looked for in single words only. */
+  find(token: NameToken, isJoined: boolean): ReadonlyMap<number, number> {
+    if (isJoined) return this.#search(token, isJoined);
+    const key = token.isVowelless ? `${token.text}~` : token.text;
+    const known = this.#remembered.get(key);
+    if (known) return known;
+    const found = this.#search(token, isJoined);
+    if (this.#remembered.size >= maxRemembered) this.#remembered.clear();
+    this.#remembered.set(key, found);
+    return found;
+  }
+
+  #search(token: NameToken, isJoined: boolean): ReadonlyMap<number, number> {
+    const found = new Map<number, number>();
+    const note = (id: number, likeness: number): void => {
+      if (likeness > (found.get(id) ?? 0)) found.set(id, likeness);
+    };
+    const same = this.#byText.get(token.text);
+    if (same !== undefined) note(same, likenesses.text);
+    if (/\d/.test(token.text) || token.text.length === 1) return found;
+    const soundLikeness = token.sound.length < shortestSound ? likenesses.shortSound : likenesses.sound;
+    for (const id of this.#bySound.get(token.sound) ?? []) note(id, soundLikeness);
+    for (const id of this.#bySkeleton.get(token.skeleton) ?? []) note(id, this.#judgeSkeleton(token, id, isJoined));
+    if (!isJoined) for (const id of this.#findEdited(token)) note(id, this.#judgeEdits(token, id));
+    return found;
+  }
+
+  #judgeSkeleton({ skeleton, isVowelless }: NameToken, id: number, isJoined: boolean): number {
+    if (isVowelless || this.#tokens[id]?.isVowelless) {
+      return skeleton.length > shortestVowelless ? likenesses.vowelless : likenesses.shortVowelless;
+    }
+    return skeleton.length >= (isJoined || !this.#isSingle.has(id) ? shortestJoinedSkeleton : shortestSkeleton)
+      ? likenesses.skeleton
+      : 0;
+  }
+
+  #findEdited({ sound }: NameToken): ReadonlySet<number> {
+    const ids = new Set<number>();
+    if (sound.length < shortestEdited) return ids;
+    for (const id of this.#byShortened.get(sound) ?? []) ids.add(id);
+    for (const key of shorten(sound)) {
+      for (const id of this.#byShortened.get(key) ?? []) ids.add(id);
+      for (const id of this.#bySound.get(key) ?? []) ids.add(id);
+    }
+    return ids;
+  }
+
+  #judgeEdits({ sound }: NameToken, id: number): number {
+    const other = this.#tokens[id]?.sound ?? '';
+    const shortest = Math.min(sound.length, other.length);
+    if (shortest < shortestEdited) return 0;
+    if (isWithinEdits(sound, other, 1))
+      return shortest < shortestEditedSurely ? likenesses.shortEdit : likenesses.oneEdit;
+    return shortest >= shortestEditedTwice && isWithinEdits(sound, other, 2) ? likenesses.twoEdits : 0;
+  }
+}
+
+function push(map: Map<string, number[]>, key: string, id: number): void {
+  const ids = map.get(key);
+  if (ids) ids.push(id);
+  else map.set(key, [id]);
+}
+
+function shorten(sound: string): ReadonlySet<string> {
+  const shortened = new Set<string>();
+  for (let at = 0; at < sound.length; at += 1) shortened.add(sound.slice(0, at) + sound.slice(at + 1));
+  return shortened;
+}

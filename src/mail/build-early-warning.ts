@@ -1,0 +1,85 @@
+import { describeChange } from '../reports/change-words.js';
+import { countNoun } from '../reports/format-count.js';
+import { formatDay, formatTime } from '../reports/format-time.js';
+import type { CriticalChange, RunFacts } from '../reports/run-facts.js';
+import { describeTopic } from '../reports/topic-words.js';
+import { toVisibleText } from '../reports/visible-text.js';
+import type { MailMessage } from './mail-message.js';
+import { toHtml, toText } from './message-body.js';
+import { digestMessageId } from './message-id.js';
+import type { MessageLines } from './message-lines.js';
+import type { MailSettings } from './settings.js';
+
+/** Critical changes of a run that is still going on. */
+export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organisation' | 'mode'> {
+  /** How many there are, from the first to the last of these change numbers. */
+  changes: number;
+  firstChangeId: number;
+  lastChangeId: number;
+  queuedAt: Date;
+  /** Whether control searches are made; those of the run have passed so far. */
+  hasCanaries: boolean;
+  /** The first of them; no more than fit into a message. */
+  listed: readonly CriticalChange[];
+}
+
+/**
+ * The provisional message that tells one recipient about critical changes before the report does; the same changes and recipient always
+ * have the same Message-ID. Customers are named by reference, and in words only with `attach: full`.
+ */
+export function buildEarlyWarning(warning: EarlyWarning, recipient: string, settings: MailSettings): MailMessage {
+  const { runId, roster, mode, firstChangeId, lastChangeId, queuedAt } = warning;
+  const lines = toLines(warning, settings.attach === 'full');
+  const context = [mode === 'test' ? 'TEST key' : '', toVisibleText(roster ?? ''), formatDay(queuedAt)];
+  return {
+    messageId: digestMessageId(
+      ['provisional', runId, firstChangeId, lastChangeId, recipient.toLowerCase()],
+      settings.from,
+    ),
+    from: settings.from,
+    to: recipient,
+    subject: `[PROVISIONAL] ${describeCount(warning)} - ${context.filter((word) => word !== '').join(', ')}`,
+    date: queuedAt,
+    text: toText(lines),
+    html: toHtml(lines),
+    attachments: [],
+  };
+}
+
+const describeCount = ({ changes }: EarlyWarning): string => countNoun(changes, 'critical change');
+
+function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
+  const { runId, roster, organisation, mode, changes, listed, queuedAt, hasCanaries } = warning;
+  const more = changes - listed.length;
+  return {
+    headline: `PROVISIONAL: ${describeCount(warning)}, while the run is still going on`,
+    sentences: [
+      ...(mode === 'test' ? ['TEST: made with a test key, this is not evidence.'] : []),
+      hasCanaries ? 'The control searches have passed so far.' : 'No control searches are configured.',
+      'The run is not finished: its report tells all of this again and has the last word.',
+    ],
+    details: [
+      ...listed.map((change) => describeCritical(change, isNamed)),
+      ...(more > 0 ? [`and ${countNoun(more, 'more', 'more')}, which the report will list`] : []),
+    ],
+    facts: [
+      ['Roster', toVisibleText(roster ?? 'none')],
+      ['Organisation', toVisibleText(organisation)],
+      ['Run', `${runId}, not finished`],
+      ['As of', formatTime(queuedAt)],
+    ],
+    closing: isNamed
+      ? 'This message holds personal data: treat it accordingly.'
+      : 'Customers are named by reference only; who they are is in the roster.',
+  };
+}
+
+function describeCritical(change: CriticalChange, isNamed: boolean): string {
+  const { party, isBaseline, after } = change;
+  const what = isBaseline ? 'First screening, flagged as hit' : describeChange(change);
+  const topics = (after?.topics ?? []).map(describeTopic).join(', ');
+  const role = party.role === 'customer' ? '' : ` (${party.role.replaceAll('_', ' ')})`;
+  const who = isNamed ? ` ${party.name}` : '';
+  const whom = isNamed && after !== null ? `, as ${after.name}` : '';
+  return toVisibleText(`${party.reference}${who}${role}: ${what}${topics === '' ? '' : ` - ${topics}`}${whom}`);
+}

@@ -1,0 +1,20 @@
+import type { Client } from '../../client/create-client.js';
+import { countSearchTasks } from '../../store/work-list.js';
+import type { Patience } from '../outages/outlast-outage.js';
+import type { RunSession } from '../session/run-session.js';
+import { askRound } from './ask-round.js';
+
+/**
+ * Stage: the control searches before any customer is searched, also each time the run is resumed. True when everything came as
+ * expected so far. Throws RunHalted when the service cannot be asked at all.
+ */
+export async function openCanaries(session: RunSession, client: Client, patience: Patience): Promise<boolean> {
+  const { workplace, run, runId } = session;
+  if (workplace.settings.canaries.length === 0) {
+    const message = 'no canaries are configured: nothing shows that the service still finds a listed party';
+    workplace.tell({ kind: 'warning', runId, code: 'no_canaries', message });
+  }
+  const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
+  const occasion = run.resumed > 0 ? 'resumed' : 'start';
+  return askRound(session, client, patience, { occasion, searches: total - remaining });
+}

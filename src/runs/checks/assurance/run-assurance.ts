@@ -1,0 +1,180 @@
+import { randomBytes } from 'node:crypto';
+import { ConfigError } from '../../../errors.js';
+import type { PublishedList } from '../../../lists/listed-party.js';
+import { insertAssurance, readAssurance, readAssuranceItems } from '../../../store/assurances.js';
+import { ensureRequests } from '../../../store/canary-outcomes.js';
+import { noteRunKey } from '../../../store/run-keys.js';
+import type { RunRow } from '../../../store/run-row.js';
+import { closeRun, setRunAccount } from '../../../store/runs.js';
+import { watchOutage } from '../../outages/outage-watch.js';
+import type { Patience } from '../../outages/outlast-outage.js';
+import { outlastOutage } from '../../outages/outlast-outage.js';
+import { requireBudget } from '../../planning/require-budget.js';
+import { identifyAccount, toAssumedMode } from '../../session/identify-account.js';
+import { recordKeys } from '../../session/record-keys.js';
+import { RunHalted } from '../../session/run-halted.js';
+import { openOrganisation, type RunSession, withLease, withRun } from '../../session/run-session.js';
+import type { Workplace } from '../../workplace.js';
+import { addUpSearches } from '../add-up-searches.js';
+import { toStoredList } from '../compare-roster.js';
+import { type AssuranceResult, showAssurance } from './assurance-result.js';
+import { drawSample, type SampledName, type SampleSettings } from './draw-sample.js';
+import { measureRecall } from './measure-recall.js';
+import { searchSample } from './search-sample.js';
+
+const resumableForMs = 12 * 60 * 60 * 1_000;
+
+/** What recall is to be measured on. */
+export interface AssuranceOptions extends Omit<SampleSettings, 'seed'> {
+  list: PublishedList;
+  /** Undefined: drawn at random, and kept. */
+  seed: string | undefined;
+  atLeast: number | undefined;
+}
+
+/** A seed for whoever names none. */
+export const drawSeed = (): string => randomBytes(8).toString('hex');
+
+/**
+ * Measures how many names of a published list the service finds: draws a sample, stores it, searches for each name, and keeps every answer.
+ * A measurement of the same list that was broken off goes on where it stood. Throws ConfigError before anything is spent.
+ */
+export async function runAssurance(
+  workplace: Workplace,
+  options: AssuranceOptions,
+  signal: AbortSignal,
+): Promise<AssuranceResult> {
+  const startedAt = workplace.clock.now();
+  const client = workplace.client();
+  const mode = toAssumedMode(client);
+  if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
+  const organisation = await openOrganisation(workplace);
+  const findObstacle = async (open: RunRow) => ({
+    obstacle: await findOtherMeasurement(workplace, open, { ...options, mode }),
+    differences: [],
+  });
+  const request = {
+    organisation,
+    kind: 'assure',
+    rosterId: null,
+    roster: null,
+    mode,
+    selection: null,
+    findObstacle,
+  } as const;
+  const runId = await withLease(workplace, `assure/${organisation.name}`, signal, (held) =>
+    withRun(workplace, held, request, async (session) => {
+      await storeSample(session, options);
+      const outage = watchOutage(workplace, client, startedAt);
+      const patience = { clock: workplace.clock, outage, signal: session.signal };
+      const halted = await measure(session, patience)
+        .catch((error: unknown) => {
+          if (error instanceof RunHalted) return error;
+          throw error;
+        })
+        .finally(() => outage.close());
+      await closeAssurance(session, halted);
+      return session.runId;
+    }),
+  );
+  return showAssurance(workplace.database, runId);
+}
+
+async function findOtherMeasurement(
+  { database, clock }: Workplace,
+  open: RunRow,
+  wanted: AssuranceOptions & { mode: 'test' | 'live' },
+): Promise<string | null> {
+  const facts = await readAssurance(database, open.runId);
+  if (facts === null) return 'its sample was not drawn yet';
+  if (facts.digest !== wanted.list.digest) return `it measured on ${facts.file}, SHA-256 ${facts.digest.slice(0, 12)}`;
+  if (open.mode !== wanted.mode) return `it ran with a ${open.mode} key, and this key is a ${wanted.mode} one`;
+  if (facts.spelling !== wanted.spelling) return `it sent names ${facts.spelling}, and ${wanted.spelling} are wanted`;
+  if (facts.sampleSize !== wanted.size) return `its sample was of ${facts.sampleSize}, and ${wanted.size} are wanted`;
+  if (wanted.seed !== undefined && facts.seed !== wanted.seed) return `it drew with the seed ${facts.seed}`;
+  const ageMs = clock.now().getTime() - (open.finishedAt ?? open.startedAt).getTime();
+  return ageMs > resumableForMs ? 'it was broken off more than twelve hours ago' : null;
+}
+
+/** Stage: the sample, stored before anything is paid. */
+async function storeSample(session: RunSession, { list, atLeast, ...options }: AssuranceOptions): Promise<void> {
+  const { workplace, organisation, run } = session;
+  if (await readAssurance(workplace.database, run.runId)) return;
+  const seed = options.seed ?? drawSeed();
+  const names: readonly SampledName[] = drawSample(list.parties, { ...options, seed });
+  await session.write(async (transaction) => {
+    const requests = names.map(({ type, sentName: name }) => ({ type, name }));
+    const requestIds = await ensureRequests(transaction, organisation.organisationId, requests);
+    const facts = {
+      ...toStoredList(list),
+      seed,
+      spelling: options.spelling,
+      sampleSize: options.size,
+      atLeast: atLeast ?? null,
+    };
+    await insertAssurance(transaction, run.runId, facts, names, requestIds);
+  });
+}
+
+/** The paid part. */
+async function measure(session: RunSession, patience: Patience): Promise<null> {
+  const { workplace, organisation, run } = session;
+  const client = workplace.client();
+  const keys = recordKeys(session, client);
+  try {
+    const { value: account } = await outlastOutage(patience, (signal) =>
+      identifyAccount(workplace, organisation, client, signal),
+    );
+    requireBudget(workplace.settings, account.isTest ? 'test' : 'live');
+    if (run.accountId !== null && run.accountId !== account.accountId) {
+      const message = 'it was begun under another account: another --seed begins anew';
+      throw new ConfigError([{ where: 'run', path: '', message }]);
+    }
+    await session.write(async (transaction) => {
+      await setRunAccount(transaction, run.runId, account.accountId);
+      await noteRunKey(transaction, run.runId, client.keyFingerprint, workplace.clock.now());
+    });
+    workplace.tell({ kind: 'stage_started', runId: session.runId, stage: 'screen' });
+    await searchSample(session, account.accountId, patience);
+    return null;
+  } finally {
+    await keys.close();
+  }
+}
+
+async function closeAssurance(session: RunSession, halted: RunHalted | null): Promise<void> {
+  const { workplace, run, runId } = session;
+  const end = await session.write(async (transaction) => {
+    const items = await readAssuranceItems(transaction, run.runId);
+    const facts = await readAssurance(transaction, run.runId);
+    const total = measureRecall(items);
+    const sums = await addUpSearches(transaction, run.runId, {
+      made: items.filter((item) => item.outcome !== 'remaining').length,
+      responseIds: items.flatMap(({ responseId }) => responseId ?? []),
+    });
+    const reasons = halted
+      ? [`${halted.message}; ${total.remaining} names remain, and the same command goes on with them`]
+      : findFaults(total, facts?.atLeast ?? null);
+    const state = halted ? 'stopped' : reasons.length > 0 ? 'incomplete' : 'complete';
+    const stage = halted ? null : 'finished';
+    await closeRun(transaction, run.runId, {
+      state,
+      stateReasons: reasons,
+      stage,
+      finishedAt: workplace.clock.now(),
+      sums,
+    });
+    return { state, reasons } as const;
+  });
+  workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, ...end });
+}
+
+function findFaults({ failed, recall }: ReturnType<typeof measureRecall>, atLeast: number | null): readonly string[] {
+  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  return [
+    ...(failed > 0 ? [`${failed} names had no valid answer`] : []),
+    ...(recall !== null && atLeast !== null && recall.share < atLeast
+      ? [`${percent(recall.share)} of the names were found, less than the ${percent(atLeast)} asked for`]
+      : []),
+  ];
+}

@@ -1,0 +1,57 @@
+import { ConfigError } from '../../errors.js';
+import type { PartyState } from '../../matches/customer-state.js';
+import type { MatchSet } from '../../matches/match.js';
+import type { RunState } from '../../reports/run-facts.js';
+import type { Database } from '../../store/database.js';
+import { readMatchSets } from '../../store/responses.js';
+import { toRunId } from '../../store/run-id.js';
+import { readRunKeys } from '../../store/run-keys.js';
+import { readCheck } from '../../store/single-checks.js';
+import { findRun } from '../session/list-runs.js';
+
+/** A single check and its evidence. `not_screened` is its verdict unless the service gave a valid answer. */
+export interface CheckResult {
+  runId: string;
+  state: RunState;
+  verdict: PartyState | 'not_screened';
+  type: 'person' | 'entity';
+  name: string;
+  /** The name as it was sent. */
+  sentName: string;
+  reason: string;
+  askedBy: string;
+  askedAt: Date;
+  endedAt: Date | null;
+  mode: 'test' | 'live';
+  keyFingerprints: readonly string[];
+  /** Why there is no valid answer; empty where there is one. */
+  notAnsweredBecause: readonly string[];
+  /** Keyed digest (hex) of the answer as received. */
+  responseDigest: string | null;
+  /** In rank order. */
+  answer: MatchSet | null;
+  attempts: number;
+}
+
+/** A check as it is stored; throws ConfigError when no check of this name was made. */
+export async function showCheck(database: Database, text: string): Promise<CheckResult> {
+  const run = await findRun(database, text);
+  const check = await readCheck(database, run.runId);
+  if (check === null) {
+    const message = `${toRunId(run)} asked about nobody alone; \`nightscreen runs show\` tells about it`;
+    throw new ConfigError([{ where: 'run', path: '', message }]);
+  }
+  const { outcome, outcomeReason: _, responseId, ...question } = check;
+  const matchSets = await readMatchSets(database, responseId === null ? [] : [responseId]);
+  const answer = responseId === null ? null : (matchSets.get(responseId) ?? null);
+  return {
+    ...question,
+    runId: toRunId(run),
+    state: run.state,
+    mode: run.mode,
+    keyFingerprints: await readRunKeys(database, run.runId),
+    notAnsweredBecause: outcome === 'answered' ? [] : run.stateReasons,
+    answer,
+    attempts: run.sums?.counts.attempts ?? 0,
+  };
+}

@@ -1,0 +1,151 @@
+import { toPartyState } from '../../matches/customer-state.js';
+import type { MatchSet } from '../../matches/match.js';
+import { toMatchSet } from '../../matches/to-match-set.js';
+import { treatAsCut } from '../../matches/treat-as-cut.js';
+import type { ScreeningRequest } from '../../roster/screening-request.js';
+import { ensureRequests } from '../../store/canary-outcomes.js';
+import { readListCap } from '../../store/list-caps.js';
+import type { Account } from '../../store/organisations.js';
+import { saveResponses } from '../../store/responses.js';
+import { noteRunKey } from '../../store/run-keys.js';
+import { closeRun, setRunAccount } from '../../store/runs.js';
+import { type CheckOutcome, finishCheck, insertCheck, readCheck } from '../../store/single-checks.js';
+import { digestAnswer } from '../ledger/digest-answer.js';
+import { searchBesidePlan } from '../ledger/search-beside-plan.js';
+import { readBudget } from '../planning/read-budget.js';
+import { requireBudget } from '../planning/require-budget.js';
+import { identifyAccount, toAssumedMode } from '../session/identify-account.js';
+import { recordKeys } from '../session/record-keys.js';
+import { RunHalted } from '../session/run-halted.js';
+import { openOrganisation, type RunSession, withRun } from '../session/run-session.js';
+import type { Workplace } from '../workplace.js';
+import { addUpSearches } from './add-up-searches.js';
+import { type Question, toCheckedRequest } from './check-question.js';
+import { type CheckResult, showCheck } from './check-result.js';
+import { limitWait } from './limit-wait.js';
+import { withFreeLease } from './with-free-lease.js';
+
+const mostAtOnce = 8;
+const longestWaitMs = 120_000;
+
+/** A check and the exit code of the command that made it: 0 answered, 3 not answered validly, 4 not asked to the end. */
+export interface CheckEnd {
+  result: CheckResult;
+  exitCode: 0 | 3 | 4;
+}
+
+/**
+ * Asks the service about one name, in a run of its own with full evidence: question, reason, who asked, ledger, answer. Eight at a time may
+ * be made beside each other and beside everything else. Throws ConfigError before anything is spent.
+ */
+export async function runCheck(workplace: Workplace, question: Question, signal: AbortSignal): Promise<CheckEnd> {
+  const request = toCheckedRequest(question);
+  const client = workplace.client();
+  const mode = toAssumedMode(client);
+  if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
+  const organisation = await openOrganisation(workplace);
+  const leaseKeys = Array.from({ length: mostAtOnce }, (_, slot) => `check/${organisation.name}/${slot + 1}`);
+  const halted = await withFreeLease(workplace, leaseKeys, signal, (held) => {
+    const run = { organisation, kind: 'check', rosterId: null, roster: null, mode, selection: null } as const;
+    return withRun(workplace, held, run, async (session) => {
+      await noteQuestion(session, question, request);
+      const halt = await answerCheck(session, request).catch((error: unknown) => {
+        if (error instanceof RunHalted) return error;
+        throw error;
+      });
+      return { runId: session.runId, halt: await closeCheck(session, halt) };
+    });
+  });
+  const result = await showCheck(workplace.database, halted.runId);
+  const exitCode = result.verdict !== 'not_screened' ? 0 : halted.halt === null ? 3 : 4;
+  return { result, exitCode };
+}
+
+async function noteQuestion(session: RunSession, question: Question, request: ScreeningRequest): Promise<void> {
+  const { workplace, organisation, run } = session;
+  const { type, name, reason, askedBy } = question;
+  await session.write(async (transaction) => {
+    const [requestId = 0] = await ensureRequests(transaction, organisation.organisationId, [request]);
+    const askedAt = workplace.clock.now();
+    await insertCheck(transaction, run.runId, requestId, { type, name, reason: reason.trim(), askedBy, askedAt });
+  });
+}
+
+/** The paid part; what came of it is stored. Throws RunHalted when the service could not be asked, or not to the end. */
+async function answerCheck(session: RunSession, request: ScreeningRequest): Promise<null> {
+  const { workplace, run } = session;
+  const client = workplace.client();
+  const limited = limitWait(workplace.clock, session.signal, longestWaitMs);
+  const keys = recordKeys(session, client);
+  try {
+    const account = await beginPaidPart(session, limited.signal);
+    const outcome = await searchBesidePlan({ ...session, signal: limited.signal }, client, request);
+    const endedAt = workplace.clock.now();
+    if (outcome.kind === 'failed') {
+      const end: CheckOutcome = { kind: 'not_answered', reason: outcome.reason, endedAt };
+      await session.write((transaction) => finishCheck(transaction, run.runId, end));
+      return null;
+    }
+    await saveAnswer(session, account, { body: outcome.body, matchSet: toMatchSet(outcome.answer) }, endedAt);
+    return null;
+  } finally {
+    limited.clear();
+    await keys.close();
+  }
+}
+
+async function beginPaidPart(session: RunSession, signal: AbortSignal): Promise<Account> {
+  const { workplace, organisation, run } = session;
+  const { clock, database, settings } = workplace;
+  const client = workplace.client();
+  const account = await identifyAccount(workplace, organisation, client, signal);
+  requireBudget(settings, account.isTest ? 'test' : 'live');
+  await session.write(async (transaction) => {
+    await setRunAccount(transaction, run.runId, account.accountId);
+    await noteRunKey(transaction, run.runId, client.keyFingerprint, clock.now());
+  });
+  const { leftForReserved, caps } = await readBudget(database, account.accountId, clock.now(), settings, run.runId);
+  if (leftForReserved >= 1) return account;
+  const used = caps.filter(({ cap, used }) => used >= cap).map(({ per, cap }) => `${cap} searches for this ${per}`);
+  throw new RunHalted('max_searches', `the budget is used up: ${used.join(', ')}`);
+}
+
+async function saveAnswer(
+  session: RunSession,
+  account: Account,
+  { body, matchSet }: { body: string; matchSet: MatchSet },
+  endedAt: Date,
+): Promise<void> {
+  const { organisationId, digestKey } = session.organisation;
+  const digest = digestAnswer(digestKey, body);
+  await session.write(async (transaction) => {
+    const ids = await saveResponses(transaction, organisationId, [{ digest, body, matchSet }], endedAt);
+    const responseId = ids.get(digest.toString('hex')) ?? 0;
+    const listCap = await readListCap(transaction, account.accountId);
+    const verdict = toPartyState(treatAsCut(matchSet, listCap), []);
+    await finishCheck(transaction, session.run.runId, { kind: 'answered', responseId, verdict, endedAt });
+  });
+}
+
+/** Closes the run. A check is asked again rather than resumed, so none is left `stopped`. */
+async function closeCheck(session: RunSession, halted: RunHalted | null): Promise<RunHalted | null> {
+  const { workplace, run, runId } = session;
+  const { state, reasons } = await session.write(async (transaction) => {
+    const finishedAt = workplace.clock.now();
+    if (halted) {
+      await finishCheck(transaction, run.runId, { kind: 'not_answered', reason: halted.code, endedAt: finishedAt });
+    }
+    const check = await readCheck(transaction, run.runId);
+    const responseIds = check?.responseId ? [check.responseId] : [];
+    const sums = await addUpSearches(transaction, run.runId, { made: 1, responseIds });
+    const state = responseIds.length > 0 ? 'complete' : 'incomplete';
+    const reasons =
+      state === 'complete'
+        ? []
+        : [halted?.message ?? `the service gave no valid answer: ${check?.outcomeReason ?? 'unknown'}`];
+    await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums });
+    return { state, reasons } as const;
+  });
+  workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state, reasons });
+  return halted;
+}

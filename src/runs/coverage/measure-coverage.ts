@@ -1,0 +1,89 @@
+import { ConfigError } from '../../errors.js';
+import type { RiskTier } from '../../roster/customer.js';
+import { listTierDues, toCadence } from '../../screening/cadence.js';
+import {
+  type CoverageGroup,
+  type CoverageInput,
+  findCoverageAccount,
+  listUncovered,
+  readCoverage,
+  readImportedRosters,
+  type UncoveredCustomer,
+} from '../../store/coverage.js';
+import { openOrganisation } from '../session/run-session.js';
+import type { Workplace } from '../workplace.js';
+import { type CoverageSums, sumCoverage, sumTiers } from './sum-coverage.js';
+
+const hourMs = 60 * 60 * 1_000;
+/** A night that starts a little later than the last one leaves nobody overdue. */
+const graceMs = hourMs;
+
+/** How well rosters are covered at an instant. */
+export interface Coverage {
+  at: Date;
+  /** Hours within which each tier has to be screened, and why where that is longer than a day. */
+  cadence: ReturnType<typeof toCadence>;
+  rosters: readonly {
+    roster: string;
+    total: CoverageSums;
+    tiers: Readonly<Record<RiskTier, CoverageSums>>;
+    /** Whose screening does not hold, the worst first, as many as were asked for. */
+    uncovered: readonly UncoveredCustomer[];
+  }[];
+  total: CoverageSums;
+  tiers: Readonly<Record<RiskTier, CoverageSums>>;
+  /** Whether everybody's screening holds. */
+  isCovered: boolean;
+}
+
+/**
+ * Measures the coverage of one roster or of all that were ever imported, and lists the worst `list` customers of each. Throws ConfigError
+ * when there is no such roster.
+ */
+export async function measureCoverage(
+  workplace: Workplace,
+  options: { roster?: string | undefined; list: number },
+): Promise<Coverage> {
+  const { database, clock, settings } = workplace;
+  const { organisationId } = await openOrganisation(workplace);
+  const now = clock.now();
+  const cadence = toCadence(settings.screening);
+  const tiers = listTierDues(cadence, now);
+  const staleBefore = tiers.map(({ tier }) => new Date(now.getTime() - cadence.hours[tier] * hourMs - graceMs));
+  const chosen = chooseRosters(await readImportedRosters(database, organisationId), options.roster);
+  const allGroups: CoverageGroup[] = [];
+  const rosters: Coverage['rosters'][number][] = [];
+  for (const { rosterId, roster } of chosen) {
+    const input: CoverageInput = {
+      runId: null,
+      rosterId,
+      accountId: await findCoverageAccount(database, rosterId, settings.service.mode),
+      selection: 'due',
+      tiers,
+      leaveAfterDays: settings.screening.leaveAfterDays,
+      reuse: null,
+      allowance: null,
+      staleBefore,
+    };
+    const groups = await readCoverage(database, input);
+    const uncovered = options.list > 0 ? await listUncovered(database, input, options.list) : [];
+    rosters.push({ roster, total: sumCoverage(groups, now), tiers: sumTiers(groups, now), uncovered });
+    allGroups.push(...groups);
+  }
+  const total = sumCoverage(allGroups, now);
+  const isCovered = total.valid === total.inScope;
+  return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), isCovered };
+}
+
+function chooseRosters<Row extends { roster: string }>(
+  imported: readonly Row[],
+  name: string | undefined,
+): readonly Row[] {
+  if (name === undefined) return imported;
+  const found = imported.filter(({ roster }) => roster === name);
+  if (found.length > 0) return found;
+  const names = imported.map(({ roster }) => roster);
+  const advice = names.length === 0 ? 'none was' : `there are: ${names.join(', ')}`;
+  const message = `no roster ${name} was ever imported; ${advice}`;
+  throw new ConfigError([{ where: 'flag --roster', path: '', message }]);
+}

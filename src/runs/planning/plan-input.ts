@@ -1,0 +1,51 @@
+import { listTierDues, toCadence } from '../../screening/cadence.js';
+import { toDurationMs } from '../../screening/duration.js';
+import { type BudgetLeft, toPlanAllowance } from '../../screening/to-budget-left.js';
+import type { Queryable } from '../../store/database.js';
+import type { PlanInput, PlanSelection } from '../../store/screening-plan.js';
+import { countCanarySearches } from '../canaries/count-canary-searches.js';
+import type { RunSettings, Workplace } from '../workplace.js';
+import { readBudget } from './read-budget.js';
+
+/** What a plan is made for. */
+export interface PlanRequest {
+  rosterId: number;
+  /** Null: the account is not known yet, so nothing counts as screened or used. */
+  accountId: number | null;
+  selection: PlanSelection;
+}
+
+/** How many control searches come with so many searches under the settings. */
+export const expectControlSearches = ({ canaries, screening }: RunSettings, searches: number): number =>
+  canaries.length === 0 ? 0 : countCanarySearches(searches, canaries.length, screening.canariesEvery);
+
+/** Who is asked about at this moment under the settings, within what is left of the budget; `runId` is the run whose plan it is. */
+export async function toPlanInput(
+  workplace: Pick<Workplace, 'clock' | 'settings' | 'settingsDigest'>,
+  database: Queryable,
+  request: PlanRequest,
+  runId: number | null,
+): Promise<{ input: PlanInput; budget: BudgetLeft }> {
+  const { clock, settings, settingsDigest } = workplace;
+  const { screening } = settings;
+  const now = clock.now();
+  const budget = await readBudget(database, request.accountId, now, settings, runId);
+  const reuseMaxAgeMs = toReuseMaxAgeMs(screening);
+  const input: PlanInput = {
+    ...request,
+    runId,
+    tiers: listTierDues(toCadence(screening), now),
+    leaveAfterDays: screening.leaveAfterDays,
+    // Whoever asks about everybody wants to hear it from the service.
+    reuse:
+      reuseMaxAgeMs === 0 || request.selection === 'all'
+        ? null
+        : { answeredAfter: new Date(now.getTime() - reuseMaxAgeMs), settingsDigest },
+    allowance: toPlanAllowance(budget, expectControlSearches(settings, budget.leftForAll)),
+  };
+  return { input, budget };
+}
+
+/** The age up to which an answer is used again, in milliseconds; 0 for never. */
+export const toReuseMaxAgeMs = ({ reuseMaxAge }: RunSettings['screening']): number =>
+  reuseMaxAge === 0 ? 0 : toDurationMs(reuseMaxAge);

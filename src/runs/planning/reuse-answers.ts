@@ -1,0 +1,59 @@
+import { saveChangeEvents } from '../../store/change-events.js';
+import { insertCommitBatch } from '../../store/commit-batches.js';
+import { savePartyStates } from '../../store/party-states.js';
+import { readMatchSets } from '../../store/responses.js';
+import { dateReusedStates, type ReusableScreening, readReusable } from '../../store/screening-reuse.js';
+import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
+import { judgeAnswers } from '../searches/commit-screenings.js';
+import { toSignalHalt } from '../session/run-halted.js';
+import type { RunSession } from '../session/run-session.js';
+import type { WatchedAccount } from '../watching/watched-account.js';
+import { toReuseMaxAgeMs } from './plan-input.js';
+
+const chunkSize = 256;
+
+/**
+ * Stage: gives the parties whose requests have been answered already their outcome, without a search: their changes are found against their
+ * own last state. An answer that has grown too old since the plan was made is left to be searched for. Throws RunHalted when somebody asks
+ * to stop.
+ */
+export async function reuseAnswers(session: RunSession, account: WatchedAccount): Promise<void> {
+  const { workplace, run, signal } = session;
+  const maxAgeMs = toReuseMaxAgeMs(workplace.settings.screening);
+  if (maxAgeMs === 0) return;
+  const answeredAfter = new Date(workplace.clock.now().getTime() - maxAgeMs);
+  for await (const chunk of readReusable(workplace.database, run.runId, answeredAfter, chunkSize)) {
+    if (signal.aborted) throw toSignalHalt(signal);
+    await commitReuse(session, account, chunk);
+  }
+}
+
+async function commitReuse(
+  session: RunSession,
+  account: WatchedAccount,
+  reusable: readonly ReusableScreening[],
+): Promise<void> {
+  const { runId } = session.run;
+  const { accountId } = account;
+  await session.write(async (transaction) => {
+    const now = session.workplace.clock.now();
+    const batchId = await insertCommitBatch(transaction, runId, session.lease.epoch, reusable.length, now);
+    const matchSets = await readMatchSets(
+      transaction,
+      reusable.map(({ responseId }) => responseId),
+    );
+    const answered = reusable.flatMap(({ partyId, requestId, customerVersion, responseId }) => {
+      const matchSet = matchSets.get(responseId);
+      return matchSet ? [{ task: { requestId, parties: [{ partyId, customerVersion }] }, responseId, matchSet }] : [];
+    });
+    const { events, states } = await judgeAnswers(transaction, session, account, answered);
+    await saveChangeEvents(transaction, runId, batchId, events);
+    await savePartyStates(transaction, { accountId, runId, screenedAt: now }, states);
+    const partyIds = states.map(({ partyId }) => partyId);
+    await dateReusedStates(transaction, { accountId, runId }, partyIds);
+    const results = states.map(
+      ({ partyId, responseId }): ScreeningResult => ({ partyId, outcome: 'reused', responseId, reason: null }),
+    );
+    await saveScreeningResults(transaction, runId, batchId, results);
+  });
+}

@@ -1,0 +1,7 @@
+import type { GroupCommitLimits } from './group-commit.js';
+
+/**
+ * How much of what was answered may be unsaved. Answers not saved yet are asked for again after a crash, so they wait for a tenth of a
+ * second at most before their saving begins; the count only bounds them where more than a thousand a second arrive or the database is slow.
+ */
+export const batchLimits: GroupCommitLimits = { maxItems: 512, maxDelayMs: 100 };

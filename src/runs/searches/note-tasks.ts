@@ -1,0 +1,59 @@
+import { noteInFlight } from '../../store/search-attempts.js';
+import { readSearchTasks, type SearchTask } from '../../store/work-list.js';
+import type { NotedTask, SearchContext } from './search-task.js';
+import type { UnderWay } from './under-way.js';
+
+/**
+ * The tasks that remain, each noted in the ledger with others before the first of them is handed out; while they are, the next ones are
+ * noted. When the run is stopping, what was noted is still handed out, so that the ledger learns that it was not sent, and then nothing
+ * more. While canaries are asked nothing is handed out, and what was before is `settled`.
+ */
+export async function* noteTasks(
+  context: SearchContext,
+  chunkSize: number,
+  underWay: UnderWay,
+  settled: () => Promise<void>,
+): AsyncGenerator<NotedTask, void> {
+  const { session, tally, canaries, signals } = context;
+  let noted: Promise<readonly NotedTask[]> | undefined;
+  async function* handOut(): AsyncGenerator<NotedTask, void> {
+    const tasks = (await noted) ?? [];
+    noted = undefined;
+    for (const task of tasks) {
+      underWay.begin();
+      yield task;
+    }
+  }
+  for await (const chunk of readSearchTasks(session.workplace.database, session.run.runId, chunkSize)) {
+    for (let place = 0; place < chunk.length; ) {
+      if (canaries.untilNext <= 0) {
+        yield* handOut();
+        await settled();
+        if (!signals.waitSignal.aborted && !(await canaries.askIfDue())) return;
+      }
+      if (signals.waitSignal.aborted) return yield* handOut();
+      const tasks = chunk.slice(place, place + Math.min(tally.affordable, canaries.untilNext));
+      if (tasks.length === 0) {
+        tally.reachLimit();
+        return yield* handOut();
+      }
+      for (const _ of tasks) tally.handOut();
+      const next = note(context, tasks);
+      yield* handOut();
+      noted = next;
+      place += tasks.length;
+    }
+  }
+  yield* handOut();
+}
+
+function note({ session }: SearchContext, tasks: readonly SearchTask[]): Promise<readonly NotedTask[]> {
+  const { workplace, run, write } = session;
+  const requestIds = tasks.map((task) => task.requestId);
+  const noting = write((transaction) => noteInFlight(transaction, run.runId, requestIds, workplace.clock.now())).then(
+    (ids) => tasks.map((task) => ({ task, attemptId: ids.get(task.requestId) ?? 0 })),
+  );
+  // Whoever waits for it later learns of a failure; until then it must not end the process.
+  noting.catch(() => undefined);
+  return noting;
+}

@@ -1,0 +1,33 @@
+import { readRoster } from '../../roster/read-roster.js';
+import type { RosterSettings } from '../../roster/settings.js';
+import { readImportOrigin } from '../../store/merge-roster.js';
+import type { Workplace } from '../workplace.js';
+
+/**
+ * Reads a roster and says, with both figures, how it differs from what a run imported; null when it is the same to the byte. Throws
+ * RosterError when it cannot be read.
+ */
+export async function describeRosterChange(
+  { database, secret }: Workplace,
+  runId: number,
+  roster: RosterSettings,
+): Promise<string | null> {
+  const imported = await readImportOrigin(database, runId);
+  const reading = await readRoster(roster, secret);
+  try {
+    const now = { rows: 0, rejected: 0 };
+    for await (const rows of reading.rows) {
+      now.rows += rows.length;
+      now.rejected += rows.filter((row) => row.kind === 'rejected').length;
+    }
+    const digest = reading.digest();
+    if (imported?.source === reading.source && imported.digest === digest) return null;
+    const was = imported ?? { source: 'nothing', digest: '', rows: 0, rejected: 0 };
+    const from = was.source === reading.source ? '' : `read from ${was.source} then and from ${reading.source} now, `;
+    return `the roster has changed since: ${from}rows ${was.rows} then and ${now.rows} now, rejected ${was.rejected} then and ${now.rejected} now, digest ${shorten(was.digest)} then and ${shorten(digest)} now`;
+  } finally {
+    await reading.close();
+  }
+}
+
+const shorten = (digest: string): string => (digest === '' ? 'none' : digest.slice(0, 12));

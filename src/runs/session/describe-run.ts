@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import type { CanaryFacts, RunFacts, RunKind, RunState, WatchFacts } from '../../reports/run-facts.js';
+import { readCanaryFacts } from '../../store/canary-facts.js';
+import { computeRunSums } from '../../store/compute-run-sums.js';
+import { readSweep, type SweepRow } from '../../store/dossiers.js';
+import { readEarlyWarnings } from '../../store/early-warnings.js';
+import { readHeldLeases } from '../../store/leases.js';
+import { readAccountName, readRosterNames } from '../../store/organisations.js';
+import { readRevisions } from '../../store/report-revisions.js';
+import { readRunBalance } from '../../store/run-balance.js';
+import { countPlanReasons } from '../../store/run-customers.js';
+import { type RunHolder, readRunHolders } from '../../store/run-holders.js';
+import { toRunId } from '../../store/run-id.js';
+import { readRunKeys } from '../../store/run-keys.js';
+import { type RunCalls, readRunCalls } from '../../store/run-ledger.js';
+import type { RunRow } from '../../store/run-row.js';
+import type { RunSums } from '../../store/run-sums.js';
+import { readRunWatch } from '../../store/run-watch.js';
+import type { Workplace } from '../workplace.js';
+import { type BalanceLine, findDisagreements, toBalanceLines } from './balance-lines.js';
+import { findRun } from './list-runs.js';
+
+/** Everything that is asked about one run, from what is stored; customers only as counts. */
+export interface RunDescription {
+  runId: string;
+  kind: RunKind;
+  roster: string | null;
+  state: RunState;
+  reasons: readonly string[];
+  stage: string;
+  selection: string | null;
+  mode: 'test' | 'live';
+  account: string | null;
+  /** Fingerprints of the keys that it worked under. */
+  keys: readonly string[];
+  version: string;
+  settingsDigest: string;
+  startedAt: Date;
+  finishedAt: Date | null;
+  /** From its begin to its end or until now, breaks included. */
+  seconds: number;
+  resumed: number;
+  holders: readonly RunHolder[];
+  /** Whoever holds it now; null when it has ended, or when its process has died. */
+  heldBy: { owner: string; since: Date; heartbeatAgeSeconds: number } | null;
+  /** Stored when it closed; of a run that is going on, as it stands. Null for a run without customers. */
+  sums: RunSums | null;
+  planned: Readonly<Record<string, number>>;
+  /** The conservation sums as the database counts them now, and what does not hold or is stored otherwise. */
+  balance: { lines: readonly BalanceLine[]; disagreements: readonly string[] } | null;
+  calls: RunCalls;
+  canaries: readonly CanaryFacts[];
+  /** What watching the service has shown; null while it goes on. */
+  watch: WatchFacts | null;
+  /** What was mailed before its report. */
+  earlyWarnings: Awaited<ReturnType<typeof readEarlyWarnings>>;
+  /** Cadence, budget and other settings in force when it began. */
+  settings: Readonly<Record<string, unknown>> | null;
+  sweep: SweepRow | null;
+  /** Folder of its files, once they have been written whole. */
+  artifacts: string | null;
+  reports: number;
+}
+
+/** Describes a run, also one that is going on; throws ConfigError when there is none of that name. */
+export async function describeRun(workplace: Workplace, text: string): Promise<RunDescription> {
+  const { database, clock, settings } = workplace;
+  const run = await findRun(database, text);
+  const runId = toRunId(run);
+  const sums = await readSums(workplace, run);
+  const revisions = await readRevisions(database, run);
+  const isWritten = revisions.some(({ manifestSha256 }) => manifestSha256 !== null);
+  const until = run.finishedAt ?? clock.now();
+  return {
+    runId,
+    kind: run.kind,
+    roster: run.rosterId === null ? null : ((await readRosterNames(database)).get(run.rosterId) ?? null),
+    state: run.state,
+    reasons: run.stateReasons,
+    stage: run.stage,
+    selection: run.selection,
+    mode: run.mode,
+    account: run.accountId === null ? null : await readAccountName(database, run.accountId),
+    keys: await readRunKeys(database, run.runId),
+    version: run.version,
+    settingsDigest: run.settingsDigest,
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    seconds: Math.round((until.getTime() - run.startedAt.getTime()) / 100) / 10,
+    resumed: run.resumed,
+    holders: await readRunHolders(database, run.runId),
+    heldBy: await findHolder(workplace, run),
+    sums,
+    planned: await countPlanReasons(database, run.runId),
+    balance: sums === null ? null : await readBalance(workplace, run, sums),
+    calls: await readRunCalls(database, run.runId),
+    canaries: await readCanaryFacts(database, run.runId),
+    watch: await readRunWatch(database, run.runId),
+    earlyWarnings: await readEarlyWarnings(database, run.runId),
+    settings: run.settings,
+    sweep: run.kind === 'sweep' ? await readSweep(database, run.runId) : null,
+    artifacts: isWritten ? join(settings.reports.dir, runId) : null,
+    reports: revisions.length,
+  };
+}
+
+const withCustomers: ReadonlySet<RunFacts['kind']> = new Set(['import', 'screen', 'rescreen', 'onboard']);
+
+async function readSums({ database }: Workplace, run: RunRow): Promise<RunSums | null> {
+  if (!withCustomers.has(run.kind)) return null;
+  return run.state === 'running' || run.sums === null ? computeRunSums(database, run.runId) : run.sums;
+}
+
+async function readBalance({ database }: Workplace, run: RunRow, sums: RunSums): Promise<RunDescription['balance']> {
+  const balance = await readRunBalance(database, run.runId);
+  return { lines: toBalanceLines(balance), disagreements: findDisagreements(sums.counts, balance) };
+}
+
+async function findHolder({ database }: Workplace, run: RunRow): Promise<RunDescription['heldBy']> {
+  if (run.state !== 'running') return null;
+  const leases = await readHeldLeases(database);
+  const held = leases.find(
+    ({ key, epoch, expiresInMs }) => key === run.leaseKey && epoch === run.epoch && expiresInMs > 0,
+  );
+  if (!held) return null;
+  return { owner: held.owner, since: held.acquiredAt, heartbeatAgeSeconds: Math.round(held.heartbeatAgeMs / 100) / 10 };
+}

@@ -1,0 +1,54 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { RunSettings } from '../workplace.js';
+
+/** Where files go, what runs when, and which rosters there are shapes no result of a run. */
+const beside = new Set(['rosters', 'reports', 'mail', 'jobs', 'database', 'log', 'sweep', 'organisation']);
+/** What shapes the question and what counts as a change: the part of the settings that the settings digest covers. */
+const shaping = ['service.aml', 'changes'];
+
+/** The settings of a run as they are stored with it; no secret is among them, because none may stand in the configuration. */
+export function toStoredSettings(settings: RunSettings): Record<string, unknown> {
+  const kept = Object.entries(settings).filter(([section]) => !beside.has(section));
+  const plain: unknown = JSON.parse(JSON.stringify(Object.fromEntries(kept)));
+  return isRecord(plain) ? plain : {};
+}
+
+/** One setting that is not as it was, in words with the old and the new value. */
+export interface ChangedSetting {
+  path: string;
+  words: string;
+  /** Whether it shapes what is asked or what counts as a change. */
+  isShaping: boolean;
+}
+
+/** Names each setting that differs between what a run was begun with and what holds now; lists are told by their length only. */
+export function nameChangedSettings(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): readonly ChangedSetting[] {
+  const old = new Map(listLeaves(before, ''));
+  const now = new Map(listLeaves(after, ''));
+  const paths = [...new Set([...old.keys(), ...now.keys()])].toSorted();
+  return paths
+    .filter((path) => !isDeepStrictEqual(old.get(path), now.get(path)))
+    .map((path) => ({
+      path,
+      words: `${path} was ${show(old.get(path))} and is ${show(now.get(path))}`,
+      isShaping: shaping.some((section) => path === section || path.startsWith(`${section}.`)),
+    }));
+}
+
+function listLeaves(value: unknown, path: string): [string, unknown][] {
+  if (!isRecord(value)) return [[path, value]];
+  return Object.entries(value).flatMap(([key, inner]) => listLeaves(inner, path === '' ? key : `${path}.${key}`));
+}
+
+function show(value: unknown): string {
+  if (value === undefined || value === null) return 'not set';
+  // Lists hold names and addresses, which must not get into messages.
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  return String(value);
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

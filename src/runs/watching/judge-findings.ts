@@ -1,0 +1,49 @@
+import type { RateFacts, WatchFacts } from '../../reports/run-facts.js';
+import type { Queryable } from '../../store/database.js';
+import type { RunSums } from '../../store/run-sums.js';
+import { computeFindings, type RunFindings, readFormerFindings } from '../../store/run-watch.js';
+import { judgeRate } from './judge-rate.js';
+
+/** How many former runs say what is usual. */
+const formerRuns = 14;
+/** The share of its planned customers that a run may leave unscreened and still say something to later ones. */
+const mostUnscreened = 0.01;
+
+/** What a run found, whether later runs are compared with it, and how it compares with former ones (null when it is not judged). */
+export interface FindingsVerdict {
+  findings: RunFindings;
+  isComparable: boolean;
+  rates: WatchFacts['rates'];
+}
+
+/**
+ * Compares what a run found with the last 14 comparable runs of its roster and account. One that did not come to its end, or whose
+ * canaries failed, is not judged and says nothing to later ones; one that is flagged does, so that a lasting change is usual after 8 runs.
+ */
+export async function judgeFindings(
+  transaction: Queryable,
+  runId: number,
+  { counts }: RunSums,
+  isWhole: boolean,
+): Promise<FindingsVerdict> {
+  const findings = await computeFindings(transaction, runId, counts.screened);
+  const unscreened = counts.failed + counts.remaining;
+  const isComparable = isWhole && counts.screened > 0 && unscreened <= counts.planned * mostUnscreened;
+  if (!isWhole) return { findings, isComparable, rates: null };
+  const former = await readFormerFindings(transaction, runId, formerRuns);
+  const judge = (found: (one: RunFindings) => number, squares: (one: RunFindings) => number): RateFacts => {
+    const toFinding = (one: RunFindings) => ({ screened: one.screened, found: found(one), squares: squares(one) });
+    return judgeRate(toFinding(findings), former.map(toFinding));
+  };
+  const rates = {
+    matches: judge(
+      (one) => one.matches,
+      (one) => one.matchSquares,
+    ),
+    hits: judge(
+      (one) => one.hits,
+      (one) => one.hitSquares,
+    ),
+  };
+  return { findings, isComparable, rates };
+}

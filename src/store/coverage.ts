@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { openBindings } from './bindings.js';
+import type { Queryable } from './database.js';
+import { judgedPartiesSql } from './judged-parties.js';
+import type { PlanInput } from './plan-input.js';
+
+/** Whether a customer's screening holds: never screened at all, for a former record only, too long ago, or valid. */
+const standings = ['never', 'changed', 'overdue', 'valid'] as const;
+export type CoverageStanding = (typeof standings)[number];
+
+/** What coverage is measured by: who counts and when each tier's answers are too old. */
+export interface CoverageInput extends PlanInput {
+  /** Answers at or before this are too old, in the order of `tiers`. */
+  staleBefore: readonly Date[];
+}
+
+/** Customers of one tier, standing, state and last failure. */
+export interface CoverageGroup {
+  tier: 'high' | 'medium' | 'low';
+  standing: CoverageStanding;
+  state: string;
+  /** Why the last search for them failed, where no valid answer has come since. */
+  failedBecause: string | null;
+  customers: number;
+  oldestScreenedAt: Date | null;
+}
+
+/** One customer whose screening does not hold. */
+export interface UncoveredCustomer {
+  reference: string;
+  tier: 'high' | 'medium' | 'low';
+  standing: CoverageStanding;
+  lastScreenedAt: Date | null;
+  failedBecause: string | null;
+}
+
+const tier = z.enum(['high', 'medium', 'low']);
+const groupRow = z.object({
+  tier,
+  standing: z.enum(standings),
+  state: z.string(),
+  failedBecause: z.string().nullable(),
+  customers: z.number(),
+  oldestScreenedAt: z.date().nullable(),
+}) satisfies z.ZodType<CoverageGroup>;
+const uncoveredRow = z.object({
+  reference: z.string(),
+  tier,
+  standing: z.enum(standings),
+  lastScreenedAt: z.date().nullable(),
+  failedBecause: z.string().nullable(),
+}) satisfies z.ZodType<UncoveredCustomer>;
+
+/**
+ * SQL that gives each customer in scope once, in the worst standing and state of its parties. An answer that a failed control search took
+ * back is no date (it stands as the epoch); failures are looked for in the roster's last three plans.
+ */
+function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindings>, input: CoverageInput): string {
+  const limits = input.tiers.map(({ tier: name, place }, index) => ({
+    tier: name,
+    place,
+    stale: input.staleBefore[index],
+  }));
+  return `
+  judged as materialized (${judgedPartiesSql({ bind, ...bindings }, { ...input, selection: 'due' })}),
+  failure as (
+    select distinct on (screening.party_id) screening.party_id, screening.outcome, screening.outcome_reason, screening.run_id
+    from screening
+    where screening.run_id in (
+      select run_id from run
+      where roster_id = ${bind(input.rosterId, 'bigint')} and account_id = ${bind(input.accountId, 'bigint')} and in_scope is not null
+      order by run_id desc limit 3
+    ) and screening.outcome = 'failed'
+    order by screening.party_id, screening.run_id desc
+  ),
+  covered as (
+    select judged.customer_id, limits.tier,
+      min(case
+        when reason = 'new' then 1 when reason = 'changed' then 2 when judged.screened_at <= limits.stale then 3 else 4
+      end) as standing,
+      max(array_position(
+        array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'],
+        case when reason in ('new', 'changed') or judged.screened_at <= limits.stale then 'not_screened' else state.state end
+      )) as state,
+      min(judged.screened_at) filter (where judged.screened_at > 'epoch') as screened_at,
+      min(failure.outcome_reason) filter (where state.run_id is null or failure.run_id >= state.run_id) as failed_because
+    from judged
+    join jsonb_to_recordset(${bind(JSON.stringify(limits), 'text::jsonb')}) as limits (tier text, place integer, stale timestamptz)
+      on limits.place = judged.place
+    left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = judged.party_id
+    left join failure on failure.party_id = judged.party_id
+    group by judged.customer_id, limits.tier
+  )`;
+}
+
+const standingSql = `(array['${standings.join("', '")}'])[standing]`;
+
+/** Counts the customers in scope of a roster by tier, standing, state and last failure. */
+export async function readCoverage(database: Queryable, input: CoverageInput): Promise<readonly CoverageGroup[]> {
+  const bindings = openBindings();
+  return database.query(
+    groupRow,
+    `with ${coveredCustomersSql(bindings, input)}
+     select tier, ${standingSql} as standing,
+       (array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'])[state] as state,
+       failed_because as "failedBecause", count(*) as customers, min(screened_at) as "oldestScreenedAt"
+     from covered
+     group by tier, standing, state, failed_because`,
+    bindings.values,
+  );
+}
+
+/** The customers whose screening does not hold, the worst first: never screened, then changed, then by age; `limit` of them. */
+export async function listUncovered(
+  database: Queryable,
+  input: CoverageInput,
+  limit: number,
+): Promise<readonly UncoveredCustomer[]> {
+  const bindings = openBindings();
+  return database.query(
+    uncoveredRow,
+    `with ${coveredCustomersSql(bindings, input)}
+     select customer.reference, tier, ${standingSql} as standing, screened_at as "lastScreenedAt", failed_because as "failedBecause"
+     from covered join customer using (customer_id)
+     where standing < 4
+     order by standing, array_position(array['high', 'medium', 'low'], tier), screened_at nulls first, customer.reference collate "C"
+     limit ${bindings.bind(limit, 'bigint')}`,
+    bindings.values,
+  );
+}
+
+/** The account under which a roster's answers count: the one last used, in this mode where it is fixed; null before the first. */
+export async function findCoverageAccount(
+  database: Queryable,
+  rosterId: number,
+  mode: 'test' | 'live' | undefined,
+): Promise<number | null> {
+  const rows = await database.query(
+    z.object({ account_id: z.number() }),
+    `select account_id from account join run using (account_id)
+     where run.roster_id = $1 and ($2::text is null or account.is_test = ($2 = 'test'))
+     order by run.run_id desc limit 1`,
+    [rosterId, mode ?? null],
+  );
+  return rows[0]?.account_id ?? null;
+}
+
+/** The rosters of an organisation that were ever imported, by name. */
+export async function readImportedRosters(
+  database: Queryable,
+  organisationId: number,
+): Promise<readonly { rosterId: number; roster: string }[]> {
+  return database.query(
+    z.object({ rosterId: z.number(), roster: z.string() }),
+    `select roster_id as "rosterId", name as roster from roster
+     where organisation_id = $1 and exists (select from roster_import where roster_import.roster_id = roster.roster_id)
+     order by name collate "C"`,
+    [organisationId],
+  );
+}

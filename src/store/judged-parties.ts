@@ -1,0 +1,103 @@
+import type { Bindings } from './bindings.js';
+import { type PlanInput, planReasons } from './plan-input.js';
+
+/** SQL that says which customers a run of the roster answers for. */
+export function inScopeSql(
+  { bind }: Bindings,
+  input: Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>,
+): string {
+  const rosterId = bind(input.rosterId, 'bigint');
+  return `
+  customer.roster_id = ${rosterId} and (
+    customer.absent_since is null
+    or customer.absent_since > (
+      select max(imported_at) from roster_import where roster_import.roster_id = ${rosterId}
+    ) - ${bind(input.leaveAfterDays, 'float8')} * interval '1 day'
+    or exists (
+      select from party own
+      join party_state hit on hit.party_id = own.party_id and hit.account_id = ${bind(input.accountId, 'bigint')} and hit.state = 'open_hit'
+      where own.customer_id = customer.customer_id
+    )
+  )`;
+}
+
+/** Whether what identifies the party, beside the name and type that are sent, is not as it was when it was last screened. */
+const hasChangedFacts = `
+  state.customer_version <> customer.version and exists (
+    select from customer_version former
+    join customer_version latest on latest.customer_id = former.customer_id and latest.version = customer.version
+    cross join lateral (select former.record -> 'parties' -> party.ordinal::integer as facts) before
+    cross join lateral (select latest.record -> 'parties' -> party.ordinal::integer as facts) after
+    where former.customer_id = customer.customer_id and former.version = state.customer_version
+      and (
+        before.facts ->> 'birthDate' is distinct from after.facts ->> 'birthDate'
+        or (before.facts -> 'countries' @> (after.facts -> 'countries') and after.facts -> 'countries' @> (before.facts -> 'countries')) is not true
+      )
+  )`;
+
+/** A night of its own for each request within so many: by the golden ratio, which spreads numbers in a row most evenly. */
+const nightOfRequest = `(party.request_id % 2147483648) * 2654435761 % 4294967296 * tier.nights / 4294967296`;
+
+/** What the plan knows of each tier, as rows. */
+const tierRows = (values: string): string => `
+  select * from jsonb_to_recordset(${values}) as tier (
+    tier text, place integer, cadence interval, judged_at timestamptz, due_before timestamptz, overdue_before timestamptz, nights integer, tonight integer,
+    night_began timestamptz
+  )`;
+
+const toTierValues = ({ tiers }: PlanInput): string =>
+  JSON.stringify(
+    tiers.map(({ tier, place, cadenceMs, judgedAt, dueBefore, overdueBefore, nights, tonight, nightBeganAt }) => ({
+      tier,
+      place,
+      cadence: `${cadenceMs} milliseconds`,
+      judged_at: judgedAt,
+      due_before: dueBefore,
+      overdue_before: overdueBefore,
+      nights,
+      tonight,
+      night_began: nightBeganAt,
+    })),
+  );
+
+/**
+ * SQL that gives each party in scope with the one reason to ask about it: `forced` by a published list or a person, else the first that
+ * holds of the plan's reasons, else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
+ * does not push those at its end past the next one.
+ */
+export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
+  const { bind } = bindings;
+  return `
+  select party.party_id, party.customer_id, party.request_id, customer.version, tier.place, tier.due_before, state.screened_at,
+    extract(epoch from tier.judged_at - state.screened_at) / extract(epoch from tier.cadence) as age,
+    case
+      when forced.party_id is not null then 'forced'
+      when state.party_id is null then 'new'
+      when state.request_id <> party.request_id or ${hasChangedFacts} then 'changed'
+      when state.failed_run_id >= state.run_id then 'previously_failed'
+      when state.screened_at <= tier.overdue_before then 'overdue'
+      when least(state.screened_at, origin.started_at) <= tier.due_before then 'cadence'
+      when tier.nights > 1 and least(state.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
+      when ${bind(input.selection, 'text')} = 'all' then 'forced'
+      else 'not_due'
+    end as reason
+  from customer
+  join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
+  join (${tierRows(bind(toTierValues(input), 'text::jsonb'))}) tier on tier.tier = coalesce(version.risk_tier, 'high')
+  join party on party.customer_id = customer.customer_id and party.is_current
+  left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = party.party_id
+  left join run origin on origin.run_id = state.run_id
+  left join forced_screening forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
+  where ${inScopeSql(bindings, input)}`;
+}
+
+// Three risks times six reasons share the 65,536 values of a small integer: four bytes more per customer and night would be too many.
+const agesPerClass = Math.floor(65_536 / (3 * planReasons.length));
+
+/**
+ * SQL for the place of a judged party's search: risk, then reason, then age, oldest first; a smaller number comes earlier. Ages are told
+ * apart by thousandths of the cadence, the older the coarser; who was never screened comes first.
+ */
+export const searchOrderSql = `
+  ((place * ${planReasons.length} + array_position(array['${planReasons.join("', '")}'], reason) - 1) * ${agesPerClass} - 32768
+    + case when age is null then 0 else ceil(${agesPerClass - 1} / (1 + greatest(age, 0))) end)::smallint`;

@@ -1,0 +1,40 @@
+import type { TierDue } from '../screening/cadence.js';
+
+/** Which parties a run asks about: those due, those never screened as they are now, all, or only those noted as forced. */
+export type PlanSelection = 'due' | 'new' | 'all' | 'forced';
+
+/** Why a party is asked about; the one that stands first counts, and searches of equal risk are made in this order. */
+export const planReasons = ['new', 'changed', 'forced', 'previously_failed', 'overdue', 'cadence'] as const;
+
+/** Whose answers may be used again in place of a search. */
+export interface ReuseInput {
+  /** Only answers that came after this. */
+  answeredAfter: Date;
+  /** Only answers under the settings in force. */
+  settingsDigest: string;
+}
+
+/** How many searches a plan may make. */
+export interface PlanAllowance {
+  /** For everybody. */
+  general: number;
+  /** Beside that for requests of customers that were never screened. */
+  reserved: number;
+}
+
+/** What the plan of a run depends on. */
+export interface PlanInput {
+  /** The run whose forced screenings count; null for none. */
+  runId: number | null;
+  rosterId: number;
+  /** Null: the account is not known yet, so nothing counts as screened. */
+  accountId: number | null;
+  selection: PlanSelection;
+  tiers: readonly TierDue[];
+  /** Customers absent from all accepted snapshots of so many days have left; an open hit keeps them. */
+  leaveAfterDays: number;
+  /** Null: nothing is used again. */
+  reuse: ReuseInput | null;
+  /** Null: nothing limits the plan. */
+  allowance: PlanAllowance | null;
+}

@@ -1,0 +1,102 @@
+import type { Bindings } from './bindings.js';
+import { judgedPartiesSql, searchOrderSql } from './judged-parties.js';
+import type { PlanAllowance, PlanInput, ReuseInput } from './plan-input.js';
+
+// Windows and no joins between the parts: their sizes cannot be foreseen, and a wrong guess would join row against row.
+
+/** Each party with whether the selection wants it, and the place of its search. */
+const wantedSql = (input: PlanInput, { bind }: Bindings, judged: string): string => `
+  select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason,
+    reason <> 'not_due' and (${bind(input.selection, 'text')} <> 'new' or reason in ('new', 'changed', 'forced'))
+      and (${bind(input.selection, 'text')} <> 'forced' or reason = 'forced') as is_wanted,
+    case when reason <> 'not_due' then ${searchOrderSql} end as search_order
+  from (${judged}) judged`;
+
+/**
+ * Each wanted party with whether it is answered already: its request has a valid answer on this account, young enough for the settings and
+ * for its own cadence, from a run that came to its end. Where one party of a request has to be asked about, the others share that search.
+ */
+function reusedSql({ bind }: Bindings, accountId: number | null, reuse: ReuseInput): string {
+  return `
+  select *,
+    is_wanted and bool_and(
+      not is_wanted or (reason <> 'forced' and response_id is not null and answered_at > due_before)
+    ) over (partition by request_id) as is_reused
+  from (
+    select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason, is_wanted, search_order,
+      first_value(response_id) over newest as response_id,
+      first_value(answered_run_id) over newest as answered_run_id,
+      first_value(answered_at) over newest as answered_at
+    from (
+      select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at from wanted
+      union all
+      select null, null, state.request_id, null, null, null, null, null, null, null, null, state.response_id, state.run_id, state.screened_at
+      from party_state state
+      join run answering on answering.run_id = state.run_id and answering.state in ('complete', 'incomplete')
+      where state.account_id = ${bind(accountId, 'bigint')} and state.screened_at > ${bind(reuse.answeredAfter, 'timestamptz')}
+        and state.settings_digest = ${bind(reuse.settingsDigest, 'text')}
+    ) beside
+    window newest as (partition by request_id order by answered_at desc nulls last, response_id)
+  ) answered
+  where party_id is not null`;
+}
+
+const notReusedSql = `
+  select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at, false as is_reused
+  from wanted`;
+
+/**
+ * Each party with whether the budget leaves it out. Requests are taken in the order of searches, those of new customers out of what is
+ * kept for them first; a customer is asked about with all its parties or not at all.
+ */
+function affordedSql({ bind }: Bindings, { general, reserved }: PlanAllowance): string {
+  const forAll = bind(Math.max(0, general), 'bigint');
+  const forNew = bind(Math.max(0, reserved), 'bigint');
+  return `
+  select *,
+    bool_or(
+      is_needed and others + greatest(newcomers - ${forNew}, 0) > ${forAll} and not (is_of_new and newcomers <= ${forNew})
+    ) over (partition by customer_id) and is_wanted as is_over_budget
+  from (
+    select *,
+      count(*) filter (where is_first and is_of_new) over in_order as newcomers,
+      count(*) filter (where is_first and not is_of_new) over in_order as others
+    from (
+      select *,
+        is_needed and row_number() over (partition by request_id order by is_needed desc, party_id) = 1 as is_first,
+        bool_or(reason = 'new') over (partition by request_id) as is_of_new,
+        min(search_order) filter (where is_needed) over (partition by request_id) as request_order
+      from (select *, is_wanted and not is_reused as is_needed from reused) needed
+    ) request
+    window in_order as (order by is_needed desc, request_order, request_id)
+  ) counted`;
+}
+
+const allAffordedSql = 'select *, false as is_over_budget from reused';
+
+/**
+ * The `with` parts that end in `plan`: one row per party in scope with its outcome at the beginning, `remaining` or `skipped` with the
+ * reason, and whose answer it uses again.
+ */
+export function planSql(bindings: Bindings, input: PlanInput): string {
+  const wanted = wantedSql(input, bindings, judgedPartiesSql(bindings, input));
+  const reused = input.reuse ? reusedSql(bindings, input.accountId, input.reuse) : notReusedSql;
+  const afforded = input.allowance ? affordedSql(bindings, input.allowance) : allAffordedSql;
+  return `
+  wanted as (${wanted}),
+  reused as (${reused}),
+  afforded as (${afforded}),
+  plan as (
+    select party_id, customer_id, request_id, version, reason, response_id, answered_run_id, answered_at, screened_at, place,
+      is_reused and not is_over_budget as is_reused,
+      case when is_wanted and not is_over_budget then search_order end as search_order,
+      case when is_wanted and not is_over_budget then 'remaining' else 'skipped' end as outcome,
+      case
+        when is_over_budget then 'over_budget'
+        when is_wanted then null
+        when reason = 'not_due' then 'not_due'
+        else 'not_selected'
+      end as outcome_reason
+    from afforded
+  )`;
+}

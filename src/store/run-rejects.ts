@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import type { RejectedRow, RejectReason } from '../roster/customer.js';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+
+/** Complete by its type: a reason that the roster adds has to be added here. */
+const rejectReasons = {
+  missing_id: 'missing_id',
+  missing_name: 'missing_name',
+  missing_type: 'missing_type',
+  unknown_type: 'unknown_type',
+  invalid_birth_date: 'invalid_birth_date',
+  unknown_country: 'unknown_country',
+  unknown_risk_tier: 'unknown_risk_tier',
+  control_character: 'control_character',
+  id_too_long: 'id_too_long',
+  name_too_long: 'name_too_long',
+  name_without_letters: 'name_without_letters',
+  wrong_column_count: 'wrong_column_count',
+  conflicting_id: 'conflicting_id',
+  malformed_csv: 'malformed_csv',
+} as const satisfies { [Reason in RejectReason]: Reason };
+
+const rejectRow: z.ZodType<RejectedRow> = z.object({
+  line: z.number(),
+  column: z.string().nullable(),
+  reason: z.enum(rejectReasons),
+  reference: z.string().nullable(),
+  fields: z.record(z.string(), z.string()),
+});
+
+/** The rows that a run's import rejected, in the order of the source; the first `limit` where one is given. */
+export async function readRejects(
+  database: Queryable,
+  runId: number,
+  limit: number | null = null,
+): Promise<readonly RejectedRow[]> {
+  return database.query(
+    rejectRow,
+    `select reject.line, reject.column_name as "column", reject.reason, reject.reference, reject.fields
+     from roster_reject reject
+     join roster_import using (import_id)
+     where roster_import.run_id = $1
+     order by reject.ordinal
+     limit $2`,
+    [runId, limit],
+  );
+}
+
+/** How many rows a run's import rejected. */
+export async function countRejects(database: Queryable, runId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ count: z.number() }),
+    'select count(*) as count from roster_reject join roster_import using (import_id) where roster_import.run_id = $1',
+    [runId],
+  );
+  return firstRow(rows, 'roster_reject').count;
+}

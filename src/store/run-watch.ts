@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { WatchFacts } from '../reports/run-facts.js';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+
+/** What the answers of a run held: sums over answers, and the same of the squares. */
+export interface RunFindings {
+  screened: number;
+  matches: number;
+  matchSquares: number;
+  hits: number;
+  hitSquares: number;
+}
+
+const findingsRow = z.object({
+  screened: z.number(),
+  matches: z.number(),
+  matchSquares: z.number(),
+  hits: z.number(),
+  hitSquares: z.number(),
+});
+
+/** Adds up what the answers of a run held; `screened` customers had an answer of it. */
+export async function computeFindings(database: Queryable, runId: number, screened: number): Promise<RunFindings> {
+  const rows = await database.query(
+    findingsRow,
+    `with answers as (
+       select count(match.rank) as matches, count(match.rank) filter (where match.is_hit) as hits
+       from (select distinct request_id, response_id from screening where run_id = $1 and outcome = 'screened') answered
+       join match using (response_id)
+       group by answered.request_id, answered.response_id
+     )
+     select $2::integer as screened,
+       coalesce(sum(matches), 0)::bigint as matches, coalesce(sum(matches ^ 2), 0)::double precision as "matchSquares",
+       coalesce(sum(hits), 0)::bigint as hits, coalesce(sum(hits ^ 2), 0)::double precision as "hitSquares"
+     from answers`,
+    [runId, screened],
+  );
+  return firstRow(rows, 'screening');
+}
+
+/** What the last `limit` comparable runs of the same roster and account before this one found. */
+export async function readFormerFindings(
+  database: Queryable,
+  runId: number,
+  limit: number,
+): Promise<readonly RunFindings[]> {
+  return database.query(
+    findingsRow,
+    `select watch.screened, watch.matches, watch.match_squares as "matchSquares", watch.hits, watch.hit_squares as "hitSquares"
+     from run
+     join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id < run.run_id
+     join run_watch watch on watch.run_id = former.run_id
+     where run.run_id = $1 and watch.is_comparable and watch.screened > 0
+     order by former.run_id desc
+     limit $2`,
+    [runId, limit],
+  );
+}
+
+/** Saves what watching a run came to, in place of what an earlier end of the same run gave. */
+export async function saveRunWatch(
+  transaction: Queryable,
+  runId: number,
+  watch: { findings: RunFindings; isComparable: boolean } & WatchFacts,
+): Promise<void> {
+  const { findings, isComparable, rates, listCap } = watch;
+  await transaction.execute(
+    `insert into run_watch (
+       run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers
+     )
+     values ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9, $10, $11)
+     on conflict (run_id) do update set
+       is_comparable = excluded.is_comparable, screened = excluded.screened, matches = excluded.matches,
+       match_squares = excluded.match_squares, hits = excluded.hits, hit_squares = excluded.hit_squares, rates = excluded.rates,
+       cap = excluded.cap, cap_standing = excluded.cap_standing, capped_customers = excluded.capped_customers`,
+    [
+      runId,
+      isComparable,
+      findings.screened,
+      findings.matches,
+      findings.matchSquares,
+      findings.hits,
+      findings.hitSquares,
+      rates === null ? null : JSON.stringify(rates),
+      listCap?.length ?? null,
+      listCap?.standing ?? null,
+      listCap?.customers ?? null,
+    ],
+  );
+}
+
+const rate = z.object({
+  perThousand: z.number(),
+  usual: z.number().nullable(),
+  formerRuns: z.number(),
+  verdict: z.enum(['usual', 'low', 'high', 'unknown']),
+});
+
+const watchRow = z
+  .object({
+    rates: z.object({ matches: rate, hits: rate }).nullable(),
+    length: z.number().nullable(),
+    standing: z.enum(['known', 'found', 'gone']).nullable(),
+    customers: z.number().nullable(),
+  })
+  .transform(
+    ({ rates, length, standing, customers }): WatchFacts => ({
+      rates,
+      listCap: length === null || standing === null || customers === null ? null : { length, standing, customers },
+    }),
+  );
+
+/** What watching a run came to; null for a run that was never watched. */
+export async function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
+  const rows = await database.query(
+    watchRow,
+    `select rates, cap as length, cap_standing as standing, capped_customers as customers from run_watch where run_id = $1`,
+    [runId],
+  );
+  return rows[0] ?? null;
+}

@@ -1,0 +1,189 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { compareReports } from './compare-reports.js';
+import { countLedger, type LedgerFigures } from './count-ledger.js';
+import { compareStates, dumpState } from './dump-state.js';
+import { isInDatabase, type KillPoint, pointsOfReport, pointsOfRun } from './kill-points.js';
+import type { LifeOrder } from './life-order.js';
+import { expectComplete, finish, isControl, type Locate, makeSite, type Site, type SiteSize } from './site.js';
+import type { Nursery } from './start-life.js';
+
+/** What a crash trial is to do. */
+export interface CrashTrialOptions extends SiteSize {
+  locate: Locate;
+  /** Kills at random times beside one at each named point. */
+  randomKills: number;
+  /** All named points, or only those where the database itself is in the middle of something. */
+  points: 'all' | 'commits';
+  /** Gives 0 up to 1. */
+  random: () => number;
+  tell: (line: string) => void;
+}
+
+/** What it came to. */
+export interface CrashFigures {
+  kills: number;
+  /** Customers without an outcome, and outcomes or changes that stand twice. */
+  lost: number;
+  twice: number;
+  /** Searches made again because a crash lost their answers: in all, and in the worst life. */
+  repeated: number;
+  mostRepeated: number;
+  ledger: LedgerFigures;
+  /** What differs from the undisturbed run. */
+  differences: readonly string[];
+}
+
+/** Kills one night's run again and again until it has come to its end, and compares it with an undisturbed one. */
+export async function runCrashTrial(nursery: Nursery, options: CrashTrialOptions): Promise<CrashFigures> {
+  const calm = await makeSite(nursery, options.locate, options);
+  const killed = await makeSite(nursery, options.locate, options);
+  try {
+    await calm.playFirstNight();
+    await killed.playFirstNight();
+    await finish(nursery.begin(calm.toOrder()));
+    const lives = new KilledNight(nursery, killed, options);
+    await lives.play();
+    return await judge(calm, killed, lives);
+  } finally {
+    await calm.close();
+    await killed.close();
+  }
+}
+
+async function judge(calm: Site, killed: Site, { kills, repeats }: KilledNight): Promise<CrashFigures> {
+  const expected = await calm.withDatabase(dumpState);
+  return killed.withDatabase(async (database) => {
+    const state = await dumpState(database);
+    const count = async (sql: string): Promise<number> => {
+      const [row] = await database.query(
+        z.object({ count: z.number() }),
+        `select count(*)::integer as count from ${sql}`,
+      );
+      return row?.count ?? Number.NaN;
+    };
+    return {
+      kills,
+      lost:
+        killed.customers -
+        (await count(
+          `screening join run using (run_id) where started_at >= '${killed.since.toISOString()}' and outcome = 'screened'`,
+        )),
+      twice: await count(
+        '(select from change_event group by run_id, party_id, match_id, kind having count(*) > 1) doubled',
+      ),
+      repeated: repeats.reduce((sum, repeated) => sum + repeated, 0),
+      mostRepeated: Math.max(0, ...repeats),
+      ledger: await countLedger(database, killed.since, killed.calls()),
+      differences: [...compareStates(expected, state), ...(await compareReports(calm.reports, killed.reports))],
+    };
+  });
+}
+
+/** A night whose process is killed again and again. */
+class KilledNight {
+  kills = 0;
+  /** Searches of each life that an earlier one had made already. */
+  readonly repeats: number[] = [];
+  readonly #nursery: Nursery;
+  readonly #site: Site;
+  readonly #options: CrashTrialOptions;
+  readonly #called = new Set<string>();
+  #toScreenMs = 1_000;
+
+  constructor(nursery: Nursery, site: Site, options: CrashTrialOptions) {
+    this.#nursery = nursery;
+    this.#site = site;
+    this.#options = options;
+  }
+
+  async play(): Promise<void> {
+    const { randomKills, points } = this.#options;
+    const isMeant = (point: KillPoint): boolean => points === 'all' || isInDatabase(point);
+    const finishing = pointsOfRun.indexOf('in_finishing');
+    for (const point of pointsOfRun.slice(0, finishing).filter(isMeant)) await this.#dieAt(point, 'screen');
+    for (let left = randomKills; left > 0; left -= 1) await this.#dieSomewhere(left);
+    for (const point of pointsOfRun.slice(finishing).filter(isMeant)) await this.#dieAt(point, 'screen');
+    for (const point of pointsOfReport.filter(isMeant)) await this.#dieAt(point, await this.#findTask());
+    await this.#live(this.#site.toOrder({ task: await this.#findTask() }), async () => undefined);
+  }
+
+  /** One life that ends by its own hand at a named point. */
+  async #dieAt(point: KillPoint, task: LifeOrder['task']): Promise<void> {
+    const { random, tell } = this.#options;
+    const isFrequent = /call|answer|^(before|in|after)_commit|intent/.test(point);
+    const death = { point, occurrence: isFrequent ? 1 + Math.floor(random() * 3) : 1, delayMs: random() * 4 };
+    const end = await this.#live(this.#site.toOrder({ task, death }), async () => undefined);
+    if (end !== 'SIGKILL') throw new Error(`${point} was never reached`);
+    tell(`killed ${point}: ${this.#called.size} searched`);
+  }
+
+  /** One life that ends at a random time, or a random number of searches later. */
+  async #dieSomewhere(killsLeft: number): Promise<void> {
+    const { random, tell } = this.#options;
+    const left = this.#site.customers - this.#called.size;
+    const fair = (1.4 * left) / killsLeft;
+    const before = this.#site.calls().length;
+    const isByTime = random() < 0.35 || fair < 1;
+    const end = await this.#live(this.#site.toOrder(), async (life) => {
+      if (isByTime) await delay(random() * this.#toScreenMs);
+      else {
+        // Control searches come first.
+        const wanted = before + 2 + Math.ceil(random() * fair);
+        while (this.#site.calls().length < wanted && life.isThere()) await delay(2);
+        await delay(random() * 20);
+      }
+      life.kill();
+    });
+    if (end !== 'SIGKILL') throw new Error(`the run was over with ${killsLeft} kills to go`);
+    if (this.kills % 20 === 0) tell(`${this.kills} kills: ${this.#called.size} of ${this.#site.customers} searched`);
+  }
+
+  /** Plays one life and counts what it asked again; gives the signal that ended it. */
+  async #live(
+    order: LifeOrder,
+    meddle: (life: { isThere: () => boolean; kill: () => void }) => Promise<void>,
+  ): Promise<NodeJS.Signals | null> {
+    const before = this.#site.calls().length;
+    const life = await this.#nursery.begin(order);
+    const { process: child } = life;
+    void life.reach('screen').then((afterMs) => {
+      if (afterMs !== null) this.#toScreenMs = (this.#toScreenMs + afterMs) / 2;
+    });
+    await meddle({
+      isThere: () => child.exitCode === null && child.signalCode === null,
+      kill: () => child.kill('SIGKILL'),
+    });
+    const death = await life.death;
+    if (death.signal !== 'SIGKILL') expectComplete(death);
+    else this.kills += 1;
+    const names = this.#site
+      .calls()
+      .slice(before)
+      .filter((call) => !isControl(call))
+      .map(({ searchName }) => searchName ?? '');
+    this.repeats.push(names.filter((name) => this.#called.has(name)).length);
+    for (const name of names) this.#called.add(name);
+    await this.#letLeaseRunOut();
+    return death.signal;
+  }
+
+  /** On a server nobody can tell a dead owner from a slow one before its lease has run out: time passes in one step. */
+  async #letLeaseRunOut(): Promise<void> {
+    if (this.#site.location.url === undefined) return;
+    await this.#site.withDatabase((database) =>
+      database.execute('update lease set expires_at = clock_timestamp() where expires_at > clock_timestamp()'),
+    );
+  }
+
+  /** Once the run is over only its report has to be made. */
+  #findTask(): Promise<LifeOrder['task']> {
+    return this.#site.withDatabase(async (database) => {
+      const [run] = await database.query(
+        z.object({ state: z.string() }),
+        'select state from run order by run_id desc limit 1',
+      );
+      return run?.state === 'complete' ? 'report' : 'screen';
+    });
+  }
+}

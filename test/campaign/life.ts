@@ -1,0 +1,81 @@
+import { type Clock, systemClock } from '../../src/clock.js';
+import { toFileRoster } from '../../src/roster/settings.js';
+import { runReports } from '../../src/runs/reports/report-run.js';
+import type { RunEvent } from '../../src/runs/run-event.js';
+import { runScreening } from '../../src/runs/screening-run.js';
+import type { RunSummary } from '../../src/runs/session/run-summary.js';
+import { migrate } from '../../src/store/migrate.js';
+import { openDatabase } from '../../src/store/open-database.js';
+import { makeWorkplace } from '../helpers/workplace.js';
+import { campaignCanaries } from './crowd.js';
+import type { LifeMessage, LifeOrder } from './life-order.js';
+import { setTrap } from './set-trap.js';
+
+// One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
+const tell = (message: LifeMessage): void => void process.send?.(message);
+
+const makeClock = ({ offsetMs, haste = 1 }: LifeOrder): Clock => {
+  const begunMs = Date.now() + offsetMs;
+  const elapsedMs = (): number => performance.now() * haste;
+  const sinceMs = elapsedMs();
+  return {
+    elapsedMs,
+    now: () => new Date(begunMs + elapsedMs() - sinceMs),
+    sleep: (ms, signal) => systemClock.sleep(ms / haste, signal),
+  };
+};
+
+async function live(order: LifeOrder, tellStage: (stage: string) => void): Promise<RunSummary | null> {
+  const trap = await setTrap(order);
+  const database = await openDatabase(order.location, `life ${process.pid}`);
+  try {
+    await migrate(database);
+    const roster = toFileRoster('crowd', order.roster);
+    const workplace = await makeWorkplace(
+      trap.watch(database),
+      { url: order.service.url, privateKey: order.service.apiKey },
+      {
+        clock: makeClock(order),
+        rate: order.rate,
+        observer: trap.observer,
+        settings: {
+          service: { baseUrl: order.service.url, rate: order.rate },
+          rosters: [roster],
+          canaries: campaignCanaries,
+          run: { deadline: order.deadline ?? '1h', timezone: 'UTC' },
+          reports: { dir: order.reports },
+        },
+      },
+    );
+    const hear = (event: RunEvent): void => {
+      if (event.kind === 'run_started' || event.kind === 'run_finished') tellStage(event.kind);
+      if (event.kind === 'stage_started') tellStage(event.stage);
+    };
+    try {
+      if (order.task === 'report') {
+        await runReports({ ...workplace, tell: hear }, { send: false });
+        return null;
+      }
+      const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;
+      return await runScreening({ ...workplace, tell: hear }, options, new AbortController().signal);
+    } finally {
+      await workplace.client().close();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+process.on('message', (order: LifeOrder) => {
+  const begunMs = performance.now();
+  const afterMs = (): number => performance.now() - begunMs;
+  live(order, (stage) => tell({ kind: 'stage', stage, afterMs: afterMs() })).then(
+    (summary) => tell({ kind: 'ended', summary, afterMs: afterMs() }),
+    (error: unknown) => {
+      const { name, message } = error instanceof Error ? error : { name: 'unknown', message: String(error) };
+      tell({ kind: 'failed', error: name, message, afterMs: afterMs() });
+    },
+  );
+});
+process.on('disconnect', () => process.exit());
+tell({ kind: 'ready' });

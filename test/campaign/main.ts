@@ -1,0 +1,176 @@
+import { parseArgs } from 'node:util';
+import { batchLimits } from '../../src/runs/searches/batch-limits.js';
+import type { LedgerFigures } from './count-ledger.js';
+import { runCrashTrial } from './crash-trial.js';
+import { runOutageTrial } from './outage-trial.js';
+import { runPauseTrial } from './pause-trial.js';
+import { openPlaces, type Places } from './places.js';
+import { makeSeededRandom } from './seeded-random.js';
+import type { Locate } from './site.js';
+import { Nursery } from './start-life.js';
+import { runStartsTrial } from './starts-trial.js';
+import { runStopTrial } from './stop-trial.js';
+
+const concurrency = 8;
+
+const { values } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 1_000_000)) },
+    only: { type: 'string', default: '' },
+    talk: { type: 'boolean', default: false },
+  },
+});
+const seed = Number(values.seed);
+const isLong = !values.short;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
+
+/** One part of the campaign: its figures in words, and what broke a promise. */
+interface Verdict {
+  figures: string;
+  broken: readonly string[];
+}
+
+const nursery = new Nursery();
+
+const judgeLedger = ({ noted, calls, unknown, wrong }: LedgerFigures): Verdict => ({
+  figures: `ledger ${noted} (${unknown} unknown) for ${calls} calls`,
+  broken: [...wrong, ...(noted < calls ? [`the ledger is short: ${noted} of ${calls} calls`] : [])],
+});
+
+const unless = (isKept: boolean, message: string): readonly string[] => (isKept ? [] : [message]);
+
+async function crash(locate: Locate, dialect: 'embedded' | 'postgres'): Promise<Verdict> {
+  const figures = await runCrashTrial(nursery, {
+    locate,
+    customers: isLong ? 5_000 : 200,
+    rate: { perSecond: 400, concurrency },
+    points: isLong || dialect === 'postgres' ? 'all' : 'commits',
+    randomKills: isLong ? 200 : 3,
+    random: makeSeededRandom(seed),
+    tell: (line) => values.talk && say(`  ${line}`),
+  });
+  const { kills, lost, twice, repeated, mostRepeated, differences } = figures;
+  const ledger = judgeLedger(figures.ledger);
+  return {
+    figures: `${kills} kills: ${lost} lost, ${twice} twice, ${repeated} searches repeated, at most ${mostRepeated} a crash, ${ledger.figures}`,
+    broken: [
+      ...ledger.broken,
+      ...differences,
+      ...unless(lost === 0, `${lost} customers lost`),
+      ...unless(twice === 0, `${twice} changes twice`),
+      ...unless(mostRepeated <= concurrency + batchLimits.maxItems, `${mostRepeated} repeated after one crash`),
+    ],
+  };
+}
+
+async function starts(locate: Locate): Promise<Verdict> {
+  const count = isLong ? 50 : 8;
+  const { ran, refused, slowestMs, others, surplus } = await runStartsTrial(nursery, locate, count);
+  return {
+    figures: `${count} starts at once: ${ran} ran, ${refused} were told who holds it, the slowest after ${seconds(slowestMs)}`,
+    broken: [
+      ...others,
+      ...unless(ran === 1 && refused === count - 1, `${ran} ran and ${refused} were refused`),
+      ...unless(surplus === 0, `${surplus} searches too many`),
+    ],
+  };
+}
+
+async function pause(locate: Locate): Promise<Verdict> {
+  const { takeoverMs, sleeperSaid, lateBatches, repeated, differences, ...others } = await runPauseTrial(
+    nursery,
+    locate,
+  );
+  const ledger = judgeLedger(others.ledger);
+  return {
+    figures: `SIGSTOP past the lease: taken over after ${seconds(takeoverMs)}, ${repeated} searches repeated, the sleeper said "${sleeperSaid}", ${ledger.figures}`,
+    broken: [
+      ...ledger.broken,
+      ...differences,
+      ...unless(takeoverMs <= 10_000, `taken over only after ${seconds(takeoverMs)}`),
+      ...unless(lateBatches === 0, `${lateBatches} batches of the sleeper after the takeover`),
+    ],
+  };
+}
+
+async function outages(locate: Locate): Promise<Verdict> {
+  const figures = await runOutageTrial(nursery, locate, isLong ? 1_000 : 200);
+  const ledger = judgeLedger(figures.ledger);
+  return {
+    figures: `${figures.outages} outages and ${figures.kills} kills: ${figures.surplus} calls beyond one a customer, ${ledger.figures}`,
+    broken: [...ledger.broken, ...figures.differences],
+  };
+}
+
+async function stops(locate: Locate): Promise<Verdict> {
+  const figures = await runStopTrial(nursery, locate, { stops: isLong ? 12 : 2, random: makeSeededRandom(seed) });
+  const { slowestMs, otherExits, lateCalls, repeated, differences } = figures;
+  const ledger = judgeLedger(figures.ledger);
+  return {
+    figures: `${figures.stops} times SIGTERM: the slowest end after ${seconds(slowestMs)}, ${lateCalls} calls after it, ${repeated} searches repeated, ${ledger.figures}`,
+    broken: [
+      ...ledger.broken,
+      ...differences,
+      ...unless(slowestMs <= 8_000, `ended only after ${seconds(slowestMs)}`),
+      ...unless(otherExits.length === 0, `exit codes ${otherExits.join(', ')} instead of 4`),
+      ...unless(lateCalls === 0, `${lateCalls} calls after the signal`),
+      ...unless(repeated <= figures.ledger.unanswered, `${repeated} repeated, ${figures.ledger.unanswered} unanswered`),
+    ],
+  };
+}
+
+function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
+  return [
+    ['crash embedded', () => crash(embedded, 'embedded')],
+    ['crash postgres', () => crash(postgres, 'postgres')],
+    ['starts embedded', () => starts(embedded)],
+    ['starts postgres', () => starts(postgres)],
+    ['pause postgres', () => pause(postgres)],
+    ['outages postgres', () => outages(postgres)],
+    ['stops postgres', () => stops(postgres)],
+    ...(isLong
+      ? ([
+          ['outages embedded', () => outages(embedded)],
+          ['stops embedded', () => stops(embedded)],
+        ] as const)
+      : []),
+    ...((isLong || values.only.includes('pgbouncer')) && pooled
+      ? ([
+          ['crash pgbouncer', () => crash(pooled, 'postgres')],
+          ['starts pgbouncer', () => starts(pooled)],
+          ['pause pgbouncer', () => pause(pooled)],
+        ] as const)
+      : []),
+  ];
+}
+
+say(`campaign: seed ${seed}, ${isLong ? 'long' : 'short'} (again: --seed ${seed})`);
+const places = await openPlaces();
+if (isLong && !places.pooled) {
+  say(
+    'NOT RUN: pgbouncer is not installed (Debian: apt-get install pgbouncer), so nothing was shown about a pooler in transaction mode',
+  );
+}
+let passed = 0;
+let failed = 0;
+for (const [name, trial] of listTrials(places)) {
+  if (!name.includes(values.only)) continue;
+  const begunMs = performance.now();
+  const { figures, broken } = await trial().catch(
+    (error: unknown): Verdict => ({
+      figures: 'broke off',
+      broken: [error instanceof Error ? error.message : String(error)],
+    }),
+  );
+  if (broken.length === 0) passed += 1;
+  else failed += 1;
+  say(`${broken.length === 0 ? 'kept' : 'BROKEN'} ${name} (${seconds(performance.now() - begunMs)}): ${figures}`);
+  for (const line of broken.slice(0, 10)) say(`  ${line}`);
+}
+await nursery.close();
+await places.close();
+say(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,66 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { runCli } from '../helpers/cli-process.js';
+import { watchlist } from '../helpers/small-world.js';
+
+let folder: string;
+let sandbox: Awaited<ReturnType<typeof startSandbox>>;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'nightscreen-checks-'));
+  sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+  writeFileSync(join(folder, 'list.csv'), 'name,type\nWilhelmina Achterberg,person\nSomebody Unlisted,person\n');
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+
+const run = (words: readonly string[]) =>
+  runCli(words, {
+    folder,
+    environment: { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey },
+  });
+
+test('a check prints verdict, matches and run, and is shown again by its run', async () => {
+  const asked = await run(['check', 'Wilhelmina Achterberg', '--type', 'person', '--reason', 'file 4711']);
+  expect(asked.exitCode).toBe(0);
+  expect(asked.stdout).toMatch(/^verdict +open hit/);
+  expect(asked.stdout).toMatch(/^ +1 +hit +1 +Wilhelmina Achterberg +Person +sanction +1960-01-01 +fr +amla_one$/m);
+  const runId = /^run +(\S+-check-\d+)$/m.exec(asked.stdout)?.[1] ?? '';
+  const shown = await run(['check', '--show', runId, '--json']);
+  expect(JSON.parse(shown.stdout)).toMatchObject({
+    schema: 'nightscreen/check/1',
+    verdict: 'open_hit',
+    reason: 'file 4711',
+  });
+}, 60_000);
+
+test('a check without its reason is refused, and one that is not answered says so and exits with 4', async () => {
+  const refused = await run(['check', 'Wilhelmina Achterberg', '--type', 'person']);
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(refused.stderr).toContain('flag --reason: is missing');
+  sandbox.setFaults([{ path: '/aml/search', status: 402 }]);
+  const stopped = await run(['check', 'Wilhelmina Achterberg', '--type', 'person', '--reason', 'x']);
+  expect(stopped.exitCode).toBe(4);
+  expect(stopped.stdout).toMatch(/^verdict +NOT SCREENED/);
+}, 60_000);
+
+test('assure says what it costs, measures, and exits with 3 below the share asked for', async () => {
+  const words = ['assure', '--list', 'list.csv', '--sample', '2', '--seed', 'a', '--at-least', '90%'];
+  const preview = await run([...words, '--dry-run', '--json']);
+  expect(JSON.parse(preview.stdout)).toMatchObject({ calls: 2, strata: { 'person, Latin': 2 } });
+  const measured = await run(words);
+  expect(measured.exitCode).toBe(3);
+  expect(measured.stdout).toMatch(/^recall +50\.0 % \(95 %: 9\.5 % to 90\.5 %\)$/m);
+  expect(measured.stdout).toMatch(/^Not found\nSomebody Unlisted/m);
+}, 60_000);
+
+test('a list that cannot be read is refused with its line before anything else', async () => {
+  writeFileSync(join(folder, 'broken.csv'), 'name,type\nErika,cat\n');
+  const { exitCode, stderr } = await run(['screen', '--because-of', 'broken.csv']);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('broken.csv:2: holds the type "cat"');
+}, 60_000);

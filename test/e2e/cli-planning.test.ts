@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { runCli } from '../helpers/cli-process.js';
+
+let folder: string;
+let sandbox: Awaited<ReturnType<typeof startSandbox>>;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'nightscreen-planning-'));
+  writeFileSync(
+    join(folder, 'nightscreen.config.yaml'),
+    'rosters: [{ name: retail, csv: { path: retail.csv } }]\nbudget: { maxSearchesPerRun: 2, pricePerSearch: 0.5, reserveShare: 0 }\n',
+  );
+  writeFileSync(
+    join(folder, 'retail.csv'),
+    'customer_id,type,name,risk_tier\nK1,person,Ada Beispiel,low\nK2,person,Émile Exemple,\nK3,person,Eva Ejemplo,high\n',
+  );
+  sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+
+test('a preview needs neither key nor service and says what it would cost and whom the budget leaves out', async () => {
+  expect((await runCli(['import', '--roster', 'retail'], { folder })).exitCode).toBe(0);
+  const { exitCode, stdout } = await runCli(['screen', '--roster', 'retail', '--dry-run', '--json'], { folder });
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    schema: 'nightscreen/screening-preview/1',
+    ...{ roster: 'retail', selection: 'due', inScope: 3, planned: 2, searches: 2, calls: 2, controlSearches: 0 },
+    ...{ reasons: { new: 2, over_budget: 1 }, overBudget: { new: 1 }, leftOut: ['K1'] },
+    ...{ cost: { amount: 1, currency: 'EUR' }, budget: { leftForAll: 2, leftForReserved: 2 } },
+  });
+  const told = await runCli(['screen', '--roster', 'retail', '--dry-run'], { folder });
+  expect(told.stdout).toMatch(/^new +2 +never screened$/m);
+  expect(told.stdout).toMatch(/^left out +1 overdue or never screened as they are: K1$/m);
+  expect(told.stdout).toMatch(/^cost +1\.00 EUR$/m);
+});
+
+test('a live key without a cap for the month ends with exit code 2 before any call', async () => {
+  const environment = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.livePrivateKey };
+  const { exitCode, stderr } = await runCli(['onboard', '--roster', 'retail'], { folder, environment });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('budget.maxSearchesPerMonth: is missing');
+  expect(sandbox.ledger()).toEqual([]);
+});

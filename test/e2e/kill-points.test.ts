@@ -1,0 +1,35 @@
+import { afterAll, expect, it } from 'vitest';
+import { batchLimits } from '../../src/runs/searches/batch-limits.js';
+import { runCrashTrial } from '../campaign/crash-trial.js';
+import { makeSeededRandom } from '../campaign/seeded-random.js';
+import { Nursery } from '../campaign/start-life.js';
+import { describeOnEachDatabase } from '../helpers/databases.js';
+import { printFigure } from '../helpers/print-figure.js';
+
+const concurrency = 8;
+
+describeOnEachDatabase('kill -9 at the named points of a night, and at random times', (_open, databases) => {
+  const nursery = new Nursery();
+  afterAll(() => nursery.close());
+
+  it('ends in the state of an undisturbed run, with a true ledger, and repeats no more than was in flight', {
+    timeout: 240_000,
+  }, async () => {
+    const figures = await runCrashTrial(nursery, {
+      locate: databases.locate,
+      customers: 240,
+      rate: { perSecond: 400, concurrency },
+      // All points on the server; in the folder those where the database is the one that dies.
+      points: databases.dialect === 'postgres' ? 'all' : 'commits',
+      randomKills: 2,
+      random: makeSeededRandom(4),
+      tell: () => undefined,
+    });
+    const { kills, repeated, mostRepeated, ledger } = figures;
+    printFigure(
+      `kill -9 ${kills} times (${databases.dialect}): ${repeated} searches repeated, at most ${mostRepeated} a crash, ledger ${ledger.noted} for ${ledger.calls} calls`,
+    );
+    expect(figures).toMatchObject({ lost: 0, twice: 0, differences: [], ledger: { wrong: [] } });
+    expect(mostRepeated).toBeLessThanOrEqual(concurrency + batchLimits.maxItems);
+  });
+});

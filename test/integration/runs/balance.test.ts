@@ -1,0 +1,114 @@
+import { expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { describeRun } from '../../../src/runs/session/describe-run.js';
+import { listOfRun } from '../../../src/runs/session/list-of-run.js';
+import { parseRunId } from '../../../src/runs/session/run-id.js';
+import type { Database } from '../../../src/store/database.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { people } from '../../helpers/small-world.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
+
+/** A workplace whose database is tampered with once all searches are made, just before the run is added up. */
+function tamperBeforeSums(workplace: TestWorkplace, database: Database, sql: string): TestWorkplace {
+  let isDone = false;
+  const transaction: Database['transaction'] = async (work) => {
+    const [row] = await database.query(
+      z.object({ stage: z.string() }),
+      'select stage from run order by run_id desc limit 1',
+    );
+    if (!isDone && row?.stage === 'screened') {
+      isDone = true;
+      await database.runScript(sql);
+    }
+    return database.transaction(work);
+  };
+  const tampered = new Proxy(database, {
+    get: (target, name) => {
+      if (name === 'transaction') return transaction;
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  return { ...workplace, database: tampered };
+}
+
+const tamperings: readonly [string, string, RegExp][] = [
+  [
+    'a customer who dropped out of the plan',
+    'delete from screening where party_id = 3',
+    /in scope = customers in the plan does not hold in the database: 6 is not 5/,
+  ],
+  [
+    'a reject that is not kept',
+    `update roster_import set rows = rows + 1, rejected = rejected + 1`,
+    /rows = customers \+ rejected \+ duplicates does not hold in the database: 7 is not 6/,
+  ],
+  [
+    'a customer who counts as screened without a stored answer',
+    'update screening set response_id = 999999 where party_id = 3',
+    /screened or reused parties = parties with a stored answer does not hold in the database: 6 is not 5/,
+  ],
+  [
+    'an answer that no call in the ledger brought',
+    `delete from search_attempt where request_id = (select request_id from screening where party_id = 3)`,
+    /answered searches = answered searches in the ledger does not hold in the database: 6 is not 5/,
+  ],
+];
+
+// The embedded database is slow to open while other tests run.
+vi.setConfig({ testTimeout: 60_000 });
+
+describeOnEachDatabase('the sums of a run', (open) => {
+  const openSite = openSmallSites(open);
+
+  it('are confirmed by the database for a run that holds, also later', async () => {
+    const { database, run, work } = await openSite();
+    const workplace = await work();
+    const { runId, state } = await run(workplace);
+    expect(state).toBe('complete');
+    const shown = await describeRun(workplace, runId);
+    expect(shown.balance).toMatchObject({ disagreements: [] });
+    expect(shown.balance?.lines.map(({ left, right }) => left === right)).toEqual(Array(6).fill(true));
+    expect(shown).toMatchObject({ planned: { new: people.length }, resumed: 0, heldBy: null });
+    expect(shown.calls.sent).toBe(Object.values(shown.calls.byOutcome).reduce((sum, count) => sum + count, 0));
+    await database.execute(
+      `update screening set outcome = 'failed', response_id = null, outcome_reason = 'tampered' where party_id = (select party_id from party join customer using (customer_id) where reference = 'C-1')`,
+    );
+    expect((await describeRun(workplace, runId)).balance?.disagreements).toEqual([
+      'screened is 6 by the sums and 5 by the database',
+      'failed is 0 by the sums and 1 by the database',
+    ]);
+    expect(await listOfRun(database, runId, { list: 'failed', limit: 20, after: null })).toMatchObject({
+      customers: [{ reference: 'C-1', planned: 'new', because: 'tampered' }],
+      next: null,
+    });
+  });
+
+  it.each(tamperings)('turn red for %s', async (_, sql, reason) => {
+    const { database, run, work } = await openSite();
+    const summary = await run(tamperBeforeSums(await work(), database, sql));
+    expect(summary).toMatchObject({ state: 'unbalanced', exitCode: 1 });
+    expect(summary.reasons.join('\n')).toMatch(reason);
+  });
+
+  it('cannot be stored as complete when they do not hold', async () => {
+    const { database, run, work } = await openSite();
+    const { runId } = await run(await work());
+    const spoil = `update run set sums = jsonb_set(sums, '{counts,screened}', '5') where run_id = $1`;
+    await expect(database.execute(spoil, [parseRunId(runId)])).rejects.toMatchObject({ constraint: 'run_sums_hold' });
+  });
+
+  it('say page by page who was left', async () => {
+    const { database, run, work } = await openSite();
+    const workplace = await work();
+    const { runId, state } = await run(workplace, { maxSearches: 2 });
+    expect(state).toBe('stopped');
+    const first = await listOfRun(database, runId, { list: 'remaining', limit: 3, after: null });
+    const second = await listOfRun(database, runId, { list: 'remaining', limit: 3, after: first.next });
+    expect(first.customers).toHaveLength(3);
+    expect(second).toMatchObject({ customers: [expect.anything()], next: null });
+    const { sums } = await describeRun(workplace, runId);
+    expect(sums?.counts.remaining).toBe(4);
+  });
+});

@@ -1,0 +1,208 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readPublishedList } from '../../../src/lists/read-published-list.js';
+import { showAssurance } from '../../../src/runs/checks/assurance/assurance-result.js';
+import { runAssurance } from '../../../src/runs/checks/assurance/run-assurance.js';
+import { showCheck } from '../../../src/runs/checks/check-result.js';
+import { describeBecauseOf } from '../../../src/runs/checks/describe-because-of.js';
+import { previewBecauseOf } from '../../../src/runs/checks/preview-because-of.js';
+import { runCheck } from '../../../src/runs/checks/run-check.js';
+import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { openSmallSites, searched } from '../../helpers/small-site.js';
+
+const signal = new AbortController().signal;
+const question = {
+  type: 'person',
+  name: ' Wilhelmina  Achterberg ',
+  reason: 'file 4711',
+  askedBy: 'erika@desk',
+} as const;
+
+async function writeList(text: string): ReturnType<typeof readPublishedList> {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-list-')), 'list.txt');
+  await writeFile(path, text);
+  return readPublishedList(path);
+}
+
+describe('a single check', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+
+  it('keeps who asked whom and why, and what was answered', async () => {
+    const site = await begin();
+    const workplace = await site.work();
+    const { result, exitCode } = await runCheck(workplace, question, signal);
+    expect(exitCode).toBe(0);
+    expect(result).toMatchObject({
+      state: 'complete',
+      verdict: 'open_hit',
+      sentName: 'Wilhelmina Achterberg',
+      reason: 'file 4711',
+      askedBy: 'erika@desk',
+      attempts: 1,
+      keyFingerprints: [workplace.client().keyFingerprint],
+      answer: { total: 1, matches: [{ rank: 1, isHit: true, topics: ['sanction'] }] },
+    });
+    expect(result.responseDigest).toMatch(/^[0-9a-f]{64}$/);
+    expect(await showCheck(site.database, result.runId)).toEqual(result);
+    const counts = await site.database.query(
+      z.object({ searches: z.number(), hits: z.number(), planned: z.number() }),
+      `select (sums #>> '{counts,searches}')::integer as searches, (sums #>> '{counts,hits}')::integer as hits,
+         (sums #>> '{counts,planned}')::integer as planned
+       from run where kind = 'check'`,
+    );
+    expect(counts).toEqual([{ searches: 1, hits: 1, planned: 0 }]);
+  });
+
+  it('that fails never reads as clear, whatever fails', async () => {
+    const site = await begin();
+    const ask = async (name: string, options: Parameters<typeof site.work>[0] = {}) =>
+      runCheck(await site.work({ maxAttempts: 1, ...options }), { ...question, name }, signal);
+    const crossed = '{"query":"somebody else","type":"person","total":0,"results":[]}';
+    site.sandbox.setFaults([{ path: '/aml/search', raw: { status: 201, body: crossed } }]);
+    expect(await ask('Aroha Ngata')).toMatchObject({
+      exitCode: 3,
+      result: { verdict: 'not_screened', state: 'incomplete', answer: null },
+    });
+    site.sandbox.setFaults([{ path: '/aml/search', status: 402, times: 1 }]);
+    expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 4, result: { verdict: 'not_screened' } });
+    site.sandbox.setFaults([{ path: '/aml/search', status: 503, times: 50 }]);
+    expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 4, result: { verdict: 'not_screened' } });
+    site.sandbox.setFaults([]);
+    const budget = { currency: 'EUR', reserveShare: 0.05, maxSearchesPerDay: 1 };
+    expect(await ask('Aroha Ngata', { settings: { budget } })).toMatchObject({
+      exitCode: 4,
+      result: {
+        verdict: 'not_screened',
+        notAnsweredBecause: [expect.stringContaining('1 searches for this day')],
+        attempts: 0,
+      },
+    });
+    expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 0, result: { verdict: 'clear' } });
+  });
+
+  it('is made beside others, and beside a screening of the roster', async () => {
+    const site = await begin();
+    const workplace = await site.work();
+    const asked = Array.from({ length: 5 }, (_, at) =>
+      runCheck(workplace, { ...question, name: `Somebody ${at}` }, signal),
+    );
+    const [run, ...checks] = await Promise.all([site.run(workplace), ...asked]);
+    expect(run.state).toBe('complete');
+    expect(checks.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('without a reason or a name are refused before anything is stored', async () => {
+    const site = await begin();
+    const workplace = await site.work();
+    await expect(runCheck(workplace, { ...question, name: '---', reason: ' ' }, signal)).rejects.toMatchObject({
+      problems: [{ where: 'name' }, { where: 'flag --reason' }],
+    });
+    expect(await site.database.query(z.object({ run_id: z.number() }), 'select run_id from run')).toEqual([]);
+  });
+});
+
+describeOnEachDatabase('a published list', (open) => {
+  const begin = openSmallSites(open);
+
+  it('forces a search now for whom it may mean, and for nobody else; whom and why is kept', async () => {
+    const site = await begin();
+    const workplace = await site.work();
+    await site.run(workplace);
+    const list = await writeList('ACHTERBERG, Wilhelmína\nKvarnstroem Bertil\nNobody Else\n');
+    const options = { selection: 'forced', list, mostNamed: 10 } as const;
+    const preview = await previewBecauseOf(workplace, site.roster, options, signal);
+    expect(preview).toMatchObject({
+      preview: { planned: 2, searches: 2, reasons: { forced: 2, not_due: 4 } },
+      comparison: { listed: 3, comparedParties: 6, forcedCustomers: 2 },
+      forced: [{ reference: 'C-1' }, { reference: 'C-4' }],
+    });
+    const summary = await site.run(workplace, {
+      kind: 'screen',
+      selection: 'forced',
+      importFirst: false,
+      becauseOf: list,
+    });
+    expect(summary).toMatchObject({ state: 'complete', counts: { planned: 2, screened: 2, skipped: 4 } });
+    expect([searched(site.sandbox, 'Wilhelmina Achterberg'), searched(site.sandbox, 'Aroha Ngata')]).toEqual([2, 1]);
+    const kept = await describeBecauseOf(site.database, summary.runId, 10);
+    expect(kept).toMatchObject({ comparison: { file: 'list.txt', digest: list.digest }, forced: preview.forced });
+    expect(kept?.forced[0]?.because).toContain('ACHTERBERG, Wilhelmína');
+    const runs = await site.database.query(z.object({ kind: z.string() }), 'select kind from run order by run_id');
+    expect(runs.map(({ kind }) => kind)).toEqual(['rescreen', 'screen']);
+  });
+
+  it('whose run was given up is searched for by the next run, though nobody is due', async () => {
+    const site = await begin();
+    const workplace = await site.work();
+    await site.run(workplace);
+    const list = await writeList('Wilhelmina Achterberg\nBertil Kvarnström\n');
+    const options = { kind: 'screen', selection: 'forced', importFirst: false, becauseOf: list } as const;
+    expect(await site.run(workplace, { ...options, maxSearches: 1 })).toMatchObject({
+      state: 'stopped',
+      counts: { remaining: 1 },
+    });
+    expect(await site.run(workplace)).toMatchObject({
+      state: 'complete',
+      counts: { planned: 1, screened: 1, skipped: 5 },
+    });
+    expect(await site.run(workplace)).toMatchObject({ state: 'complete', counts: { planned: 0 } });
+  });
+});
+
+describe('a measurement of recall', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+
+  it('counts who was found and names who was not, and shows the same later', async () => {
+    const site = await begin();
+    const workplace = await site.work();
+    const list = await writeList('Wilhelmina Achterberg\nOktavian Prunescu\nSomebody Unlisted\nCanary Listed\n');
+    const options = { list, size: 10, seed: 's', spelling: 'as_listed', type: 'person', atLeast: 0.9 } as const;
+    const result = await runAssurance(workplace, options, signal);
+    expect(result).toMatchObject({
+      state: 'incomplete',
+      exitCode: 3,
+      total: { sample: 4, answered: 4, found: 3, recall: { share: 0.75 } },
+      missed: [{ listedName: 'Somebody Unlisted', results: 0 }],
+      attempts: 4,
+      seed: 's',
+    });
+    expect(result.reasons[0]).toContain('75.0 %');
+    expect(await showAssurance(site.database, result.runId)).toEqual(result);
+    expect(await runAssurance(workplace, { ...options, atLeast: 0.7 }, signal)).toMatchObject({
+      state: 'complete',
+      exitCode: 0,
+    });
+  });
+
+  it('that was broken off keeps what was paid and goes on with the rest', async () => {
+    const site = await begin();
+    const names = Array.from({ length: 12 }, (_, at) => `Somebody Number${at}`);
+    const list = await writeList(`${names.join('\n')}\n`);
+    const options = {
+      list,
+      size: 12,
+      seed: undefined,
+      spelling: 'as_listed',
+      type: 'person',
+      atLeast: undefined,
+    } as const;
+    const budget = { currency: 'EUR', reserveShare: 0, maxSearchesPerDay: 5 };
+    const rate = { perSecond: 400, concurrency: 1 };
+    const stopped = await runAssurance(await site.work({ rate, settings: { budget } }), options, signal);
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, total: { answered: 5, remaining: 7 }, attempts: 5 });
+    const ended = await runAssurance(await site.work({ rate }), options, signal);
+    expect(ended).toMatchObject({
+      runId: stopped.runId,
+      state: 'complete',
+      total: { answered: 12 },
+      attempts: 12,
+      seed: stopped.seed,
+    });
+    expect(names.map((name) => searched(site.sandbox, name))).toEqual(names.map(() => 1));
+  });
+});

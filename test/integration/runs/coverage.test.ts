@@ -1,0 +1,71 @@
+import { expect, it, vi } from 'vitest';
+import { shiftedClock } from '../../../src/clock.js';
+import { ConfigError } from '../../../src/errors.js';
+import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
+import { runImport } from '../../../src/runs/rosters/import-run.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { people } from '../../helpers/small-world.js';
+
+const hourMs = 60 * 60 * 1_000;
+const { signal } = new AbortController();
+
+// The embedded database is slow to open while other tests run.
+vi.setConfig({ testTimeout: 60_000 });
+
+describeOnEachDatabase('coverage', (open) => {
+  const openSite = openSmallSites(open);
+
+  it('counts every customer once: never screened, valid, failed, overdue', async () => {
+    const { sandbox, run, work, roster } = await openSite();
+    const workplace = await work();
+    await expect(measureCoverage(workplace, { roster: 'people', list: 0 })).rejects.toThrow(ConfigError);
+    await runImport(workplace, roster, signal);
+    const fresh = await measureCoverage(workplace, { list: 2 });
+    expect(fresh).toMatchObject({
+      isCovered: false,
+      total: { inScope: 6, never: 6, valid: 0, oldestScreenedAt: null },
+    });
+    expect(fresh.rosters[0]?.uncovered).toEqual([
+      { reference: 'C-1', tier: 'high', standing: 'never', lastScreenedAt: null, failedBecause: null },
+      { reference: 'C-2', tier: 'high', standing: 'never', lastScreenedAt: null, failedBecause: null },
+    ]);
+
+    sandbox.setFaults([{ path: '/aml/search', name: people[2] ?? '', status: 422, times: 10 }]);
+    await run(workplace);
+    const night = await measureCoverage(workplace, { list: 10 });
+    expect(night.total).toMatchObject({ inScope: 6, valid: 5, never: 1, overdue: 0, failedBecause: { http_422: 1 } });
+    expect(night.total.states).toEqual({ clear: 3, not_screened: 1, open_hit: 2 });
+    expect(night.rosters[0]?.uncovered).toMatchObject([
+      { reference: 'C-3', standing: 'never', failedBecause: 'http_422' },
+    ]);
+
+    sandbox.setFaults([]);
+    await run(workplace);
+    expect(await measureCoverage(workplace, { list: 1 })).toMatchObject({
+      isCovered: true,
+      total: { valid: 6, failedBecause: {} },
+    });
+
+    const later = (hours: number) => ({ ...workplace, clock: shiftedClock(hours * hourMs) });
+    expect((await measureCoverage(later(24.9), { list: 0 })).total.overdue).toBe(0);
+    const stale = await measureCoverage(later(26), { list: 10 });
+    expect(stale).toMatchObject({ isCovered: false, total: { valid: 0, overdue: 6, oldestAgeHours: 26 } });
+    expect(stale.total.states).toEqual({ not_screened: 6 });
+    expect(stale.rosters[0]?.uncovered).toHaveLength(6);
+  });
+
+  it('gives each tier its own cadence', async () => {
+    const { run, work } = await openSite();
+    const { screening } = (await work()).settings;
+    const cadence = { high: '7d', reason: 'weekly by policy 4.2' };
+    const workplace = await work({ settings: { screening: { ...screening, cadence } } });
+    await run(workplace);
+    const later = (hours: number) => ({ ...workplace, clock: shiftedClock(hours * hourMs) });
+    expect(await measureCoverage(later(160), { list: 0 })).toMatchObject({
+      isCovered: true,
+      cadence: { hours: { high: 168, low: 24 } },
+    });
+    expect((await measureCoverage(later(170), { list: 0 })).tiers.high.overdue).toBe(6);
+  });
+});

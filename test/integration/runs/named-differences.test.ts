@@ -1,0 +1,76 @@
+import { writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { resumeRun } from '../../../src/runs/resume-run.js';
+import { describeRun } from '../../../src/runs/session/describe-run.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { people, toCsv } from '../../helpers/small-world.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
+
+const openSite = openSmallSites(testDatabases('postgres').open);
+const { signal } = new AbortController();
+const warnings = ({ events }: TestWorkplace, code: string): string[] =>
+  events.flatMap((event) => (event.kind === 'warning' && event.code === code ? [event.message] : []));
+
+/** A run that stopped after two searches. */
+async function openStopped() {
+  const site = await openSite();
+  const stopped = await site.run(await site.work(), { maxSearches: 2 });
+  expect(stopped.state).toBe('stopped');
+  return { ...site, runId: stopped.runId };
+}
+
+it('settings that shape answers are named with old and new value, and the run is planned anew', async () => {
+  const { run, work, runId } = await openStopped();
+  const changed = { ...(await work({ settings: { changes: { scoreStep: 0.05 } } })), settingsDigest: 'another' };
+  expect((await run(changed)).runId).not.toBe(runId);
+  expect(warnings(changed, 'run_abandoned')).toEqual([
+    `${runId} is not resumed: the settings have changed since: changes.scoreStep was 0.02 and is 0.05; what it left is planned anew`,
+  ]);
+});
+
+it('settings that shape no answer are named, and the run goes on; what was named is kept with the run', async () => {
+  const { run, work, runId } = await openStopped();
+  const changed = await work({
+    settings: { screening: { cadenceHours: 12, leaveAfterDays: 7, reuseMaxAge: 0, canariesEvery: 10_000 } },
+  });
+  expect(await run(changed)).toMatchObject({ runId, state: 'complete' });
+  const difference = 'screening.cadenceHours was 24 and is 12';
+  expect(warnings(changed, 'resumed_with_differences').join()).toContain(difference);
+  const { holders, settings } = await describeRun(changed, runId);
+  expect(holders.map(({ differences }) => differences)).toEqual([[], [difference]]);
+  expect(settings).toMatchObject({ screening: { cadenceHours: 24 } });
+});
+
+it('a changed roster is named with both figures, and the next start plans anew', async () => {
+  const { run, work, roster, runId } = await openStopped();
+  await writeFile(roster.csv?.path ?? '', toCsv([...people, 'Ottoline Vandersteen']));
+  const workplace = await work();
+  expect((await run(workplace)).runId).not.toBe(runId);
+  expect(warnings(workplace, 'run_abandoned').join()).toMatch(
+    /the roster has changed since: rows 6 then and 7 now, rejected 0 then and 0 now, digest \w{12} then and \w{12} now/,
+  );
+});
+
+it('a changed roster is named when a run is resumed by its name, which goes on with what it imported', async () => {
+  const { work, roster, runId } = await openStopped();
+  await writeFile(roster.csv?.path ?? '', toCsv(people.slice(0, 4)));
+  const workplace = await work();
+  expect(await resumeRun(workplace, runId, signal)).toMatchObject({
+    runId,
+    state: 'complete',
+    counts: { screened: 6 },
+  });
+  expect(warnings(workplace, 'resumed_with_differences').join()).toMatch(/rows 6 then and 4 now.*as it was imported/);
+});
+
+it('another account and another mode are named by both', async () => {
+  const { work, sandbox, run, runId } = await openStopped();
+  const other = await work({ apiKey: sandbox.otherPrivateKey });
+  await run(other);
+  expect(warnings(other, 'run_abandoned').join()).toMatch(
+    /it ran under another account: account \.\.\.\w{4} at \S+, and this key is of account \.\.\.\w{4} at /,
+  );
+  const live = await work({ apiKey: sandbox.livePrivateKey });
+  await expect(resumeRun(live, runId, signal)).rejects.toThrow(/abandoned|test key, and this key is a live one|budget/);
+});

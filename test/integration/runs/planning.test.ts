@@ -1,0 +1,195 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../../src/errors.js';
+import { toFileRoster } from '../../../src/roster/settings.js';
+import { previewScreening } from '../../../src/runs/planning/preview-screening.js';
+import { readBudget } from '../../../src/runs/planning/read-budget.js';
+import { resumeRun } from '../../../src/runs/resume-run.js';
+import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
+import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
+import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
+import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { canaries, people, writeRoster } from '../../helpers/small-world.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
+
+const hourMs = 60 * 60 * 1_000;
+const dayMs = 24 * hourMs;
+const signal = new AbortController().signal;
+
+const countSearches = (sandbox: Sandbox): number =>
+  sandbox.ledger().filter((call) => call.path === '/aml/search').length;
+const budget = (settings: object) => ({ settings: { budget: budgetSettingsSchema.parse(settings) } });
+const screening = (settings: object) => ({ screening: screeningSettingsSchema.parse(settings) });
+const planOf = ({ events }: TestWorkplace) =>
+  events.flatMap((event) => (event.kind === 'stage_finished' && event.stage === 'plan' ? [event.counts] : []));
+
+describe('planning', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+
+  it('a live key without a cap for the month and a price makes no call, whichever way a run is begun', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const apiKey = sandbox.livePrivateKey;
+    const live = await work({ apiKey });
+    for (const kind of ['onboard', 'screen', 'rescreen'] as const) {
+      await expect(run(live, { kind })).rejects.toThrow(ConfigError);
+    }
+    const priceless = await work({ apiKey, ...budget({ maxSearchesPerMonth: 100 }) });
+    await expect(run(priceless)).rejects.toThrow(/budget\.pricePerSearch/);
+    expect(sandbox.ledger()).toEqual([]);
+    expect(await listRuns(database, 5)).toEqual([]);
+
+    const paid = await work({ apiKey, ...budget({ maxSearchesPerMonth: 100, pricePerSearch: 0.1 }) });
+    const stopped = await run(paid, { maxSearches: 2 });
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 2 } });
+    const calls = sandbox.ledger().length;
+    await expect(resumeRun(live, stopped.runId, signal)).rejects.toThrow(/budget\.maxSearchesPerMonth/);
+    expect(sandbox.ledger()).toHaveLength(calls);
+  });
+
+  it('whom the budget leaves out is listed with the reason, and turns the run red; no cap is passed', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const cap = budget({ maxSearchesPerDay: 7, reserveShare: 0 });
+    const night = await run(await work(cap));
+    expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { planned: 3, screened: 3, skipped: 3 } });
+    expect(night.reasons).toEqual([
+      'the budget left out 3 customers, 3 of them overdue or never screened as they are now',
+    ]);
+    expect(countSearches(sandbox)).toBe(7);
+    const facts = await showRun(database, night.runId);
+    expect(facts.notScreened.map((line) => [line.outcome, line.reason])).toEqual(
+      Array.from({ length: 3 }, () => ['skipped', 'over_budget']),
+    );
+    const again = await run(await work(cap));
+    expect(again).toMatchObject({ state: 'incomplete', counts: { planned: 0, screened: 0, skipped: 6 } });
+    expect(countSearches(sandbox)).toBe(7);
+    const left = await readBudget(database, 1, new Date(), (await work(cap)).settings);
+    expect(left).toMatchObject({ leftForAll: 0, leftForReserved: 0, caps: [{ per: 'day', cap: 7, used: 7 }] });
+    const nextDay = await run(await work({ ...cap, offsetMs: dayMs }));
+    expect(nextDay).toMatchObject({ counts: { planned: 3, screened: 3 } });
+  });
+
+  it('whoever is only due again may be left out of a complete run', async () => {
+    const { work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    const night = await run(await work(budget({ maxSearchesPerRun: 8, reserveShare: 0 })));
+    expect(night).toMatchObject({ state: 'complete', counts: { planned: 4, screened: 4, skipped: 2 } });
+  });
+
+  it('repeats that use the budget up stop the run before a call too many, and it goes on when there is more', async () => {
+    const { sandbox, work, run } = await begin();
+    const rate = { perSecond: 400, concurrency: 2 };
+    const few = { maxSearchesPerMonth: 10, reserveShare: 0 };
+    sandbox.setFaults([{ name: 'Wilhelmina Achterberg', cut: 'after_work', times: 3 }]);
+    const settings = (caps: object) => ({ ...budget(caps), rate });
+    const stopped = await run(await work(settings(few)));
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6 } });
+    expect(stopped.reasons).toEqual([
+      expect.stringMatching(
+        /^the budget of 10 searches for this month is used up; \d customers remain and the run can be resumed$/,
+      ),
+    ]);
+    expect(countSearches(sandbox)).toBeLessThanOrEqual(10);
+    const still = await resumeRun(await work(settings(few)), stopped.runId, signal);
+    expect(still).toMatchObject({ state: 'stopped', exitCode: 4 });
+    expect(countSearches(sandbox)).toBeLessThanOrEqual(10);
+    const whole = await resumeRun(await work(settings({ maxSearchesPerMonth: 100 })), stopped.runId, signal);
+    expect(whole).toMatchObject({ state: 'complete', counts: { screened: 6, remaining: 0 } });
+  });
+
+  it('calls of another run of the account count at once', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const others = toFileRoster('others', await writeRoster(['Somebody Else']));
+    await run(await work(), { roster: others });
+    const workplace = await work({
+      ...budget({ maxSearchesPerMonth: 1_000 }),
+      rate: { perSecond: 20, concurrency: 1 },
+    });
+    let spending: Promise<unknown> | undefined;
+    workplace.tell = (event) => {
+      if (event.kind !== 'progress' || event.stage !== 'screen') return;
+      spending ??= database.execute(
+        `with other as (update run set finished_at = null where run_id = 1 returning run_id)
+         insert into search_attempt (run_id, request_id, started_at, outcome)
+         select run_id, 1, $1, 'ok' from other, generate_series(1, 1000)`,
+        [new Date()],
+      );
+    };
+    const stopped = await run(workplace);
+    await spending;
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
+    expect(stopped.reasons).toEqual([expect.stringContaining('of them kept for new customers')]);
+    expect(stopped.counts).not.toMatchObject({ remaining: 0 });
+    expect(countSearches(sandbox)).toBeLessThan(1 + people.length + 4 * canaries.length);
+  });
+
+  it('an answer is used again for another roster within its age, compared with the party\u2019s own last state', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const others = toFileRoster('others', await writeRoster([...people.slice(0, 4), 'Somebody Else']));
+    await run(await work({ offsetMs: -3 * hourMs }));
+    const before = countSearches(sandbox);
+    const settings = screening({ reuseMaxAge: '12h' });
+    const night = await run(await work({ settings }), { roster: others });
+    expect(night).toMatchObject({
+      state: 'complete',
+      counts: { planned: 5, screened: 1, reused: 4, searches: 1, remaining: 0 },
+    });
+    expect(countSearches(sandbox) - before).toBe(1 + 2 * canaries.length);
+    expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(1);
+    const facts = await showRun(database, night.runId);
+    expect(facts.states).toMatchObject({ open_hit: 2, clear: 3 });
+    expect(facts.baselineChanges.map((change) => change.party.reference).toSorted()).toEqual(['C-1', 'C-2']);
+
+    const all = await run(await work({ settings }), { roster: others, kind: 'screen', selection: 'all' });
+    expect(all).toMatchObject({ counts: { planned: 5, screened: 5, reused: 0 } });
+  });
+
+  it('an answer used again is due with the age that it has', async () => {
+    const { work, run } = await begin();
+    const others = toFileRoster('others', await writeRoster(people));
+    await run(await work({ offsetMs: -30 * hourMs }));
+    const settings = screening({ reuseMaxAge: '12h' });
+    await run(await work({ settings, offsetMs: -20 * hourMs }), { roster: others });
+    const night = await run(await work(), { roster: others });
+    expect(night).toMatchObject({ counts: { planned: 6, screened: 6 } });
+  });
+
+  it('whose last search failed is asked about again at once, and only they', async () => {
+    const { sandbox, work, run } = await begin();
+    await run(await work({ offsetMs: -26 * hourMs }));
+    sandbox.setFaults([{ name: 'Aroha Ngata', status: 400 }]);
+    await run(await work({ offsetMs: -2 * hourMs }));
+    sandbox.setFaults([]);
+    const workplace = await work();
+    expect(await run(workplace)).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1, skipped: 5 } });
+    expect(planOf(workplace)).toEqual([{ inScope: 6, planned: 1, searches: 1, previously_failed: 1, not_due: 5 }]);
+  });
+
+  it('the preview needs no service and is the plan that is stored', async () => {
+    const { sandbox, work, run, roster } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    const settings = {
+      ...screening({ cadence: { high: '20h', low: '30d', reason: 'policy 4.2' } }),
+      ...budget({ maxSearchesPerRun: 9, pricePerSearch: 0.25, currency: 'DKK', reserveShare: 0 }).settings,
+    };
+    sandbox.setFaults([{ path: '/', status: 503 }]);
+    const planning = await work({ settings });
+    const preview = await previewScreening(planning, roster, 'due');
+    expect(preview).toMatchObject({
+      ...{ inScope: 6, planned: 5, searches: 5, controlSearches: 4, calls: 9, reused: 0 },
+      ...{
+        cost: { amount: 2.25, currency: 'DKK' },
+        reasons: { cadence: 5, over_budget: 1 },
+        overBudget: { cadence: 1 },
+      },
+      ...{ leftOut: [], budget: { leftForAll: 9, leftForReserved: 9 } },
+    });
+    sandbox.setFaults([]);
+    const night = await run(planning);
+    const { inScope, planned, searches, reasons } = preview;
+    expect(planOf(planning)).toEqual([{ inScope, planned, searches, ...reasons }]);
+    const facts = await showRun(planning.database, night.runId);
+    expect(facts.cadence).toEqual({ hours: { high: 20, medium: 24, low: 720 }, reason: 'policy 4.2' });
+  });
+});

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { runReports } from '../../../src/runs/reports/report-run.js';
+import { describeRun } from '../../../src/runs/session/describe-run.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+
+const openSite = openSmallSites(testDatabases('postgres').open);
+
+it('a run that is stopped in its import says so, can be reported on, and goes on in the next start', async () => {
+  const { run, work } = await openSite();
+  const workplace = await work();
+  const stopping = new AbortController();
+  const tell: typeof workplace.tell = (event) => {
+    workplace.tell(event);
+    if (event.kind === 'stage_started' && event.stage === 'import') stopping.abort(new Error('asked to stop'));
+  };
+  await expect(run({ ...workplace, tell }, {}, stopping.signal)).rejects.toThrow('asked to stop');
+  const started = workplace.events.find((event) => event.kind === 'run_started');
+  const runId = started?.kind === 'run_started' ? started.runId : '';
+  expect(await describeRun(workplace, runId)).toMatchObject({ state: 'stopped', stage: 'started', heldBy: null });
+  expect(await runReports(workplace, { send: false })).toMatchObject([{ runId, exitCode: 4 }]);
+  expect(await run(workplace)).toMatchObject({ runId, state: 'complete', counts: { screened: 6 } });
+});

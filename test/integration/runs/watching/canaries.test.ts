@@ -1,0 +1,136 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { toSubject } from '../../../../src/mail/message-subject.js';
+import { toReport } from '../../../../src/reports/report.js';
+import { showRun } from '../../../../src/runs/session/list-runs.js';
+import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
+import type { Database } from '../../../../src/store/database.js';
+import { testDatabases } from '../../../helpers/databases.js';
+import { listenAlong } from '../../../helpers/listen-along.js';
+import { makeScaledClock } from '../../../helpers/scaled-clock.js';
+import { openSmallSites, searched } from '../../../helpers/small-site.js';
+import { canaries, watchlist } from '../../../helpers/small-world.js';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const names = Array.from({ length: 25 }, (_, index) => `Customer Number ${index}`);
+const world = { watchlist, dossiers: [] };
+const blind = { watchlist: [], dossiers: [] };
+const everyTen = { screening: { cadenceHours: 24, leaveAfterDays: 7, reuseMaxAge: 0 as const, canariesEvery: 10 } };
+
+/** The searches in the order in which they were made: how many customers between the rounds of canaries. */
+function toRuns(sandbox: Sandbox): number[] {
+  const control = new Set<string | null | undefined>(canaries.map(({ name }) => name));
+  const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search');
+  const runs: number[] = [];
+  let isRound = false;
+  for (const { searchName } of calls) {
+    const isControl = control.has(searchName);
+    if (isControl && !isRound) runs.push(0);
+    if (!isControl) runs[runs.length - 1] = (runs[runs.length - 1] ?? 0) + 1;
+    isRound = isControl;
+  }
+  return runs;
+}
+
+const listRounds = async (database: Database, runId: string): Promise<string[]> => {
+  const [first] = (await showRun(database, runId)).canaries;
+  return (first?.rounds ?? []).map(
+    ({ round, occasion, searches, verdict }) => `${round} ${occasion} ${searches} ${verdict}`,
+  );
+};
+
+describe('canaries', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+
+  it('are asked first, after every so many searches and last, and nobody else meanwhile', async () => {
+    const { sandbox, database, work, run } = await begin(names);
+    const summary = await run(await work({ settings: everyTen }));
+    expect(summary).toMatchObject({ state: 'complete', counts: { searches: 25, screened: 25 } });
+    expect(toRuns(sandbox)).toEqual([10, 10, 5, 0]);
+    expect(await listRounds(database, summary.runId)).toEqual([
+      '1 start 0 passed',
+      '2 periodic 10 passed',
+      '3 periodic 20 passed',
+      '4 end 25 passed',
+    ]);
+    expect(summary.counts).toMatchObject({ attempts: 25 + 4 * canaries.length });
+  });
+
+  it('go on where a run was stopped: no round is lost or asked twice', async () => {
+    const { sandbox, database, work, run } = await begin(names);
+    const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
+    expect(stopped.state).toBe('stopped');
+    const summary = await run(await work({ settings: everyTen }));
+    expect(summary).toMatchObject({ state: 'complete', runId: stopped.runId });
+    expect(toRuns(sandbox)).toEqual([10, 2, 10, 3, 0]);
+    expect(await listRounds(database, summary.runId)).toEqual([
+      '1 start 0 passed',
+      '2 periodic 10 passed',
+      '3 end 12 passed',
+      '4 resumed 12 passed',
+      '5 periodic 22 passed',
+      '6 end 25 passed',
+    ]);
+  });
+
+  it('that fail amid the searches take back the whole run, whatever they give later', async () => {
+    const { sandbox, database, work, run } = await begin(names);
+    const patchy = listenAlong(await work({ offsetMs: -dayMs, settings: everyTen }), (event) => {
+      if (event.kind === 'progress' && event.done === 10) sandbox.setWorld(blind);
+    });
+    const red = await run(patchy, { writeReport: true });
+    sandbox.setWorld(world);
+    expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 25 } });
+    expect(red.reasons[0]).toBe('1 of 2 control searches failed');
+    expect(toRuns(sandbox)).toEqual([10, 0]);
+    const facts = await showRun(database, red.runId);
+    expect(facts.states).toMatchObject({ clear: 0, not_screened: 25 });
+    expect(facts.canaries[0]).toMatchObject({
+      verdict: 'failed',
+      rounds: [{ verdict: 'passed' }, { verdict: 'failed' }],
+    });
+    const page = await readFile(join(red.artifacts ?? '', 'report.html'), 'utf8');
+    expect(page).toContain('round 2 failed (after 10 searches)');
+    expect(page).not.toMatch(/have a valid screening|No match changed/);
+    expect(toSubject(toReport(facts))).toContain('[RED] canary failed');
+
+    const again = await run(await work({ settings: everyTen }));
+    expect(again).toMatchObject({ state: 'complete', counts: { planned: 25, screened: 25 } });
+  });
+
+  it('that failed just before a crash keep the run from going on', async () => {
+    const { sandbox, database, work, run } = await begin(names);
+    const stopped = await run(await work({ settings: everyTen }), { maxSearches: 12 });
+    await database.execute(
+      `update canary_outcome set verdict = 'failed', found = 'no hit' where round = 2 and ordinal = 0`,
+    );
+    const before = sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+    const red = await run(await work({ settings: everyTen }));
+    expect(red).toMatchObject({ runId: stopped.runId, state: 'incomplete', counts: { screened: 0, failed: 25 } });
+    expect(sandbox.ledger().filter(({ path }) => path === '/aml/search')).toHaveLength(before);
+  });
+
+  it('wait out an outage in the midst of a round', async () => {
+    const { sandbox, database, work, run } = await begin(names);
+    sandbox.setFaults([{ name: canaries[0].name, status: 503, times: 20, afterCalls: 1 }]);
+    const clock = makeScaledClock(400);
+    const settings = { ...everyTen, run: { deadline: '8h', timezone: 'UTC' } };
+    const summary = await run(await work({ clock, maxAttempts: 6, baseDelayMs: 500, settings }));
+    expect(summary).toMatchObject({ state: 'complete', counts: { screened: 25, failed: 0 } });
+    expect(await listRounds(database, summary.runId)).toHaveLength(4);
+    expect(names.map((name) => searched(sandbox, name))).toEqual(names.map(() => 1));
+  });
+
+  it('must be hits of the list they stand for', async () => {
+    const { work, run } = await begin(names.slice(0, 3));
+    const pep = [{ ...canaries[0], topics: ['role.pep'] }, canaries[1]];
+    expect(await run(await work({ settings: { canaries: pep } }))).toMatchObject({
+      state: 'incomplete',
+      counts: { screened: 0, failed: 3 },
+    });
+    const either = [{ ...canaries[0], topics: ['role.pep', 'sanction'], label: 'our listed one' }, canaries[1]];
+    expect(await run(await work({ settings: { canaries: either } }))).toMatchObject({ state: 'complete' });
+  });
+});

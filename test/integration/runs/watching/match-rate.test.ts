@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { toSubject } from '../../../../src/mail/message-subject.js';
+import { toReport } from '../../../../src/reports/report.js';
+import { showRun } from '../../../../src/runs/session/list-runs.js';
+import { testDatabases } from '../../../helpers/databases.js';
+import { makeOddNames } from '../../../helpers/odd-names.js';
+import { openSmallSites } from '../../../helpers/small-site.js';
+import { listed, watchlist } from '../../../helpers/small-world.js';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const names = makeOddNames(36);
+const world = (count: number) => ({
+  watchlist: [...watchlist, ...names.slice(0, count).map((name, index) => listed(`n${index}`, name, ['poi']))],
+  dossiers: [],
+});
+
+describe('what a run finds', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+
+  it('is compared with former runs: far less turns it red', { timeout: 120_000 }, async () => {
+    const { sandbox, database, work, run } = await begin(names);
+    const night = async (daysAgo: number, count: number, writeReport = false) => {
+      sandbox.setWorld(world(count));
+      return run(await work({ offsetMs: -daysAgo * dayMs }), { writeReport });
+    };
+    for (let daysAgo = 9; daysAgo > 4; daysAgo -= 1) expect((await night(daysAgo, 18)).state).toBe('complete');
+
+    const low = await night(3, 1, true);
+    expect(low).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 36, failed: 0 } });
+    expect(low.reasons).toEqual([
+      expect.stringMatching(
+        /^[\d.]+ matches per 1,000 customers screened against [\d.]+ usually \(median of 5 runs\), less than half/,
+      ),
+      expect.stringMatching(/^[\d.]+ hits per 1,000 .* less than half/),
+    ]);
+    const facts = await showRun(database, low.runId);
+    expect(toSubject(toReport(facts))).toContain('[RED] far fewer matches than usual');
+    const page = await readFile(join(low.artifacts ?? '', 'report.html'), 'utf8');
+    expect(page).not.toContain('have a valid screening');
+    expect(page).toContain('cannot be relied on');
+  });
+});

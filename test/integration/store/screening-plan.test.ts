@@ -1,0 +1,157 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../../src/store/database.js';
+import { forceScreenings } from '../../../src/store/forced-screenings.js';
+import { countPlan, countStoredPlan, listUrgentOverBudget } from '../../../src/store/plan-counts.js';
+import type { PlanInput } from '../../../src/store/plan-input.js';
+import { insertPlan, removePlan } from '../../../src/store/screening-plan.js';
+import { readSearchTasks } from '../../../src/store/work-list.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { buildPlanInput, fillPlanningWorld, readPlan } from '../../helpers/planning-world.js';
+
+const hourMs = 60 * 60 * 1_000;
+const now = new Date('2026-11-21T02:00:00Z');
+const hoursAgo = (hours: number): Date => new Date(now.getTime() - hours * hourMs);
+
+describeOnEachDatabase('the plan of a run', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+  const store = async (input: PlanInput): Promise<void> => {
+    const preview = await countPlan(database, input);
+    await database.transaction((transaction) => insertPlan(transaction, 3, input));
+    // Whatever a test is about: the preview is what is stored.
+    expect(await countStoredPlan(database, 3)).toEqual(preview);
+  };
+  const readOrder = async (): Promise<readonly number[]> => {
+    const order: number[] = [];
+    for await (const chunk of readSearchTasks(database, 3, 3)) order.push(...chunk.map((task) => task.requestId));
+    return order;
+  };
+
+  it('gives everybody the one reason that stands first, and only what identifies a party counts as changed', async () => {
+    const dayAgo = { screenedAt: hoursAgo(24), birthDate: '1970', countries: ['dk', 'se'] };
+    const recently = { ...dayAgo, screenedAt: hoursAgo(2) };
+    await fillPlanningWorld(
+      database,
+      [
+        {},
+        { ...recently, before: { birthDate: '1971' } },
+        { ...recently, before: { countries: ['dk'] } },
+        { ...recently, before: { request: 1 } },
+        { ...recently, before: { countries: ['se', 'dk'], riskTier: 'low' } },
+        { ...recently, hasFailed: true },
+        { ...dayAgo, screenedAt: hoursAgo(49), hasFailed: true },
+        { ...dayAgo, screenedAt: hoursAgo(49) },
+        dayAgo,
+        recently,
+      ],
+      hoursAgo(3),
+    );
+    await database.transaction((transaction) =>
+      forceScreenings(transaction, 3, [
+        { partyId: 10, because: 'a list of today names somebody alike' },
+        { partyId: 10, because: 'twice' },
+      ]),
+    );
+    await store(buildPlanInput(now));
+    expect(await readPlan(database)).toEqual([
+      ...['new', 'changed', 'changed', 'changed', 'not_due'],
+      ...['previously_failed', 'previously_failed', 'overdue', 'cadence', 'forced'],
+    ]);
+  });
+
+  it('asks about whoever is forced and about nobody else who is not due, also where only new ones are wanted', async () => {
+    const recently = { screenedAt: hoursAgo(2) };
+    await fillPlanningWorld(database, [recently, recently, {}, { screenedAt: hoursAgo(30) }], hoursAgo(3));
+    await forceScreenings(database, 3, [{ partyId: 2, because: 'by hand' }]);
+    await store(buildPlanInput(now, { selection: 'new' }));
+    expect(await readPlan(database)).toEqual(['not_due', 'forced', 'new', 'cadence/not_selected']);
+  });
+
+  it('takes age from when the night began, so that a night of eleven hours is followed by a whole one', async () => {
+    await fillPlanningWorld(database, [{ screenedAt: hoursAgo(24) }, { screenedAt: hoursAgo(13) }], hoursAgo(24));
+    await store(buildPlanInput(now));
+    expect(await readPlan(database)).toEqual(['cadence', 'cadence']);
+  });
+
+  it('searches by risk, then by reason, then by age, a shared request at its earliest place', async () => {
+    const at = (hours: number) => ({ screenedAt: hoursAgo(hours) });
+    await fillPlanningWorld(
+      database,
+      [
+        { riskTier: 'low' },
+        { riskTier: 'medium', ...at(24) },
+        { riskTier: 'high', ...at(25) },
+        { ...at(26) },
+        { riskTier: 'high', ...at(60) },
+        { riskTier: 'high', ...at(24), hasFailed: true },
+        {},
+        { riskTier: 'medium', ...at(30) },
+        { riskTier: 'low', ...at(24), request: 4 },
+      ],
+      hoursAgo(30),
+    );
+    await store(buildPlanInput(now));
+    expect(await readOrder()).toEqual([7, 6, 5, 4, 3, 8, 2, 1]);
+  });
+
+  it('leaves out by the budget whoever comes last, keeps the reserve for new customers, and says who cannot wait', async () => {
+    const due = { screenedAt: hoursAgo(24) };
+    const overdue = { riskTier: 'low', screenedAt: hoursAgo(72) } as const;
+    await fillPlanningWorld(
+      database,
+      [
+        due,
+        due,
+        { ...due, request: 1 },
+        { ...due, riskTier: 'low' },
+        overdue,
+        { riskTier: 'low' },
+        { riskTier: 'low' },
+      ],
+      hoursAgo(30),
+    );
+    const input = buildPlanInput(now, { allowance: { general: 2, reserved: 1 } });
+    await store(input);
+    expect(await readPlan(database)).toEqual([
+      ...['cadence', 'cadence', 'cadence', 'cadence/over_budget'],
+      ...['overdue/over_budget', 'new', 'new/over_budget'],
+    ]);
+    expect(await listUrgentOverBudget(database, input, 10)).toEqual(['C-7', 'C-5']);
+    expect(await countStoredPlan(database, 3)).toMatchObject({
+      planned: 4,
+      searches: 3,
+      overBudget: { cadence: 1, overdue: 1, new: 1 },
+    });
+  });
+
+  it('without any budget left asks about nobody', async () => {
+    await fillPlanningWorld(database, [{ screenedAt: hoursAgo(24) }, {}], hoursAgo(30));
+    await store(buildPlanInput(now, { allowance: { general: 0, reserved: 0 } }));
+    expect(await readPlan(database)).toEqual(['cadence/over_budget', 'new/over_budget']);
+  });
+
+  it('uses a young answer to the same request again, unless somebody forces a search for it', async () => {
+    await fillPlanningWorld(
+      database,
+      [
+        { screenedAt: hoursAgo(3) },
+        { request: 1 },
+        { screenedAt: hoursAgo(13) },
+        { request: 3 },
+        { screenedAt: hoursAgo(3) },
+        { request: 5 },
+        { request: 5 },
+      ],
+      hoursAgo(14),
+    );
+    await forceScreenings(database, 3, [{ partyId: 7, because: 'by hand' }]);
+    await store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 's' } }));
+    // Party 2 by the answer to party 1; party 4's is too old, and party 6 shares the search that is forced.
+    expect(await countStoredPlan(database, 3)).toMatchObject({ planned: 4, reused: 1, searches: 2 });
+    await removePlan(database, 3);
+    await store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 'other' } }));
+    expect(await countStoredPlan(database, 3)).toMatchObject({ planned: 4, reused: 0, searches: 3 });
+  });
+});

@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { expect, it, vi } from 'vitest';
+import { describeProgress, describeSpan } from '../../../src/cli/describe-progress.js';
+import { logEvents } from '../../../src/cli/log-event.js';
+import { ProgressMeter } from '../../../src/cli/progress-meter.js';
+import { showProgress } from '../../../src/cli/show-progress.js';
+import { SlidingRate } from '../../../src/cli/sliding-rate.js';
+import type { RunEvent } from '../../../src/runs/run-event.js';
+
+const runId = '2026-01-01-rescreen-1';
+const begin: readonly RunEvent[] = [
+  { kind: 'run_started', runId, runKind: 'rescreen', roster: 'retail', resumed: true, found: { matches: 10, hits: 2 } },
+  { kind: 'stage_started', runId, stage: 'screen' },
+];
+const step = (done: number, calls = done): RunEvent => {
+  return { kind: 'progress', runId, stage: 'screen', done, total: 1_000, calls, found: { matches: done, hits: 1 } };
+};
+
+/** A meter over `perSecond` calls for so many seconds, and the clock it reads. */
+function play(seconds: number, perSecond: number) {
+  const clock = { ms: 0 };
+  const meter = new ProgressMeter(50, () => clock.ms);
+  for (const event of begin) meter.note(event);
+  for (let count = 1; count <= seconds * perSecond; count += 1) {
+    clock.ms += 1_000 / perSecond;
+    meter.note(step(count));
+  }
+  return { meter, clock };
+}
+
+it('the rate of the last ten seconds is measured against the limit, and the time left follows from it', () => {
+  const { meter } = play(12, 50);
+  expect(meter.figures).toMatchObject({ done: 600, waitingFor: { kind: 'rate' }, found: { matches: 610, hits: 3 } });
+  expect(meter.figures?.callsPerSecond).toBeCloseTo(50, 0);
+  expect(meter.figures?.secondsLeft).toBe(8);
+  expect(play(12, 20).meter.figures?.waitingFor).toEqual({ kind: 'answers' });
+});
+
+it('what holds a run up is named with how long: an outage, a pause, the database', () => {
+  const { meter, clock } = play(12, 50);
+  meter.note({ kind: 'service', event: { kind: 'paused', operation: 'aml.search', pauseMs: 90_000 } });
+  clock.ms += 30_000;
+  expect(meter.figures).toMatchObject({ waitingFor: { kind: 'pause', seconds: 60 }, secondsLeft: null });
+  meter.note({ kind: 'service', event: { kind: 'outage_began', operation: 'aml.search', probeInMs: 5_000 } });
+  clock.ms += 61_000;
+  expect(meter.figures?.waitingFor).toEqual({ kind: 'outage', seconds: 61 });
+  meter.note({ kind: 'service', event: { kind: 'outage_ended', operation: 'aml.search', lastedMs: 61_000 } });
+  meter.note({ kind: 'database_wait', isWaiting: true });
+  expect(meter.figures?.waitingFor).toEqual({ kind: 'database', seconds: 2 });
+});
+
+it('a line is never wider than it may be, and names trouble first', () => {
+  const { meter } = play(12, 50);
+  const { figures } = meter;
+  if (figures === null) throw new Error('no figures');
+  expect(describeProgress(figures, 200)).toBe(
+    'screen    600 of 1,000  50.0/50 per s  8 s left  610 matches, 3 hits  waits for the rate',
+  );
+  const troubled = { ...figures, waitingFor: { kind: 'outage', seconds: 75 } } as const;
+  expect(describeProgress(troubled, 60)).toMatch(/^screen {4}600 of 1,000 {2}service out of reach for 75 s/);
+  fc.assert(
+    fc.property(fc.nat(300), (width) => describeProgress(figures, width).length <= width),
+    { numRuns: 50 },
+  );
+});
+
+it('a rate never exceeds the calls of its window, however they come', () => {
+  const gaps = fc.array(fc.nat(3_000), { minLength: 1, maxLength: 200 });
+  fc.assert(
+    fc.property(gaps, (gapsMs) => {
+      const rate = new SlidingRate(10_000);
+      let nowMs = 0;
+      rate.note(0, 0);
+      for (const [index, gapMs] of gapsMs.entries()) {
+        nowMs += gapMs;
+        rate.note(nowMs, index + 1);
+      }
+      const perSecond = rate.perSecond(nowMs);
+      return perSecond >= 0 && perSecond * Math.min(nowMs, 10_000) <= gapsMs.length * 1_000 + 1e-6;
+    }),
+  );
+  expect(describeSpan(12_000)).toBe('3 h 20 min');
+});
+
+it('a screen gets one line redrawn within its width, and what happened stays above it', () => {
+  let written = '';
+  const terminal = {
+    writeData: async () => undefined,
+    writeMessage: (text: string) => {
+      written += text;
+    },
+    isScreen: true,
+    columns: 40,
+    hasColours: false,
+  };
+  const { tell, close } = showProgress(terminal, 50);
+  for (const event of [...begin, step(1)]) tell(event);
+  tell({ kind: 'warning', runId, code: 'x', message: 'careful' });
+  close();
+  const drawn = written.split('\r\u001b[2K');
+  expect(drawn.every((line) => line.includes('\n') || line.length < 40)).toBe(true);
+  expect(written).toContain('run 2026-01-01-rescreen-1 goes on\n');
+  expect(drawn.at(-1)).toBe('warning   careful\n');
+});
+
+it('without a screen a line with the same figures is logged every so often and at the end', () => {
+  vi.useFakeTimers();
+  try {
+    const lines: Record<string, unknown>[] = [];
+    const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+    const { tell, close } = logEvents(logger, 50);
+    for (const event of [...begin, step(7)]) tell(event);
+    vi.advanceTimersByTime(60_000);
+    expect(lines.filter(({ msg }) => msg === 'progress')).toHaveLength(2);
+    expect(lines.at(-1)).toMatchObject({ done: 7, total: 1_000, matches: 17, hits: 3, limitPerSecond: 50 });
+    tell(step(9));
+    close();
+    expect(lines.at(-1)).toMatchObject({ msg: 'progress', done: 9 });
+  } finally {
+    vi.useRealTimers();
+  }
+});

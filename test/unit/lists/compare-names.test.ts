@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createComparison, type FindListed } from '../../../src/lists/compare-names.js';
+import { isWithinEdits } from '../../../src/lists/comparison/edit-distance.js';
+import { WordCounts } from '../../../src/lists/comparison/word-counts.js';
+import type { ListedParty } from '../../../src/lists/listed-party.js';
+
+const listed = (type: ListedParty['type'], name: string, ...aliases: string[]): ListedParty => ({
+  id: null,
+  type,
+  name,
+  aliases,
+});
+const list = [
+  listed('person', 'Mohammed Abdulkarim AL-TIKRITI', 'Abu Talha'),
+  listed('person', 'Ekaterina Yurievna CHISTYAKOVA'),
+  listed('person', 'Wilhelmina van der Achterberg'),
+  listed('person', 'Jong Un KIM'),
+  listed('entity', 'NORDWIND SHIPPING CO., LTD.', 'NWSC'),
+  listed(null, 'Zarathustra'),
+];
+const given = ['Anna', 'Bertil', 'Carla', 'Diego', 'Elena', 'Farid', 'Greta', 'Hugo', 'Ines', 'Jonas'];
+const families = [
+  'Andersen',
+  'Bakker',
+  'Costa',
+  'Dubois',
+  'Eriksen',
+  'Fischer',
+  'Garcia',
+  'Hoffman',
+  'Ivanova',
+  'Jansen',
+];
+const clean = given.flatMap((first) => families.map((last) => `${first} ${last}`));
+
+async function* batches(names: readonly string[]): AsyncGenerator<readonly string[]> {
+  yield names;
+}
+
+let find: FindListed;
+beforeAll(async () => {
+  find = await createComparison(list, batches(clean));
+});
+
+describe('the comparison with a published list', () => {
+  it.each([
+    ['the same name', 'Mohammed Abdulkarim AL-TIKRITI', 0],
+    ['another order', 'Tikriti, Mohammed Abdulkarim', 0],
+    ['without the article', 'Mohammed Abdulkarim Tikriti', 0],
+    ['another transliteration', 'Muhammad Abd-el-Kerim Altikriti', 0],
+    ['the original script', 'محمد عبد الكريم التكريتي', 0],
+    ['an alias', 'ABU TALHA', 0],
+    ['Cyrillic', 'Екатерина Юрьевна Чистякова', 1],
+    ['without the patronymic', 'Ekaterina Chistyakova', 1],
+    ['another transliteration of a family name', 'Jekaterina Tschistjakowa', 1],
+    ['two letters swapped', 'Ekaterina Chistaykova', 1],
+    ['an initial', 'E. Chistyakova', 1],
+    ['accents and case', 'wilhelmína VAN DER ächterberg', 2],
+    ['words written together', 'Wilhelmina Vanderachterberg', 2],
+    ['a double name', 'Wilhelmina Achterberg-Dubois', 2],
+    ['syllables divided otherwise', 'Kim Jongun', 3],
+    ['Hangul', '김종운', 3],
+    ['another legal form', 'Nordwind Shipping GmbH', 4],
+    ['a short name of a firm', 'NWSC', 4],
+  ])('finds %s', (_, name, at) => {
+    const type = list[at]?.type ?? 'person';
+    expect(find(name, type)?.name).toBe(list[at]?.name);
+  });
+
+  it('leaves people alone who share nothing but a common word with the list', () => {
+    expect(clean.filter((name) => find(name, 'person'))).toEqual([]);
+    expect(find('Mohammed Hansen', 'person')).toBeNull();
+    expect(find('Global Trading Co., Ltd.', 'entity')).toBeNull();
+  });
+
+  it('takes a name of another type only when it is almost the same', () => {
+    expect(find('Nordwind Shipping Co Ltd', 'person')?.name).toBe('NORDWIND SHIPPING CO., LTD.');
+    expect(find('Wilhelmina Achterberg Holding', 'entity')).toBeNull();
+    expect(find('Zarathustra', 'entity')?.name).toBe('Zarathustra');
+  });
+
+  it('finds each listed name whatever the order and case of its words', () => {
+    const name = fc.constantFrom(...list).chain((party) =>
+      fc
+        .shuffledSubarray(party.name.split(' '), { minLength: party.name.split(' ').length })
+        .chain((words) =>
+          fc.constantFrom(words.join(' '), words.join(' ').toUpperCase(), words.join(', ').toLowerCase()),
+        )
+        .map((written) => ({ party, written })),
+    );
+    fc.assert(fc.property(name, ({ party, written }) => find(written, party.type ?? 'person')?.name === party.name));
+  });
+
+  it('never fails on anything that a roster may hold', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (name) => find(name, 'person') !== undefined));
+  });
+});
+
+describe('counting and comparing words', () => {
+  it('words are never counted too few', () => {
+    const words = fc.array(fc.stringMatching(/^[a-z]{1,8}$/), { maxLength: 50 });
+    fc.assert(
+      fc.property(words, (names) => {
+        const counts = new WordCounts();
+        for (const name of names) counts.add(name);
+        return names.every((name) => counts.of(name) >= names.filter((other) => other === name).length);
+      }),
+      { numRuns: 5 },
+    );
+  });
+
+  it('a slip is one edit, in either direction', () => {
+    const word = fc.stringMatching(/^[a-z]{3,12}$/);
+    fc.assert(
+      fc.property(word, fc.nat(), (text, seed) => {
+        const at = seed % (text.length - 1);
+        const swapped = text.slice(0, at) + text[at + 1] + text[at] + text.slice(at + 2);
+        const dropped = text.slice(0, at) + text.slice(at + 1);
+        return [swapped, dropped].every((slip) => isWithinEdits(text, slip, 1) && isWithinEdits(slip, text, 1));
+      }),
+    );
+    expect(isWithinEdits('abcdef', 'badcfe', 2)).toBe(false);
+  });
+});

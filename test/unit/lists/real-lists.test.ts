@@ -1,0 +1,52 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { createComparison, type FindListed } from '../../../src/lists/compare-names.js';
+import type { ListedParty } from '../../../src/lists/listed-party.js';
+import { readPublishedList } from '../../../src/lists/read-published-list.js';
+import { createSeededRandom } from '../../../src/runs/checks/assurance/seeded-random.js';
+import { varyName } from '../../../src/runs/checks/assurance/vary-name.js';
+import { printFigure } from '../../helpers/print-figure.js';
+
+const folder = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
+const isPresent = folder !== '' && existsSync(join(folder, 'watchlists'));
+const cleanPeople = 1_000;
+
+async function* batches(names: readonly string[]): AsyncGenerator<readonly string[]> {
+  yield names;
+}
+
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)} %`;
+
+it('the published OFAC and UN lists: every listed name is forced, slips included, and few clean people', {
+  timeout: 120_000,
+}, async (context) => {
+  context.skip(!isPresent, 'NIGHTSCREEN_TEST_DATA names no folder with real lists');
+  const ofac = await readPublishedList(join(folder, 'watchlists/ofac/sdn.csv'));
+  const un = await readPublishedList(join(folder, 'watchlists/un/UN_consolidated.xml'));
+  expect([ofac.parties.length, un.parties.length]).toEqual([7_379, 1_003]);
+  const rows = z.array(z.object({ full_name: z.string() }));
+  const people = rows.parse(parse(await readFile(join(folder, 'rosters/negatives_us.csv'), 'utf8'), { columns: true }));
+  const names = people.map((row) => row.full_name);
+  const against = (parties: readonly ListedParty[]): Promise<FindListed> => createComparison(parties, batches(names));
+  const inOfac = await against(ofac.parties);
+  const forced = names.slice(0, cleanPeople).filter((name) => inOfac(name, 'person')).length;
+  const random = createSeededRandom('real lists');
+  const slips = ofac.parties.filter(({ isVehicle }, at) => !isVehicle && at % 10 === 0);
+  const found = slips.filter(({ name, type }) => inOfac(varyName(name, random).name, type ?? 'person')).length;
+  const inUn = await against(un.parties);
+  const spellings = un.parties.flatMap(({ name, aliases, type }) =>
+    [name, ...aliases].map((spelling) => ({ spelling, type })),
+  );
+  const same = spellings.filter(({ spelling, type }) => inUn(spelling, type ?? 'person')).length;
+  printFigure(
+    `published lists: ${percent(forced, cleanPeople)} of ${cleanPeople} clean people forced by ${ofac.spellings} OFAC names; ` +
+      `${percent(found, slips.length)} of ${slips.length} listed names with a slip found, ${percent(same, spellings.length)} of ${spellings.length} UN spellings`,
+  );
+  expect(same / spellings.length).toBeGreaterThanOrEqual(0.999);
+  expect(found / slips.length).toBeGreaterThanOrEqual(0.97);
+  expect(forced / cleanPeople).toBeLessThan(0.12);
+});
