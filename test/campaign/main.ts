@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { batchLimits } from '../../src/runs/searches/batch-limits.js';
+import { compileCli } from '../helpers/cli-process.js';
 import type { LedgerFigures } from './count-ledger.js';
 import { runCrashTrial } from './crash-trial.js';
 import { runOutageTrial } from './outage-trial.js';
@@ -148,6 +149,7 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
 }
 
 say(`campaign: seed ${seed}, ${isLong ? 'long' : 'short'} (again: --seed ${seed})`);
+const cli = await compileCli();
 const places = await openPlaces();
 if (isLong && !places.pooled) {
   say(
@@ -171,6 +173,7 @@ for (const [name, trial] of listTrials(places)) {
   for (const line of broken.slice(0, 10)) say(`  ${line}`);
 }
 await nursery.close();
+await cli.remove();
 await places.close();
 say(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

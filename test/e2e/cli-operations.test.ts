@@ -11,14 +11,11 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import { runCli } from '../helpers/cli-process.js';
-
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+import { findCli, runCli } from '../helpers/cli-process.js';
 
 const configuration = `
 service: { rate: { perSecond: 200, concurrency: 4 } }
@@ -139,7 +136,7 @@ test('a URL without its version prefix is met with the advice to add it', async 
 
 test.skipIf(!existsSync('/dev/full'))('standard output on a full disk is told in one line, exit code 1', () => {
   const full = openSync('/dev/full', 'w');
-  const words = ['--import', import.meta.resolve('tsx'), main, 'config', 'show'];
+  const words = [findCli(), 'config', 'show'];
   const { stderr, status } = spawnSync(process.execPath, words, { cwd: folder, stdio: ['ignore', full, 'pipe'] });
   closeSync(full);
   expect(stderr.toString()).toMatch(/^nightscreen: the output cannot be written: ENOSPC[^\n]*\n$/);

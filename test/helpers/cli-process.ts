@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createRequire } from 'node:module';
-import { fileURLToPath } from 'node:url';
+import { bundleProgram, type Program } from './bundle-program.js';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const tsx = createRequire(import.meta.url).resolve('tsx');
+// Compiled once for all test files: a variable of the environment is what their processes inherit.
+const variable = 'NIGHTSCREEN_TEST_CLI';
 
 /** How a command is started. */
 export interface CliOptions {
@@ -12,10 +11,24 @@ export interface CliOptions {
   environment?: Readonly<Record<string, string>>;
 }
 
+/** Compiles the command line for this process and those it starts; `remove` it when they have ended. */
+export async function compileCli(): Promise<Program> {
+  const program = await bundleProgram(new URL('../../src/cli/main.ts', import.meta.url));
+  process.env[variable] = program.path;
+  return program;
+}
+
+/** The compiled command line. */
+export function findCli(): string {
+  const path = process.env[variable];
+  if (path === undefined) throw new Error('the command line is not compiled: call compileCli first');
+  return path;
+}
+
 /** Starts the command line as a child process with only the given variables beside PATH. */
 export function startCli(words: readonly string[], { folder, environment = {} }: CliOptions): ChildProcess {
   const env = { PATH: process.env['PATH'] ?? '', ...environment };
-  return spawn(process.execPath, ['--import', tsx, main, ...words], { cwd: folder, env });
+  return spawn(process.execPath, [findCli(), ...words], { cwd: folder, env });
 }
 
 /** Everything a stream of the child writes, as text so far. */

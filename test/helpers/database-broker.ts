@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { migrate } from '../../src/store/migrate.js';
 import { openDatabase } from '../../src/store/open-database.js';
+import { compileCli } from './cli-process.js';
 import { type PostgresServer, startPostgres } from './start-postgres.js';
 import { templateName } from './template-name.js';
 
@@ -17,11 +18,13 @@ declare module 'vitest' {
 
 /**
  * Answers test files over loopback HTTP: `/postgres` gives the URL of a server that holds the migrated template, `/embedded` a folder
- * with a migrated database to copy. Both are made once per Vitest run, when first asked for, and removed at its end.
+ * with a migrated database to copy. Both are made once per Vitest run, when first asked for, and removed at its end; so is the
+ * compiled command line.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let postgres: Promise<PostgresServer> | undefined;
   let embedded: Promise<string> | undefined;
+  const cli = await compileCli();
   const server = createServer((request, response) => {
     const answer = async (): Promise<string> => {
       if (request.url === '/postgres') {
@@ -45,6 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     server.close();
     await (await postgres?.catch(() => undefined))?.stop();
     const folder = await embedded?.catch(() => undefined);
+    await cli.remove();
     if (folder) await rm(folder, { recursive: true, force: true });
   };
 }

@@ -5,16 +5,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RunLockedError, StoreError } from '../../../src/errors.js';
 import { migrate } from '../../../src/store/migrate.js';
 import { openDatabase } from '../../../src/store/open-database.js';
+import { bundleProgram } from '../../helpers/bundle-program.js';
 import { testDatabases } from '../../helpers/databases.js';
 
-const writerScript = fileURLToPath(new URL('../../helpers/folder-writer.ts', import.meta.url));
 const numberRow = z.object({ n: z.number() });
 
 describe('opening Postgres', () => {
@@ -95,8 +94,9 @@ describe('opening the embedded database', () => {
 
   it('loses no acknowledged row over kill -9, at any moment from the first start on', async () => {
     const kills = [{ afterMs: 300 }, { afterMs: 1_500 }, { afterRows: 1 }, { afterRows: 40 }, { afterRows: 1_000 }];
+    const writer = await bundleProgram(new URL('../../helpers/folder-writer.ts', import.meta.url));
     for (const { afterMs, afterRows } of kills) {
-      const child = spawn(process.execPath, ['--import', 'tsx', writerScript, folder], {
+      const child = spawn(process.execPath, [writer.path, folder], {
         stdio: ['ignore', 'pipe', 'ignore'],
       });
       let acknowledged = 0;
@@ -119,5 +119,6 @@ describe('opening the embedded database', () => {
       await database.runScript('truncate line');
       await database.close();
     }
+    await writer.remove();
   }, 120_000);
 });

@@ -4,18 +4,23 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RunLockedError } from '../../../src/errors.js';
 import { lockFolder } from '../../../src/store/folder-lock.js';
+import { bundleProgram, type Program } from '../../helpers/bundle-program.js';
 
-const holderScript = fileURLToPath(new URL('../../helpers/lock-holder.ts', import.meta.url));
 const outcomeSchema = z.object({ owns: z.boolean(), pid: z.number(), message: z.string().optional() });
 
 describe('the folder lock', () => {
   let folder: string;
   let children: ChildProcess[];
+  let holder: Program;
+
+  beforeAll(async () => {
+    holder = await bundleProgram(new URL('../../helpers/lock-holder.ts', import.meta.url));
+  });
+  afterAll(() => holder.remove());
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'nightscreen-lock-'));
@@ -28,7 +33,7 @@ describe('the folder lock', () => {
   });
 
   async function startHolder(mode: 'hold' | 'leave', place = folder) {
-    const child = spawn(process.execPath, ['--import', 'tsx', holderScript, place, mode], {
+    const child = spawn(process.execPath, [holder.path, place, mode], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);
