@@ -151,13 +151,14 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
 say(`campaign: seed ${seed}, ${isLong ? 'long' : 'short'} (again: --seed ${seed})`);
 const cli = await compileCli();
 const places = await openPlaces();
+let passed = 0;
+let failed = 0;
 if (isLong && !places.pooled) {
+  failed += 1;
   say(
     'NOT RUN: pgbouncer is not installed (Debian: apt-get install pgbouncer), so nothing was shown about a pooler in transaction mode',
   );
 }
-let passed = 0;
-let failed = 0;
 for (const [name, trial] of listTrials(places)) {
   if (!name.includes(values.only)) continue;
   const begunMs = performance.now();
