@@ -30,7 +30,7 @@ const isOn: Readonly<Record<(typeof lists)[number], RegExp>> = {
 };
 
 /** The kinds that one canary stands for; a listed party without topics stands for no list in particular. */
-export function toCanaryKinds({ type, name, expect, topics = [] }: Canary): readonly string[] {
+function toCanaryKinds({ type, name, expect, topics = [] }: Canary): readonly string[] {
   if (expect === 'none') return ['a name on no list'];
   // Each topic would do: only when all of them are of one list does a hit show that this list is searched.
   return lists

@@ -15,7 +15,7 @@ import {
 import type { RunSession } from '../session/run-session.js';
 
 /** At most one mail in this time, and no critical change waits longer for one. */
-export const warningIntervalMs = 5 * 60 * 1_000;
+const warningIntervalMs = 5 * 60 * 1_000;
 /** More in one mail nobody reads; the report lists them all. */
 const mostListed = 50;
 
