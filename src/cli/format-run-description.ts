@@ -6,6 +6,9 @@ import { describeCounts } from './describe-counts.js';
 import { describeSpan } from './describe-progress.js';
 import { formatFacts } from './format-facts.js';
 import { formatTable } from './format-table.js';
+import { formatAssurance } from './present-assurance.js';
+import { formatBecauseOf } from './present-because-of.js';
+import { formatCheck } from './present-check.js';
 
 type Row = [string, string];
 
@@ -139,6 +142,9 @@ export function formatRunDescription(run: RunDescription): string {
     run.state === 'stopped' && resumable.has(run.kind) ? [['next', `nightscreen runs resume ${run.runId}`]] : [];
   return [
     formatTable([...listStanding(run), ...listSums(run), ...listWatch(run), ...sweep, ...files, ...next]),
+    run.check === null ? '' : `\n${formatCheck(run.check)}`,
+    run.assurance === null ? '' : `\n${formatAssurance(run.assurance)}`,
+    run.becauseOf === null ? '' : formatBecauseOf(run.becauseOf),
     formatBalance(run),
     formatCanaries(run),
     formatSettings(run),

@@ -41,29 +41,32 @@ function listMissed({ missed }: AssuranceResult): string {
   return `\nNot found\n${formatTable(rows)}${more}`;
 }
 
+/** A measurement of recall as lines for people. */
+export const formatAssurance = (result: AssuranceResult): string =>
+  formatTable([
+    ['run', result.runId],
+    ['state', result.state],
+    ...result.reasons.map((reason): [string, string] => ['because', reason]),
+    ['list', `${result.file}: ${formatCount(result.listed)} entries, SHA-256 ${result.digest}`],
+    ['sample', `${formatCount(result.total.sample)} names, ${result.spelling}, seed ${result.seed}`],
+    ['recall', describeRecall(result.total)],
+    [
+      'found',
+      `${formatCount(result.total.found)} with a hit, ${formatCount(result.total.withResults)} with any result, of ${formatCount(result.total.answered)} answered`,
+    ],
+    [
+      'not asked',
+      `${formatCount(result.total.remaining)} remaining, ${formatCount(result.total.failed)} without a valid answer`,
+    ],
+    ['calls', formatCount(result.attempts)],
+  ]) +
+  listStrata('type and script', result.byTypeAndScript) +
+  (result.spelling === 'variants' ? listStrata('variant', result.byVariant) : '') +
+  listMissed(result);
+
 /** What `assure` says, now or later. */
 export const presentAssurance = (result: AssuranceResult): Outcome => ({
   exitCode: result.exitCode,
   document: { schema: 'nightscreen/assurance/1', ...result },
-  text:
-    formatTable([
-      ['run', result.runId],
-      ['state', result.state],
-      ...result.reasons.map((reason): [string, string] => ['because', reason]),
-      ['list', `${result.file}: ${formatCount(result.listed)} entries, SHA-256 ${result.digest}`],
-      ['sample', `${formatCount(result.total.sample)} names, ${result.spelling}, seed ${result.seed}`],
-      ['recall', describeRecall(result.total)],
-      [
-        'found',
-        `${formatCount(result.total.found)} with a hit, ${formatCount(result.total.withResults)} with any result, of ${formatCount(result.total.answered)} answered`,
-      ],
-      [
-        'not asked',
-        `${formatCount(result.total.remaining)} remaining, ${formatCount(result.total.failed)} without a valid answer`,
-      ],
-      ['calls', formatCount(result.attempts)],
-    ]) +
-    listStrata('type and script', result.byTypeAndScript) +
-    (result.spelling === 'variants' ? listStrata('variant', result.byVariant) : '') +
-    listMissed(result),
+  text: formatAssurance(result),
 });

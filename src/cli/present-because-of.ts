@@ -1,20 +1,13 @@
 import { formatCount } from '../reports/format-count.js';
-import type { ForcedCustomer, ListComparison } from '../store/list-comparisons.js';
+import type { BecauseOf } from '../runs/checks/describe-because-of.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
-
-/** A published list and whom it has forced into a run. */
-export interface BecauseOf {
-  comparison: ListComparison;
-  /** The first of them. */
-  forced: readonly ForcedCustomer[];
-}
 
 /** How many forced customers are named. */
 export const mostNamed = 20;
 
-/** What a command says about the list because of which it asked, after what it says anyway. */
-export function addBecauseOf(outcome: Outcome, { comparison, forced }: BecauseOf): Outcome {
+/** A list and whom it forced, as lines for people. */
+export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
   const { file, digest, listed, spellings, comparedParties, forcedCustomers } = comparison;
   const others = forcedCustomers - forced.length;
   const rows: [string, string][] = [
@@ -23,9 +16,18 @@ export function addBecauseOf(outcome: Outcome, { comparison, forced }: BecauseOf
     ...forced.map(({ reference, because }): [string, string] => ['', `${reference}: ${because}`]),
     ...(others > 0 ? [['', `and ${formatCount(others)} more`] satisfies [string, string]] : []),
   ];
-  return {
-    ...outcome,
-    document: { ...outcome.document, becauseOf: { ...comparison, forced } },
-    text: `${outcome.text}\n${formatTable(rows)}`,
-  };
+  return `\n${formatTable(rows)}`;
 }
+
+/** The same as it stands in a document. */
+export const toBecauseOfDocument = ({ comparison, forced }: BecauseOf): Record<string, unknown> => ({
+  ...comparison,
+  forced,
+});
+
+/** What a command says about the list because of which it asked, after what it says anyway. */
+export const addBecauseOf = (outcome: Outcome, becauseOf: BecauseOf): Outcome => ({
+  ...outcome,
+  document: { ...outcome.document, becauseOf: toBecauseOfDocument(becauseOf) },
+  text: `${outcome.text}${formatBecauseOf(becauseOf)}`,
+});

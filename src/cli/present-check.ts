@@ -34,20 +34,23 @@ function describeAnswer({ answer, responseDigest }: CheckResult): [string, strin
   ];
 }
 
+/** A check as lines for people. */
+export const formatCheck = (result: CheckResult): string =>
+  formatTable([
+    ['verdict', verdicts[result.verdict]],
+    ...result.notAnsweredBecause.map((reason): [string, string] => ['because', toVisibleText(reason)]),
+    ['asked', `${result.type} ${toVisibleText(result.sentName)}`],
+    ['reason', toVisibleText(result.reason)],
+    ['by', `${toVisibleText(result.askedBy)}, ${result.askedAt.toISOString()}`],
+    ['key', `${result.mode}, ${result.keyFingerprints.join(', ') || 'not known'}`],
+    ['calls', formatCount(result.attempts)],
+    ...describeAnswer(result),
+    ['run', result.runId],
+  ]) + describeMatches(result);
+
 /** What `check` says, now or later. */
 export const presentCheck = (result: CheckResult, exitCode: number): Outcome => ({
   exitCode,
   document: { schema: 'nightscreen/check/1', exitCode, ...result },
-  text:
-    formatTable([
-      ['verdict', verdicts[result.verdict]],
-      ...result.notAnsweredBecause.map((reason): [string, string] => ['because', toVisibleText(reason)]),
-      ['asked', `${result.type} ${toVisibleText(result.sentName)}`],
-      ['reason', toVisibleText(result.reason)],
-      ['by', `${toVisibleText(result.askedBy)}, ${result.askedAt.toISOString()}`],
-      ['key', `${result.mode}, ${result.keyFingerprints.join(', ') || 'not known'}`],
-      ['calls', formatCount(result.attempts)],
-      ...describeAnswer(result),
-      ['run', result.runId],
-    ]) + describeMatches(result),
+  text: formatCheck(result),
 });

@@ -177,9 +177,10 @@ async function screenPlanned(session: RunSession, client: Client, part: PaidPart
     const listCap = await readListCap(workplace.database, account.accountId);
     const watched = { ...account, listCap };
     await reuseAnswers(session, watched);
-    await withinBudget(session, account.accountId, maxSearches, async (session, maxSearches) => {
+    await withinBudget(session, account.accountId, maxSearches, async (allowance) => {
+      const { session } = allowance;
       if (!(await openCanaries(session, client, { ...patience, signal: session.signal }))) return;
-      await screenTasks({ session, client, account: watched, maxSearches, outage });
+      await screenTasks({ client, account: watched, outage, ...allowance });
       await session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
     });
     return null;

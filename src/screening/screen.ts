@@ -20,8 +20,11 @@ import type { ScreeningRequest } from '../roster/screening-request.js';
 /** What came of one search. Only `screened` says anything about the customer. */
 export type ScreeningOutcome =
   | { kind: 'screened'; answer: AmlSearchResult; body: string }
-  /** No valid answer; `isTransient` when the service was out of reach rather than the request at fault. */
-  | { kind: 'failed'; reason: string; isTransient: boolean }
+  /**
+   * No valid answer; `isTransient` when the service was out of reach rather than the request at fault, `isBadAnswer` when it answered
+   * and the answer breaks the contract.
+   */
+  | { kind: 'failed'; reason: string; isTransient: boolean; isBadAnswer: boolean }
   /** The account cannot search any more: the run has to stop (DESIGN: Errors). */
   | { kind: 'halted'; error: ApiError }
   /** Broken off by us. */
@@ -39,7 +42,12 @@ export async function screen(aml: Aml, request: ScreeningRequest, options: CallO
     // Ours, not the service's: the ledger could not be written, so nothing may be sent.
     if (error instanceof StoreError) throw error;
     if (error instanceof NightscreenError)
-      return { kind: 'failed', reason: toReason(error), isTransient: isTransient(error) };
+      return {
+        kind: 'failed',
+        reason: toReason(error),
+        isTransient: isTransient(error),
+        isBadAnswer: error instanceof ResponseError && !error.isStandIn,
+      };
     throw error;
   }
 }

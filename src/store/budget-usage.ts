@@ -32,7 +32,36 @@ export async function noteBillableAttempts(transaction: Queryable, runId: number
 
 const usageRow: z.ZodType<BudgetUsage> = z.object({ run: z.number(), day: z.number(), month: z.number() });
 
-/** What the account has used, over all its runs and rosters; runs that lie wholly in the day or the month are counted by their own note. */
+/** $1 account, $2 now, $3 time zone, $4 run; runs that lie wholly in the day or the month are counted by their own note. */
+const usageSql = `
+  with span as (
+    select date_trunc('day', $2::timestamptz, $3) as day_began, date_trunc('month', $2::timestamptz, $3) as month_began
+  ), used as (
+    select run.run_id, counted.*
+    from span
+    join run on run.account_id = $1 and (run.finished_at is null or run.finished_at >= span.month_began)
+    cross join lateral (
+      select
+        run.billable_attempts is not null and run.finished_at is not null and run.started_at >= span.month_began
+        and (run.started_at >= span.day_began or run.finished_at < span.day_began) as is_noted
+    ) known
+    cross join lateral (
+      select run.billable_attempts::bigint as run, run.billable_attempts::bigint as month,
+        case when run.started_at >= span.day_began then run.billable_attempts else 0 end::bigint as day
+      where known.is_noted
+      union all
+      select count(*), count(*) filter (where attempt.started_at >= span.month_began),
+        count(*) filter (where attempt.started_at >= span.day_began)
+      from search_attempt attempt
+      where attempt.run_id = run.run_id and ${isBillableSql} and not known.is_noted
+      having not known.is_noted
+    ) counted
+  )
+  select coalesce(sum(run) filter (where run_id = $4::bigint), 0)::bigint as run, coalesce(sum(day), 0)::bigint as day,
+    coalesce(sum(month), 0)::bigint as month
+  from used`;
+
+/** What the account has used, over all its runs and rosters. */
 export async function readBudgetUsage(
   database: Queryable,
   accountId: number,
@@ -40,69 +69,112 @@ export async function readBudgetUsage(
   timezone: string,
   runId: number | null,
 ): Promise<BudgetUsage> {
-  const rows = await database.query(
-    usageRow,
-    `with span as (
-       select date_trunc('day', $2::timestamptz, $3) as day_began, date_trunc('month', $2::timestamptz, $3) as month_began
-     ), used as (
-       select run.run_id, counted.*
-       from span
-       join run on run.account_id = $1 and (run.finished_at is null or run.finished_at >= span.month_began)
-       cross join lateral (
-         select
-           run.billable_attempts is not null and run.finished_at is not null and run.started_at >= span.month_began
-           and (run.started_at >= span.day_began or run.finished_at < span.day_began) as is_noted
-       ) known
-       cross join lateral (
-         select run.billable_attempts::bigint as run, run.billable_attempts::bigint as month,
-           case when run.started_at >= span.day_began then run.billable_attempts else 0 end::bigint as day
-         where known.is_noted
-         union all
-         select count(*), count(*) filter (where attempt.started_at >= span.month_began),
-           count(*) filter (where attempt.started_at >= span.day_began)
-         from search_attempt attempt
-         where attempt.run_id = run.run_id and ${isBillableSql} and not known.is_noted
-         having not known.is_noted
-       ) counted
-     )
-     select coalesce(sum(run) filter (where run_id = $4::bigint), 0)::bigint as run, coalesce(sum(day), 0)::bigint as day,
-       coalesce(sum(month), 0)::bigint as month
-     from used`,
-    [accountId, now, timezone, runId],
-  );
-  return firstRow(rows, 'run');
+  return firstRow(await database.query(usageRow, usageSql, [accountId, now, timezone, runId]), 'run');
 }
 
-/** The newest row of the ledger. */
+/**
+ * How far the ledger has been looked through. Its rows are numbered before they are committed, so one that is noted by another process may
+ * come to light behind newer ones; what lies after `settledId` is counted anew at each look until nothing can be added before it.
+ */
 export interface LedgerPosition {
-  attemptId: number;
+  settledId: number;
+  /** Rows after it that have been told, of the account and of the run. */
+  account: number;
+  run: number;
+  /** The newest row of an earlier look, and the transaction of that look: all that had begun by then have a smaller number. */
+  newestId: number;
+  ownTransaction: number;
 }
 
-const notedRow = z.object({ attemptId: z.number(), account: z.number(), run: z.number() });
+// A run notes its rows in transactions of an instant, so none that is under way is as many rows behind.
+const mostBehind = 10_000;
+
+const lookRow = z.object({
+  newestId: z.number(),
+  account: z.number(),
+  run: z.number(),
+  accountBefore: z.number(),
+  runBefore: z.number(),
+  oldestTransaction: z.number(),
+  ownTransaction: z.number(),
+});
+
+const positionRow = z.object({
+  run: z.number(),
+  day: z.number(),
+  month: z.number(),
+  settledId: z.number(),
+  newestId: z.number(),
+  account: z.number(),
+  noted: z.number(),
+  ownTransaction: z.number(),
+});
+
+/**
+ * A look at the ledger's rows after `settledId`, and at those of them up to `newestId`. Every transaction that notes rows has locked its
+ * lease's row before, and so has its number by then. A snapshot's upper bound would not do: transactions beyond it may have begun.
+ */
+const lookSql = (settledId: string, newestId: string, accountId: string, runId: string): string => `
+  select coalesce(max(attempt.attempt_id), ${settledId}) as "newestId",
+    count(*) filter (where run.account_id = ${accountId}) as account,
+    count(*) filter (where run.run_id = ${runId}) as run,
+    count(*) filter (where run.account_id = ${accountId} and attempt.attempt_id <= ${newestId}) as "accountBefore",
+    count(*) filter (where run.run_id = ${runId} and attempt.attempt_id <= ${newestId}) as "runBefore",
+    pg_snapshot_xmin(pg_current_snapshot())::text::bigint as "oldestTransaction",
+    pg_current_xact_id()::text::bigint as "ownTransaction"
+  from search_attempt attempt join run on run.run_id = attempt.run_id
+  where attempt.attempt_id > ${settledId}`;
+
+/** What the account has used, and the position in the ledger up to which that counts, by one snapshot; `after` is an earlier position. */
+export async function readUsageAndPosition(
+  database: Queryable,
+  accountId: number,
+  now: Date,
+  timezone: string,
+  runId: number,
+  after: LedgerPosition | null,
+): Promise<{ used: BudgetUsage; position: LedgerPosition }> {
+  const rows = await database.query(
+    positionRow,
+    `select used.*, settled.id as "settledId", look."newestId", look.account, look.run as noted, look."ownTransaction"
+     from (${usageSql}) used
+     cross join (
+       select coalesce($5::bigint, (select greatest(coalesce(max(attempt_id), 0) - ${mostBehind}, 0) from search_attempt)) as id
+     ) settled
+     cross join lateral (${lookSql('settled.id', 'settled.id', '$1', '$4')}) look`,
+    [accountId, now, timezone, runId, after?.settledId ?? null],
+  );
+  const { run, day, month, noted, ...position } = firstRow(rows, 'search_attempt');
+  return { used: { run, day, month }, position: { ...position, run: noted } };
+}
 
 /** What was noted in the ledger after a position, of the account and of the run, sent or not; and the new position. */
 export async function readNotedSince(
   database: Queryable,
   accountId: number,
   runId: number,
-  { attemptId }: LedgerPosition,
-): Promise<LedgerPosition & { account: number; run: number }> {
-  const rows = await database.query(
-    notedRow,
-    `select coalesce(max(attempt.attempt_id), $3::bigint) as "attemptId",
-       count(*) filter (where run.account_id = $1) as account, count(*) filter (where run.run_id = $2) as run
-     from search_attempt attempt join run on run.run_id = attempt.run_id
-     where attempt.attempt_id > $3`,
-    [accountId, runId, attemptId],
-  );
-  return firstRow(rows, 'search_attempt');
-}
-
-/** Where the ledger ends. */
-export async function readLedgerEnd(database: Queryable): Promise<LedgerPosition> {
-  const rows = await database.query(
-    z.object({ attemptId: z.number() }),
-    'select coalesce(max(attempt_id), 0) as "attemptId" from search_attempt',
-  );
-  return firstRow(rows, 'search_attempt');
+  position: LedgerPosition,
+): Promise<{ account: number; run: number; position: LedgerPosition }> {
+  const { settledId, newestId } = position;
+  const rows = await database.query(lookRow, lookSql('$3::bigint', '$4::bigint', '$1', '$2'), [
+    accountId,
+    runId,
+    settledId,
+    newestId,
+  ]);
+  const look = firstRow(rows, 'search_attempt');
+  const { account, run } = look;
+  const noted = { account: account - position.account, run: run - position.run };
+  // Until whatever was under way at that look has ended, something may still be added before its newest row.
+  if (look.oldestTransaction < position.ownTransaction) return { ...noted, position: { ...position, account, run } };
+  return {
+    ...noted,
+    position: {
+      settledId: newestId,
+      account: account - look.accountBefore,
+      run: run - look.runBefore,
+      newestId: look.newestId,
+      ownTransaction: look.ownTransaction,
+    },
+  };
 }

@@ -94,6 +94,21 @@ export async function hasFailedCanary(database: Queryable, runId: number): Promi
   return firstRow(rows, 'canary_outcome').has_failed;
 }
 
+/** Whether customers of a run were answered after its last control search, so that nothing has shown since that the service is well. */
+export async function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ has_some: z.boolean() }),
+    `select exists (
+       select from search_attempt attempt
+       join screening on screening.run_id = attempt.run_id and screening.request_id = attempt.request_id
+       where attempt.run_id = $1 and attempt.outcome = 'ok' and screening.outcome = 'screened'
+         and attempt.ended_at > (select coalesce(max(asked_at), 'epoch') from canary_outcome where run_id = $1)
+     ) as has_some`,
+    [runId],
+  );
+  return firstRow(rows, 'search_attempt').has_some;
+}
+
 const outcomeRow = z.object({
   round: z.number(),
   occasion: z.enum(canaryOccasions),

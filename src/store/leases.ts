@@ -76,7 +76,7 @@ export async function tryAcquireLease(
        acquired_at = excluded.acquired_at,
        heartbeat_at = excluded.heartbeat_at,
        expires_at = excluded.expires_at
-     where held.expires_at <= clock_timestamp() or held.epoch = $4::bigint
+     where (held.expires_at <= clock_timestamp() or held.epoch = $4::bigint) and exists (select from dead)
      returning epoch`,
     [key, owner, ttlMs, options.takeFrom ?? null],
   );
@@ -86,9 +86,14 @@ export async function tryAcquireLease(
   return { acquired: lease };
 }
 
-async function readHolder(database: Queryable, key: string): Promise<LeaseHolder> {
-  // Who holds the lease, and for how long at most.
+/** Who holds a lease, or held it last; undefined when nobody ever did. */
+export async function findHolder(database: Queryable, key: string): Promise<LeaseHolder | undefined> {
   const [holder] = await database.query(holderRow, `select ${holderSql} from lease where lease_key = $1`, [key]);
+  return holder;
+}
+
+async function readHolder(database: Queryable, key: string): Promise<LeaseHolder> {
+  const holder = await findHolder(database, key);
   if (!holder)
     throw new StoreError('lease_missing', `the row of lease ${key} was removed; its epochs must not be reused`);
   return holder;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PartyState } from '../matches/customer-state.js';
+import { type PartyState, partyStates } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { Queryable } from './database.js';
 import { storedMatchSchema } from './stored-match.js';
@@ -15,11 +15,13 @@ export interface PartyStateRow {
   reportedScores: Readonly<Record<string, number>>;
   /** Known matches that cut lists have hidden since. */
   unreturned: readonly Match[];
+  state: PartyState;
 }
 
 /** A party state to save. */
 export interface NewPartyState extends PartyStateRow {
-  state: PartyState;
+  /** Whether all of it is stored already, so that only its date is new. */
+  isKnown: boolean;
 }
 
 const stateRow = z
@@ -31,6 +33,7 @@ const stateRow = z
     settings_digest: z.string(),
     reported_scores: z.record(z.string(), z.number()).nullable(),
     unreturned: z.array(storedMatchSchema).nullable(),
+    state: z.enum(partyStates),
   })
   .transform(
     (row): PartyStateRow => ({
@@ -41,6 +44,7 @@ const stateRow = z
       settingsDigest: row.settings_digest,
       reportedScores: row.reported_scores ?? {},
       unreturned: row.unreturned ?? [],
+      state: row.state,
     }),
   );
 
@@ -52,19 +56,41 @@ export async function readPartyStates(
 ): Promise<ReadonlyMap<number, PartyStateRow>> {
   const rows = await database.query(
     stateRow,
-    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores, unreturned
+    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores, unreturned, state
      from party_state where account_id = $1 and party_id = any ($2::bigint[])`,
     [accountId, [...partyIds]],
   );
   return new Map(rows.map((row) => [row.partyId, row]));
 }
 
+/** Whose answers they are, and of which run and moment. */
+interface StateKey {
+  accountId: number;
+  runId: number;
+  screenedAt: Date;
+}
+
 /** Saves the newest valid answers of parties in place of the former ones. */
 export async function savePartyStates(
   transaction: Queryable,
-  key: { accountId: number; runId: number; screenedAt: Date },
+  key: StateKey,
   states: readonly NewPartyState[],
 ): Promise<void> {
+  const datedAgain = states.flatMap(({ isKnown, partyId }) => (isKnown ? partyId : []));
+  const others = states.filter(({ isKnown }) => !isKnown);
+  await Promise.all([dateStates(transaction, key, datedAgain), replaceStates(transaction, key, others)]);
+}
+
+async function dateStates(transaction: Queryable, key: StateKey, partyIds: readonly number[]): Promise<void> {
+  if (partyIds.length === 0) return;
+  await transaction.execute(
+    'update party_state set run_id = $2, screened_at = $3 where account_id = $1 and party_id = any ($4::bigint[])',
+    [key.accountId, key.runId, key.screenedAt, [...partyIds]],
+  );
+}
+
+async function replaceStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]): Promise<void> {
+  if (states.length === 0) return;
   const rows = states.map((state) => ({
     party_id: state.partyId,
     request_id: state.requestId,

@@ -13,12 +13,12 @@ export async function saveScreeningResults(
   results: readonly ScreeningResult[],
 ): Promise<void> {
   if (results.length === 0) return;
-  // No join: a plan that was just made has no statistics yet, and a join may walk through the whole run for every batch.
+  // The parties are named twice: a plan that was just made has no statistics yet, and the join alone may walk through the whole run.
   await transaction.execute(
-    `update screening set outcome = ($4::text[])[array_position($3::bigint[], party_id)],
-       response_id = ($5::bigint[])[array_position($3::bigint[], party_id)],
-       outcome_reason = ($6::text[])[array_position($3::bigint[], party_id)], batch_id = $2
-     where run_id = $1 and party_id = any ($3::bigint[]) and outcome = 'remaining'`,
+    `update screening set outcome = result.outcome, response_id = result.response_id, outcome_reason = result.reason, batch_id = $2
+     from unnest($3::bigint[], $4::text[], $5::bigint[], $6::text[]) as result (party_id, outcome, response_id, reason)
+     where screening.run_id = $1 and screening.party_id = any ($3::bigint[]) and screening.party_id = result.party_id
+       and screening.outcome = 'remaining'`,
     [
       runId,
       batchId,

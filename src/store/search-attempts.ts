@@ -72,3 +72,17 @@ export async function markInFlightUnknown(transaction: Queryable, runId: number)
     [runId],
   );
 }
+
+/** How often a run has had bad answers to requests that remain of its plan, by request. */
+export async function countBadAnswers(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
+  const rows = await database.query(
+    z.object({ requestId: z.number(), attempts: z.number() }),
+    `select request_id as "requestId", count(*) as attempts
+     from search_attempt
+     where run_id = $1 and outcome = 'bad_response'
+       and request_id in (select request_id from screening where run_id = $1 and outcome = 'remaining')
+     group by request_id`,
+    [runId],
+  );
+  return new Map(rows.map(({ requestId, attempts }) => [requestId, attempts]));
+}

@@ -1,30 +1,30 @@
 import { StoreError } from '../errors.js';
 
-/** Runs a transaction's statements one after the other, and remembers whether one failed and whether the transaction has ended. */
+/** Remembers of a transaction's statements whether one failed and whether the transaction has ended; the driver keeps their order. */
 export class TransactionState {
   #ended = false;
   #failed = false;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #underWay = new Set<Promise<unknown>>();
 
-  /** Runs one statement after those before it; throws StoreError once the transaction has ended. */
+  /** Runs one statement; throws StoreError once the transaction has ended. */
   async run<T>(statement: () => Promise<T>): Promise<T> {
     if (this.#ended) throw new StoreError('transaction_ended', 'a statement was sent to a transaction that has ended');
-    const result = this.#last.then(async () => {
-      try {
-        return await statement();
-      } catch (error) {
-        this.#failed = true;
-        throw error;
-      }
-    });
-    this.#last = result.catch(() => undefined);
-    return result;
+    const result = statement();
+    this.#underWay.add(result);
+    try {
+      return await result;
+    } catch (error) {
+      this.#failed = true;
+      throw error;
+    } finally {
+      this.#underWay.delete(result);
+    }
   }
 
   /** Refuses further statements and waits for those under way. */
   async end(): Promise<void> {
     this.#ended = true;
-    await this.#last;
+    await Promise.allSettled(this.#underWay);
   }
 
   /** Throws StoreError when a statement failed: Postgres would answer the commit with a rollback and no error. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Queryable } from './database.js';
+import type { Database, Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 
 /** One search that a run still has to make, and the parties it answers for. */
@@ -10,58 +10,78 @@ export interface SearchTask {
   parties: readonly { partyId: number; customerVersion: number }[];
 }
 
-interface PlacedTask extends SearchTask {
-  place: number;
-}
-
 const taskRow = z
   .object({
     request_id: z.number(),
     type: z.enum(['person', 'entity']),
     name: z.string(),
     parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
-    place: z.number(),
   })
-  .transform(({ request_id: requestId, ...task }): PlacedTask => ({ requestId, ...task }));
+  .transform(({ request_id: requestId, ...task }): SearchTask => ({ requestId, ...task }));
+const orderRow = z.object({ requestId: z.number(), partyId: z.number() });
 
-// Large, because finding a page means going through all that remains; small beside what a run may hold in memory.
-const pageSize = 10_000;
-// Places are small integers, negative ones as well.
-const beforeAll = -(2 ** 15) - 1;
+/** Parties in the order of their searches, as numbers only: a million of them take 8 MB. */
+type Page = Float64Array;
+const pageSize = 2_000;
 
 /**
- * The searches that remain of a run's plan, each once and in the plan's order, in chunks of `chunkSize` while others commit. Read page by
- * page and without any state between statements: behind a pooler each may reach another session.
+ * The searches that remain of a run's plan, each once and in the plan's order, in chunks of `chunkSize` while others commit. Their order is
+ * read once; what they are is read page by page, without any state between statements: behind a pooler each may reach another session.
  */
 export async function* readSearchTasks(
-  database: Queryable,
+  database: Database,
   runId: number,
   chunkSize: number,
 ): AsyncGenerator<SearchTask[], void> {
-  let after: PlacedTask | undefined;
-  do {
-    const page: PlacedTask[] = await readPage(database, runId, after);
-    for (let start = 0; start < page.length; start += chunkSize) yield page.slice(start, start + chunkSize);
-    after = page.length < pageSize ? undefined : page.at(-1);
-  } while (after);
+  for (const page of await readOrder(database, runId)) {
+    const tasks = await readPage(database, runId, page);
+    for (let start = 0; start < tasks.length; start += chunkSize) yield tasks.slice(start, start + chunkSize);
+  }
 }
 
-function readPage(database: Queryable, runId: number, after: PlacedTask | undefined): Promise<PlacedTask[]> {
+async function readOrder(database: Database, runId: number): Promise<readonly Page[]> {
+  const rows = database.cursor(
+    orderRow,
+    `select request_id as "requestId", party_id as "partyId"
+     from (
+       select request_id, party_id, min(search_order) over (partition by request_id) as place
+       from screening where run_id = $1 and outcome = 'remaining'
+     ) remaining
+     order by place, request_id`,
+    [runId],
+    pageSize,
+  );
+  const pages: Page[] = [];
+  let page: number[] = [];
+  let last: number | undefined;
+  for await (const batch of rows) {
+    for (const { requestId, partyId } of batch) {
+      // The parties of one search stay together.
+      if (page.length >= pageSize && requestId !== last) {
+        pages.push(Float64Array.from(page));
+        page = [];
+      }
+      page.push(partyId);
+      last = requestId;
+    }
+  }
+  return page.length > 0 ? [...pages, Float64Array.from(page)] : pages;
+}
+
+function readPage(database: Queryable, runId: number, page: Page): Promise<SearchTask[]> {
   return database.query(
     taskRow,
-    `select request.request_id, request.type, request.name, task.parties, task.place
+    `select request.request_id, request.type, request.name, task.parties
      from (
-       select request_id, coalesce(min(search_order), 0) as place,
+       select request_id, min(search_order) as place,
          jsonb_agg(jsonb_build_object('partyId', party_id, 'customerVersion', customer_version) order by party_id) as parties
        from screening
-       where run_id = $1 and outcome = 'remaining'
+       where run_id = $1 and party_id = any($2::bigint[]) and outcome = 'remaining'
        group by request_id
      ) task
      join screening_request request using (request_id)
-     where (task.place, task.request_id) > ($2::bigint, $3::bigint)
-     order by task.place, task.request_id
-     limit $4::bigint`,
-    [runId, after?.place ?? beforeAll, after?.requestId ?? -1, pageSize],
+     order by task.place, task.request_id`,
+    [runId, Array.from(page)],
   );
 }
 

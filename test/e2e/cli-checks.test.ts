@@ -7,6 +7,8 @@ import { runCli } from '../helpers/cli-process.js';
 import { watchlist } from '../helpers/small-world.js';
 
 let folder: string;
+/** The run of the first check. */
+let checked = '';
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-checks-'));
@@ -29,13 +31,30 @@ test('a check prints verdict, matches and run, and is shown again by its run', a
   expect(asked.exitCode).toBe(0);
   expect(asked.stdout).toMatch(/^verdict +open hit/);
   expect(asked.stdout).toMatch(/^ +1 +hit +1 +Wilhelmina Achterberg +Person +sanction +1960-01-01 +fr +amla_one$/m);
-  const runId = /^run +(\S+-check-\d+)$/m.exec(asked.stdout)?.[1] ?? '';
-  const shown = await run(['check', '--show', runId, '--json']);
+  checked = /^run +(\S+-check-\d+)$/m.exec(asked.stdout)?.[1] ?? '';
+  const shown = await run(['check', '--show', checked, '--json']);
   expect(JSON.parse(shown.stdout)).toMatchObject({
     schema: 'nightscreen/check/1',
     verdict: 'open_hit',
     reason: 'file 4711',
   });
+}, 60_000);
+
+test('runs show tells what a check was, and no report is made of one', async () => {
+  const shown = await run(['runs', 'show', checked]);
+  expect(shown.stdout).toMatch(/^verdict +open hit/m);
+  expect(shown.stdout).toMatch(/^reason +file 4711$/m);
+  expect(JSON.parse((await run(['runs', 'show', checked, '--json'])).stdout)).toMatchObject({
+    schema: 'nightscreen/run/2',
+    kind: 'check',
+    check: { verdict: 'open_hit', reason: 'file 4711', answer: { total: 1 } },
+    assurance: null,
+    becauseOf: null,
+  });
+  const refused = await run(['report', '--run', checked]);
+  expect(refused).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(refused.stderr).toMatch(/run: \S+-check-\d+ was a single check, and a report is of a roster or a sweep/);
+  expect(refused.stderr).toMatch(/`nightscreen check --show \d+` or `nightscreen runs show \d+` shows/);
 }, 60_000);
 
 test('a check without its reason is refused, and one that is not answered says so and exits with 4', async () => {
@@ -56,6 +75,13 @@ test('assure says what it costs, measures, and exits with 3 below the share aske
   expect(measured.exitCode).toBe(3);
   expect(measured.stdout).toMatch(/^recall +50\.0 % \(95 %: 9\.5 % to 90\.5 %\)$/m);
   expect(measured.stdout).toMatch(/^Not found\nSomebody Unlisted/m);
+  const runId = /^run +(\S+-assure-\d+)$/m.exec(measured.stdout)?.[1] ?? '';
+  const shown = await run(['runs', 'show', runId]);
+  expect(shown.stdout).toMatch(/^recall +50\.0 %/m);
+  expect(shown.stdout).toMatch(/^Not found\nSomebody Unlisted/m);
+  const refused = await run(['report', '--run', runId]);
+  expect(refused.exitCode).toBe(2);
+  expect(refused.stderr).toMatch(/was a measurement of recall.*`nightscreen assure show \d+`/);
 }, 60_000);
 
 test('a list that cannot be read is refused with its line before anything else', async () => {

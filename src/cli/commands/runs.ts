@@ -9,6 +9,7 @@ import { formatRunDescription } from '../format-run-description.js';
 import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
+import { toBecauseOfDocument } from '../present-because-of.js';
 import { presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 
@@ -89,7 +90,10 @@ function addShow(runs: Command, act: Act): void {
             const listed = await listOfRun(workplace.database, id, { list, limit, after });
             return {
               exitCode: exitCodes.complete,
-              document: { schema: 'nightscreen/run/2', ...run, ...listed },
+              document: {
+                ...{ schema: 'nightscreen/run/2', ...run, ...listed },
+                becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
+              },
               text: formatRunDescription(run) + formatListed(listed),
             };
           },

@@ -67,7 +67,10 @@ export function addScreenCommand(program: Command, act: Act): void {
     )
     .addOption(
       // A file is stored when it is read, and a preview stores nothing.
-      new Option('--dry-run', 'say how many searches it would take, and make none').conflicts('file'),
+      new Option(
+        '--dry-run',
+        'print the plan (who and why, searches, cost, whom the budget leaves out) and search for nobody',
+      ).conflicts('file'),
     )
     .option('--max-searches <count>', 'stop after so many searches', parseWholeNumber(1))
     .option('--file <file>', 'import this roster file first')

@@ -10,8 +10,10 @@ export interface CanaryRounds {
   readonly untilNext: number;
   /** Asks the next round when it is due; false when a control search has failed: nobody may be asked about any more. */
   askIfDue(): Promise<boolean>;
-  /** Asks the last round, unless no search was made since the one before. */
-  askAtEnd(): Promise<void>;
+  /** Whether searches were made since the last round. */
+  readonly isDueAtEnd: boolean;
+  /** Asks the last round, by `closing` where the searches' own session must not spend any more; unless none is due. */
+  askAtEnd(closing?: RunSession): Promise<void>;
 }
 
 /** The rounds after each `screening.canariesEvery` searches of the tally, counted from now on, and at the end. */
@@ -23,18 +25,24 @@ export function openCanaryRounds(
 ): CanaryRounds {
   const { canariesEvery } = session.workplace.settings.screening;
   let last = tally.handedOut;
-  const ask = (occasion: 'periodic' | 'end'): Promise<boolean> => {
+  const ask = async (occasion: 'periodic' | 'end', by = session): Promise<boolean> => {
+    const when = { occasion, searches: tally.done };
+    const isWell = await askRound(by, client, { ...patience, signal: by.signal }, when);
     last = tally.handedOut;
-    return askRound(session, client, patience, { occasion, searches: tally.done });
+    return isWell;
   };
+  const isDueAtEnd = (): boolean => session.workplace.settings.canaries.length > 0 && tally.handedOut > last;
   const untilNext = (): number => last + canariesEvery - tally.handedOut;
   return {
     get untilNext() {
       return untilNext();
     },
     askIfDue: async () => (untilNext() > 0 ? true : ask('periodic')),
-    askAtEnd: async () => {
-      if (tally.handedOut > last) await ask('end');
+    get isDueAtEnd() {
+      return isDueAtEnd();
+    },
+    askAtEnd: async (closing) => {
+      if (isDueAtEnd()) await ask('end', closing);
     },
   };
 }

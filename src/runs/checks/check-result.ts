@@ -6,6 +6,7 @@ import type { Database } from '../../store/database.js';
 import { readMatchSets } from '../../store/responses.js';
 import { toRunId } from '../../store/run-id.js';
 import { readRunKeys } from '../../store/run-keys.js';
+import type { RunRow } from '../../store/run-row.js';
 import { readCheck } from '../../store/single-checks.js';
 import { findRun } from '../session/list-runs.js';
 
@@ -36,14 +37,18 @@ export interface CheckResult {
 /** A check as it is stored; throws ConfigError when no check of this name was made. */
 export async function showCheck(database: Database, text: string): Promise<CheckResult> {
   const run = await findRun(database, text);
+  const check = await describeCheck(database, run);
+  if (check !== null) return check;
+  const message = `${toRunId(run)} asked about nobody alone; \`nightscreen runs show\` tells about it`;
+  throw new ConfigError([{ where: 'run', path: '', message }]);
+}
+
+/** The check that a run was, or null when it was none. */
+export async function describeCheck(database: Database, run: RunRow): Promise<CheckResult | null> {
   const check = await readCheck(database, run.runId);
-  if (check === null) {
-    const message = `${toRunId(run)} asked about nobody alone; \`nightscreen runs show\` tells about it`;
-    throw new ConfigError([{ where: 'run', path: '', message }]);
-  }
+  if (check === null) return null;
   const { outcome, outcomeReason: _, responseId, ...question } = check;
   const matchSets = await readMatchSets(database, responseId === null ? [] : [responseId]);
-  const answer = responseId === null ? null : (matchSets.get(responseId) ?? null);
   return {
     ...question,
     runId: toRunId(run),
@@ -51,7 +56,7 @@ export async function showCheck(database: Database, text: string): Promise<Check
     mode: run.mode,
     keyFingerprints: await readRunKeys(database, run.runId),
     notAnsweredBecause: outcome === 'answered' ? [] : run.stateReasons,
-    answer,
+    answer: responseId === null ? null : (matchSets.get(responseId) ?? null),
     attempts: run.sums?.counts.attempts ?? 0,
   };
 }

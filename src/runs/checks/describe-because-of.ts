@@ -7,12 +7,19 @@ import {
 } from '../../store/list-comparisons.js';
 import { findRun } from '../session/list-runs.js';
 
+/** A published list and whom it has forced into a run. */
+export interface BecauseOf {
+  comparison: ListComparison;
+  /** The first of them. */
+  forced: readonly ForcedCustomer[];
+}
+
 /** Because of which list a run asked, and the first of whom it was forced to ask about; null when there was no list. */
 export async function describeBecauseOf(
   database: Database,
   runId: string,
   mostNamed: number,
-): Promise<{ comparison: ListComparison; forced: readonly ForcedCustomer[] } | null> {
+): Promise<BecauseOf | null> {
   const run = await findRun(database, runId);
   const comparison = await readListComparison(database, run.runId);
   if (comparison === null) return null;

@@ -12,8 +12,9 @@ import { closeRun, setRunAccount } from '../../store/runs.js';
 import { type CheckOutcome, finishCheck, insertCheck, readCheck } from '../../store/single-checks.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import { searchBesidePlan } from '../ledger/search-beside-plan.js';
-import { readBudget } from '../planning/read-budget.js';
+import { hasCaps } from '../planning/read-budget.js';
 import { requireBudget } from '../planning/require-budget.js';
+import { findTightest, toBudgetHalt, watchLedger } from '../planning/watch-ledger.js';
 import { identifyAccount, toAssumedMode } from '../session/identify-account.js';
 import { recordKeys } from '../session/record-keys.js';
 import { RunHalted } from '../session/run-halted.js';
@@ -78,8 +79,8 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
   const limited = limitWait(workplace.clock, session.signal, longestWaitMs);
   const keys = recordKeys(session, client);
   try {
-    const account = await beginPaidPart(session, limited.signal);
-    const outcome = await searchBesidePlan({ ...session, signal: limited.signal }, client, request);
+    const { account, paid } = await beginPaidPart({ ...session, signal: limited.signal });
+    const outcome = await searchBesidePlan(paid, client, request, 'the search');
     const endedAt = workplace.clock.now();
     if (outcome.kind === 'failed') {
       const end: CheckOutcome = { kind: 'not_answered', reason: outcome.reason, endedAt };
@@ -94,9 +95,10 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
   }
 }
 
-async function beginPaidPart(session: RunSession, signal: AbortSignal): Promise<Account> {
-  const { workplace, organisation, run } = session;
-  const { clock, database, settings } = workplace;
+/** Whose key this is, and a session that may spend what the budget leaves to single checks; throws RunHalted when that is nothing. */
+async function beginPaidPart(session: RunSession): Promise<{ account: Account; paid: RunSession }> {
+  const { workplace, organisation, run, signal } = session;
+  const { clock, settings } = workplace;
   const client = workplace.client();
   const account = await identifyAccount(workplace, organisation, client, signal);
   requireBudget(settings, account.isTest ? 'test' : 'live');
@@ -104,10 +106,10 @@ async function beginPaidPart(session: RunSession, signal: AbortSignal): Promise<
     await setRunAccount(transaction, run.runId, account.accountId);
     await noteRunKey(transaction, run.runId, client.keyFingerprint, clock.now());
   });
-  const { leftForReserved, caps } = await readBudget(database, account.accountId, clock.now(), settings, run.runId);
-  if (leftForReserved >= 1) return account;
-  const used = caps.filter(({ cap, used }) => used >= cap).map(({ per, cap }) => `${cap} searches for this ${per}`);
-  throw new RunHalted('max_searches', `the budget is used up: ${used.join(', ')}`);
+  if (!hasCaps(settings)) return { account, paid: session };
+  const watched = await watchLedger(session, account.accountId, Number.POSITIVE_INFINITY);
+  if (watched.affordable < 1) throw toBudgetHalt(findTightest(watched.limits));
+  return { account, paid: watched.session };
 }
 
 async function saveAnswer(

@@ -1,6 +1,7 @@
 import { tryAcquireLease } from '../../store/leases.js';
-import { keepLease, leaseTtlMs } from '../session/keep-lease.js';
-import { type HeldLease, withLease } from '../session/run-session.js';
+import { leaseTtlMs } from '../session/keep-lease.js';
+import { withLease } from '../session/run-session.js';
+import { type HeldLease, underLease } from '../session/under-lease.js';
 import type { Workplace } from '../workplace.js';
 
 /**
@@ -17,12 +18,7 @@ export async function withFreeLease<T>(
   for (const key of leaseKeys) {
     const answer = await tryAcquireLease(database, key, owner, leaseTtlMs);
     if (!('acquired' in answer)) continue;
-    const kept = keepLease(database, answer.acquired);
-    try {
-      return await work({ lease: answer.acquired, signal: AbortSignal.any([signal, kept.signal]) });
-    } finally {
-      await kept.release();
-    }
+    return underLease(database, answer.acquired, signal, work);
   }
   return withLease(workplace, leaseKeys.at(-1) ?? '', signal, work);
 }

@@ -10,17 +10,18 @@ import type { RunSession } from '../session/run-session.js';
 import { createNoteRepeat } from './note-repeats.js';
 import { recordAttempts } from './record-attempts.js';
 
-/** What came of a control search: an answer, or a failure that is no outage. */
+/** What came of such a search: an answer, or a failure that is no outage. */
 export type ControlOutcome = Extract<ScreeningOutcome, { kind: 'screened' | 'failed' }>;
 
 /**
- * A search of a run that belongs to no customer, in the ledger like any other. Throws RunHalted when the service is out of reach, the
+ * A search of a run that belongs to no customer, in the ledger like any other; `called` is what an outage calls it. Throws RunHalted when the service is out of reach, the
  * account is refused, or the session's signal is aborted.
  */
 export async function searchBesidePlan(
   session: RunSession,
   client: Client,
   request: ScreeningRequest,
+  called = 'a control search',
 ): Promise<ControlOutcome> {
   const { workplace, run, organisation, signal } = session;
   const { requestId, attemptId } = await session.write(async (transaction) => {
@@ -36,7 +37,7 @@ export async function searchBesidePlan(
   if (outcome.kind === 'aborted') throw toSignalHalt(signal);
   if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
   if (outcome.kind === 'failed' && outcome.isTransient) {
-    throw new RunHalted('outage', `the service is out of reach: a control search ended with ${outcome.reason}`);
+    throw new RunHalted('outage', `the service is out of reach: ${called} ended with ${outcome.reason}`);
   }
   return outcome;
 }

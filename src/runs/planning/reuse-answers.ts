@@ -4,7 +4,7 @@ import { savePartyStates } from '../../store/party-states.js';
 import { readMatchSets } from '../../store/responses.js';
 import { dateReusedStates, type ReusableScreening, readReusable } from '../../store/screening-reuse.js';
 import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
-import { judgeAnswers } from '../searches/commit-screenings.js';
+import { judgeAnswers, readKnownStates } from '../searches/commit-screenings.js';
 import { toSignalHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
@@ -46,7 +46,8 @@ async function commitReuse(
       const matchSet = matchSets.get(responseId);
       return matchSet ? [{ task: { requestId, parties: [{ partyId, customerVersion }] }, responseId, matchSet }] : [];
     });
-    const { events, states } = await judgeAnswers(transaction, session, account, answered);
+    const known = await readKnownStates(transaction, account, answered);
+    const { events, states } = await judgeAnswers(transaction, session, account, { answered, known });
     await saveChangeEvents(transaction, runId, batchId, events);
     await savePartyStates(transaction, { accountId, runId, screenedAt: now }, states);
     const partyIds = states.map(({ partyId }) => partyId);

@@ -4,6 +4,7 @@ import { type DeliveryResult, deliver } from '../../mail/deliver.js';
 import { type Report, toReport } from '../../reports/report.js';
 import type { RunState } from '../../reports/run-facts.js';
 import { type WrittenReport, writeReport } from '../../reports/write-report.js';
+import type { Database } from '../../store/database.js';
 import { findReportableRuns, findUnsentRuns } from '../../store/find-runs.js';
 import { fixReportRevision, noteManifest, noteSent, readRevisions } from '../../store/report-revisions.js';
 import { readRunFacts } from '../../store/run-facts.js';
@@ -45,7 +46,7 @@ export async function runReports(
     throw new ConfigError([{ where: 'mail', path: '', message: 'is not configured, so the report cannot be sent' }]);
   }
   const runs =
-    options.runId === undefined ? await findReportableRuns(database) : [await findRun(database, options.runId)];
+    options.runId === undefined ? await findReportableRuns(database) : [await findReportable(database, options.runId)];
   if (runs.length === 0) {
     const message =
       'there is no finished screening to report on; run `nightscreen rescreen` or `nightscreen onboard` first';
@@ -54,6 +55,16 @@ export async function runReports(
   const results: ReportResult[] = [];
   for (const run of runs) results.push(await writeAndSend(workplace, run, options));
   return results;
+}
+
+/** The run of this name; throws ConfigError for one that asked about no roster, which says where to find what it came to. */
+async function findReportable(database: Database, text: string): Promise<RunRow> {
+  const run = await findRun(database, text);
+  const instead = { check: 'was a single check', assure: 'was a measurement of recall' };
+  if (run.kind !== 'check' && run.kind !== 'assure') return run;
+  const show = run.kind === 'check' ? 'check --show' : 'assure show';
+  const message = `${toRunId(run)} ${instead[run.kind]}, and a report is of a roster or a sweep; \`nightscreen ${show} ${run.runId}\` or \`nightscreen runs show ${run.runId}\` shows what it came to`;
+  throw new ConfigError([{ where: 'run', path: '', message }]);
 }
 
 /** Writes the report of a run; the same run and revision give the same bytes. */

@@ -21,11 +21,13 @@ export interface FinishedSearch {
   task: SearchTask;
   attempts: SearchAttempts;
   outcome: ScreeningOutcome;
+  /** Its answer was bad, and it stays planned to be made once more. */
+  isMadeAgain: boolean;
 }
 
 /**
  * Saves searches in one transaction: ledger, answers, match sets, change events and the outcome of each party. A search that failed for
- * the service's sake stays planned.
+ * the service's sake, or is made again, stays planned.
  */
 export async function commitScreenings(
   session: RunSession,
@@ -34,24 +36,27 @@ export async function commitScreenings(
 ): Promise<void> {
   await session.write(async (transaction) => {
     const now = session.workplace.clock.now();
-    const batchId = await insertCommitBatch(transaction, session.run.runId, session.lease.epoch, finished.length, now);
-    await saveAttempts(
-      transaction,
-      finished.map(({ attempts }) => attempts),
-    );
-    const answered = await storeAnswers(transaction, session, finished, now);
-    const { events, states } = await judgeAnswers(transaction, session, account, answered);
-    await saveChangeEvents(transaction, session.run.runId, batchId, events);
-    await savePartyStates(
-      transaction,
-      { accountId: account.accountId, runId: session.run.runId, screenedAt: now },
-      states,
-    );
-    await saveScreeningResults(transaction, session.run.runId, batchId, [
-      ...states.map(
-        ({ partyId, responseId }): ScreeningResult => ({ partyId, outcome: 'screened', responseId, reason: null }),
+    const { runId } = session.run;
+    // What does not wait for one another is sent together.
+    const [batchId, known, answered] = await Promise.all([
+      insertCommitBatch(transaction, runId, session.lease.epoch, finished.length, now),
+      readKnownStates(transaction, account, finished.filter(isAnswered)),
+      storeAnswers(transaction, session, finished, now),
+      saveAttempts(
+        transaction,
+        finished.map(({ attempts }) => attempts),
       ),
-      ...finished.flatMap(toFailures),
+    ]);
+    const { events, states } = await judgeAnswers(transaction, session, account, { answered, known });
+    await Promise.all([
+      saveChangeEvents(transaction, runId, batchId, events),
+      savePartyStates(transaction, { accountId: account.accountId, runId, screenedAt: now }, states),
+      saveScreeningResults(transaction, runId, batchId, [
+        ...states.map(
+          ({ partyId, responseId }): ScreeningResult => ({ partyId, outcome: 'screened', responseId, reason: null }),
+        ),
+        ...finished.flatMap(toFailures),
+      ]),
     ]);
   });
 }
@@ -83,15 +88,27 @@ async function storeAnswers(
   });
 }
 
+const isAnswered = ({ outcome }: FinishedSearch): boolean => outcome.kind === 'screened';
+
+/** The last states of the parties that these tasks are for. */
+export const readKnownStates = (
+  transaction: Queryable,
+  { accountId }: WatchedAccount,
+  tasks: readonly Pick<AnsweredTask, 'task'>[],
+): Promise<ReadonlyMap<number, PartyStateRow>> =>
+  readPartyStates(
+    transaction,
+    accountId,
+    tasks.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId)),
+  );
+
 /** What answers change for their parties, each compared with its own last state on the account. */
 export async function judgeAnswers(
   transaction: Queryable,
   session: RunSession,
   account: WatchedAccount,
-  answered: readonly AnsweredTask[],
+  { answered, known }: { answered: readonly AnsweredTask[]; known: ReadonlyMap<number, PartyStateRow> },
 ): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
-  const partyIds = answered.flatMap(({ task }) => task.parties.map((party) => party.partyId));
-  const known = await readPartyStates(transaction, account.accountId, partyIds);
   const { settings, settingsDigest } = session.workplace;
   const answers = answered.flatMap(({ task, responseId, matchSet }) =>
     task.parties.map(({ partyId, customerVersion }) => ({
@@ -113,7 +130,8 @@ export async function judgeAnswers(
     const { partyId, customerVersion } = party;
     events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
     const { reportedScores, unreturned } = next;
-    states.push({ ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) });
+    const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
+    states.push({ ...state, isKnown: isSameAnswer(answer) && isSameState(state, answer.known) });
   }
   return { events, states };
 }
@@ -127,6 +145,14 @@ const isSameAnswer = (answer: {
   answer.known?.responseId === answer.party.responseId &&
   (answer.matchSet.truncated || answer.known.unreturned.length === 0);
 
+/** Whether a party's state says of the same answer what the stored one says. */
+const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boolean =>
+  known !== undefined &&
+  next.requestId === known.requestId &&
+  next.customerVersion === known.customerVersion &&
+  next.settingsDigest === known.settingsDigest &&
+  next.state === known.state;
+
 function toKnownAnswer(state: PartyStateRow | undefined, matchSets: ReadonlyMap<number, MatchSet>): KnownAnswer | null {
   const matchSet = state && matchSets.get(state.responseId);
   if (!state || !matchSet) return null;
@@ -134,8 +160,8 @@ function toKnownAnswer(state: PartyStateRow | undefined, matchSets: ReadonlyMap<
   return { matches: matchSet.matches, reportedScores, unreturned, origin: state };
 }
 
-function toFailures({ task, outcome }: FinishedSearch): readonly ScreeningResult[] {
-  if (outcome.kind !== 'failed' || outcome.isTransient) return [];
+function toFailures({ task, outcome, isMadeAgain }: FinishedSearch): readonly ScreeningResult[] {
+  if (outcome.kind !== 'failed' || outcome.isTransient || isMadeAgain) return [];
   return task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed', responseId: null, reason: outcome.reason }));
 }
 

@@ -1,4 +1,5 @@
 import type { Client } from '../../client/create-client.js';
+import { countBadAnswers } from '../../store/search-attempts.js';
 import { countSearchTasks } from '../../store/work-list.js';
 import { openCanaryRounds } from '../canaries/canary-rounds.js';
 import { createNoteRepeat } from '../ledger/note-repeats.js';
@@ -6,7 +7,10 @@ import type { OutageWatch } from '../outages/outage-watch.js';
 import { RunHalted, toAccountHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
-import { batchLimits } from './batch-limits.js';
+import { askBadAgain } from './ask-bad-again.js';
+import { askLastRound } from './ask-last-round.js';
+import { BadAnswers } from './bad-answers.js';
+import { batchLimits, toNotedAhead } from './batch-limits.js';
 import { commitScreenings, type FinishedSearch } from './commit-screenings.js';
 import { openGroupCommit } from './group-commit.js';
 import { noteTasks } from './note-tasks.js';
@@ -23,17 +27,20 @@ export interface SearchPart {
   account: WatchedAccount;
   /** Searches after which the run stops, resumable. */
   maxSearches: number | undefined;
+  /** A session for the last control searches of a run that the budget has stopped; null when too little is left. */
+  openReserve: () => Promise<RunSession | null>;
   outage: OutageWatch;
 }
 
 /**
  * Stage: makes every search that remains of the plan, each attempt noted as in flight before it is sent, and commits what came of them in
- * groups. The canaries are asked again after every so many searches and at the end, and once one has failed nothing more is asked. What
- * failed for the service's sake is tried again at the end, and fails only if the service is then shown to work. An outage is waited out
- * for as long as the run's deadline allows. Throws RunHalted when the account is refused, the service is out of reach for longer, the
- * limit of searches is reached, or somebody asked to stop; all that was answered is saved by then.
+ * groups. The canaries are asked again after every so many searches and at the end, also when the budget stops the run, and once one has
+ * failed nothing more is asked. What failed for the service's sake is tried again at the end, and fails only if the service is then shown
+ * to work; answers that break the contract are asked for again while they are few. An outage is waited out for as long as the run's
+ * deadline allows. Throws RunHalted when the account is refused, the service is out of reach for longer, the budget is used up, the limit
+ * of searches is reached, or somebody asked to stop; all that was answered is saved by then.
  */
-export async function screenTasks({ maxSearches, ...part }: SearchPart): Promise<void> {
+export async function screenTasks({ maxSearches, openReserve, ...part }: SearchPart): Promise<void> {
   const { session, client, outage } = part;
   const { workplace, run, runId } = session;
   const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
@@ -42,19 +49,23 @@ export async function screenTasks({ maxSearches, ...part }: SearchPart): Promise
   const signals = openStopSignals(session.signal, outage.signal);
   const patience = { clock: workplace.clock, outage, signal: session.signal };
   const canaries = openCanaryRounds(session, client, patience, tally);
+  const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(workplace.database, run.runId) : new Map());
+  const context = { ...part, tally, signals, canaries, badAnswers, noteRepeat: createNoteRepeat(session) };
   try {
-    await screenAll({ ...part, tally, signals, canaries, noteRepeat: createNoteRepeat(session) }).catch(
-      async (error: unknown) => {
-        // The service can still be asked, and nobody knows when the run is resumed.
-        if (error instanceof RunHalted && error.code === 'max_searches') await canaries.askAtEnd();
-        throw error;
-      },
-    );
-    await canaries.askAtEnd();
+    const stopped = await screenAll(context).then(() => null, toLimitHalt);
+    // Also of a run that a limit has stopped: the service can still be asked, and nobody knows when it is resumed.
+    const halted = await askLastRound(canaries, session, openReserve, stopped);
+    if (halted) throw halted;
   } finally {
     signals.clear();
   }
   workplace.tell({ kind: 'stage_finished', runId, stage: 'screen', counts: { searches: total } });
+}
+
+/** The halt of a run that has reached a limit of ours; anything else is thrown on. */
+function toLimitHalt(error: unknown): RunHalted {
+  if (error instanceof RunHalted && (error.code === 'budget' || error.code === 'max_searches')) return error;
+  throw error;
 }
 
 /** Walks through what remains, again while that leaves much less of it, and settles the rest one by one. */
@@ -63,10 +74,12 @@ async function screenAll(context: SearchContext): Promise<void> {
   let before = Number.POSITIVE_INFINITY;
   for (;;) {
     const unanswered = await screenPass(context);
-    if (unanswered === 0) return;
+    const again = await askBadAgain(context);
+    if (unanswered === 0 && again === 0) return;
     // Few that fail one after the other would look like an outage.
-    if (unanswered <= few || unanswered > before / 2) return settleTasks(context);
-    before = unanswered;
+    const isLeft = unanswered > 0 && (unanswered <= few || unanswered > before / 2);
+    if (isLeft && again <= few) return settleTasks(context);
+    if (unanswered > 0) before = unanswered;
   }
 }
 
@@ -82,7 +95,7 @@ async function screenPass(context: SearchContext): Promise<number> {
     await underWay.ended();
     await commit.close();
   };
-  const tasks = noteTasks(context, concurrency, underWay, settled);
+  const tasks = noteTasks(context, toNotedAhead(session.workplace.settings.service.rate), underWay, settled);
   let unanswered = 0;
 
   const work = async (): Promise<void> => {

@@ -8,6 +8,7 @@ import { recordAttempts } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
+import type { BadAnswers } from './bad-answers.js';
 import type { FinishedSearch } from './commit-screenings.js';
 import type { SearchTally } from './search-tally.js';
 import type { StopSignals } from './stop-signals.js';
@@ -22,6 +23,7 @@ export interface SearchContext {
   tally: SearchTally;
   canaries: CanaryRounds;
   signals: StopSignals;
+  badAnswers: BadAnswers;
 }
 
 /** A search that is in the ledger as in flight. */
@@ -34,7 +36,7 @@ const notSent: ScreeningOutcome = { kind: 'aborted' };
 
 /** Makes one search that was noted as `attemptId`, unless the run is stopping already, and tells how far the run has come. */
 export async function searchTask(
-  { session, client, outage, noteRepeat, tally, signals }: SearchContext,
+  { session, client, outage, noteRepeat, tally, signals, badAnswers }: SearchContext,
   { task, attemptId }: NotedTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
@@ -50,7 +52,7 @@ export async function searchTask(
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
   const { done, total, calls, found } = tally;
   workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total, calls, found });
-  return { task, attempts, outcome };
+  return { task, attempts, outcome, isMadeAgain: badAnswers.note(task.requestId, outcome) };
 }
 
 /** Whether the service itself answered, whatever it said. */

@@ -1,6 +1,7 @@
 import { readSearchTasks, type SearchTask } from '../../store/work-list.js';
 import { type Patience, waitForService } from '../outages/outlast-outage.js';
 import { toAccountHalt } from '../session/run-halted.js';
+import { giveUpWhenTooMany } from './ask-bad-again.js';
 import { checkService, type ServiceCondition } from './check-service.js';
 import { commitFailures, commitScreenings } from './commit-screenings.js';
 import { type SearchContext, searchTask } from './search-task.js';
@@ -39,17 +40,21 @@ async function settleTask(context: SearchContext, patience: Patience, task: Sear
     if (!(await canaries.askIfDue())) return 'blind';
     const failure = await askAlone(context, task);
     if (failure === null) return 'works';
+    if (failure === 'made_again') {
+      if (await giveUpWhenTooMany(context)) return 'works';
+      continue;
+    }
     const condition = await checkService(session, client, patience, tally.done);
     if (condition === 'works') await commitFailures(session, [failure]);
     if (condition !== 'recovered') return condition;
   }
 }
 
-/** One search by itself, saved; gives the failure when the service was out of reach, or null. */
+/** One search by itself, saved; gives the failure when the service was out of reach, that it is to be made again, or null. */
 async function askAlone(
   context: SearchContext,
   task: SearchTask,
-): Promise<{ task: SearchTask; reason: string } | null> {
+): Promise<{ task: SearchTask; reason: string } | 'made_again' | null> {
   const { session, account, tally, signals } = context;
   signals.throwIfStopped();
   if (tally.affordable === 0) throw tally.toHalt();
@@ -58,7 +63,8 @@ async function askAlone(
   const finished = await searchTask(context, { task, attemptId }, { isBudgeted: false });
   await commitScreenings(session, account, [finished]);
   signals.throwIfStopped();
-  const { outcome } = finished;
+  const { outcome, isMadeAgain } = finished;
+  if (isMadeAgain) return 'made_again';
   if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
   return outcome.kind === 'failed' && outcome.isTransient ? { task, reason: outcome.reason } : null;
 }

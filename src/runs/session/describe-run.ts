@@ -16,6 +16,9 @@ import { type RunCalls, readRunCalls } from '../../store/run-ledger.js';
 import type { RunRow } from '../../store/run-row.js';
 import type { RunSums } from '../../store/run-sums.js';
 import { readRunWatch } from '../../store/run-watch.js';
+import { type AssuranceResult, describeAssurance } from '../checks/assurance/assurance-result.js';
+import { type CheckResult, describeCheck } from '../checks/check-result.js';
+import { type BecauseOf, describeBecauseOf } from '../checks/describe-because-of.js';
 import type { Workplace } from '../workplace.js';
 import { type BalanceLine, findDisagreements, toBalanceLines } from './balance-lines.js';
 import { findRun } from './list-runs.js';
@@ -57,10 +60,18 @@ export interface RunDescription {
   /** Cadence, budget and other settings in force when it began. */
   settings: Readonly<Record<string, unknown>> | null;
   sweep: SweepRow | null;
+  /** The question and the answer of a single check. */
+  check: CheckResult | null;
+  /** What a measurement of recall came to. */
+  assurance: AssuranceResult | null;
+  /** The published list because of which it asked, and the first of whom it was forced to ask about. */
+  becauseOf: BecauseOf | null;
   /** Folder of its files, once they have been written whole. */
   artifacts: string | null;
   reports: number;
 }
+
+const mostForced = 20;
 
 /** Describes a run, also one that is going on; throws ConfigError when there is none of that name. */
 export async function describeRun(workplace: Workplace, text: string): Promise<RunDescription> {
@@ -99,6 +110,9 @@ export async function describeRun(workplace: Workplace, text: string): Promise<R
     earlyWarnings: await readEarlyWarnings(database, run.runId),
     settings: run.settings,
     sweep: run.kind === 'sweep' ? await readSweep(database, run.runId) : null,
+    check: run.kind === 'check' ? await describeCheck(database, run) : null,
+    assurance: run.kind === 'assure' ? await describeAssurance(database, run) : null,
+    becauseOf: await describeBecauseOf(database, runId, mostForced),
     artifacts: isWritten ? join(settings.reports.dir, runId) : null,
     reports: revisions.length,
   };

@@ -1,8 +1,16 @@
 import { type ApiError, NightscreenError } from '../../errors.js';
 
+/**
+ * What stops a run: the account or the address is refused, the service is out of reach, the budget is used up, the limit that was given
+ * with the command is reached (`max_searches`), or somebody asked to stop.
+ */
+export type HaltCode = 'account' | 'address' | 'outage' | 'budget' | 'max_searches' | 'signal';
+
 /** A run that has to stop early and can be resumed; the message says why, for the verdict line. */
 export class RunHalted extends NightscreenError {
-  constructor(code: 'account' | 'address' | 'outage' | 'max_searches' | 'signal', message: string, cause?: unknown) {
+  declare readonly code: HaltCode;
+
+  constructor(code: HaltCode, message: string, cause?: unknown) {
     super(code, message, cause === undefined ? {} : { cause });
   }
 }

@@ -14,15 +14,10 @@ import type { PlanSelection } from '../../store/screening-plan.js';
 import { markInFlightUnknown } from '../../store/search-attempts.js';
 import type { Workplace } from '../workplace.js';
 import type { Comparison } from './find-obstacle.js';
-import { keepLease, leaseTtlMs } from './keep-lease.js';
+import { leaseTtlMs } from './keep-lease.js';
 import { toStoredSettings } from './name-changed-settings.js';
+import { type HeldLease, underLease } from './under-lease.js';
 import { watchWrites } from './watch-writes.js';
-
-/** The right to run something, kept alive; `signal` is aborted when somebody asks to stop, or with LeaseLostError. */
-export interface HeldLease {
-  lease: Lease;
-  signal: AbortSignal;
-}
 
 /** A run in progress: who writes it, under which lease. */
 export interface RunSession extends HeldLease {
@@ -56,7 +51,7 @@ export function openOrganisation(workplace: Workplace): Promise<Organisation> {
   return ensureOrganisation(workplace.database, workplace.settings.organisation, workplace.clock.now());
 }
 
-/** Does `work` while holding the lease; throws RunLockedError naming the holder when another process holds it. */
+/** Does `work` while holding the lease; throws RunLockedError naming the holder when another process holds it, and as `underLease` does. */
 export async function withLease<T>(
   workplace: Workplace,
   leaseKey: string,
@@ -65,12 +60,7 @@ export async function withLease<T>(
 ): Promise<T> {
   const { database, clock, owner } = workplace;
   const lease = await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal);
-  const kept = keepLease(database, lease);
-  try {
-    return await work({ lease, signal: AbortSignal.any([signal, kept.signal]) });
-  } finally {
-    await kept.release();
-  }
+  return underLease(database, lease, signal, work);
 }
 
 /**

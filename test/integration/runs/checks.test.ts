@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { formatRunDescription } from '../../../src/cli/format-run-description.js';
 import { readPublishedList } from '../../../src/lists/read-published-list.js';
 import { showAssurance } from '../../../src/runs/checks/assurance/assurance-result.js';
 import { runAssurance } from '../../../src/runs/checks/assurance/run-assurance.js';
@@ -10,7 +11,9 @@ import { showCheck } from '../../../src/runs/checks/check-result.js';
 import { describeBecauseOf } from '../../../src/runs/checks/describe-because-of.js';
 import { previewBecauseOf } from '../../../src/runs/checks/preview-because-of.js';
 import { runCheck } from '../../../src/runs/checks/run-check.js';
+import { describeRun } from '../../../src/runs/session/describe-run.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/print-figure.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 
 const signal = new AbortController().signal;
@@ -70,7 +73,13 @@ describe('a single check', () => {
     site.sandbox.setFaults([{ path: '/aml/search', status: 402, times: 1 }]);
     expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 4, result: { verdict: 'not_screened' } });
     site.sandbox.setFaults([{ path: '/aml/search', status: 503, times: 50 }]);
-    expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 4, result: { verdict: 'not_screened' } });
+    expect(await ask('Aroha Ngata')).toMatchObject({
+      exitCode: 4,
+      result: {
+        verdict: 'not_screened',
+        notAnsweredBecause: ['the service is out of reach: the search ended with http_503'],
+      },
+    });
     site.sandbox.setFaults([]);
     const budget = { currency: 'EUR', reserveShare: 0.05, maxSearchesPerDay: 1 };
     expect(await ask('Aroha Ngata', { settings: { budget } })).toMatchObject({
@@ -81,7 +90,25 @@ describe('a single check', () => {
         attempts: 0,
       },
     });
+    const codes = await site.database.query(
+      z.object({ code: z.string() }),
+      'select outcome_reason as code from single_check order by run_id',
+    );
+    expect(codes.map(({ code }) => code)).toEqual(['echo_mismatch', 'account', 'outage', 'budget']);
     expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 0, result: { verdict: 'clear' } });
+  });
+
+  it('never passes a cap, whatever its repeats', async () => {
+    const site = await begin();
+    const budget = { currency: 'EUR', reserveShare: 0.05, maxSearchesPerDay: 2 };
+    site.sandbox.setFaults([{ path: '/aml/search', cut: 'after_work', times: 10 }]);
+    const { result, exitCode } = await runCheck(await site.work({ settings: { budget } }), question, signal);
+    expect({ exitCode, attempts: result.attempts, because: result.notAnsweredBecause }).toEqual({
+      exitCode: 4,
+      attempts: 2,
+      because: ['the budget of 2 searches for this day is used up'],
+    });
+    expect(searched(site.sandbox, 'Wilhelmina Achterberg')).toBe(2);
   });
 
   it('is made beside others, and beside a screening of the roster', async () => {
@@ -131,6 +158,9 @@ describeOnEachDatabase('a published list', (open) => {
     const kept = await describeBecauseOf(site.database, summary.runId, 10);
     expect(kept).toMatchObject({ comparison: { file: 'list.txt', digest: list.digest }, forced: preview.forced });
     expect(kept?.forced[0]?.because).toContain('ACHTERBERG, Wilhelmína');
+    const shown = await describeRun(workplace, summary.runId);
+    expect(shown.becauseOf).toEqual(kept);
+    expect(formatRunDescription(shown)).toMatch(/^because of +list\.txt: 3 entries.*\nforced +2 customers/m);
     const runs = await site.database.query(z.object({ kind: z.string() }), 'select kind from run order by run_id');
     expect(runs.map(({ kind }) => kind)).toEqual(['rescreen', 'screen']);
   });
@@ -195,6 +225,7 @@ describe('a measurement of recall', () => {
     const rate = { perSecond: 400, concurrency: 1 };
     const stopped = await runAssurance(await site.work({ rate, settings: { budget } }), options, signal);
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, total: { answered: 5, remaining: 7 }, attempts: 5 });
+    printFigure(`measurement with 5 calls left: ${stopped.attempts} calls`);
     const ended = await runAssurance(await site.work({ rate }), options, signal);
     expect(ended).toMatchObject({
       runId: stopped.runId,
@@ -204,5 +235,19 @@ describe('a measurement of recall', () => {
       seed: stopped.seed,
     });
     expect(names.map((name) => searched(site.sandbox, name))).toEqual(names.map(() => 1));
+  });
+
+  it('never passes a cap, neither by its repeats nor by as many searches at once', async () => {
+    const site = await begin();
+    const names = Array.from({ length: 60 }, (_, at) => `Somebody Number${at}`);
+    const list = await writeList(`${names.join('\n')}\n`);
+    const options = { list, size: 60, seed: 's', spelling: 'as_listed', type: 'person', atLeast: undefined } as const;
+    site.sandbox.setFaults(names.map((name) => ({ name, cut: 'after_work', times: 1 })));
+    const budget = { currency: 'EUR', reserveShare: 0.5, maxSearchesPerDay: 50 };
+    const result = await runAssurance(await site.work({ settings: { budget } }), options, signal);
+    expect(result).toMatchObject({ state: 'stopped', exitCode: 4 });
+    const calls = site.sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+    printFigure(`measurement with 25 calls left, each search repeated once: ${calls} calls`);
+    expect(calls).toBeLessThanOrEqual(25);
   });
 });

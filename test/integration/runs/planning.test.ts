@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { ConfigError } from '../../../src/errors.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { previewScreening } from '../../../src/runs/planning/preview-screening.js';
@@ -9,6 +11,7 @@ import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/print-figure.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, people, writeRoster } from '../../helpers/small-world.js';
 import type { TestWorkplace } from '../../helpers/workplace.js';
@@ -17,6 +20,8 @@ const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 const signal = new AbortController().signal;
 
+/** So many that a run at 40 per second is under way for a while. */
+const crowd = Array.from({ length: 60 }, (_, number) => `Somebody Number${number}`);
 const countSearches = (sandbox: Sandbox): number =>
   sandbox.ledger().filter((call) => call.path === '/aml/search').length;
 const budget = (settings: object) => ({ settings: { budget: budgetSettingsSchema.parse(settings) } });
@@ -87,7 +92,7 @@ describe('planning', () => {
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6 } });
     expect(stopped.reasons).toEqual([
       expect.stringMatching(
-        /^the budget of 10 searches for this month is used up; \d customers remain and the run can be resumed$/,
+        /^the budget of 10 searches for this month is used up, and too little of it is left for the control searches at the end; \d customers remain/,
       ),
     ]);
     expect(countSearches(sandbox)).toBeLessThanOrEqual(10);
@@ -98,13 +103,73 @@ describe('planning', () => {
     expect(whole).toMatchObject({ state: 'complete', counts: { screened: 6, remaining: 0 } });
   });
 
-  it('calls of another run of the account count at once', async () => {
+  it('a run that the budget stops asks the control searches once more, out of what is kept for them', async () => {
     const { sandbox, database, work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    const before = countSearches(sandbox);
+    // Ten for all, and of the ten kept the four that the plan's control searches take: repeats use them up.
+    const workplace = await work({
+      ...budget({ maxSearchesPerDay: 20, reserveShare: 0.5 }),
+      rate: { perSecond: 400, concurrency: 2 },
+    });
+    sandbox.setFaults(people.map((name) => ({ name, cut: 'after_work', times: 3 })));
+    const stopped = await run(workplace);
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
+    expect(stopped.reasons).toEqual([
+      expect.stringMatching(
+        /^the budget of 20 searches for this day is used up, 6 of them kept for .*; \d customers? remain/,
+      ),
+    ]);
+    const rounds = await database.query(
+      z.object({ occasion: z.string(), passed: z.number() }),
+      `select occasion, count(*) filter (where verdict = 'passed') as passed from canary_outcome where run_id = 2
+       group by round, occasion order by round`,
+    );
+    expect(rounds).toEqual([
+      { occasion: 'start', passed: 2 },
+      { occasion: 'end', passed: 2 },
+    ]);
+    printFigure(`budget stop at 14 of 20: ${countSearches(sandbox) - before} calls, the last control round among them`);
+    expect(countSearches(sandbox) - before).toBeLessThanOrEqual(14 + canaries.length);
+  });
+
+  it('a call of another process counts also where it comes to light behind newer ones', async () => {
+    const { database, work, run } = await begin(crowd);
+    const others = toFileRoster('others', await writeRoster(['Somebody Else']));
+    await run(await work(), { roster: others });
+    await database.execute('update run set finished_at = null where run_id = 1');
+    const workplace = await work({
+      ...budget({ maxSearchesPerMonth: 1_000 }),
+      rate: { perSecond: 40, concurrency: 1 },
+    });
+    let spending: Promise<string> | undefined;
+    let searches = 0;
+    workplace.tell = (event) => {
+      if (event.kind !== 'progress' || event.stage !== 'screen') return;
+      searches += 1;
+      spending ??= database.transaction(async (transaction) => {
+        await transaction.execute(
+          `insert into search_attempt (run_id, request_id, started_at, outcome)
+           select 1, 1, $1, 'ok' from generate_series(1, 1000)`,
+          [new Date()],
+        );
+        while (searches < 5) await delay(5);
+        return 'spent';
+      });
+    };
+    const stopped = await run(workplace);
+    expect(await spending).toBe('spent');
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
+    expect(searches).toBeLessThan(crowd.length);
+  });
+
+  it('calls of another run of the account count at once', async () => {
+    const { sandbox, database, work, run } = await begin(crowd);
     const others = toFileRoster('others', await writeRoster(['Somebody Else']));
     await run(await work(), { roster: others });
     const workplace = await work({
       ...budget({ maxSearchesPerMonth: 1_000 }),
-      rate: { perSecond: 20, concurrency: 1 },
+      rate: { perSecond: 40, concurrency: 1 },
     });
     let spending: Promise<unknown> | undefined;
     workplace.tell = (event) => {
@@ -119,9 +184,9 @@ describe('planning', () => {
     const stopped = await run(workplace);
     await spending;
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
-    expect(stopped.reasons).toEqual([expect.stringContaining('of them kept for new customers')]);
+    expect(stopped.reasons).toEqual([expect.stringContaining('the budget of 1000 searches for this month is used up')]);
     expect(stopped.counts).not.toMatchObject({ remaining: 0 });
-    expect(countSearches(sandbox)).toBeLessThan(1 + people.length + 4 * canaries.length);
+    expect(countSearches(sandbox)).toBeLessThan(1 + crowd.length + 4 * canaries.length);
   });
 
   it('an answer is used again for another roster within its age, compared with the party\u2019s own last state', async () => {

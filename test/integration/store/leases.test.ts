@@ -141,5 +141,34 @@ describeOnEachDatabase('leases', (open, databases) => {
       expect(written).toBe(true);
       await write;
     });
+
+    it('is never taken in the moment of its expiry beside a write that has begun', async () => {
+      for (let round = 0; round < 40; round += 1) {
+        const asked = `${key} round ${round}`;
+        const first = await tryAcquireLease(database, asked, 'slow', 40);
+        if (!('acquired' in first)) throw new Error('a new lease is not free');
+        let isOver = false;
+        const { promise: begun, resolve: begin } = withResolvers();
+        const write = database.transaction(async (transaction) => {
+          await assertLease(transaction, first.acquired);
+          begin();
+          await systemClock.sleep(60);
+          isOver = true;
+        });
+        await begun;
+        let answer = await tryAcquireLease(database, asked, 'eager', longTtlMs);
+        while (!('acquired' in answer)) answer = await tryAcquireLease(database, asked, 'eager', longTtlMs);
+        expect(isOver).toBe(true);
+        await write;
+      }
+    });
   }
 });
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -9,6 +9,7 @@ import {
 import type { Database } from '../../../store/database.js';
 import { toRunId } from '../../../store/run-id.js';
 import { readRunKeys } from '../../../store/run-keys.js';
+import type { RunRow } from '../../../store/run-row.js';
 import { findRun } from '../../session/list-runs.js';
 import { toExitCode } from '../../session/run-summary.js';
 import { measureRecall, measureStrata, type Recall, type StratumRecall } from './measure-recall.js';
@@ -35,11 +36,16 @@ export interface AssuranceResult extends AssuranceFacts {
 /** A measurement as it stands; throws ConfigError when no measurement has this name. */
 export async function showAssurance(database: Database, text: string): Promise<AssuranceResult> {
   const run = await findRun(database, text);
+  const measurement = await describeAssurance(database, run);
+  if (measurement !== null) return measurement;
+  const message = `${toRunId(run)} measured no recall; \`nightscreen runs show\` tells about it`;
+  throw new ConfigError([{ where: 'run', path: '', message }]);
+}
+
+/** The measurement that a run was, or null when it was none. */
+export async function describeAssurance(database: Database, run: RunRow): Promise<AssuranceResult | null> {
   const facts = await readAssurance(database, run.runId);
-  if (facts === null) {
-    const message = `${toRunId(run)} measured no recall; \`nightscreen runs show\` tells about it`;
-    throw new ConfigError([{ where: 'run', path: '', message }]);
-  }
+  if (facts === null) return null;
   const items = await readAssuranceItems(database, run.runId);
   return {
     ...facts,

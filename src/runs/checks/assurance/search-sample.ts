@@ -4,12 +4,10 @@ import { saveResponses } from '../../../store/responses.js';
 import { digestAnswer } from '../../ledger/digest-answer.js';
 import { searchBesidePlan } from '../../ledger/search-beside-plan.js';
 import { outlastOutage, type Patience } from '../../outages/outlast-outage.js';
-import { readBudget } from '../../planning/read-budget.js';
-import { RunHalted, toSignalHalt } from '../../session/run-halted.js';
+import { hasCaps } from '../../planning/read-budget.js';
+import { findTightest, toBudgetHalt, watchLedger } from '../../planning/watch-ledger.js';
+import { type RunHalted, toSignalHalt } from '../../session/run-halted.js';
 import type { RunSession } from '../../session/run-session.js';
-
-/** How many searches are made between two looks into the ledger. */
-const looksEvery = 20;
 
 /**
  * Searches for what remains of a sample, as many at once as the settings allow; each answer is kept as it comes. Throws RunHalted when the
@@ -19,15 +17,16 @@ export async function searchSample(session: RunSession, accountId: number, patie
   const { workplace, run, runId } = session;
   const items = await readAssuranceItems(workplace.database, run.runId);
   const left = items.filter((item) => item.outcome === 'remaining');
+  const allowance = await openAllowance(session, accountId);
   const stop = new AbortController();
-  const signal = AbortSignal.any([patience.signal, stop.signal]);
-  const takeOne = openAllowance(session, accountId);
+  const signal = AbortSignal.any([allowance.signal, stop.signal]);
   let done = items.length - left.length;
   const work = async (): Promise<void> => {
     for (let item = left.shift(); item; item = left.shift()) {
       if (signal.aborted) throw toSignalHalt(signal);
-      await takeOne();
-      await searchItem(session, { ...patience, signal }, item);
+      const paid = allowance.takeOne();
+      if (paid === null) return;
+      await searchItem(paid, { ...patience, signal }, item);
       done += 1;
       workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total: items.length });
     }
@@ -36,13 +35,14 @@ export async function searchSample(session: RunSession, accountId: number, patie
   const workers = Array.from({ length: concurrency }, () => work().catch((error: unknown) => stop.abort(error)));
   await Promise.all(workers);
   if (stop.signal.aborted) throw stop.signal.reason;
+  if (done < items.length) throw allowance.toHalt();
 }
 
 async function searchItem(session: RunSession, patience: Patience, item: AssuranceItem): Promise<void> {
   const { workplace, organisation, run } = session;
   const request = { type: item.type, name: item.sentName };
   const { value: outcome } = await outlastOutage(patience, (signal) =>
-    searchBesidePlan({ ...session, signal }, workplace.client(), request),
+    searchBesidePlan({ ...session, signal }, workplace.client(), request, 'a search of the sample'),
   );
   const now = workplace.clock.now();
   await session.write(async (transaction) => {
@@ -58,27 +58,36 @@ async function searchItem(session: RunSession, patience: Patience, item: Assuran
   });
 }
 
-/** Gives out searches one by one within the budget, of which the reserve is left alone; looks into the ledger again and again. */
-function openAllowance(session: RunSession, accountId: number): () => Promise<void> {
-  const { database, clock, settings } = session.workplace;
-  let allowed = 0;
-  let looking: Promise<void> = Promise.resolve();
-  const look = async (): Promise<void> => {
-    if (allowed > 0) return;
-    const { leftForAll } = await readBudget(database, accountId, clock.now(), settings, session.run.runId);
-    if (leftForAll < 1) {
-      const message =
-        'the budget is used up, but for what is kept for new customers, single checks and control searches';
-      throw new RunHalted('max_searches', message);
-    }
-    allowed = Math.min(looksEvery, leftForAll);
+/** What a measurement may spend: the budget but for its reserve. */
+interface SampleAllowance {
+  signal: AbortSignal;
+  /** A session for one more search, or null when the budget allows none. */
+  takeOne(): RunSession | null;
+  toHalt(): RunHalted;
+}
+
+async function openAllowance(session: RunSession, accountId: number): Promise<SampleAllowance> {
+  const { signal, workplace } = session;
+  if (!hasCaps(workplace.settings)) return { signal, takeOne: () => session, toHalt: () => toBudgetHalt(null) };
+  const watched = await watchLedger(session, accountId, 0);
+  // Let through, and not in the ledger yet.
+  let pending = 0;
+  const takeOne = (): RunSession | null => {
+    if (watched.affordable <= pending) return null;
+    pending += 1;
+    let isPending = true;
+    return {
+      ...watched.session,
+      write: async (writing) => {
+        try {
+          return await watched.session.write(writing);
+        } finally {
+          // The first thing that is written for a search is its note in the ledger.
+          if (isPending) pending -= 1;
+          isPending = false;
+        }
+      },
+    };
   };
-  return () => {
-    const taken = looking.then(async () => {
-      await look();
-      allowed -= 1;
-    });
-    looking = taken.catch(() => undefined);
-    return taken;
-  };
+  return { signal: watched.session.signal, takeOne, toHalt: () => toBudgetHalt(findTightest(watched.limits)) };
 }

@@ -1,0 +1,69 @@
+import { expect, it } from 'vitest';
+import { readRun } from '../../../src/store/find-runs.js';
+import { readRunFacts } from '../../../src/store/run-facts.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/print-figure.js';
+
+const { open } = testDatabases('postgres');
+const customers = 100_000;
+const nights = 6;
+
+/** Nights of a roster of which the last one failed for everybody; every tenth customer was never screened, every other tenth only once. */
+const fillSql = `
+  insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
+  insert into roster (organisation_id, name, created_at) values (1, 'people', now());
+  insert into account (organisation_id, public_key, is_test, base_url, created_at) values (1, 'public_x', true, '', now());
+  insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, selection, lease_key, epoch, owner, settings_digest, version, started_at, finished_at)
+    select 1, 1, 1, 'test', 'rescreen', 'incomplete', 'finished', 'due', 'k', 1, 'o', 's', 'v', timestamptz '2026-03-01' + n * interval '1 day',
+      timestamptz '2026-03-01' + n * interval '1 day' from generate_series(1, ${nights}) n;
+  insert into commit_batch (run_id, epoch, sequence, items, committed_at)
+    select n, 1, 1, 1, timestamptz '2026-03-01' + n * interval '1 day' from generate_series(1, ${nights}) n;
+  insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
+    values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
+  insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
+  insert into screening_request (organisation_id, type, name) select 1, 'person', 'Name ' || n from generate_series(1, ${customers}) n;
+  insert into customer (roster_id, reference, version, record_digest, first_import_id, last_import_id)
+    select 1, 'C-' || n, 1, 'd', 1, 1 from generate_series(1, ${customers}) n;
+  insert into customer_version (customer_id, version, import_id, risk_tier, record)
+    select n, 1, 1, null, jsonb_build_object('reference', 'C-' || n, 'riskTier', null, 'parties', jsonb_build_array(jsonb_build_object(
+      'role', 'customer', 'type', 'person', 'name', 'Name ' || n, 'birthDate', null, 'countries', '[]'::jsonb)))
+    from generate_series(1, ${customers}) n;
+  insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
+  insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome, outcome_reason)
+    select night, n, n, case when is_answered then 1 end, case when is_answered then night end, 1, 'cadence',
+      case when is_answered then 'screened' else 'failed' end, case when not is_answered then 'timeout' end
+    from generate_series(1, ${nights}) night
+    cross join generate_series(1, ${customers}) n
+    cross join lateral (select night < ${nights} and n % 10 > 0 and (n % 10 > 1 or night = 1) as is_answered) as what;
+  insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
+    select 1, party_id, max(run_id), party_id, 1, 1, 's', timestamptz '2026-03-01' + max(run_id) * interval '1 day', 'clear'
+    from screening where outcome = 'screened' group by party_id;
+  analyze;`;
+
+it('when whoever is not screened was screened last is found at once, also for a whole roster', async () => {
+  const database = await open();
+  await database.runScript(fillSql);
+  const run = await readRun(database, nights);
+  if (run === null) throw new Error('the run is missing');
+  const read = async (): Promise<{ seconds: number; days: readonly (number | null)[] }> => {
+    const beganMs = performance.now();
+    const { notScreened } = await readRunFacts(database, run, { sweepRunIds: [], earlierRunIds: [] });
+    const seconds = (performance.now() - beganMs) / 1_000;
+    const days = notScreened.map(({ lastScreenedAt }) => lastScreenedAt && lastScreenedAt.getUTCDate() - 1);
+    return { seconds, days };
+  };
+  const first = await read();
+  expect(first.days).toHaveLength(customers);
+  const count = (days: readonly (number | null)[]) =>
+    [null, 1, nights - 1].map((day) => days.filter((one) => one === day).length);
+  expect(count(first.days)).toEqual([customers / 10, customers / 10, (customers / 10) * 8]);
+  // Later everybody was screened again, or a failed control search has taken back what was said: the report stays the same.
+  await database.execute(`update party_state set run_id = $1, screened_at = 'epoch'`, [nights]);
+  const later = await read();
+  printFigure(
+    `${customers} customers not screened: read in ${first.seconds.toFixed(1)} s, in ${later.seconds.toFixed(1)} s once their states are newer`,
+  );
+  expect(later.days).toEqual(first.days);
+  expect(first.seconds).toBeLessThan(10);
+  expect(later.seconds).toBeLessThan(20);
+}, 120_000);
