@@ -62,7 +62,14 @@ function listSums({ sums, planned, calls }: RunDescription): Row[] {
     counted === undefined
       ? []
       : [
-          ['roster', describeCounts(pick(counted, ['rows', 'customers', 'rejected', 'duplicates']))],
+          ...(counted.rows === 0
+            ? []
+            : [
+                [
+                  'roster',
+                  describeCounts(pick(counted, ['rows', 'customers', 'rejected', 'duplicates'])),
+                ] satisfies Row,
+              ]),
           ['in scope', describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))],
           ['planned', describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))],
           ...some('asked as', inWords(planned)),

@@ -15,8 +15,10 @@ function describeSums({ kind, counts }: RunSummary): [string, string][] {
     `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
   ];
   if (kind === 'import') return [roster];
+  // Some runs screen the roster as it was last imported.
+  const isImported = counts.rows > 0;
   return [
-    roster,
+    ...(isImported ? [roster] : []),
     [
       'screening',
       `${count(counts.planned)} planned = ${count(counts.screened)} screened + ${count(counts.reused)} reused + ${count(counts.failed)} failed + ${count(counts.remaining)} remaining; ${count(counts.skipped)} skipped`,
@@ -29,7 +31,7 @@ function describeSums({ kind, counts }: RunSummary): [string, string][] {
 function describeNext({ runId, kind, state, counts, artifacts }: RunSummary): [string, string][] {
   // A sweep has no half: the next one starts afresh.
   const again = kind === 'sweep' ? 'nightscreen sweep' : `nightscreen runs resume ${runId}`;
-  if (state === 'stopped') return [['next', `${again}  (nightscreen doctor finds what stands in the way)`]];
+  if (state === 'stopped') return [['next', again]];
   const hasRejects = 'rejected' in counts && counts.rejected > 0;
   return hasRejects && artifacts === null
     ? [['next', `nightscreen runs show ${runId}  (lists the rejected rows)`]]

@@ -28,7 +28,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId);
     const sums = await computeRunSums(transaction, run.runId);
     const isWhole = failed === 0 && halt === null;
-    const found = await judgeFindings(transaction, run.runId, sums, isWhole);
+    const found = await judgeFindings(transaction, run, sums, isWhole);
     const watch = { rates: found.rates, listCap };
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({

@@ -59,7 +59,7 @@ describe('planning', () => {
     const night = await run(await work(cap));
     expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { planned: 3, screened: 3, skipped: 3 } });
     expect(night.reasons).toEqual([
-      'the budget left out 3 customers, 3 of them overdue or never screened as they are now',
+      'the budget left out 3 customers who were due, overdue or never screened as they are now',
     ]);
     expect(countSearches(sandbox)).toBe(7);
     const facts = await showRun(database, night.runId);
