@@ -40,14 +40,16 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
       mode: run.mode,
       urgentOverBudget: (await countOverBudget(transaction, run.runId)).urgent,
     });
+    const haltedBy = state === 'stopped' && halt ? halt.code : null;
     await closeRun(transaction, run.runId, {
       state,
       stateReasons: reasons,
+      haltedBy,
       stage: halt ? null : 'finished',
       finishedAt: workplace.clock.now(),
       sums,
     });
-    return { sums, state, reasons, watch };
+    return { sums, state, reasons, watch, haltedBy };
   });
   const remarks = describeNotices(closed.watch);
   for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
@@ -59,6 +61,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     kind: run.kind,
     state: closed.state,
     reasons: closed.reasons,
+    haltedBy: closed.haltedBy,
     counts,
   });
   return { ...summary, remarks };
