@@ -4,12 +4,14 @@ import { toMatchSet } from '../../matches/to-match-set.js';
 import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { ScreeningRequest } from '../../roster/screening-request.js';
 import { ensureRequests } from '../../store/canary-outcomes.js';
+import type { Queryable } from '../../store/database.js';
+import { readRun } from '../../store/find-runs.js';
 import { readListCap } from '../../store/list-caps.js';
 import type { Account } from '../../store/organisations.js';
 import { saveResponses } from '../../store/responses.js';
 import { noteRunKey } from '../../store/run-keys.js';
 import { closeRun, setRunAccount } from '../../store/runs.js';
-import { type CheckOutcome, finishCheck, insertCheck, readCheck } from '../../store/single-checks.js';
+import { type CheckOutcome, finishCheck, insertCheck, readCheck, type StoredCheck } from '../../store/single-checks.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import { searchBesidePlan } from '../ledger/search-beside-plan.js';
 import { hasCaps } from '../planning/read-budget.js';
@@ -23,13 +25,17 @@ import type { Workplace } from '../workplace.js';
 import { addUpSearches } from './add-up-searches.js';
 import { type Question, toCheckedRequest } from './check-question.js';
 import { type CheckResult, showCheck } from './check-result.js';
+import { describeControls, judgeControls } from './judge-controls.js';
 import { limitWait } from './limit-wait.js';
 import { withFreeLease } from './with-free-lease.js';
 
 const mostAtOnce = 8;
 const longestWaitMs = 120_000;
 
-/** A check and the exit code of the command that made it: 0 answered, 3 not answered validly, 4 not asked to the end. */
+/**
+ * A check and the exit code of the command that made it: 0 answered, 3 not answered validly or with nothing that vouches for it, 4 not
+ * asked to the end.
+ */
 export interface CheckEnd {
   result: CheckResult;
   exitCode: 0 | 3 | 4;
@@ -58,7 +64,7 @@ export async function runCheck(workplace: Workplace, question: Question, signal:
     });
   });
   const result = await showCheck(workplace.database, halted.runId);
-  const exitCode = result.verdict !== 'not_screened' ? 0 : halted.halt === null ? 3 : 4;
+  const exitCode = result.state === 'complete' ? 0 : halted.halt === null ? 3 : 4;
   return { result, exitCode };
 }
 
@@ -140,14 +146,29 @@ async function closeCheck(session: RunSession, halted: RunHalted | null): Promis
     const check = await readCheck(transaction, run.runId);
     const responseIds = check?.responseId ? [check.responseId] : [];
     const sums = await addUpSearches(transaction, run.runId, { made: 1, responseIds });
-    const state = responseIds.length > 0 ? 'complete' : 'incomplete';
     const reasons =
-      state === 'complete'
-        ? []
+      responseIds.length > 0
+        ? await findDoubts(transaction, run.runId, check)
         : [halted?.message ?? `the service gave no valid answer: ${check?.outcomeReason ?? 'unknown'}`];
+    const state = reasons.length === 0 ? 'complete' : 'incomplete';
     await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums });
     return { state, reasons } as const;
   });
   workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state, reasons });
   return halted;
+}
+
+/** With a live key no hit says little unless control searches have shown lately that the service finds whom it must find. */
+async function findDoubts(
+  transaction: Queryable,
+  runId: number,
+  check: StoredCheck | null,
+): Promise<readonly string[]> {
+  const run = await readRun(transaction, runId);
+  if (run?.mode !== 'live' || check?.verdict === 'open_hit') return [];
+  const controls = await judgeControls(transaction, run.accountId, check?.endedAt ?? run.startedAt);
+  if (controls.verdict === 'hold') return [];
+  return [
+    `nothing shows that the service would have found a listed party: control searches: ${describeControls(controls)}`,
+  ];
 }
