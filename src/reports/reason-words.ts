@@ -37,7 +37,7 @@ const knownReasons: ReadonlyMap<string, string> = new Map([
   ['budget', 'search budget reached'],
   ['cadence', 'due again'],
   ['changed', 'name, type, birth date or country changed'],
-  ['canary_failed', 'a control search failed, so that no answer since the last that passed counts'],
+  ['canary_failed', 'a control search failed, so that nothing after the last ones that passed counts'],
   ['connect_timeout', 'no connection in time'],
   ['connection', 'connection broke'],
   ['connection_failed', 'no connection'],
