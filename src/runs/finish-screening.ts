@@ -28,7 +28,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     // What a canary has shown cannot be mended by going on, so such a run is never left open.
     const halt = failed > 0 ? null : halted;
     if (failed > 0) await unscreenUnconfirmed(transaction, run.runId, workplace.clock.now());
-    const untold = await describeUntold(transaction, session, halt !== null);
+    const provisional = await describeProvisional(transaction, session, halt !== null);
     const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
     const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId);
     const sums = await computeRunSums(transaction, run.runId);
@@ -39,8 +39,8 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const { state, reasons } = toRunVerdict({
       sums,
       disagreements: findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
-      haltedBecause: halt && [halt.message, ...untold].join('; '),
-      alarms: [...(halted && !halt ? [halted.message] : []), ...(halt ? [] : untold), ...describeDrops(watch)],
+      haltedBecause: halt && [halt.message, ...provisional].join('; '),
+      alarms: [...(halted && !halt ? [halted.message] : []), ...(halt ? [] : provisional), ...describeDrops(watch)],
       canaries: {
         configured: workplace.settings.canaries.length,
         missing: findMissingCanaries(workplace.settings.canaries),
@@ -77,7 +77,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
 }
 
 /** What a reader of this run must know beside its sums: answers that wait for control searches, warnings that did not hold. */
-async function describeUntold(
+async function describeProvisional(
   transaction: Queryable,
   { workplace, run }: RunSession,
   isStopped: boolean,
@@ -86,7 +86,7 @@ async function describeUntold(
   const told = await countToldAndTakenBack(transaction, run.runId);
   const waiting = isStopped ? await countUnconfirmed(transaction, run.runId) : 0;
   return [
-    ...(told > 0 ? [`${countNoun(told, 'critical change')} of the provisional mail did not hold`] : []),
+    ...(told > 0 ? [`${countNoun(told, 'critical change')} told provisionally did not hold`] : []),
     ...(waiting > 0
       ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
       : []),

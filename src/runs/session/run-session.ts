@@ -1,5 +1,6 @@
 import { ConfigError, LeaseLostError, RosterError } from '../../errors.js';
 import type { HaltCode, RunKind } from '../../reports/run-facts.js';
+import { countNoun } from '../../reports/format-count.js';
 import { hasAskedCanaries } from '../../store/canary-outcomes.js';
 import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
 import type { Queryable } from '../../store/database.js';
@@ -13,7 +14,7 @@ import type { RunRow } from '../../store/run-row.js';
 import { closeRun, insertRun, takeOverRun } from '../../store/runs.js';
 import type { PlanSelection } from '../../store/screening-plan.js';
 import { markInFlightUnknown } from '../../store/search-attempts.js';
-import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
+import { countToldAndTakenBack, takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { Workplace } from '../workplace.js';
 import type { Comparison } from './find-obstacle.js';
 import { leaseTtlMs } from './keep-lease.js';
@@ -188,9 +189,12 @@ async function abandon(workplace: Workplace, transaction: Queryable, open: RunRo
   const taken = (await hasAskedCanaries(transaction, open.runId))
     ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: workplace.clock.now() })
     : 0;
-  const unconfirmed =
-    taken === 0 ? '' : `; ${taken} of its answers count no more, because no control search followed them`;
-  const message = `${toRunId(open)} is not resumed: ${obstacle}; what it left is planned anew${unconfirmed}`;
+  const told = await countToldAndTakenBack(transaction, open.runId);
+  const message = [
+    `${toRunId(open)} is not resumed: ${obstacle}; what it left is planned anew`,
+    ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
+    ...(told > 0 ? [`${countNoun(told, 'critical change')} told provisionally did not hold`] : []),
+  ].join('; ');
   workplace.tell({ kind: 'warning', runId: toRunId(open), code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
   await clearStaging(transaction, open.runId);

@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { RosterSettings } from '../../../../src/roster/settings.js';
+import { measureCoverage } from '../../../../src/runs/coverage/measure-coverage.js';
 import { showRun } from '../../../../src/runs/session/list-runs.js';
 import type { RunSummary } from '../../../../src/runs/session/run-summary.js';
 import type { Database } from '../../../../src/store/database.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { listenAlong } from '../../../helpers/listen-along.js';
 import { openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
-import { listed, people, toCsv, watchlist } from '../../../helpers/small-world.js';
+import { canaries, listed, people, toCsv, watchlist } from '../../../helpers/small-world.js';
 import type { TestWorkplace } from '../../../helpers/workplace.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -169,8 +170,11 @@ describeOnEachDatabase('an answer holds only once control searches have passed a
     const first = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 3);
     const stopped = await run(first.workplace, {}, first.signal);
     expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 3 } });
+    const afterwards = await measureCoverage(await work({ offsetMs: -hourMs }), { list: 0 });
+    expect(afterwards.total).toMatchObject({ inScope: 6, valid: 0, never: 6, states: { not_screened: 6 } });
     const second = stopAfter(await work({ offsetMs: -hourMs, ...oneByOne }), 4);
     expect(await run(second.workplace, {}, second.signal)).toMatchObject({ runId: stopped.runId, state: 'stopped' });
+    expect((await measureCoverage(await work(), { list: 0 })).total).toMatchObject({ valid: 3, never: 3 });
     sandbox.setWorld(blind);
     const red = await run(await work({ offsetMs: -hourMs / 2 }));
     sandbox.setWorld(world);
@@ -180,6 +184,29 @@ describeOnEachDatabase('an answer holds only once control searches have passed a
     const good = await run(await work({ settings: everyThree }));
     expect(good).toMatchObject({ state: 'complete', counts: { planned: 3, screened: 3 } });
     expect(people.map((name) => searched(sandbox, name)).sort()).toEqual([1, 1, 1, 1, 1, 2]);
+  });
+
+  it('a service that finds everybody is taken back as well, and what was told of it provisionally is called off', async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    await run(await work({ offsetMs: -2 * dayMs }));
+    const before = await readStates(database);
+    const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
+    sandbox.setWorld(everybody);
+    expect(await run(stopping.workplace, {}, stopping.signal)).toMatchObject({ state: 'stopped' });
+    const midway = await measureCoverage(await work({ offsetMs: -hourMs }), { list: 0 });
+    expect(midway.total).toMatchObject({ valid: 0, overdue: 6 });
+    await database.execute(
+      `insert into early_warning (run_id, recipient, sequence, first_change_id, last_change_id, changes, queued_at, tried_at, accepted_at)
+       select 2, 'a@example.org', 1, min(change_id), max(change_id), count(*), now(), now(), now()
+       from change_event where run_id = 2 and severity = 'critical'`,
+    );
+    sandbox.setWorld({ ...everybody, watchlist: [...everybody.watchlist, listed('z', canaries[1].name)] });
+    const red = await run(await work({ offsetMs: -hourMs }));
+    sandbox.setWorld(world);
+    expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6, changes: 0 } });
+    expect(red.reasons.join('; ')).toMatch(/\d critical changes? told provisionally did not hold/);
+    expect(await readStates(database)).toEqual(before);
   });
 
   it('a run killed amid a round is not confirmed by the part of the round that passed', async () => {
