@@ -86,7 +86,7 @@ async function describeProvisional(
   const told = await countToldAndTakenBack(transaction, run.runId);
   const waiting = isStopped ? await countUnconfirmed(transaction, run.runId) : 0;
   return [
-    ...(told > 0 ? [`${countNoun(told, 'critical change')} told provisionally did not hold`] : []),
+    ...(told > 0 ? [`${countNoun(told, 'change')} that this run has told of before did not hold`] : []),
     ...(waiting > 0
       ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
       : []),

@@ -120,13 +120,20 @@ async function restoreStates(transaction: Queryable, runId: number): Promise<voi
   );
 }
 
-/** How many critical changes of a run recipients were told of before they were taken back. */
+/** How many changes of a run were told, by provisional mail or in a report of the run when it was stopped, before they were taken back. */
 export async function countToldAndTakenBack(database: Queryable, runId: number): Promise<number> {
   const rows = await database.query(
     z.object({ changes: z.number() }),
-    `select count(*)::integer as changes from taken_back_change
-     where run_id = $1 and severity = 'critical'
-       and change_id <= (select max(last_change_id) from early_warning where run_id = $1 and accepted_at is not null)`,
+    `select count(*)::integer as changes
+     from taken_back_change change join commit_batch batch using (batch_id)
+     where change.run_id = $1 and (
+       change.severity = 'critical'
+         and change.change_id <= (select max(last_change_id) from early_warning where run_id = $1 and accepted_at is not null)
+       or exists (
+         select from report
+         where report.run_id = $1 and report.manifest_sha256 is not null and report.created_at >= batch.committed_at
+       )
+     )`,
     [runId],
   );
   return firstRow(rows, 'taken_back_change').changes;

@@ -193,7 +193,7 @@ async function abandon(workplace: Workplace, transaction: Queryable, open: RunRo
   const message = [
     `${toRunId(open)} is not resumed: ${obstacle}; what it left is planned anew`,
     ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
-    ...(told > 0 ? [`${countNoun(told, 'critical change')} told provisionally did not hold`] : []),
+    ...(told > 0 ? [`${countNoun(told, 'change')} that it has told of did not hold`] : []),
   ].join('; ');
   workplace.tell({ kind: 'warning', runId: toRunId(open), code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);

@@ -145,7 +145,7 @@ describeOnEachDatabase('an answer holds only once control searches have passed a
     await run(await work({ offsetMs: -2 * dayMs }));
     const before = await readStates(database);
     const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
-    const stopped = await run(blindAmid(stopping.workplace, site), {}, stopping.signal);
+    const stopped = await run(blindAmid(stopping.workplace, site), { writeReport: true }, stopping.signal);
     sandbox.setWorld(everybody);
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
     expect(stopped.reasons[0]).toContain(
@@ -158,6 +158,8 @@ describeOnEachDatabase('an answer holds only once control searches have passed a
     const given = await showRun(database, stopped.runId);
     expect(given).toMatchObject({ state: 'abandoned', failedBecause: { not_confirmed: 4 }, changes: [] });
     expect(given.stateReasons.join()).toContain('4 of its answers count no more');
+    // Its report when it was stopped had them.
+    expect(given.stateReasons.join()).toContain('4 changes that it has told of did not hold');
     const after = await readStates(database);
     expect(after.map(({ response_id, state }) => [response_id, state])).toEqual(
       before.map(({ response_id, state }) => [response_id, state]),
@@ -205,7 +207,7 @@ describeOnEachDatabase('an answer holds only once control searches have passed a
     const red = await run(await work({ offsetMs: -hourMs }));
     sandbox.setWorld(world);
     expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6, changes: 0 } });
-    expect(red.reasons.join('; ')).toMatch(/\d critical changes? told provisionally did not hold/);
+    expect(red.reasons.join('; ')).toMatch(/\d changes? that this run has told of before did not hold/);
     expect(await readStates(database)).toEqual(before);
   });
 
