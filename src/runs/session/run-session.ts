@@ -1,6 +1,6 @@
 import { ConfigError, LeaseLostError, RosterError } from '../../errors.js';
-import type { HaltCode, RunKind } from '../../reports/run-facts.js';
 import { countNoun } from '../../reports/format-count.js';
+import type { HaltCode, RunKind } from '../../reports/run-facts.js';
 import { hasAskedCanaries } from '../../store/canary-outcomes.js';
 import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
 import type { Queryable } from '../../store/database.js';

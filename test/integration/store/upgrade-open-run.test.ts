@@ -7,7 +7,7 @@ import { migrate } from '../../../src/store/migrate.js';
 import { takeBackAnswers } from '../../../src/store/unconfirmed-answers.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
-const migration = '0011_former_answers.sql';
+const migration = '0012_former_answers.sql';
 
 /** A run that was stopped before former answers were kept, and one that came to its end. */
 const fillSql = `
