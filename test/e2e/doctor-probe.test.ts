@@ -27,7 +27,10 @@ let sandbox: Sandbox;
 let deviant: DeviantService;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-probe-'));
-  writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ canaries }));
+  writeFileSync(
+    join(folder, 'nightscreen.config.yaml'),
+    JSON.stringify({ canaries, budget: { maxSearchesPerMonth: 1_000, pricePerSearch: 0.25 } }),
+  );
   deviant = await startDeviantService();
 });
 afterAll(async () => {
