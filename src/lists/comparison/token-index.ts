@@ -18,6 +18,7 @@ const shortestEdited = 4;
 const shortestEditedSurely = 5;
 const shortestEditedTwice = 8;
 const shortestVowelless = 2;
+const vowels = /[aeiou]/;
 const shortestSkeleton = 4;
 const shortestJoinedSkeleton = 5;
 const maxRemembered = 100_000;
@@ -40,7 +41,7 @@ export class TokenIndex {
     if (known === undefined) {
       this.#byText.set(token.text, id);
       push(this.#bySound, token.sound, id);
-      if (token.skeleton.length >= shortestVowelless) push(this.#bySkeleton, token.skeleton, id);
+      if (token.skeleton !== '') push(this.#bySkeleton, token.skeleton, id);
     }
     if (!isJoined && !this.#isSingle.has(id)) {
       this.#isSingle.add(id);
@@ -87,9 +88,15 @@ export class TokenIndex {
     return found;
   }
 
-  #judgeSkeleton({ skeleton, isVowelless }: NameToken, id: number, isJoined: boolean): number {
-    if (isVowelless || this.#tokens[id]?.isVowelless) {
-      return skeleton.length > shortestVowelless ? likenesses.vowelless : likenesses.shortVowelless;
+  #judgeSkeleton(token: NameToken, id: number, isJoined: boolean): number {
+    const { skeleton } = token;
+    const other = this.#tokens[id];
+    if (token.isVowelless || other?.isVowelless) {
+      if (skeleton.length > shortestVowelless) return likenesses.vowelless;
+      if (skeleton.length === shortestVowelless) return likenesses.shortVowelless;
+      // A single consonant is not enough: the long vowels, which are written, have to be there as well.
+      const [written, whole] = token.isVowelless ? [token.sound, other?.sound] : [other?.sound, token.sound];
+      return written !== undefined && isWithoutVowels(written, whole ?? '') ? likenesses.shortVowelless : 0;
     }
     return skeleton.length >= (isJoined || !this.#isSingle.has(id) ? shortestJoinedSkeleton : shortestSkeleton)
       ? likenesses.skeleton
@@ -121,6 +128,16 @@ function push(map: Map<string, number[]>, key: string, id: number): void {
   const ids = map.get(key);
   if (ids) ids.push(id);
   else map.set(key, [id]);
+}
+
+/** Whether a word of two letters at least is another one with nothing but vowels left out. */
+function isWithoutVowels(written: string, whole: string): boolean {
+  let at = 0;
+  for (const letter of whole) {
+    if (letter === written[at]) at += 1;
+    else if (!vowels.test(letter)) return false;
+  }
+  return at === written.length && written.length > 1;
 }
 
 function shorten(sound: string): ReadonlySet<string> {

@@ -1,4 +1,7 @@
 const spellings: readonly (readonly [RegExp, string])[] = [
+  // The Arabic article within a name takes the sound of the letter after it, in some spellings only: Abdulrahman, Abdurrahman.
+  [/^a?bd(?:[aeiou]l?|l)(?=[b-df-hj-np-tv-z])/g, 'abdu'],
+  [/(?<=..)[aeiou]{1,2}[ld]?d(?=[ie]{1,2}n)/g, 'ud'],
   [/ph/g, 'f'],
   [/(?:s?ch|tch|tsch|sh|sz|cz|[ct]s(?=h))/g, 'x'],
   [/(?:dzh|dj|zh|j)/g, 'j'],
