@@ -1,3 +1,4 @@
+import type { TierDue } from '../screening/cadence.js';
 import type { Bindings } from './bindings.js';
 import { type PlanInput, planReasons } from './plan-input.js';
 
@@ -38,14 +39,13 @@ const hasChangedFacts = `
 /** A night of its own for each request within so many: by the golden ratio, which spreads numbers in a row most evenly. */
 const nightOfRequest = `(party.request_id % 2147483648) * 2654435761 % 4294967296 * tier.nights / 4294967296`;
 
-/** What the plan knows of each tier, as rows. */
-const tierRows = (values: string): string => `
+const toTierRows = (values: string): string => `
   select * from jsonb_to_recordset(${values}) as tier (
     tier text, place integer, cadence interval, judged_at timestamptz, due_before timestamptz, overdue_before timestamptz, nights integer, tonight integer,
     night_began timestamptz
   )`;
 
-const toTierValues = ({ tiers }: PlanInput): string =>
+const toTierValues = (tiers: readonly TierDue[]): string =>
   JSON.stringify(
     tiers.map(({ tier, place, cadenceMs, judgedAt, dueBefore, overdueBefore, nights, tonight, nightBeganAt }) => ({
       tier,
@@ -59,6 +59,10 @@ const toTierValues = ({ tiers }: PlanInput): string =>
       night_began: nightBeganAt,
     })),
   );
+
+/** SQL for what the plan knows of each tier, one row each, for a join. */
+export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): string =>
+  toTierRows(bind(toTierValues(tiers), 'text::jsonb'));
 
 /**
  * SQL that gives each party in scope with the one reason to ask about it: `forced` by a published list or a person, else the first that
@@ -83,7 +87,7 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
     end as reason
   from customer
   join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
-  join (${tierRows(bind(toTierValues(input), 'text::jsonb'))}) tier on tier.tier = coalesce(version.risk_tier, 'high')
+  join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
   join party on party.customer_id = customer.customer_id and party.is_current
   left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = party.party_id
   left join run origin on origin.run_id = state.run_id

@@ -1,5 +1,6 @@
 import type { Bindings } from './bindings.js';
 import { judgedPartiesSql, searchOrderSql } from './judged-parties.js';
+import { knownAnswersSql, newestAnswerFirst } from './known-answers.js';
 import type { PlanAllowance, PlanInput, ReuseInput } from './plan-input.js';
 
 // Windows and no joins between the parts: their sizes cannot be foreseen, and a wrong guess would join row against row.
@@ -13,30 +14,29 @@ const wantedSql = (input: PlanInput, { bind }: Bindings, judged: string): string
   from (${judged}) judged`;
 
 /**
- * Each wanted party with whether it is answered already: its request has a valid answer on this account, young enough for the settings and
- * for its own cadence, from a run that came to its end. Where one party of a request has to be asked about, the others share that search.
+ * Each wanted party with whether it is answered already: the newest answer to its request on this account may be used again and is young
+ * enough for the settings and for its own cadence. Where one party of a request has to be asked about, the others share that search.
  */
-function reusedSql({ bind }: Bindings, accountId: number | null, reuse: ReuseInput): string {
+function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInput): string {
   return `
   select *,
     is_wanted and bool_and(
-      not is_wanted or (reason <> 'forced' and response_id is not null and answered_at > due_before)
+      not is_wanted or (reason <> 'forced' and coalesce(is_usable, false) and answered_at > due_before)
     ) over (partition by request_id) as is_reused
   from (
     select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason, is_wanted, search_order,
       first_value(response_id) over newest as response_id,
       first_value(answered_run_id) over newest as answered_run_id,
-      first_value(answered_at) over newest as answered_at
+      first_value(answered_at) over newest as answered_at,
+      first_value(is_usable) over newest as is_usable
     from (
-      select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at from wanted
+      select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at, null::boolean as is_usable
+      from wanted
       union all
-      select null, null, state.request_id, null, null, null, null, null, null, null, null, state.response_id, state.run_id, state.screened_at
-      from party_state state
-      join run answering on answering.run_id = state.run_id and answering.state in ('complete', 'incomplete')
-      where state.account_id = ${bind(accountId, 'bigint')} and state.screened_at > ${bind(reuse.answeredAfter, 'timestamptz')}
-        and state.settings_digest = ${bind(reuse.settingsDigest, 'text')}
+      select null, null, request_id, null, null, null, null, null, null, null, null, response_id, answered_run_id, answered_at, is_usable
+      from (${knownAnswersSql(bindings, accountId, reuse)}) known
     ) beside
-    window newest as (partition by request_id order by answered_at desc nulls last, response_id)
+    window newest as (partition by request_id order by ${newestAnswerFirst})
   ) answered
   where party_id is not null`;
 }
