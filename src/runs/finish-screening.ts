@@ -2,8 +2,10 @@ import { describeDrops, describeNotices } from '../reports/watch-words.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
 import { readRun } from '../store/find-runs.js';
+import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
 import { countOverBudget } from '../store/plan-counts.js';
 import { readRunBalance } from '../store/run-balance.js';
+import { toRunId } from '../store/run-id.js';
 import { saveRunWatch } from '../store/run-watch.js';
 import { closeRun } from '../store/runs.js';
 import { unscreenAll } from './canaries/record-canary.js';
@@ -30,12 +32,17 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const isWhole = failed === 0 && halt === null;
     const found = await judgeFindings(transaction, run.runId, sums, isWhole);
     const watch = { rates: found.rates, listCap };
+    const uncompared = await findUncomparedLists(transaction, run.runId);
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({
       sums,
       disagreements: findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
       haltedBecause: halt?.message ?? null,
-      alarms: [...(halted && !halt ? [halted.message] : []), ...describeDrops(watch)],
+      alarms: [
+        ...(halted && !halt ? [halted.message] : []),
+        ...uncompared.map(describeUncompared),
+        ...describeDrops(watch),
+      ],
       canaries: { configured: workplace.settings.canaries.length, failed },
       mode: run.mode,
       urgentOverBudget: (await countOverBudget(transaction, run.runId)).urgent,
@@ -63,3 +70,6 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
   });
   return { ...summary, remarks };
 }
+
+const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>
+  `the customers were never compared with ${file}, as ${toRunId(earlier)} was to do, and not all were asked about since: screen --because-of that file`;

@@ -60,13 +60,24 @@ const toTierValues = (tiers: readonly TierDue[]): string =>
     })),
   );
 
+/** SQL that joins why a party was to be asked about by a run that was left before it did so; null for one that was answered since. */
+function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string {
+  if (leftRuns.length === 0) return 'cross join (select null::text as reason) left_over';
+  return `
+  left join lateral (
+    select min(remaining.plan_reason) as reason from screening remaining
+    where remaining.run_id = any (${bind([...leftRuns], 'bigint[]')}) and remaining.party_id = party.party_id
+      and remaining.outcome = 'remaining' and coalesce(state.run_id < remaining.run_id, true)
+  ) left_over on true`;
+}
+
 /** SQL for what the plan knows of each tier, one row each, for a join. */
 export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): string =>
   toTierRows(bind(toTierValues(tiers), 'text::jsonb'));
 
 /**
  * SQL that gives each party in scope with the one reason to ask about it: `forced` by a published list or a person, else the first that
- * holds of the plan's reasons, else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
+ * holds of the plan's reasons, else that of a run that was left before it asked (`is_left` says whether there is one), else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
  * does not push those at its end past the next one.
  */
 export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
@@ -83,8 +94,9 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
       when least(state.screened_at, origin.started_at) <= tier.due_before then 'cadence'
       when tier.nights > 1 and least(state.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
       when ${bind(input.selection, 'text')} = 'all' then 'forced'
-      else 'not_due'
-    end as reason
+      else coalesce(left_over.reason, 'not_due')
+    end as reason,
+    left_over.reason is not null as is_left
   from customer
   join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
   join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
@@ -92,6 +104,7 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
   left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = party.party_id
   left join run origin on origin.run_id = state.run_id
   left join forced_screening forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
+  ${leftReasonSql(bindings, input.leftRuns)}
   where ${inScopeSql(bindings, input)}`;
 }
 

@@ -8,8 +8,11 @@ import type { PlanAllowance, PlanInput, ReuseInput } from './plan-input.js';
 /** Each party with whether the selection wants it, and the place of its search. */
 const wantedSql = (input: PlanInput, { bind }: Bindings, judged: string): string => `
   select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason,
-    reason <> 'not_due' and (${bind(input.selection, 'text')} <> 'new' or reason in ('new', 'changed', 'forced'))
-      and (${bind(input.selection, 'text')} <> 'forced' or reason = 'forced') as is_wanted,
+    reason <> 'not_due' and (
+      is_left
+      or (${bind(input.selection, 'text')} <> 'new' or reason in ('new', 'changed', 'forced'))
+        and (${bind(input.selection, 'text')} <> 'forced' or reason = 'forced')
+    ) as is_wanted,
     case when reason <> 'not_due' then ${searchOrderSql} end as search_order
   from (${judged}) judged`;
 

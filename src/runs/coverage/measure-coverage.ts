@@ -61,6 +61,7 @@ export async function measureCoverage(
       selection: 'due',
       tiers,
       leaveAfterDays: settings.screening.leaveAfterDays,
+      leftRuns: [],
       reuse: null,
       allowance: null,
       staleBefore,

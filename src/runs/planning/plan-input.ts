@@ -2,6 +2,7 @@ import { listTierDues, toCadence } from '../../screening/cadence.js';
 import { toDurationMs } from '../../screening/duration.js';
 import { type BudgetLeft, toPlanAllowance } from '../../screening/to-budget-left.js';
 import type { Queryable } from '../../store/database.js';
+import { findLeftRuns } from '../../store/find-runs.js';
 import type { ReuseInput } from '../../store/plan-input.js';
 import type { PlanInput, PlanSelection } from '../../store/screening-plan.js';
 import { countCanarySearches } from '../canaries/count-canary-searches.js';
@@ -37,6 +38,7 @@ export async function toPlanInput(
     runId,
     tiers: listTierDues(toCadence(screening), now),
     leaveAfterDays: screening.leaveAfterDays,
+    leftRuns: await findLeftRuns(database, request, runId),
     // Whoever asks about everybody wants to hear it from the service.
     reuse: request.selection === 'all' ? null : reuse,
     allowance: toPlanAllowance(budget, expectControlSearches(settings, budget.leftForAll)),

@@ -4,6 +4,7 @@ import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
 import type { Queryable } from '../../store/database.js';
 import { findOpenRun } from '../../store/find-runs.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
+import { readListComparison } from '../../store/list-comparisons.js';
 import { ensureOrganisation, type Organisation } from '../../store/organisations.js';
 import { clearStaging } from '../../store/roster-staging.js';
 import { noteRunHolder } from '../../store/run-holders.js';
@@ -16,6 +17,8 @@ import type { Workplace } from '../workplace.js';
 import type { Comparison } from './find-obstacle.js';
 import { leaseTtlMs } from './keep-lease.js';
 import { toStoredSettings } from './name-changed-settings.js';
+import { OtherAccount } from './other-account.js';
+import { RunHalted } from './run-halted.js';
 import { type HeldLease, underLease } from './under-lease.js';
 import { watchWrites } from './watch-writes.js';
 
@@ -96,6 +99,8 @@ export async function withRun<T>(
       await close(session, state, error.message);
     } else if (isWish(session.signal, error)) {
       await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed');
+    } else if (error instanceof RunHalted || error instanceof OtherAccount) {
+      await close(session, 'stopped', error.message);
     }
     throw error;
   }
@@ -175,7 +180,10 @@ function tellDifferences({ tell }: Workplace, open: RunRow, differences: readonl
 
 /** Closes a run that nobody will go on with; what it found stays for the next report of the roster. */
 async function abandon(workplace: Workplace, transaction: Queryable, open: RunRow, obstacle: string): Promise<void> {
-  const message = `${toRunId(open)} is not resumed: ${obstacle}; what it left is planned anew`;
+  const list = await readListComparison(transaction, open.runId);
+  const isCompared = list === null || list.comparedAt !== null;
+  const left = isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`;
+  const message = `${toRunId(open)} is not resumed: ${obstacle}; ${left}`;
   workplace.tell({ kind: 'warning', runId: toRunId(open), code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
   await clearStaging(transaction, open.runId);
