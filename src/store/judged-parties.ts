@@ -41,23 +41,26 @@ const nightOfRequest = `(party.request_id % 2147483648) * 2654435761 % 429496729
 
 const toTierRows = (values: string): string => `
   select * from jsonb_to_recordset(${values}) as tier (
-    tier text, place integer, cadence interval, judged_at timestamptz, due_before timestamptz, overdue_before timestamptz, nights integer, tonight integer,
-    night_began timestamptz
+    tier text, place integer, cadence interval, judged_at timestamptz, due_before timestamptz, stale_before timestamptz, overdue_before timestamptz,
+    nights integer, tonight integer, night_began timestamptz
   )`;
 
 const toTierValues = (tiers: readonly TierDue[]): string =>
   JSON.stringify(
-    tiers.map(({ tier, place, cadenceMs, judgedAt, dueBefore, overdueBefore, nights, tonight, nightBeganAt }) => ({
-      tier,
-      place,
-      cadence: `${cadenceMs} milliseconds`,
-      judged_at: judgedAt,
-      due_before: dueBefore,
-      overdue_before: overdueBefore,
-      nights,
-      tonight,
-      night_began: nightBeganAt,
-    })),
+    tiers.map(
+      ({ tier, place, cadenceMs, judgedAt, dueBefore, staleBefore, overdueBefore, nights, tonight, nightBeganAt }) => ({
+        tier,
+        place,
+        cadence: `${cadenceMs} milliseconds`,
+        judged_at: judgedAt,
+        due_before: dueBefore,
+        stale_before: staleBefore,
+        overdue_before: overdueBefore,
+        nights,
+        tonight,
+        night_began: nightBeganAt,
+      }),
+    ),
   );
 
 /** SQL that joins why a party was to be asked about by a run that was left before it did so; null for one that was answered since. */
@@ -83,7 +86,7 @@ export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): stri
 export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
   const { bind } = bindings;
   return `
-  select party.party_id, party.customer_id, party.request_id, customer.version, tier.place, tier.due_before, state.screened_at,
+  select party.party_id, party.customer_id, party.request_id, customer.version, tier.place, tier.due_before, tier.stale_before, state.screened_at,
     extract(epoch from tier.judged_at - state.screened_at) / extract(epoch from tier.cadence) as age,
     case
       when forced.party_id is not null then 'forced'

@@ -13,6 +13,7 @@ const wantedSql = (input: PlanInput, { bind }: Bindings, judged: string): string
       or (${bind(input.selection, 'text')} <> 'new' or reason in ('new', 'changed', 'forced'))
         and (${bind(input.selection, 'text')} <> 'forced' or reason = 'forced')
     ) as is_wanted,
+    reason = 'not_due' or reason = 'cadence' and screened_at > stale_before as is_valid,
     case when reason <> 'not_due' then ${searchOrderSql} end as search_order
   from (${judged}) judged`;
 
@@ -27,7 +28,7 @@ function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInp
       not is_wanted or (reason <> 'forced' and coalesce(is_usable, false) and answered_at > due_before)
     ) over (partition by request_id) as is_reused
   from (
-    select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason, is_wanted, search_order,
+    select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason, is_wanted, is_valid, search_order,
       first_value(response_id) over newest as response_id,
       first_value(answered_run_id) over newest as answered_run_id,
       first_value(answered_at) over newest as answered_at,
@@ -36,7 +37,7 @@ function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInp
       select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at, null::boolean as is_usable
       from wanted
       union all
-      select null, null, request_id, null, null, null, null, null, null, null, null, response_id, answered_run_id, answered_at, is_usable
+      select null, null, request_id, null, null, null, null, null, null, null, null, null, response_id, answered_run_id, answered_at, is_usable
       from (${knownAnswersSql(bindings, accountId, reuse)}) known
     ) beside
     window newest as (partition by request_id order by ${newestAnswerFirst})
@@ -97,7 +98,7 @@ export function planSql(bindings: Bindings, input: PlanInput): string {
       case
         when is_over_budget then 'over_budget'
         when is_wanted then null
-        when reason = 'not_due' then 'not_due'
+        when is_valid then 'not_due'
         else 'not_selected'
       end as outcome_reason
     from afforded

@@ -1,4 +1,3 @@
-import { listTierDues, toCadence } from '../../screening/cadence.js';
 import { toDurationMs } from '../../screening/duration.js';
 import { type BudgetLeft, toPlanAllowance } from '../../screening/to-budget-left.js';
 import type { Queryable } from '../../store/database.js';
@@ -7,6 +6,7 @@ import type { ReuseInput } from '../../store/plan-input.js';
 import type { PlanInput, PlanSelection } from '../../store/screening-plan.js';
 import { countCanarySearches } from '../canaries/count-canary-searches.js';
 import type { RunSettings, Workplace } from '../workplace.js';
+import { listDues } from './list-dues.js';
 import { readBudget } from './read-budget.js';
 
 /** What a plan is made for. */
@@ -23,7 +23,7 @@ export const expectControlSearches = ({ canaries, screening }: RunSettings, sear
 
 /** Who is asked about at this moment under the settings, within what is left of the budget; `runId` is the run whose plan it is. */
 export async function toPlanInput(
-  workplace: Pick<Workplace, 'clock' | 'settings' | 'settingsDigest'>,
+  workplace: Pick<Workplace, 'clock' | 'settings' | 'settingsDigest' | 'nextRescreening'>,
   database: Queryable,
   request: PlanRequest,
   runId: number | null,
@@ -36,7 +36,7 @@ export async function toPlanInput(
   const input: PlanInput = {
     ...request,
     runId,
-    tiers: listTierDues(toCadence(screening), now),
+    tiers: listDues(workplace, now),
     leaveAfterDays: screening.leaveAfterDays,
     leftRuns: await findLeftRuns(database, request, runId),
     // Whoever asks about everybody wants to hear it from the service.

@@ -1,4 +1,3 @@
-import { listTierDues, toCadence } from '../../screening/cadence.js';
 import { saveChangeEvents } from '../../store/change-events.js';
 import { insertCommitBatch } from '../../store/commit-batches.js';
 import { savePartyStates } from '../../store/party-states.js';
@@ -9,6 +8,7 @@ import { judgeAnswers, readKnownStates } from '../searches/commit-screenings.js'
 import { toSignalHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
+import { listDues } from './list-dues.js';
 import { toReuseInput } from './plan-input.js';
 
 const chunkSize = 256;
@@ -24,7 +24,7 @@ export async function reuseAnswers(session: RunSession, account: WatchedAccount)
   const now = clock.now();
   const reuse = toReuseInput(settings, settingsDigest, now);
   if (reuse === null) return;
-  const tiers = listTierDues(toCadence(settings.screening), now);
+  const tiers = listDues(workplace, now);
   const ours = { runId: run.runId, accountId: account.accountId };
   for await (const chunk of readReusable(database, ours, { reuse, tiers }, chunkSize)) {
     if (signal.aborted) throw toSignalHalt(signal);

@@ -69,6 +69,21 @@ describeOnEachDatabase('the plan of a run', (open) => {
     expect(await readPlan(database)).toEqual(['not_due', 'forced', 'new', 'cadence/not_selected']);
   });
 
+  it('counts nobody whose last screening still holds as left out by a selection', async () => {
+    const dueAndValid = { screenedAt: hoursAgo(24.5) };
+    const customers = [dueAndValid, { screenedAt: hoursAgo(25.5) }, { ...dueAndValid, hasFailed: true }];
+    await fillPlanningWorld(database, customers, hoursAgo(24.5));
+    for (const selection of ['new', 'forced'] as const) {
+      await store(buildPlanInput(now, { selection }));
+      expect(await readPlan(database)).toEqual([
+        'cadence/not_due',
+        'cadence/not_selected',
+        'previously_failed/not_selected',
+      ]);
+      await removePlan(database, 3);
+    }
+  });
+
   it('takes age from when the night began, so that a night of eleven hours is followed by a whole one', async () => {
     await fillPlanningWorld(database, [{ screenedAt: hoursAgo(24) }, { screenedAt: hoursAgo(13) }], hoursAgo(24));
     await store(buildPlanInput(now));
