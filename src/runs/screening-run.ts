@@ -8,6 +8,7 @@ import { noteRunKey } from '../store/run-keys.js';
 import { setRunAccount, setRunStage } from '../store/runs.js';
 import { hasBegun, type PlanSelection } from '../store/screening-plan.js';
 import { openCanaries } from './canaries/open-canaries.js';
+import { closeDeadChecks } from './checks/close-dead-checks.js';
 import { findOtherList, forceListed } from './checks/force-listed.js';
 import { finishScreening } from './finish-screening.js';
 import { type OutageWatch, watchOutage } from './outages/outage-watch.js';
@@ -58,6 +59,7 @@ export async function runScreening(
   if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(workplace, options.roster.name);
+  await closeDeadChecks(workplace);
   const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
     const outage = watchOutage(workplace, client, startedAt);
     try {
