@@ -28,7 +28,7 @@ function describeWait(wait: Wait): string {
 const withUnit = (count: number, one: string, many: string): string =>
   `${formatCount(count)} ${count === 1 ? one : many}`;
 
-/** One line about how far a run has come, what matters most first, cut to `width`. */
+/** One line about how far a run has come, what matters most first; what goes beyond `width` is left out. */
 export function describeProgress(figures: ProgressFigures, width: number): string {
   const { stage, done, total, callsPerSecond, limitPerSecond, waitingFor, found, secondsLeft } = figures;
   const parts = [
@@ -43,7 +43,14 @@ export function describeProgress(figures: ProgressFigures, width: number): strin
   // What holds the run up is worth more than how fast it would be.
   const ordered =
     waitingFor !== null && isTrouble(waitingFor) ? [parts[0], parts.at(-1), ...parts.slice(1, -1)] : parts;
-  return ordered.join('  ').slice(0, Math.max(0, width));
+  // Half a word says nothing: what does not fit is left out whole.
+  let line = '';
+  for (const part of ordered) {
+    const longer = line === '' ? (part ?? '') : `${line}  ${part}`;
+    if (longer.length > width && line !== '') continue;
+    line = longer;
+  }
+  return line.slice(0, Math.max(0, width));
 }
 
 const isTrouble = ({ kind }: Wait): boolean => kind === 'outage' || kind === 'pause' || kind === 'database';

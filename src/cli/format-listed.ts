@@ -4,8 +4,12 @@ import type { RunListed } from '../runs/session/list-of-run.js';
 import { formatTable } from './format-table.js';
 
 /** Where each rejected row stands and why; not what it holds, which is personal data. */
-function formatRejects({ rejects, rejectsInAll }: RunListed): string {
-  if (rejects.length === 0) return '';
+function formatRejects({ list, rejects, rejectsInAll }: RunListed): string {
+  if (rejects.length === 0) {
+    return list === 'rejected'
+      ? '\nRejected rows\nnone: this run has read no row that was rejected; those of an import stand with the run that imported\n'
+      : '';
+  }
   const rows = rejects.map(({ line, column, reason, reference }) => [
     `line ${line}`,
     reference ?? '-',

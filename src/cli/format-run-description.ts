@@ -22,7 +22,7 @@ const some = (name: string, text: string): Row[] => (text === '' ? [] : [[name, 
 function listStanding(run: RunDescription): Row[] {
   return [
     ['run', `${run.runId} (${run.kind}${run.roster === null ? '' : ` of ${run.roster}`}), ${run.mode} key`],
-    ['state', run.state === 'running' ? `running, ${run.stage}` : run.state],
+    ['state', run.state === 'running' ? `running, ${run.stage}` : describeState(run)],
     ...run.reasons.map((reason): Row => ['because', reason]),
     ...listHolders(run),
     [
@@ -33,6 +33,10 @@ function listStanding(run: RunDescription): Row[] {
     ['version', `${run.version}, settings ${run.settingsDigest.slice(0, 12)}`],
   ];
 }
+
+/** The state, and in a word what stopped the run. */
+const describeState = ({ state, haltedBy }: RunDescription): string =>
+  haltedBy === null ? state : `${state} (${describeReason(haltedBy)})`;
 
 function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[] {
   const now: Row[] = heldBy
@@ -62,7 +66,14 @@ function listSums({ sums, planned, calls }: RunDescription): Row[] {
     counted === undefined
       ? []
       : [
-          ['roster', describeCounts(pick(counted, ['rows', 'customers', 'rejected', 'duplicates']))],
+          ...(counted.rows === 0
+            ? []
+            : [
+                [
+                  'roster',
+                  describeCounts(pick(counted, ['rows', 'customers', 'rejected', 'duplicates'])),
+                ] satisfies Row,
+              ]),
           ['in scope', describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))],
           ['planned', describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))],
           ...some('asked as', inWords(planned)),

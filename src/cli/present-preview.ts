@@ -5,6 +5,8 @@ import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 
+type Line = [string, string];
+
 const shownLeftOut = 10;
 
 function describeReasons(reasons: Readonly<Record<string, number>>): [string, string][] {
@@ -23,8 +25,10 @@ function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): [st
   const names = customers === 0 ? '' : `: ${leftOut.slice(0, shownLeftOut).join(', ')}${more}`;
   return [
     ['budget left', left],
-    ['left out', `${formatCount(customers)} overdue or never screened as they are${names}`],
-    ['', `${formatCount(cadence)} due again, not overdue yet`],
+    ...(customers === 0
+      ? []
+      : [['left out', `${formatCount(customers)} overdue or never screened as they are${names}`] satisfies Line]),
+    ...(cadence === 0 ? [] : [[customers === 0 ? 'left out' : '', `${formatCount(cadence)} due again`] satisfies Line]),
   ];
 }
 

@@ -15,8 +15,10 @@ function describeSums({ kind, counts }: RunSummary): [string, string][] {
     `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
   ];
   if (kind === 'import') return [roster];
+  // Some runs screen the roster as it was last imported.
+  const isImported = counts.rows > 0;
   return [
-    roster,
+    ...(isImported ? [roster] : []),
     [
       'screening',
       `${count(counts.planned)} planned = ${count(counts.screened)} screened + ${count(counts.reused)} reused + ${count(counts.failed)} failed + ${count(counts.remaining)} remaining; ${count(counts.skipped)} skipped`,
@@ -26,10 +28,15 @@ function describeSums({ kind, counts }: RunSummary): [string, string][] {
   ];
 }
 
-function describeNext({ runId, kind, state, counts, artifacts }: RunSummary): [string, string][] {
+/** What has to come about before a run that was stopped can go on. */
+const describeHurdle = ({ haltedBy }: RunSummary): string =>
+  haltedBy === 'budget' ? '  (once there is budget again: the next day or month, or a higher cap)' : '';
+
+function describeNext(summary: RunSummary): [string, string][] {
+  const { runId, kind, state, counts, artifacts } = summary;
   // A sweep has no half: the next one starts afresh.
   const again = kind === 'sweep' ? 'nightscreen sweep' : `nightscreen runs resume ${runId}`;
-  if (state === 'stopped') return [['next', `${again}  (nightscreen doctor finds what stands in the way)`]];
+  if (state === 'stopped') return [['next', `${again}${describeHurdle(summary)}`]];
   const hasRejects = 'rejected' in counts && counts.rejected > 0;
   return hasRejects && artifacts === null
     ? [['next', `nightscreen runs show ${runId}  (lists the rejected rows)`]]

@@ -12,6 +12,14 @@ const redrawMs = 100;
 const idleRedrawMs = 1_000;
 const clearLine = '\r\u001b[2K';
 
+const occasionWords = {
+  start: 'before the first search',
+  resumed: 'before going on',
+  periodic: 'in between',
+  control: 'after trouble',
+  end: 'after the last search',
+} as const;
+
 const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ? `\u001b[2m${text}\u001b[22m` : text);
 const yellow = (text: string, terminal: Terminal): string =>
   terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
@@ -58,7 +66,9 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         draw(0);
         break;
       case 'stage_finished':
-        say(`${indent}${event.stage.padEnd(9)} ${describeCounts(event.counts)}`);
+        say(
+          `${indent}${event.stage.padEnd(9)} ${describeCounts(event.counts)}${event.occasion ? ` (${occasionWords[event.occasion]})` : ''}`,
+        );
         break;
       case 'service': {
         const text = describeServiceEvent(event.event);

@@ -11,15 +11,7 @@ export type CustomerState =
   | 'confirmed';
 
 /** The states that an answer alone can give. */
-export const partyStates = [
-  'clear',
-  'below_threshold',
-  'incompletely_seen',
-  'open_hit',
-] as const satisfies readonly CustomerState[];
-
-/** One of them. */
-export type PartyState = (typeof partyStates)[number];
+export type PartyState = Extract<CustomerState, 'clear' | 'below_threshold' | 'incompletely_seen' | 'open_hit'>;
 
 /**
  * The state of a party after an answer: a hit outranks a cut list, also one that only the cut keeps out of sight, and a cut list is

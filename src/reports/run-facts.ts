@@ -25,6 +25,12 @@ export const runStates = [
 ] as const;
 export type RunState = (typeof runStates)[number];
 
+/**
+ * What stops a run early, resumable: the account or the address is refused, the service is out of reach, the budget is used up, the limit
+ * that was given with the command is reached (`max_searches`), or somebody asked to stop.
+ */
+export type HaltCode = 'account' | 'address' | 'outage' | 'budget' | 'max_searches' | 'signal';
+
 /** The sums of a run under the names of the run summary; customers unless the name says otherwise. */
 export interface RunCounts {
   rows: number;

@@ -30,7 +30,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId);
     const sums = await computeRunSums(transaction, run.runId);
     const isWhole = failed === 0 && halt === null;
-    const found = await judgeFindings(transaction, run.runId, sums, isWhole);
+    const found = await judgeFindings(transaction, run, sums, isWhole);
     const watch = { rates: found.rates, listCap };
     const uncompared = await findUncomparedLists(transaction, run.runId);
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
@@ -47,14 +47,16 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
       mode: run.mode,
       urgentOverBudget: (await countOverBudget(transaction, run.runId)).urgent,
     });
+    const haltedBy = state === 'stopped' && halt ? halt.code : null;
     await closeRun(transaction, run.runId, {
       state,
       stateReasons: reasons,
+      haltedBy,
       stage: halt ? null : 'finished',
       finishedAt: workplace.clock.now(),
       sums,
     });
-    return { sums, state, reasons, watch };
+    return { sums, state, reasons, watch, haltedBy };
   });
   const remarks = describeNotices(closed.watch);
   for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
@@ -66,6 +68,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     kind: run.kind,
     state: closed.state,
     reasons: closed.reasons,
+    haltedBy: closed.haltedBy,
     counts,
   });
   return { ...summary, remarks };

@@ -1,5 +1,6 @@
 import type { ClientEvent } from '../client/client-event.js';
 import type { RunKind, RunState } from '../reports/run-facts.js';
+import type { CanaryOccasion } from '../store/canary-outcomes.js';
 
 /** The stages of a run in the order of the flow. */
 export type RunStage = 'import' | 'compare' | 'plan' | 'canaries' | 'screen' | 'sweep' | 'report';
@@ -27,7 +28,14 @@ export type RunEvent =
     }
   /** A transaction has taken longer than two seconds, or all such have come to their end. */
   | { kind: 'database_wait'; isWaiting: boolean }
-  | { kind: 'stage_finished'; runId: string; stage: RunStage; counts: Readonly<Record<string, number>> }
+  /** Of control searches also when they were asked. */
+  | {
+      kind: 'stage_finished';
+      runId: string;
+      stage: RunStage;
+      counts: Readonly<Record<string, number>>;
+      occasion?: CanaryOccasion;
+    }
   /** What the client met on its way to the service. */
   | { kind: 'service'; event: ClientEvent }
   | { kind: 'warning'; runId: string | null; code: string; message: string }

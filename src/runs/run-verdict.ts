@@ -1,3 +1,4 @@
+import { countNoun, formatCount } from '../reports/format-count.js';
 import type { RunCounts, RunState } from '../reports/run-facts.js';
 import type { RunSums } from '../store/run-sums.js';
 
@@ -24,29 +25,35 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
   const imbalances = [...findImbalances(counts, states, notSelected + overBudget), ...end.disagreements];
   if (imbalances.length > 0) return { state: 'unbalanced', reasons: imbalances };
   if (end.haltedBecause !== null) {
-    const left = counts.inScope === 0 ? 'nothing was planned yet' : `${counts.remaining} customers remain`;
+    const left = counts.inScope === 0 ? 'nothing was planned yet' : describeRemaining(counts.remaining);
     return { state: 'stopped', reasons: [`${end.haltedBecause}; ${left} and the run can be resumed`] };
   }
   const reasons = [
     ...(end.canaries.failed > 0
-      ? [`${end.canaries.failed} of ${end.canaries.configured} control searches failed`]
+      ? [`${end.canaries.failed} of ${countNoun(end.canaries.configured, 'control search', 'control searches')} failed`]
       : []),
     ...end.alarms,
     ...(end.mode === 'live' && end.canaries.configured === 0
       ? ['no control searches are configured for a live key']
       : []),
-    ...(counts.failed > 0
-      ? [`${counts.failed} ${counts.failed === 1 ? 'customer' : 'customers'} could not be screened`]
+    ...(counts.failed > 0 ? [`${countNoun(counts.failed, 'customer')} could not be screened`] : []),
+    ...(notSelected > 0
+      ? [`${countNoun(notSelected, 'customer')} without a valid screening, not asked about in this run`]
       : []),
-    ...(notSelected > 0 ? [`${notSelected} customers have no valid screening and were not asked about`] : []),
-    ...(end.urgentOverBudget > 0
-      ? [
-          `the budget left out ${overBudget} customers, ${end.urgentOverBudget} of them overdue or never screened as they are now`,
-        ]
-      : []),
-    ...(counts.remaining > 0 ? [`${counts.remaining} customers remain unscreened`] : []),
+    ...(overBudget > 0 ? [describeOverBudget(overBudget, end.urgentOverBudget)] : []),
+    ...(counts.remaining > 0 ? [`${describeRemaining(counts.remaining)} unscreened`] : []),
   ];
   return { state: reasons.length === 0 ? 'complete' : 'incomplete', reasons };
+}
+
+const describeRemaining = (count: number): string =>
+  `${countNoun(count, 'customer')} ${count === 1 ? 'remains' : 'remain'}`;
+
+/** Everybody whom it leaves out was due: by the time the next run asks, their screening holds no longer. */
+function describeOverBudget(customers: number, urgent: number): string {
+  const left = `the budget left out ${countNoun(customers, 'customer')} who ${customers === 1 ? 'was' : 'were'} due`;
+  if (urgent === 0) return left;
+  return `${left}, ${urgent === customers ? '' : `${formatCount(urgent)} of them `}overdue or never screened as they are now`;
 }
 
 /** The conservation sums that do not hold, each with both figures (DESIGN: Conservation). */

@@ -94,7 +94,7 @@ export async function hasFailedCanary(database: Queryable, runId: number): Promi
   return firstRow(rows, 'canary_outcome').has_failed;
 }
 
-/** Whether customers of a run were answered after its last control search, so that nothing has shown since that the service is well. */
+/** Whether customers of a run were answered since any of its canaries was asked last, so that nothing has shown the service to be well. */
 export async function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
   const rows = await database.query(
     z.object({ has_some: z.boolean() }),
@@ -102,7 +102,10 @@ export async function hasUncontrolledSearches(database: Queryable, runId: number
        select from search_attempt attempt
        join screening on screening.run_id = attempt.run_id and screening.request_id = attempt.request_id
        where attempt.run_id = $1 and attempt.outcome = 'ok' and screening.outcome = 'screened'
-         and attempt.ended_at > (select coalesce(max(asked_at), 'epoch') from canary_outcome where run_id = $1)
+         and attempt.ended_at > (
+           select coalesce(min(asked_last), 'epoch')
+           from (select max(asked_at) as asked_last from canary_outcome where run_id = $1 group by ordinal) canary
+         )
      ) as has_some`,
     [runId],
   );

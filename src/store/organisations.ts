@@ -83,8 +83,9 @@ export async function findLastAccount(
     accountRow,
     `select account_id, is_test from account
      join run using (account_id)
-     where run.roster_id = $1 and account.is_test = $2
-     order by run.run_id desc limit 1`,
+     where account.is_test = $2
+       and account.organisation_id = (select organisation_id from roster where roster_id = $1)
+     order by (run.roster_id is not distinct from $1) desc, run.run_id desc limit 1`,
     [rosterId, mode === 'test'],
   );
   const row = rows[0];

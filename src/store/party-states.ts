@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type PartyState, partyStates } from '../matches/customer-state.js';
+import type { PartyState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { Queryable } from './database.js';
 import { storedMatchSchema } from './stored-match.js';
@@ -33,7 +33,7 @@ const stateRow = z
     settings_digest: z.string(),
     reported_scores: z.record(z.string(), z.number()).nullable(),
     unreturned: z.array(storedMatchSchema).nullable(),
-    state: z.enum(partyStates),
+    state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
   })
   .transform(
     (row): PartyStateRow => ({

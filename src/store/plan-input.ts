@@ -3,8 +3,11 @@ import type { TierDue } from '../screening/cadence.js';
 /** Which parties a run asks about: those due, those never screened as they are now, all, or only those noted as forced. */
 export type PlanSelection = 'due' | 'new' | 'all' | 'forced';
 
-/** Why a party is asked about; the one that stands first counts, and searches of equal risk are made in this order. */
-export const planReasons = ['new', 'changed', 'forced', 'previously_failed', 'overdue', 'cadence'] as const;
+/**
+ * Why a party is asked about, in the order in which searches of equal risk are made. Those that failed last time come after those that are
+ * overdue: what fails every night must not take every night's budget.
+ */
+export const planReasons = ['new', 'changed', 'forced', 'overdue', 'previously_failed', 'cadence'] as const;
 
 /** Whose answers may be used again in place of a search. */
 export interface ReuseInput {

@@ -1,21 +1,31 @@
 import type { Bindings } from './bindings.js';
 import { judgedPartiesSql, searchOrderSql } from './judged-parties.js';
 import { knownAnswersSql, newestAnswerFirst } from './known-answers.js';
-import type { PlanAllowance, PlanInput, ReuseInput } from './plan-input.js';
+import type { PlanAllowance, PlanInput, PlanSelection, ReuseInput } from './plan-input.js';
 
 // Windows and no joins between the parts: their sizes cannot be foreseen, and a wrong guess would join row against row.
 
-/** Each party with whether the selection wants it, and the place of its search. */
-const wantedSql = (input: PlanInput, { bind }: Bindings, judged: string): string => `
+/** The reasons for which a selection wants a customer; the others want whoever is due. */
+const selectedReasons: Readonly<Partial<Record<PlanSelection, string>>> = {
+  new: `('new', 'changed', 'forced')`,
+  forced: `('forced')`,
+};
+
+/**
+ * Each party with whether the selection wants it, and the place of its search; it also wants whom a run that was given up has left. A
+ * customer that is wanted for one of its parties is asked about with all that are due: what is said of half a customer says nothing.
+ */
+function wantedSql({ selection }: PlanInput, judged: string): string {
+  const reasons = selectedReasons[selection];
+  const isSelected =
+    reasons === undefined ? '' : `and bool_or(is_left or reason in ${reasons}) over (partition by customer_id)`;
+  return `
   select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason,
-    reason <> 'not_due' and (
-      is_left
-      or (${bind(input.selection, 'text')} <> 'new' or reason in ('new', 'changed', 'forced'))
-        and (${bind(input.selection, 'text')} <> 'forced' or reason = 'forced')
-    ) as is_wanted,
+    reason <> 'not_due' ${isSelected} as is_wanted,
     reason = 'not_due' or reason = 'cadence' and screened_at > stale_before as is_valid,
     case when reason <> 'not_due' then ${searchOrderSql} end as search_order
   from (${judged}) judged`;
+}
 
 /**
  * Each wanted party with whether it is answered already: the newest answer to its request on this account may be used again and is young
@@ -83,7 +93,7 @@ const allAffordedSql = 'select *, false as is_over_budget from reused';
  * reason, and whose answer it uses again.
  */
 export function planSql(bindings: Bindings, input: PlanInput): string {
-  const wanted = wantedSql(input, bindings, judgedPartiesSql(bindings, input));
+  const wanted = wantedSql(input, judgedPartiesSql(bindings, input));
   const reused = input.reuse ? reusedSql(bindings, input.accountId, input.reuse) : notReusedSql;
   const afforded = input.allowance ? affordedSql(bindings, input.allowance) : allAffordedSql;
   return `

@@ -122,22 +122,36 @@ const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
   lastScreenedAt: z.date().nullable(),
 });
 
+/** When the party of `screening` was answered for the last time before `run`, looked up in the history, newest run first. */
+const lastScreenedSql = `(
+  select coalesce(reuse.answered_at, batch.committed_at)
+  from run earlier
+  join screening before on before.run_id = earlier.run_id and before.party_id = screening.party_id
+  join commit_batch batch on batch.batch_id = before.batch_id
+  left join screening_reuse reuse
+    on before.outcome = 'reused' and reuse.run_id = before.run_id and reuse.party_id = before.party_id
+  where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
+    and before.outcome in ('screened', 'reused')
+  order by earlier.run_id desc
+  limit 1
+)`;
+
+// The history holds a row for each party and night, so it is asked only where the party's own state says something newer, or nothing:
+// after a later run, and after a control search that has taken back what its run said. Both ways give the same.
 /** Parties in scope without a valid answer; skipped ones only where no earlier answer is still valid. */
 async function readNotScreened(database: Queryable, runId: number): Promise<readonly NotScreenedFacts[]> {
   return database.query(
     notScreenedRow,
     `select ${partyFactsSql} as party, screening.outcome,
        coalesce(screening.outcome_reason, 'remaining') as reason,
-       (select max(coalesce(reuse.answered_at, batch.committed_at))
-        from run earlier
-        join screening before on before.run_id = earlier.run_id and before.party_id = screening.party_id
-        join commit_batch batch on batch.batch_id = before.batch_id
-        left join screening_reuse reuse
-          on before.outcome = 'reused' and reuse.run_id = before.run_id and reuse.party_id = before.party_id
-        where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
-          and before.outcome in ('screened', 'reused')) as "lastScreenedAt"
+       case
+         when state.run_id is null then null
+         when state.run_id < run.run_id and state.screened_at > 'epoch' then state.screened_at
+         else ${lastScreenedSql}
+       end as "lastScreenedAt"
      from screening
      join run on run.run_id = screening.run_id
+     left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
      ${joinPartySql('screening')}
      where screening.run_id = $1
        and (screening.outcome in ('failed', 'remaining') or (screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due'))

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RunKind, RunState } from '../reports/run-facts.js';
+import type { HaltCode, RunKind, RunState } from '../reports/run-facts.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
 import type { PlanSelection } from './screening-plan.js';
 
@@ -18,6 +18,8 @@ export interface RunRow {
   kind: RunKind;
   state: RunState;
   stateReasons: readonly string[];
+  /** What stopped it early; null where nothing did. */
+  haltedBy: HaltCode | null;
   stage: RunProgress;
   selection: PlanSelection | null;
   leaseKey: string;
@@ -45,6 +47,7 @@ export const runRow = z
     kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure']),
     state: z.enum(['running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned']),
     state_reasons: z.array(z.string()),
+    halted_by: z.enum(['account', 'address', 'outage', 'budget', 'max_searches', 'signal']).nullable(),
     stage: runProgress,
     selection: z.enum(['due', 'new', 'all', 'forced']).nullable(),
     lease_key: z.string(),
@@ -69,6 +72,7 @@ export const runRow = z
       kind: row.kind,
       state: row.state,
       stateReasons: row.state_reasons,
+      haltedBy: row.halted_by,
       stage: row.stage,
       selection: row.selection,
       leaseKey: row.lease_key,

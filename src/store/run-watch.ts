@@ -47,11 +47,12 @@ export async function readFormerFindings(
 ): Promise<readonly RunFindings[]> {
   return database.query(
     findingsRow,
+    // Whom a list or a flag has chosen is no usual crowd.
     `select watch.screened, watch.matches, watch.match_squares as "matchSquares", watch.hits, watch.hit_squares as "hitSquares"
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id < run.run_id
      join run_watch watch on watch.run_id = former.run_id
-     where run.run_id = $1 and watch.is_comparable and watch.screened > 0
+     where run.run_id = $1 and watch.is_comparable and watch.screened > 0 and former.selection in ('due', 'all')
      order by former.run_id desc
      limit $2`,
     [runId, limit],

@@ -1,4 +1,4 @@
-import type { RunKind, RunState } from '../reports/run-facts.js';
+import type { HaltCode, RunKind, RunState } from '../reports/run-facts.js';
 import { noteBillableAttempts } from './budget-usage.js';
 import type { Queryable } from './database.js';
 import { noteFailedParties } from './failed-parties.js';
@@ -55,7 +55,7 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
 export async function takeOverRun(database: Queryable, runId: number, epoch: number, owner: string): Promise<RunRow> {
   const rows = await database.query(
     runRow,
-    `update run set state = 'running', state_reasons = '{}', epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null
+    `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null
      where run_id = $1
      returning *`,
     [runId, epoch, owner],
@@ -93,13 +93,15 @@ export async function closeRun(
   end: {
     state: RunState;
     stateReasons: readonly string[];
+    haltedBy?: HaltCode | null;
     stage: RunProgress | null;
     finishedAt: Date;
     sums: RunSums | null;
   },
 ): Promise<void> {
   await database.execute(
-    `update run set state = $2, state_reasons = $3, stage = coalesce($4, stage), finished_at = $5, sums = $6::text::jsonb
+    `update run set state = $2, state_reasons = $3, stage = coalesce($4, stage), finished_at = $5, sums = $6::text::jsonb,
+       halted_by = $7
      where run_id = $1`,
     [
       runId,
@@ -108,6 +110,7 @@ export async function closeRun(
       end.stage,
       end.finishedAt,
       end.sums === null ? null : JSON.stringify(end.sums),
+      end.haltedBy ?? null,
     ],
   );
   await noteFailedParties(database, runId);

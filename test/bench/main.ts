@@ -1,5 +1,6 @@
 import type { Bench } from './bench.js';
 import { benchClient } from './client.js';
+import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
 import { benchPaceRun } from './pace-run.js';
 import { benchScreen } from './screen.js';
@@ -13,6 +14,7 @@ const benchWholePace: Bench = async (tell) => {
 
 const benches: Readonly<Record<string, Bench>> = {
   client: benchClient,
+  memory: benchMemory,
   pace: benchWholePace,
   'pace-run': benchPaceRun,
   screen: benchScreen,

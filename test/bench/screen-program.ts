@@ -29,6 +29,8 @@ export interface ScreenReport {
   spanMs: number;
   /** This process's CPU time in all its threads. */
   cpuMs: number;
+  /** The most memory that this process has held since it began. */
+  peakBytes: number;
   /** What went wrong, or null. */
   error: string | null;
 }
@@ -37,13 +39,15 @@ const apiKey = 'private_sandbox_benchBenchBenchBench';
 const dayMs = 24 * 60 * 60 * 1_000;
 const isOn = new AbortController().signal;
 
+const readPeakBytes = (): number => process.resourceUsage().maxRSS * 1_024;
+
 async function measure(work: () => Promise<number>): Promise<ScreenReport> {
   const cpuBefore = process.cpuUsage();
   const begunMs = performance.now();
   const searches = await work();
   const spanMs = performance.now() - begunMs;
   const { user, system } = process.cpuUsage(cpuBefore);
-  return { searches, spanMs, cpuMs: (user + system) / 1_000, error: null };
+  return { searches, spanMs, cpuMs: (user + system) / 1_000, peakBytes: readPeakBytes(), error: null };
 }
 
 /** The least that any client must do: send, read, parse, validate. */
@@ -104,7 +108,7 @@ process.on('message', (order: ScreenOrder) => {
   working
     .catch((error: unknown): ScreenReport => {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { searches: 0, spanMs: 1, cpuMs: 0, error: message };
+      return { searches: 0, spanMs: 1, cpuMs: 0, peakBytes: readPeakBytes(), error: message };
     })
     .then((report) => process.send?.(report));
 });

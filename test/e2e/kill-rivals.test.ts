@@ -3,17 +3,20 @@ import { runOutageTrial } from '../campaign/outage-trial.js';
 import { runPauseTrial } from '../campaign/pause-trial.js';
 import { Nursery } from '../campaign/start-life.js';
 import { runStartsTrial } from '../campaign/starts-trial.js';
-import { describeOnEachDatabase, testDatabases } from '../helpers/databases.js';
+import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/print-figure.js';
 
 const nursery = new Nursery();
 afterAll(() => nursery.close());
 
-describeOnEachDatabase('many starts of one job at once', (_open, databases) => {
+describe('many starts of one job at once', () => {
+  // In the folder of the embedded database it is the lock of the folder that decides: folder-lock.test.ts, and the campaign.
+  const databases = testDatabases('postgres');
+
   it('one runs, and the others name it', { timeout: 90_000 }, async () => {
     const figures = await runStartsTrial(nursery, databases.locate, 6);
     printFigure(
-      `${figures.starts} starts at once (${databases.dialect}): ${figures.ran} ran, ${figures.refused} were told who holds it, the slowest after ${Math.round(figures.slowestMs)} ms`,
+      `${figures.starts} starts at once: ${figures.ran} ran, ${figures.refused} were told who holds it, the slowest after ${Math.round(figures.slowestMs)} ms`,
     );
     expect(figures).toMatchObject({ ran: 1, refused: 5, others: [], surplus: 0 });
     // Promised are two seconds; the processes of this test share the machine with others.

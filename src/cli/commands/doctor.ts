@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
+import { checkBudget } from '../doctor/check-budget.js';
 import { checkCanaries } from '../doctor/check-canaries.js';
 import { checkMail, checkRosters } from '../doctor/check-inputs.js';
 import { checkClock, checkDatabase, checkFolder, checkSchedules } from '../doctor/check-machine.js';
@@ -31,6 +32,7 @@ async function checkAll(config: Config): Promise<Finding[]> {
   return [
     well('config', config.file ?? 'no file, defaults and environment only'),
     ...(await checkService(config)),
+    ...checkBudget(config),
     ...checkCanaries(config),
     checkClock(),
     ...(await checkDatabase(config)),

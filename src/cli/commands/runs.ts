@@ -41,7 +41,18 @@ function addList(runs: Command, act: Act): void {
 }
 
 function toRows(listed: readonly RunListing[]): (string | number)[][] {
-  const head = ['run', 'roster', 'state', 'started', 'planned', 'screened', 'failed', 'remaining', 'changes', ''];
+  const head = [
+    'run',
+    'roster',
+    'state',
+    'started',
+    'planned',
+    'screened',
+    'failed',
+    'remaining',
+    'changes',
+    'because',
+  ];
   const rows = listed.map((run) => {
     const { planned, screened, failed, remaining, changes } = run;
     const counts = [planned, screened, failed, remaining, changes].map((count) => count ?? '-');

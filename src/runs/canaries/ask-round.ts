@@ -32,7 +32,8 @@ export async function askRound(
   // The first by itself: it finds out about an outage at the least cost.
   const passed = [await ask(first), ...(await allOf(others.map(ask)))].filter((isWell) => isWell).length;
   const failed = 1 + others.length - passed;
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'canaries', counts: { passed, failed } });
+  const { occasion } = when;
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'canaries', counts: { passed, failed }, occasion });
   return failed === 0;
 }
 

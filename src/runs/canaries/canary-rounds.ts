@@ -12,8 +12,8 @@ export interface CanaryRounds {
   askIfDue(): Promise<boolean>;
   /** Whether searches were made since the last round. */
   readonly isDueAtEnd: boolean;
-  /** Asks the last round, by `closing` where the searches' own session must not spend any more; unless none is due. */
-  askAtEnd(closing?: RunSession): Promise<void>;
+  /** Asks the last round unless none is due, by a session of its own: the searches' one may have spent all that it was given. */
+  askAtEnd(closing: RunSession): Promise<void>;
 }
 
 /** The rounds after each `screening.canariesEvery` searches of the tally, counted from now on, and at the end. */

@@ -5,24 +5,15 @@ import type { RunSession } from '../session/run-session.js';
 const isSpent = (error: unknown): error is RunHalted => error instanceof RunHalted && error.code === 'budget';
 
 /**
- * Asks the last control searches of a run that came to its end, or that a limit has stopped: out of what the budget keeps where the rest
- * is used up. Gives the halt of a run for which too little is left, and otherwise the one that it was given.
+ * Asks the last control searches of a run that came to its end, or that a limit has stopped, out of what the budget keeps for them. Gives
+ * the halt of a run for which too little is left, and otherwise the one that it was given.
  */
 export async function askLastRound(
   canaries: CanaryRounds,
-  session: RunSession,
   openReserve: () => Promise<RunSession | null>,
   halted: RunHalted | null,
 ): Promise<RunHalted | null> {
   if (!canaries.isDueAtEnd) return halted;
-  try {
-    if (!isSpent(session.signal.reason)) {
-      await canaries.askAtEnd();
-      return halted;
-    }
-  } catch (error) {
-    if (!isSpent(error)) throw error;
-  }
   const reserve = await openReserve();
   try {
     if (reserve) {

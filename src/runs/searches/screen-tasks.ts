@@ -54,7 +54,7 @@ export async function screenTasks({ maxSearches, openReserve, ...part }: SearchP
   try {
     const stopped = await screenAll(context).then(() => null, toLimitHalt);
     // Also of a run that a limit has stopped: the service can still be asked, and nobody knows when it is resumed.
-    const halted = await askLastRound(canaries, session, openReserve, stopped);
+    const halted = await askLastRound(canaries, openReserve, stopped);
     if (halted) throw halted;
   } finally {
     signals.clear();

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CanaryFacts, RunFacts, RunKind, RunState, WatchFacts } from '../../reports/run-facts.js';
+import type { CanaryFacts, HaltCode, RunFacts, RunKind, RunState, WatchFacts } from '../../reports/run-facts.js';
 import { readCanaryFacts } from '../../store/canary-facts.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';
 import { readSweep, type SweepRow } from '../../store/dossiers.js';
@@ -30,6 +30,8 @@ export interface RunDescription {
   roster: string | null;
   state: RunState;
   reasons: readonly string[];
+  /** What stopped it early; null where nothing did. */
+  haltedBy: HaltCode | null;
   stage: string;
   selection: string | null;
   mode: 'test' | 'live';
@@ -88,6 +90,7 @@ export async function describeRun(workplace: Workplace, text: string): Promise<R
     roster: run.rosterId === null ? null : ((await readRosterNames(database)).get(run.rosterId) ?? null),
     state: run.state,
     reasons: run.stateReasons,
+    haltedBy: run.haltedBy,
     stage: run.stage,
     selection: run.selection,
     mode: run.mode,

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.js';
-import type { RunFacts, RunKind, RunState } from '../../reports/run-facts.js';
+import type { HaltCode, RunFacts, RunKind, RunState } from '../../reports/run-facts.js';
 import type { Database } from '../../store/database.js';
 import { readRun, readRuns } from '../../store/find-runs.js';
 import { describeHolder, readHeldLeases } from '../../store/leases.js';
@@ -16,6 +16,8 @@ export interface RunListing {
   kind: RunKind;
   state: RunState;
   reasons: readonly string[];
+  /** What stopped it early; null where nothing did. */
+  haltedBy: HaltCode | null;
   startedAt: Date;
   finishedAt: Date | null;
   resumed: number;
@@ -38,6 +40,7 @@ export async function listRuns(database: Database, limit: number): Promise<reado
     kind: run.kind,
     state: run.state,
     reasons: run.stateReasons,
+    haltedBy: run.haltedBy,
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     resumed: run.resumed,

@@ -1,10 +1,5 @@
 import { type ApiError, NightscreenError } from '../../errors.js';
-
-/**
- * What stops a run: the account or the address is refused, the service is out of reach, the budget is used up, the limit that was given
- * with the command is reached (`max_searches`), or somebody asked to stop.
- */
-export type HaltCode = 'account' | 'address' | 'outage' | 'budget' | 'max_searches' | 'signal';
+import type { HaltCode } from '../../reports/run-facts.js';
 
 /** A run that has to stop early and can be resumed; the message says why, for the verdict line. */
 export class RunHalted extends NightscreenError {

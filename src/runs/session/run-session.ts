@@ -1,5 +1,5 @@
 import { ConfigError, LeaseLostError, RosterError } from '../../errors.js';
-import type { RunKind } from '../../reports/run-facts.js';
+import type { HaltCode, RunKind } from '../../reports/run-facts.js';
 import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
 import type { Queryable } from '../../store/database.js';
 import { findOpenRun } from '../../store/find-runs.js';
@@ -98,9 +98,11 @@ export async function withRun<T>(
       const state = isResumed ? 'stopped' : 'refused';
       await close(session, state, error.message);
     } else if (isWish(session.signal, error)) {
-      await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed');
-    } else if (error instanceof RunHalted || error instanceof OtherAccount) {
-      await close(session, 'stopped', error.message);
+      await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
+    } else if (error instanceof RunHalted) {
+      await close(session, 'stopped', error.message, error.code);
+    } else if (error instanceof OtherAccount) {
+      await close(session, 'stopped', error.message, 'account');
     }
     throw error;
   }
@@ -110,11 +112,16 @@ export async function withRun<T>(
 const isWish = (signal: AbortSignal, error: unknown): boolean =>
   signal.aborted && error === signal.reason && !(error instanceof LeaseLostError);
 
-async function close(session: RunSession, state: 'stopped' | 'refused', reason: string): Promise<void> {
+async function close(
+  session: RunSession,
+  state: 'stopped' | 'refused',
+  reason: string,
+  haltedBy: HaltCode | null = null,
+): Promise<void> {
   const { run, workplace } = session;
   await session.write(async (transaction) => {
     const sums = state === 'stopped' && run.kind !== 'sweep' ? await computeRunSums(transaction, run.runId) : run.sums;
-    const end = { state, stateReasons: [reason], stage: null, finishedAt: workplace.clock.now(), sums };
+    const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: workplace.clock.now(), sums };
     await closeRun(transaction, run.runId, end);
   });
   workplace.tell({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });

@@ -1,4 +1,4 @@
-import type { RunCounts, RunKind, RunState } from '../../reports/run-facts.js';
+import type { HaltCode, RunCounts, RunKind, RunState } from '../../reports/run-facts.js';
 import type { SweepRow } from '../../store/dossiers.js';
 
 /** The outcome of a run as `--json` prints it (DESIGN: Command line). */
@@ -11,6 +11,8 @@ export interface RunSummary {
   state: RunState;
   /** Why the state is not `complete`. */
   reasons: readonly string[];
+  /** What stopped it early; null where nothing did. */
+  haltedBy: HaltCode | null;
   exitCode: number;
   /** What a reader should know of a run that may be complete all the same. */
   remarks?: readonly string[];
@@ -39,9 +41,9 @@ export function toExitCode(state: RunState): number {
 
 /** The summary of a run that has ended, without artifacts. */
 export function toRunSummary(
-  run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'>,
+  run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'> & { haltedBy?: HaltCode | null },
 ): RunSummary {
-  const { runId, roster, kind, state, reasons, counts } = run;
+  const { runId, roster, kind, state, reasons, haltedBy = null, counts } = run;
   return {
     schema: 'nightscreen/run-summary/1',
     runId,
@@ -49,6 +51,7 @@ export function toRunSummary(
     kind,
     state,
     reasons,
+    haltedBy,
     exitCode: toExitCode(state),
     counts,
     artifacts: null,

@@ -1,5 +1,6 @@
 import type { RateFacts, WatchFacts } from '../../reports/run-facts.js';
 import type { Queryable } from '../../store/database.js';
+import type { RunRow } from '../../store/run-row.js';
 import type { RunSums } from '../../store/run-sums.js';
 import { computeFindings, type RunFindings, readFormerFindings } from '../../store/run-watch.js';
 import { judgeRate } from './judge-rate.js';
@@ -17,16 +18,17 @@ export interface FindingsVerdict {
 }
 
 /**
- * Compares what a run found with the last 14 comparable runs of its roster and account. One that did not come to its end, or whose
- * canaries failed, is not judged and says nothing to later ones; one that is flagged does, so that a lasting change is usual after 8 runs.
+ * Compares what a run found with the last 14 comparable runs of its roster and account. One that did not come to its end, whose canaries
+ * failed, or that asked about chosen customers only, is not judged and says nothing to later ones; one that is flagged does, so that a lasting change is usual after 8 runs.
  */
 export async function judgeFindings(
   transaction: Queryable,
-  runId: number,
+  { runId, selection }: Pick<RunRow, 'runId' | 'selection'>,
   { counts }: RunSums,
-  isWhole: boolean,
+  hasEnded: boolean,
 ): Promise<FindingsVerdict> {
   const findings = await computeFindings(transaction, runId, counts.screened);
+  const isWhole = hasEnded && (selection === 'due' || selection === 'all');
   const unscreened = counts.failed + counts.remaining;
   const isComparable = isWhole && counts.screened > 0 && unscreened <= counts.planned * mostUnscreened;
   if (!isWhole) return { findings, isComparable, rates: null };

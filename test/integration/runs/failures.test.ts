@@ -21,6 +21,7 @@ describe('a screening that meets trouble', () => {
       { name: 'Wilhelmina Achterberg', status: 400 },
       {
         name: 'Oktavian Prunescu',
+        times: 3,
         raw: { status: 201, body: '{"query":"Oktavian Prunescu","type":"person","total":0}' },
       },
     ]);

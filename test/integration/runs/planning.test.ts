@@ -1,11 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { formatRunDescription } from '../../../src/cli/format-run-description.js';
+import { formatRun } from '../../../src/cli/present-run.js';
 import { ConfigError } from '../../../src/errors.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { previewScreening } from '../../../src/runs/planning/preview-screening.js';
 import { readBudget } from '../../../src/runs/planning/read-budget.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
+import { describeRun } from '../../../src/runs/session/describe-run.js';
 import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
@@ -47,7 +50,7 @@ describe('planning', () => {
 
     const paid = await work({ apiKey, ...budget({ maxSearchesPerMonth: 100, pricePerSearch: 0.1 }) });
     const stopped = await run(paid, { maxSearches: 2 });
-    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 2 } });
+    expect(stopped).toMatchObject({ state: 'stopped', haltedBy: 'max_searches', counts: { screened: 2 } });
     const calls = sandbox.ledger().length;
     await expect(resumeRun(live, stopped.runId, signal)).rejects.toThrow(/budget\.maxSearchesPerMonth/);
     expect(sandbox.ledger()).toHaveLength(calls);
@@ -59,7 +62,7 @@ describe('planning', () => {
     const night = await run(await work(cap));
     expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { planned: 3, screened: 3, skipped: 3 } });
     expect(night.reasons).toEqual([
-      'the budget left out 3 customers, 3 of them overdue or never screened as they are now',
+      'the budget left out 3 customers who were due, overdue or never screened as they are now',
     ]);
     expect(countSearches(sandbox)).toBe(7);
     const facts = await showRun(database, night.runId);
@@ -75,11 +78,15 @@ describe('planning', () => {
     expect(nextDay).toMatchObject({ counts: { planned: 3, screened: 3 } });
   });
 
-  it('whoever is only due again may be left out of a complete run', async () => {
+  it('whoever is only due again and is left out is named as well', async () => {
     const { work, run } = await begin();
     await run(await work({ offsetMs: -dayMs }));
     const night = await run(await work(budget({ maxSearchesPerRun: 8, reserveShare: 0 })));
-    expect(night).toMatchObject({ state: 'complete', counts: { planned: 4, screened: 4, skipped: 2 } });
+    expect(night).toMatchObject({
+      state: 'incomplete',
+      reasons: ['the budget left out 2 customers who were due'],
+      counts: { planned: 4, screened: 4, skipped: 2 },
+    });
   });
 
   it('repeats that use the budget up stop the run before a call too many, and it goes on when there is more', async () => {
@@ -92,7 +99,7 @@ describe('planning', () => {
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6 } });
     expect(stopped.reasons).toEqual([
       expect.stringMatching(
-        /^the budget of 10 searches for this month is used up, and too little of it is left for the control searches at the end; \d customers remain/,
+        /^the budget of 10 searches for this month is used up, and too little of it is left for the control searches at the end; \d customers? remains?/,
       ),
     ]);
     expect(countSearches(sandbox)).toBeLessThanOrEqual(10);
@@ -100,7 +107,7 @@ describe('planning', () => {
     expect(still).toMatchObject({ state: 'stopped', exitCode: 4 });
     expect(countSearches(sandbox)).toBeLessThanOrEqual(10);
     const whole = await resumeRun(await work(settings({ maxSearchesPerMonth: 100 })), stopped.runId, signal);
-    expect(whole).toMatchObject({ state: 'complete', counts: { screened: 6, remaining: 0 } });
+    expect(whole).toMatchObject({ state: 'complete', haltedBy: null, counts: { screened: 6, remaining: 0 } });
   });
 
   it('a run that the budget stops asks the control searches once more, out of what is kept for them', async () => {
@@ -114,10 +121,14 @@ describe('planning', () => {
     });
     sandbox.setFaults(people.map((name) => ({ name, cut: 'after_work', times: 3 })));
     const stopped = await run(workplace);
-    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
+    expect(stopped).toMatchObject({ state: 'stopped', haltedBy: 'budget', exitCode: 4 });
+    expect(formatRun(stopped)).toMatch(/next +nightscreen runs resume \S+ {2}\(once there is budget again/);
+    expect(formatRunDescription(await describeRun(workplace, stopped.runId))).toMatch(
+      /^state +stopped \(search budget reached\)$/m,
+    );
     expect(stopped.reasons).toEqual([
       expect.stringMatching(
-        /^the budget of 20 searches for this day is used up, 6 of them kept for .*; \d customers? remain/,
+        /^the budget of 20 searches for this day is used up, 6 of them kept for .*; \d customers? remains?/,
       ),
     ]);
     const rounds = await database.query(
@@ -131,6 +142,28 @@ describe('planning', () => {
     ]);
     printFigure(`budget stop at 14 of 20: ${countSearches(sandbox) - before} calls, the last control round among them`);
     expect(countSearches(sandbox) - before).toBeLessThanOrEqual(14 + canaries.length);
+  });
+
+  it('a run without its last control searches is not complete, and asks them when there is budget again', async () => {
+    const { sandbox, database, work, run } = await begin();
+    sandbox.setFaults([{ name: 'Aroha Ngata', cut: 'after_work', times: 1 }]);
+    const settings = (cap: number) => ({
+      ...budget({ maxSearchesPerDay: cap, reserveShare: 0 }),
+      rate: { perSecond: 400, concurrency: 1 },
+    });
+    // Six customers and two rounds of two take ten calls, and the repeat was not planned.
+    const stopped = await run(await work(settings(10)));
+    expect(stopped).toMatchObject({ state: 'stopped', haltedBy: 'budget', counts: { screened: 6, remaining: 0 } });
+    const still = await resumeRun(await work(settings(10)), stopped.runId, signal);
+    expect(still).toMatchObject({ state: 'stopped', haltedBy: 'budget', counts: { screened: 6, remaining: 0 } });
+    expect(countSearches(sandbox)).toBe(9);
+    const whole = await resumeRun(await work(settings(20)), stopped.runId, signal);
+    expect(whole).toMatchObject({ state: 'complete', haltedBy: null });
+    const [last] = await database.query(
+      z.object({ asked: z.number() }),
+      `select count(*) as asked from canary_outcome where round = 2 and verdict = 'passed'`,
+    );
+    expect(last).toEqual({ asked: 2 });
   });
 
   it('a call of another process counts also where it comes to light behind newer ones', async () => {
@@ -253,7 +286,7 @@ describe('planning', () => {
     }
     expect(await run(await work({ offsetMs: 2 * hourMs }), { ...narrower, selection: 'new' })).toMatchObject({
       state: 'incomplete',
-      reasons: ['6 customers have no valid screening and were not asked about'],
+      reasons: ['6 customers without a valid screening, not asked about in this run'],
     });
   });
 

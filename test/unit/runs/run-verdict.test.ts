@@ -48,6 +48,16 @@ it('a run is complete only when everybody was screened, the canaries fired and t
   expect(judge({ haltedBecause: 'the service refused the account (401)' })).toMatchObject({ state: 'stopped' });
 });
 
+it('whom the budget leaves out was due, so that the run is never complete', () => {
+  const left = { ...sums({ planned: 9, screened: 9 }), skippedBecause: { over_budget: 1 } };
+  left.counts.skipped = 1;
+  left.states = { ...left.states, clear: 9, not_screened: 1 };
+  expect(judge({ sums: left })).toEqual({
+    state: 'incomplete',
+    reasons: ['the budget left out 1 customer who was due'],
+  });
+});
+
 it('without canaries a run with a test key may be complete, a run with a live key may not', () => {
   const canaries = { configured: 0, failed: 0 };
   expect(judge({ canaries })).toMatchObject({ state: 'complete' });

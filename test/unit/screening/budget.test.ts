@@ -35,8 +35,9 @@ it('control searches are paid out of the reserve first, and a plan together with
     fc.property(settings, used, fc.integer({ min: 0, max: 500 }), (budget, spent, controls) => {
       const left = toBudgetLeft(budget, spent);
       const allowance = toPlanAllowance(left, controls);
-      if (left.caps.length === 0) return expect(allowance).toBeNull();
-      const { general, reserved } = allowance ?? { general: Number.NaN, reserved: Number.NaN };
+      expect(allowance === null).toBe(left.caps.length === 0);
+      if (allowance === null) return;
+      const { general, reserved } = allowance;
       if (general + reserved > 0) expect(general + reserved + controls).toBeLessThanOrEqual(left.leftForReserved);
       expect(general).toBeLessThanOrEqual(left.leftForAll);
     }),

@@ -196,6 +196,7 @@ async function closeAssurance(session: RunSession, halted: RunHalted | null): Pr
     await closeRun(transaction, run.runId, {
       state,
       stateReasons: reasons,
+      haltedBy: halted?.code ?? null,
       stage,
       finishedAt: workplace.clock.now(),
       sums,

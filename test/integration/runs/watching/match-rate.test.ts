@@ -41,5 +41,9 @@ describe('what a run finds', () => {
     const page = await readFile(join(low.artifacts ?? '', 'report.html'), 'utf8');
     expect(page).not.toContain('have a valid screening');
     expect(page).toContain('cannot be relied on');
+
+    // Runs over customers whom somebody has chosen are no measure.
+    await database.execute(`update run set selection = 'forced' where state = 'complete'`);
+    expect(await night(2, 1)).toMatchObject({ state: 'complete', reasons: [] });
   });
 });
