@@ -80,6 +80,10 @@ describe('the comparison with a published list', () => {
     ['an article that sounds like the letter after it', 'Abdul Rahman Hakim', 'Abdurrahman al-Hakim'],
     ['the same in one word', 'Abdulrahman Hakim', 'Abdurrahman Hakim'],
     ['the same in the original script', 'Abdurrahman Hakim', 'عبد الرحمن حكيم'],
+    ['p and v in Arabic, which has neither', 'Vladimir Putin', 'فلاديمير بوتين'],
+    ['p in Hebrew, which writes it as f', 'Vladimir Putin', 'ולדימיר פוטין'],
+    ['the same on the other side', 'فلاديمير بوتين', 'Vladimir Putin'],
+    ['the Greek for u', 'Αλέξης Σούτιν', 'Alexis Soutin'],
     ['the same within a name', 'Nur al-Din Hariri', 'Noureddine Hariri'],
   ])('finds %s', async (_, name, customer) => {
     const alone = await createComparison([listed('person', name)], batches([...clean, customer]));
