@@ -1,6 +1,7 @@
 import { formatCount } from '../reports/format-count.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { CheckResult } from '../runs/checks/check-result.js';
+import { describeControls } from '../runs/checks/judge-controls.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 
@@ -38,11 +39,12 @@ function describeAnswer({ answer, responseDigest }: CheckResult): [string, strin
 export const formatCheck = (result: CheckResult): string =>
   formatTable([
     ['verdict', verdicts[result.verdict]],
-    ...result.notAnsweredBecause.map((reason): [string, string] => ['because', toVisibleText(reason)]),
+    ...result.reasons.map((reason): [string, string] => ['because', toVisibleText(reason)]),
     ['asked', `${result.type} ${toVisibleText(result.sentName)}`],
     ['reason', toVisibleText(result.reason)],
     ['by', `${toVisibleText(result.askedBy)}, ${result.askedAt.toISOString()}`],
     ['key', `${result.mode}, ${result.keyFingerprints.join(', ') || 'not known'}`],
+    ['controls', describeControls(result.controls)],
     ['calls', formatCount(result.attempts)],
     ...describeAnswer(result),
     ['run', result.runId],

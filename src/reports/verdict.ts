@@ -87,7 +87,9 @@ function describeDistrust(facts: RunFacts, notScreened: number, customers: strin
     return `The service found far less than usual: its answers for ${customers} in scope cannot be relied on.`;
   }
   const counted = notScreened === 0 ? '' : `; ${formatCount(notScreened)} of ${customers} in scope are not screened`;
-  return `Control searches failed: nothing that the service said in this run can be relied on${counted}.`;
+  const { screened = 0, reused = 0 } = facts.counts ?? {};
+  const said = screened + reused === 0 ? 'in this run' : 'after the last ones that passed';
+  return `Control searches failed: nothing that the service said ${said} can be relied on${counted}.`;
 }
 
 function describeSweeps(facts: RunFacts): string {

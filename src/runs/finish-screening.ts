@@ -1,6 +1,8 @@
+import { countNoun } from '../reports/format-count.js';
 import { describeDrops, describeNotices } from '../reports/watch-words.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
+import type { Queryable } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
 import { countOverBudget } from '../store/plan-counts.js';
@@ -8,7 +10,9 @@ import { readRunBalance } from '../store/run-balance.js';
 import { toRunId } from '../store/run-id.js';
 import { saveRunWatch } from '../store/run-watch.js';
 import { closeRun } from '../store/runs.js';
-import { unscreenAll } from './canaries/record-canary.js';
+import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-answers.js';
+import { findMissingCanaries } from './canaries/find-missing-canaries.js';
+import { unscreenUnconfirmed } from './canaries/record-canary.js';
 import { toRunVerdict } from './run-verdict.js';
 import { findDisagreements } from './session/balance-lines.js';
 import type { RunHalted } from './session/run-halted.js';
@@ -25,7 +29,8 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const failed = new Set(outcomes.flatMap(({ verdict, ordinal }) => (verdict === 'failed' ? ordinal : []))).size;
     // What a canary has shown cannot be mended by going on, so such a run is never left open.
     const halt = failed > 0 ? null : halted;
-    if (failed > 0) await unscreenAll(transaction, run.runId);
+    if (failed > 0) await unscreenUnconfirmed(transaction, run.runId, workplace.clock.now());
+    const provisional = await describeProvisional(transaction, session, halt !== null);
     const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
     const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId);
     const sums = await computeRunSums(transaction, run.runId);
@@ -37,13 +42,18 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const { state, reasons } = toRunVerdict({
       sums,
       disagreements: findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
-      haltedBecause: halt?.message ?? null,
+      haltedBecause: halt && [halt.message, ...provisional].join('; '),
       alarms: [
         ...(halted && !halt ? [halted.message] : []),
+        ...(halt ? [] : provisional),
         ...uncompared.map(describeUncompared),
         ...describeDrops(watch),
       ],
-      canaries: { configured: workplace.settings.canaries.length, failed },
+      canaries: {
+        configured: workplace.settings.canaries.length,
+        missing: findMissingCanaries(workplace.settings.canaries),
+        failed,
+      },
       mode: run.mode,
       urgentOverBudget: (await countOverBudget(transaction, run.runId)).urgent,
     });
@@ -76,3 +86,20 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
 
 const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>
   `the customers were never compared with ${file}, as ${toRunId(earlier)} was to do, and not all were asked about since: screen --because-of that file`;
+
+/** What a reader of this run must know beside its sums: answers that wait for control searches, warnings that did not hold. */
+async function describeProvisional(
+  transaction: Queryable,
+  { workplace, run }: RunSession,
+  isStopped: boolean,
+): Promise<readonly string[]> {
+  if (workplace.settings.canaries.length === 0) return [];
+  const told = await countToldAndTakenBack(transaction, run.runId);
+  const waiting = isStopped ? await countUnconfirmed(transaction, run.runId) : 0;
+  return [
+    ...(told > 0 ? [`${countNoun(told, 'change')} that this run has told of before did not hold`] : []),
+    ...(waiting > 0
+      ? [`the answers for ${countNoun(waiting, 'customer')} count only once further control searches have passed`]
+      : []),
+  ];
+}

@@ -9,7 +9,8 @@ export interface RunEnd {
   disagreements: readonly string[];
   /** Why it stopped early, or null when it came to its end. */
   haltedBecause: string | null;
-  canaries: { configured: number; failed: number };
+  /** `missing`: what no configured control search expects. */
+  canaries: { configured: number; missing: readonly ('match' | 'none')[]; failed: number };
   /** What else is not as it should be with the service or on the way to it. */
   alarms: readonly string[];
   mode: 'test' | 'live';
@@ -33,9 +34,7 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
       ? [`${end.canaries.failed} of ${countNoun(end.canaries.configured, 'control search', 'control searches')} failed`]
       : []),
     ...end.alarms,
-    ...(end.mode === 'live' && end.canaries.configured === 0
-      ? ['no control searches are configured for a live key']
-      : []),
+    ...(end.mode === 'live' ? describeMissing(end.canaries) : []),
     ...(counts.failed > 0 ? [`${countNoun(counts.failed, 'customer')} could not be screened`] : []),
     ...(notSelected > 0
       ? [`${countNoun(notSelected, 'customer')} without a valid screening, not asked about in this run`]
@@ -44,6 +43,16 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
     ...(counts.remaining > 0 ? [`${describeRemaining(counts.remaining)} unscreened`] : []),
   ];
   return { state: reasons.length === 0 ? 'complete' : 'incomplete', reasons };
+}
+
+const missingWords = {
+  match: 'no control search expects a match: a service that finds nobody would not be noticed with a live key',
+  none: 'no control search expects nothing: a service that finds everybody would not be noticed with a live key',
+};
+
+function describeMissing({ configured, missing }: RunEnd['canaries']): readonly string[] {
+  if (configured === 0) return ['no control searches are configured for a live key'];
+  return missing.map((expect) => missingWords[expect]);
 }
 
 const describeRemaining = (count: number): string =>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { isUnconfirmedSql } from './unconfirmed-answers.js';
 
 /** Why a round of control searches was asked; a `control` asks one of them beside a search that failed. */
 export const canaryOccasions = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
@@ -37,18 +38,7 @@ export async function findNextRound(database: Queryable, runId: number): Promise
   return firstRow(rows, 'canary_outcome').next;
 }
 
-/** The number of the round under which a run's controls are kept, each canary once. */
-export async function findControlRound(database: Queryable, runId: number): Promise<number> {
-  const rows = await database.query(
-    z.object({ round: z.number() }),
-    `select coalesce(max(round) filter (where occasion = 'control'), coalesce(max(round), 0) + 1)::integer as round
-     from canary_outcome where run_id = $1`,
-    [runId],
-  );
-  return firstRow(rows, 'canary_outcome').round;
-}
-
-/** Saves a control search of a round; one that failed stays failed, whatever the same search of the same round gives later. */
+/** Saves a control search of a round. */
 export async function saveCanaryOutcome(
   transaction: Queryable,
   runId: number,
@@ -59,12 +49,7 @@ export async function saveCanaryOutcome(
     `insert into canary_outcome (
        run_id, round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
      )
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-     on conflict (run_id, round, ordinal) do update set
-       type = excluded.type, name = excluded.name, expect = excluded.expect, topics = excluded.topics, label = excluded.label,
-       verdict = excluded.verdict, found = excluded.found, response_id = excluded.response_id,
-       searches = excluded.searches, asked_at = excluded.asked_at
-     where canary_outcome.verdict = 'passed'`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
     [
       runId,
       round,
@@ -84,6 +69,16 @@ export async function saveCanaryOutcome(
   );
 }
 
+/** Whether a run has asked any control search, so that its answers wait for the next ones. */
+export async function hasAskedCanaries(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ has_asked: z.boolean() }),
+    'select exists (select from canary_outcome where run_id = $1) as has_asked',
+    [runId],
+  );
+  return firstRow(rows, 'canary_outcome').has_asked;
+}
+
 /** Whether any control search of a run has failed. */
 export async function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
   const rows = await database.query(
@@ -94,22 +89,16 @@ export async function hasFailedCanary(database: Queryable, runId: number): Promi
   return firstRow(rows, 'canary_outcome').has_failed;
 }
 
-/** Whether customers of a run were answered since any of its canaries was asked last, so that nothing has shown the service to be well. */
+/** Whether searches of a run were answered that no round of control searches has confirmed since. */
 export async function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
   const rows = await database.query(
     z.object({ has_some: z.boolean() }),
     `select exists (
-       select from search_attempt attempt
-       join screening on screening.run_id = attempt.run_id and screening.request_id = attempt.request_id
-       where attempt.run_id = $1 and attempt.outcome = 'ok' and screening.outcome = 'screened'
-         and attempt.ended_at > (
-           select coalesce(min(asked_last), 'epoch')
-           from (select max(asked_at) as asked_last from canary_outcome where run_id = $1 group by ordinal) canary
-         )
+       select from screening where screening.run_id = $1 and screening.outcome = 'screened' and ${isUnconfirmedSql}
      ) as has_some`,
     [runId],
   );
-  return firstRow(rows, 'search_attempt').has_some;
+  return firstRow(rows, 'screening').has_some;
 }
 
 const outcomeRow = z.object({

@@ -3,6 +3,7 @@ import { openBindings } from './bindings.js';
 import type { Queryable } from './database.js';
 import { judgedPartiesSql } from './judged-parties.js';
 import type { PlanInput } from './plan-input.js';
+import { isPendingSql } from './unconfirmed-answers.js';
 
 /** Whether a customer's screening holds: never screened at all, for a former record only, too long ago, or valid. */
 const standings = ['never', 'changed', 'overdue', 'valid'] as const;
@@ -46,8 +47,8 @@ const uncoveredRow = z.object({
 }) satisfies z.ZodType<UncoveredCustomer>;
 
 /**
- * SQL that gives each customer in scope once, in the worst standing and state of its parties. An answer that a failed control search took
- * back is no date (it stands as the epoch); failures are looked for in the roster's last three plans.
+ * SQL that gives each customer in scope once, in the worst standing and state of its parties. An answer that waits for
+ * control searches does not count yet, the one before it does; failures are looked for in the roster's last three plans.
  */
 function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindings>, input: PlanInput): string {
   const limits = input.tiers.map(({ tier: name, place, staleBefore: stale }) => ({ tier: name, place, stale }));
@@ -63,23 +64,47 @@ function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindin
     ) and screening.outcome = 'failed'
     order by screening.party_id, screening.run_id desc
   ),
+  pending as (
+    select screening.party_id, state.former_run_id, state.former_screened_at,
+      coalesce((state.former_answer ->> 'request_id')::bigint, state.request_id) as request_id,
+      coalesce(state.former_answer ->> 'state', state.state) as state
+    from run
+    join screening on ${isPendingSql}
+    join party_state state
+      on state.account_id = run.account_id and state.party_id = screening.party_id and state.run_id = run.run_id
+    where run.roster_id = ${bind(input.rosterId, 'bigint')} and run.account_id = ${bind(input.accountId, 'bigint')}
+  ),
+  held as (
+    select judged.party_id, judged.customer_id, judged.place,
+      case
+        when pending.party_id is null then judged.reason
+        when pending.former_run_id is null then 'new'
+        when pending.request_id <> judged.request_id then 'changed'
+        else judged.reason
+      end as reason,
+      case when pending.party_id is null then judged.screened_at else pending.former_screened_at end as screened_at,
+      coalesce(pending.state, state.state) as state,
+      case when pending.party_id is null then state.run_id else pending.former_run_id end as run_id
+    from judged
+    left join pending on pending.party_id = judged.party_id
+    left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = judged.party_id
+  ),
   covered as (
-    select judged.customer_id, limits.tier,
+    select held.customer_id, limits.tier,
       min(case
-        when reason = 'new' then 1 when reason = 'changed' then 2 when judged.screened_at <= limits.stale then 3 else 4
+        when reason = 'new' then 1 when reason = 'changed' then 2 when held.screened_at <= limits.stale then 3 else 4
       end) as standing,
       max(array_position(
         array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'],
-        case when reason in ('new', 'changed') or judged.screened_at <= limits.stale then 'not_screened' else state.state end
+        case when reason in ('new', 'changed') or held.screened_at <= limits.stale then 'not_screened' else held.state end
       )) as state,
-      min(judged.screened_at) filter (where judged.screened_at > 'epoch') as screened_at,
-      min(failure.outcome_reason) filter (where state.run_id is null or failure.run_id >= state.run_id) as failed_because
-    from judged
+      min(held.screened_at) filter (where held.screened_at > 'epoch') as screened_at,
+      min(failure.outcome_reason) filter (where held.run_id is null or failure.run_id >= held.run_id) as failed_because
+    from held
     join jsonb_to_recordset(${bind(JSON.stringify(limits), 'text::jsonb')}) as limits (tier text, place integer, stale timestamptz)
-      on limits.place = judged.place
-    left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = judged.party_id
-    left join failure on failure.party_id = judged.party_id
-    group by judged.customer_id, limits.tier
+      on limits.place = held.place
+    left join failure on failure.party_id = held.party_id
+    group by held.customer_id, limits.tier
   )`;
 }
 

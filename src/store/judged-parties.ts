@@ -63,14 +63,18 @@ const toTierValues = (tiers: readonly TierDue[]): string =>
     ),
   );
 
-/** SQL that joins why a party was to be asked about by a run that was left before it did so; null for one that was answered since. */
+/**
+ * SQL that joins why a party was to be asked about by a run that was left before it did so, or before control searches confirmed the answer;
+ * null for one that was answered since.
+ */
 function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string {
   if (leftRuns.length === 0) return 'cross join (select null::text as reason) left_over';
   return `
   left join lateral (
     select min(remaining.plan_reason) as reason from screening remaining
     where remaining.run_id = any (${bind([...leftRuns], 'bigint[]')}) and remaining.party_id = party.party_id
-      and remaining.outcome = 'remaining' and coalesce(state.run_id < remaining.run_id, true)
+      and (remaining.outcome = 'remaining' or remaining.outcome = 'failed' and remaining.outcome_reason = 'not_confirmed')
+      and coalesce(state.run_id < remaining.run_id, true)
   ) left_over on true`;
 }
 

@@ -70,7 +70,7 @@ interface StateKey {
   screenedAt: Date;
 }
 
-/** Saves the newest valid answers of parties in place of the former ones. */
+/** Saves the newest valid answers of parties in place of the former ones, which stay beside them until a later run answers. */
 export async function savePartyStates(
   transaction: Queryable,
   key: StateKey,
@@ -81,10 +81,17 @@ export async function savePartyStates(
   await Promise.all([dateStates(transaction, key, datedAgain), replaceStates(transaction, key, others)]);
 }
 
+/** SQL that keeps whose answer a newer one replaces, and when it came; the run of this number keeps what it replaced first. */
+const formerOwnerSql = (runId: string): string => `
+       former_run_id = case when party_state.run_id = ${runId} then party_state.former_run_id else party_state.run_id end,
+       former_screened_at = case when party_state.run_id = ${runId} then party_state.former_screened_at else party_state.screened_at end`;
+
 async function dateStates(transaction: Queryable, key: StateKey, partyIds: readonly number[]): Promise<void> {
   if (partyIds.length === 0) return;
   await transaction.execute(
-    'update party_state set run_id = $2, screened_at = $3 where account_id = $1 and party_id = any ($4::bigint[])',
+    `update party_state set run_id = $2, screened_at = $3, ${formerOwnerSql('$2')},
+       former_answer = case when run_id = $2 then former_answer end
+     where account_id = $1 and party_id = any ($4::bigint[])`,
     [key.accountId, key.runId, key.screenedAt, [...partyIds]],
   );
 }
@@ -116,12 +123,12 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
        run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
        response_id = excluded.response_id, customer_version = excluded.customer_version,
        settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores,
-       unreturned = excluded.unreturned`,
+       unreturned = excluded.unreturned, ${formerOwnerSql('excluded.run_id')},
+       former_answer = case when party_state.run_id = excluded.run_id then party_state.former_answer else jsonb_build_object(
+         'request_id', party_state.request_id, 'response_id', party_state.response_id,
+         'customer_version', party_state.customer_version, 'settings_digest', party_state.settings_digest,
+         'state', party_state.state, 'reported_scores', party_state.reported_scores, 'unreturned', party_state.unreturned
+       ) end`,
     [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows)],
   );
-}
-
-/** Takes back that the parties of a run were screened by it: they are due again. */
-export async function expirePartyStates(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute(`update party_state set screened_at = 'epoch' where run_id = $1`, [runId]);
 }

@@ -73,13 +73,20 @@ export async function setRunAccount(database: Queryable, runId: number, accountI
   await database.execute('update run set account_id = $2 where run_id = $1', [runId, accountId]);
 }
 
-/** Notes the run whose results this one is compared with: the roster's last finished screening under the same account. */
+/**
+ * Notes the run whose results this one is compared with: the roster's last finished screening under the same account, without those of
+ * which a failed control search left nothing.
+ */
 export async function setComparedRun(database: Queryable, runId: number): Promise<void> {
   await database.execute(
     `update run set compared_run_id = (
        select max(earlier.run_id) from run earlier
        where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
          and earlier.kind <> 'import' and earlier.state in ('complete', 'incomplete')
+         and not (
+           exists (select from canary_outcome canary where canary.run_id = earlier.run_id and canary.verdict = 'failed')
+           and (earlier.sums #>> '{counts,screened}')::bigint + (earlier.sums #>> '{counts,reused}')::bigint = 0
+         )
      )
      where run_id = $1`,
     [runId],

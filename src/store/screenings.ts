@@ -30,11 +30,10 @@ export async function saveScreeningResults(
   );
 }
 
-/** Fails everybody that a run was to ask about, also those it has asked about, for one reason. */
-export async function failAll(transaction: Queryable, runId: number, reason: string): Promise<void> {
+/** Fails everybody whom a run has not asked about yet, for one reason. */
+export async function failRemaining(transaction: Queryable, runId: number, reason: string): Promise<void> {
   await transaction.execute(
-    `update screening set outcome = 'failed', outcome_reason = $2, response_id = null
-     where run_id = $1 and outcome in ('remaining', 'screened', 'reused')`,
+    `update screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
     [runId, reason],
   );
 }

@@ -9,6 +9,7 @@ import { readRunKeys } from '../../store/run-keys.js';
 import type { RunRow } from '../../store/run-row.js';
 import { readCheck } from '../../store/single-checks.js';
 import { findRun } from '../session/list-runs.js';
+import { type ControlStanding, judgeControls } from './judge-controls.js';
 
 /** A single check and its evidence. `not_screened` is its verdict unless the service gave a valid answer. */
 export interface CheckResult {
@@ -27,6 +28,10 @@ export interface CheckResult {
   keyFingerprints: readonly string[];
   /** Why there is no valid answer; empty where there is one. */
   notAnsweredBecause: readonly string[];
+  /** Why the run is not complete: no valid answer, or one that no control search vouches for. */
+  reasons: readonly string[];
+  /** A check asks no control search itself: what those of other runs say. */
+  controls: ControlStanding;
   /** Keyed digest (hex) of the answer as received. */
   responseDigest: string | null;
   /** In rank order. */
@@ -56,6 +61,8 @@ export async function describeCheck(database: Database, run: RunRow): Promise<Ch
     mode: run.mode,
     keyFingerprints: await readRunKeys(database, run.runId),
     notAnsweredBecause: outcome === 'answered' ? [] : run.stateReasons,
+    reasons: run.stateReasons,
+    controls: await judgeControls(database, run.accountId, check.endedAt ?? check.askedAt),
     answer: responseId === null ? null : (matchSets.get(responseId) ?? null),
     attempts: run.sums?.counts.attempts ?? 0,
   };

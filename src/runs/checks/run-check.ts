@@ -30,7 +30,10 @@ import { withFreeLease } from './with-free-lease.js';
 const mostAtOnce = 8;
 const longestWaitMs = 120_000;
 
-/** A check and the exit code of the command that made it: 0 answered, 3 not answered validly, 4 not asked to the end. */
+/**
+ * A check and the exit code of the command that made it: 0 answered, 3 not answered validly or with nothing that vouches for it, 4 not
+ * asked to the end.
+ */
 export interface CheckEnd {
   result: CheckResult;
   exitCode: 0 | 3 | 4;
@@ -60,7 +63,7 @@ export async function runCheck(workplace: Workplace, question: Question, signal:
     });
   });
   const result = await showCheck(workplace.database, halted.runId);
-  const exitCode = result.verdict !== 'not_screened' ? 0 : halted.halt === null ? 3 : 4;
+  const exitCode = result.state === 'complete' ? 0 : halted.halt === null ? 3 : 4;
   return { result, exitCode };
 }
 

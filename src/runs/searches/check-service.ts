@@ -1,5 +1,5 @@
 import type { Client } from '../../client/create-client.js';
-import { findControlRound } from '../../store/canary-outcomes.js';
+import { findNextRound } from '../../store/canary-outcomes.js';
 import { findAnsweredRequest } from '../../store/work-list.js';
 import { askCanary } from '../canaries/ask-canary.js';
 import { recordCanary } from '../canaries/record-canary.js';
@@ -40,7 +40,7 @@ async function findControl({ workplace, run }: RunSession, searches: number): Pr
   if (ordinal !== undefined && canary !== undefined) {
     return async (session, client) => {
       const outcome = await askCanary(session, client, ordinal, canary);
-      const round = await findControlRound(workplace.database, run.runId);
+      const round = await findNextRound(workplace.database, run.runId);
       await recordCanary(session, { round, occasion: 'control', searches }, outcome);
       return outcome.verdict === 'passed';
     };

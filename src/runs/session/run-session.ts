@@ -1,5 +1,7 @@
 import { ConfigError, LeaseLostError, RosterError } from '../../errors.js';
+import { countNoun } from '../../reports/format-count.js';
 import type { HaltCode, RunKind } from '../../reports/run-facts.js';
+import { hasAskedCanaries } from '../../store/canary-outcomes.js';
 import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
 import type { Queryable } from '../../store/database.js';
 import { findOpenRun } from '../../store/find-runs.js';
@@ -13,6 +15,7 @@ import type { RunRow } from '../../store/run-row.js';
 import { closeRun, insertRun, takeOverRun } from '../../store/runs.js';
 import type { PlanSelection } from '../../store/screening-plan.js';
 import { markInFlightUnknown } from '../../store/search-attempts.js';
+import { countToldAndTakenBack, takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { Workplace } from '../workplace.js';
 import type { Comparison } from './find-obstacle.js';
 import { leaseTtlMs } from './keep-lease.js';
@@ -185,12 +188,23 @@ function tellDifferences({ tell }: Workplace, open: RunRow, differences: readonl
   tell({ kind: 'warning', runId, code: 'resumed_with_differences', message });
 }
 
-/** Closes a run that nobody will go on with; what it found stays for the next report of the roster. */
+/**
+ * Closes a run that nobody will go on with. What it found stays for the next report of the roster, except what was answered after its last
+ * passed control searches: none of its own can confirm that any more.
+ */
 async function abandon(workplace: Workplace, transaction: Queryable, open: RunRow, obstacle: string): Promise<void> {
   const list = await readListComparison(transaction, open.runId);
   const isCompared = list === null || list.comparedAt !== null;
-  const left = isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`;
-  const message = `${toRunId(open)} is not resumed: ${obstacle}; ${left}`;
+  const taken = (await hasAskedCanaries(transaction, open.runId))
+    ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: workplace.clock.now() })
+    : 0;
+  const told = await countToldAndTakenBack(transaction, open.runId);
+  const message = [
+    `${toRunId(open)} is not resumed: ${obstacle}`,
+    isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`,
+    ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
+    ...(told > 0 ? [`${countNoun(told, 'change')} that it has told of did not hold`] : []),
+  ].join('; ');
   workplace.tell({ kind: 'warning', runId: toRunId(open), code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
   await clearStaging(transaction, open.runId);

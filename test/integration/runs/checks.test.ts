@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { formatRunDescription } from '../../../src/cli/format-run-description.js';
+import { formatCheck } from '../../../src/cli/present-check.js';
 import { readPublishedList } from '../../../src/lists/read-published-list.js';
 import { showAssurance } from '../../../src/runs/checks/assurance/assurance-result.js';
 import { previewAssurance } from '../../../src/runs/checks/assurance/preview-assurance.js';
@@ -13,11 +14,14 @@ import { describeBecauseOf } from '../../../src/runs/checks/describe-because-of.
 import { previewBecauseOf } from '../../../src/runs/checks/preview-because-of.js';
 import { runCheck } from '../../../src/runs/checks/run-check.js';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
+import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/print-figure.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { canaries } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
+const dayMs = 24 * 60 * 60 * 1_000;
 const question = {
   type: 'person',
   name: ' Wilhelmina  Achterberg ',
@@ -97,6 +101,40 @@ describe('a single check', () => {
     );
     expect(codes.map(({ code }) => code)).toEqual(['echo_mismatch', 'account', 'outage', 'budget']);
     expect(await ask('Aroha Ngata')).toMatchObject({ exitCode: 0, result: { verdict: 'clear' } });
+  });
+
+  it('with a live key is complete without a hit only when control searches of both kinds have passed within a day', async () => {
+    const site = await begin();
+    const budget = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, pricePerSearch: 0.1 });
+    const live = (offsetMs = 0, settings: Parameters<typeof site.work>[0] = {}) =>
+      site.work({
+        offsetMs,
+        apiKey: site.sandbox.livePrivateKey,
+        ...settings,
+        settings: { budget, ...settings.settings },
+      });
+    const ask = async (offsetMs: number, name = 'Aroha Ngata') => {
+      const { result, exitCode } = await runCheck(await live(offsetMs), { ...question, name }, signal);
+      return { exitCode, state: result.state, verdict: result.verdict, controls: result.controls.verdict };
+    };
+    const doubted = { exitCode: 3, state: 'incomplete', verdict: 'clear' };
+    expect(await ask(-3 * dayMs)).toEqual({ ...doubted, controls: 'never' });
+    expect(await ask(-3 * dayMs, question.name)).toMatchObject({ exitCode: 0, verdict: 'open_hit', controls: 'never' });
+    const onlyNothing = canaries.filter(({ expect }) => expect === 'none');
+    const oneSided = await site.run(await live(-3 * dayMs, { settings: { canaries: onlyNothing } }));
+    expect(oneSided).toMatchObject({ state: 'incomplete', exitCode: 3 });
+    expect(oneSided.reasons[0]).toContain('no control search expects a match');
+    expect(await ask(-3 * dayMs + 60_000)).toEqual({ ...doubted, controls: 'one_sided' });
+    expect(await site.run(await live(-2 * dayMs))).toMatchObject({ state: 'complete' });
+    const held = { exitCode: 0, state: 'complete', verdict: 'clear', controls: 'hold' };
+    expect(await ask(-2 * dayMs + 60_000)).toEqual(held);
+    expect(await ask(0)).toEqual({ ...doubted, controls: 'too_old' });
+    site.sandbox.setWorld({ watchlist: [], dossiers: [] });
+    expect(await site.run(await live(60_000))).toMatchObject({ state: 'incomplete' });
+    expect(await ask(120_000)).toEqual({ ...doubted, controls: 'failed' });
+    expect(formatCheck((await runCheck(await live(180_000), question, signal)).result)).toMatch(
+      /^controls +NONE with this check, and the last ones on this account FAILED \(\S+-rescreen-\d+, /m,
+    );
   });
 
   it('never passes a cap, whatever its repeats', async () => {

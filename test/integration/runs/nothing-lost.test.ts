@@ -21,6 +21,7 @@ import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js'
 import type { Database } from '../../../src/store/database.js';
 import { assertLease, waitForLease } from '../../../src/store/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { listenAlong } from '../../helpers/listen-along.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { buildSandboxDossier, listed, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
 
@@ -223,7 +224,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     });
   }
 
-  it('customers screened in a run whose canaries then failed are asked about again', async () => {
+  it('customers screened after the last canaries of a run that passed are asked about again', async () => {
     const { sandbox, work, run } = await begin();
     const withAroha = { watchlist: [...watchlist, listed('aroha', 'Aroha Ngata')], dossiers: [] };
     sandbox.setWorld(withAroha);
@@ -235,7 +236,11 @@ describe('what must not be lost, mixed up or told wrongly', () => {
         raw: { status: 201, body: '{"query":"Aroha Ngata","type":"person","total":0,"results":[]}' },
       },
     ]);
-    expect(await run(await work({ settings: slow(sandbox) }), { maxSearches: 3 })).toMatchObject({
+    const stop = new AbortController();
+    const interrupted = listenAlong(await work({ settings: slow(sandbox) }), (event) => {
+      if (event.kind === 'progress' && searched(sandbox, 'Aroha Ngata') === 2) stop.abort(new Error('asked to stop'));
+    });
+    expect(await run(interrupted, {}, stop.signal)).toMatchObject({
       state: 'stopped',
       counts: { changes: 1 },
     });

@@ -99,7 +99,7 @@ describe('planning', () => {
     expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4, counts: { planned: 6 } });
     expect(stopped.reasons).toEqual([
       expect.stringMatching(
-        /^the budget of 10 searches for this month is used up, and too little of it is left for the control searches at the end; \d customers? remains?/,
+        /^the budget of 10 searches for this month is used up, and too little of it is left for the control searches at the end; .*; \d customers? remains? and the run/,
       ),
     ]);
     expect(countSearches(sandbox)).toBeLessThanOrEqual(10);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../src/store/database.js';
@@ -27,7 +28,7 @@ describe('requests that the service never answers', () => {
   it('are those customers\u2019 failures, however many they are, and cost few control searches', async () => {
     const all = names(200);
     const poison = all.filter((_, index) => index % 15 === 5).slice(0, 12);
-    const { sandbox, work, run } = await begin(all);
+    const { sandbox, database, work, run } = await begin(all);
     sandbox.setFaults(poison.map((name) => ({ name, status: 500, times: 100_000 })));
     const workplace = await work(hastily(500));
     const startedMs = workplace.clock.elapsedMs();
@@ -40,6 +41,9 @@ describe('requests that the service never answers', () => {
     expect(summary).toMatchObject({ state: 'incomplete', counts: { screened: 188, failed: 12, remaining: 0 } });
     expect(summary.counts).toMatchObject({ attempts: searches(sandbox).length });
     expect(controls).toBe(12);
+    // Each of them stands as evidence by itself.
+    const rounds = (await showRun(database, summary.runId)).canaries.flatMap(({ rounds }) => rounds);
+    expect(rounds.filter(({ occasion }) => occasion === 'control')).toHaveLength(controls);
     for (const name of poison) expect(searched(sandbox, name)).toBe(12);
   });
 

@@ -28,7 +28,7 @@ const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => (
   attemptsByOutcome: {},
   possiblyBilledTwice: 0,
 });
-const fired = { configured: 2, failed: 0 };
+const fired = { configured: 2, missing: [], failed: 0 };
 const judge = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
   toRunVerdict({
     urgentOverBudget: 0,
@@ -44,7 +44,7 @@ const judge = (end: Partial<Parameters<typeof toRunVerdict>[0]>) =>
 it('a run is complete only when everybody was screened, the canaries fired and the sums hold', () => {
   expect(judge({})).toEqual({ state: 'complete', reasons: [] });
   expect(judge({ sums: sums({ screened: 9, failed: 1 }) })).toMatchObject({ state: 'incomplete' });
-  expect(judge({ canaries: { configured: 2, failed: 1 } })).toMatchObject({ state: 'incomplete' });
+  expect(judge({ canaries: { ...fired, failed: 1 } })).toMatchObject({ state: 'incomplete' });
   expect(judge({ haltedBecause: 'the service refused the account (401)' })).toMatchObject({ state: 'stopped' });
 });
 
@@ -59,9 +59,17 @@ it('whom the budget leaves out was due, so that the run is never complete', () =
 });
 
 it('without canaries a run with a test key may be complete, a run with a live key may not', () => {
-  const canaries = { configured: 0, failed: 0 };
+  const canaries = { configured: 0, missing: ['match', 'none'] as const, failed: 0 };
   expect(judge({ canaries })).toMatchObject({ state: 'complete' });
   expect(judge({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
+});
+
+it('a live run whose control searches expect only matches, or only nothing, is not complete', () => {
+  for (const missing of ['match', 'none'] as const) {
+    const canaries = { ...fired, missing: [missing] };
+    expect(judge({ canaries })).toMatchObject({ state: 'complete' });
+    expect(judge({ canaries, mode: 'live' })).toMatchObject({ state: 'incomplete' });
+  }
 });
 
 it('sums that do not hold make the run unbalanced and name both figures, whatever else happened', () => {

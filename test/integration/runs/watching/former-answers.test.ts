@@ -1,0 +1,266 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import type { RosterSettings } from '../../../../src/roster/settings.js';
+import { measureCoverage } from '../../../../src/runs/coverage/measure-coverage.js';
+import { showRun } from '../../../../src/runs/session/list-runs.js';
+import type { RunSummary } from '../../../../src/runs/session/run-summary.js';
+import type { Database } from '../../../../src/store/database.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { listenAlong } from '../../../helpers/listen-along.js';
+import { openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
+import { canaries, listed, people, toCsv, watchlist } from '../../../helpers/small-world.js';
+import type { TestWorkplace } from '../../../helpers/workplace.js';
+
+const hourMs = 60 * 60 * 1_000;
+const dayMs = 24 * hourMs;
+const world = { watchlist, dossiers: [] };
+const blind = { watchlist: [], dossiers: [] };
+/** Only the canary, and everybody: what is answered does not hang on who is asked about first. */
+const nobody = { watchlist: watchlist.slice(2), dossiers: [] };
+const everybody = {
+  watchlist: [...nobody.watchlist, ...people.map((name, index) => listed(`all${index}`, name))],
+  dossiers: [],
+};
+const everyThree = { screening: { cadenceHours: 24, leaveAfterDays: 1, reuseMaxAge: 0 as const, canariesEvery: 3 } };
+const oneByOne = { rate: { perSecond: 400, concurrency: 1 } };
+const [wilhelmina = '', oktavian = '', ...others] = people;
+
+const stateRow = z.object({
+  reference: z.string(),
+  state: z.string(),
+  run_id: z.number(),
+  screened_at: z.date(),
+  response_id: z.number(),
+  customer_version: z.number(),
+  reported_scores: z.unknown(),
+  unreturned: z.unknown(),
+});
+
+/** What is said of each party now, and since when. */
+const readStates = (database: Database): Promise<z.infer<typeof stateRow>[]> =>
+  database.query(
+    stateRow,
+    `select customer.reference, state, run_id, screened_at, response_id, party_state.customer_version, reported_scores, unreturned
+     from party_state join party using (party_id) join customer using (customer_id) order by customer.reference`,
+  );
+
+const countRows = async (database: Database, table: string): Promise<number> => {
+  const [row] = await database.query(z.object({ rows: z.number() }), `select count(*)::integer as rows from ${table}`);
+  return row?.rows ?? 0;
+};
+
+/** A workplace whose service finds nobody any more as soon as customers are searched. */
+const blindAmid = (workplace: TestWorkplace, { sandbox }: Pick<SmallSite, 'sandbox'>, done = 0): TestWorkplace =>
+  listenAlong(workplace, (event) => {
+    const isNow = done === 0 ? event.kind === 'stage_started' && event.stage === 'screen' : event.kind === 'progress';
+    if (isNow && (event.kind !== 'progress' || event.done === done)) sandbox.setWorld(blind);
+  });
+
+/** The workplace of a run that somebody stops after so many searches. */
+function stopAfter(workplace: TestWorkplace, done: number): { workplace: TestWorkplace; signal: AbortSignal } {
+  const stop = new AbortController();
+  const listening = listenAlong(workplace, (event) => {
+    if (event.kind === 'progress' && event.done === done) stop.abort(new Error('asked to stop'));
+  });
+  return { workplace: listening, signal: stop.signal };
+}
+
+const leave = async (roster: RosterSettings, name: string): Promise<void> => {
+  const path = String(roster.csv?.path);
+  const lines = (await readFile(path, 'utf8')).split('\n');
+  await writeFile(path, lines.filter((line) => !line.includes(name)).join('\n'));
+};
+
+const readChanges = (run: RunSummary): Promise<string> => readFile(join(run.artifacts ?? '', 'changes.csv'), 'utf8');
+
+describeOnEachDatabase('an answer holds only once control searches have passed after it', (open) => {
+  const begin = openSmallSites(open);
+
+  it('a service that goes blind amid a night removes no match, and the next good night finds nothing new', async () => {
+    const site = await begin();
+    const { sandbox, database, roster, work, run } = site;
+    await run(await work({ offsetMs: -10 * dayMs, settings: everyThree }), { writeReport: true });
+    await leave(roster, oktavian);
+    await run(await work({ offsetMs: -5 * dayMs, settings: everyThree }));
+    const before = await readStates(database);
+    expect(before.map(({ state }) => state)).toEqual(['open_hit', 'open_hit', 'clear', 'clear', 'clear', 'clear']);
+
+    const patchy = blindAmid(await work({ offsetMs: -2 * dayMs, settings: everyThree }), site);
+    const red = await run(patchy, { writeReport: true });
+    sandbox.setWorld(world);
+    expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 6, changes: 0 } });
+    expect((await readChanges(red)).trim().split('\n')).toHaveLength(1);
+    expect(await readStates(database)).toEqual(before);
+    expect(await countRows(database, 'taken_back_change')).toBeGreaterThan(0);
+    expect(await countRows(database, 'taken_back_answer')).toBeGreaterThan(0);
+
+    const good = await run(await work({ settings: everyThree }), { writeReport: true });
+    // Who left the roster with an open hit is still asked about.
+    expect(good).toMatchObject({ state: 'complete', counts: { screened: 6, changes: 0 } });
+    expect((await readChanges(good)).trim().split('\n')).toHaveLength(1);
+    expect((await showRun(database, good.runId)).comparedWith?.runId).not.toBe(red.runId);
+    expect((await readStates(database)).map(({ state }) => state)).toEqual(before.map(({ state }) => state));
+  });
+
+  it('a customer whose only answer was taken back was never screened: it is new again', async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    const onboard = { kind: 'onboard', selection: 'new' } as const;
+    const red = await run(blindAmid(await work({ offsetMs: -hourMs, settings: everyThree }), site), onboard);
+    sandbox.setWorld(world);
+    expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6 } });
+    expect(await readStates(database)).toEqual([]);
+    const again = await run(await work({ settings: everyThree }), onboard);
+    expect(again).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 2, changes: 0 } });
+    expect((await showRun(database, again.runId)).baselineChanges).toHaveLength(2);
+  });
+
+  it('what a periodic round has confirmed stays, with its changes, when a later one fails', async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    sandbox.setWorld(nobody);
+    await run(await work({ offsetMs: -2 * dayMs, settings: everyThree }), { writeReport: true });
+    sandbox.setWorld(everybody);
+    const red = await run(
+      blindAmid(await work({ offsetMs: -10 * hourMs, settings: everyThree, ...oneByOne }), site, 4),
+      {
+        writeReport: true,
+      },
+    );
+    sandbox.setWorld(everybody);
+    expect(red).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 3, failed: 3, changes: 3 } });
+    expect((await readChanges(red)).trim().split('\n')).toHaveLength(4);
+    const kept = (await readStates(database)).filter(({ run_id }) => run_id === 2);
+    expect(kept.map(({ state }) => state)).toEqual(['open_hit', 'open_hit', 'open_hit']);
+    const good = await run(await work({ offsetMs: -hourMs, settings: everyThree }));
+    expect(good).toMatchObject({ state: 'complete', counts: { planned: 3, screened: 3, changes: 3 } });
+  });
+
+  it('a stopped run that is given up leaves no answer that no control search has followed', async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    sandbox.setWorld(everybody);
+    await run(await work({ offsetMs: -2 * dayMs }));
+    const before = await readStates(database);
+    const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
+    const stopped = await run(blindAmid(stopping.workplace, site), { writeReport: true }, stopping.signal);
+    sandbox.setWorld(everybody);
+    expect(stopped).toMatchObject({ state: 'stopped', exitCode: 4 });
+    expect(stopped.reasons[0]).toContain(
+      'the answers for 4 customers count only once further control searches have passed',
+    );
+    expect((await readStates(database)).filter(({ state }) => state === 'clear')).toHaveLength(4);
+
+    const next = await run(await work(), { kind: 'screen' });
+    expect(next).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 6, changes: 0 } });
+    const given = await showRun(database, stopped.runId);
+    expect(given).toMatchObject({ state: 'abandoned', failedBecause: { not_confirmed: 4 }, changes: [] });
+    expect(given.stateReasons.join()).toContain('4 of its answers count no more');
+    // Its report when it was stopped had them.
+    expect(given.stateReasons.join()).toContain('4 changes that it has told of did not hold');
+    const after = await readStates(database);
+    expect(after.map(({ response_id, state }) => [response_id, state])).toEqual(
+      before.map(({ response_id, state }) => [response_id, state]),
+    );
+  });
+
+  it('a round when the run is resumed decides about what came before it', async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    const first = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 3);
+    const stopped = await run(first.workplace, {}, first.signal);
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 3 } });
+    const afterwards = await measureCoverage(await work({ offsetMs: -hourMs }), { list: 0 });
+    expect(afterwards.total).toMatchObject({ inScope: 6, valid: 0, never: 6, states: { not_screened: 6 } });
+    const second = stopAfter(await work({ offsetMs: -hourMs, ...oneByOne }), 4);
+    expect(await run(second.workplace, {}, second.signal)).toMatchObject({ runId: stopped.runId, state: 'stopped' });
+    expect((await measureCoverage(await work(), { list: 0 })).total).toMatchObject({ valid: 3, never: 3 });
+    sandbox.setWorld(blind);
+    const red = await run(await work({ offsetMs: -hourMs / 2 }));
+    sandbox.setWorld(world);
+    // The first three were followed by the round of the first resumption, the fourth by none that passed.
+    expect(red).toMatchObject({ runId: stopped.runId, state: 'incomplete', counts: { screened: 3, failed: 3 } });
+    expect(await readStates(database)).toHaveLength(3);
+    const good = await run(await work({ settings: everyThree }));
+    expect(good).toMatchObject({ state: 'complete', counts: { planned: 3, screened: 3 } });
+    expect(people.map((name) => searched(sandbox, name)).sort()).toEqual([1, 1, 1, 1, 1, 2]);
+  });
+
+  it('a service that finds everybody is taken back as well, and what was told of it provisionally is called off', async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    await run(await work({ offsetMs: -2 * dayMs }));
+    const before = await readStates(database);
+    const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
+    sandbox.setWorld(everybody);
+    expect(await run(stopping.workplace, {}, stopping.signal)).toMatchObject({ state: 'stopped' });
+    const midway = await measureCoverage(await work({ offsetMs: -hourMs }), { list: 0 });
+    expect(midway.total).toMatchObject({ valid: 0, overdue: 6 });
+    await database.execute(
+      `insert into early_warning (run_id, recipient, sequence, first_change_id, last_change_id, changes, queued_at, tried_at, accepted_at)
+       select 2, 'a@example.org', 1, min(change_id), max(change_id), count(*), now(), now(), now()
+       from change_event where run_id = 2 and severity = 'critical'`,
+    );
+    sandbox.setWorld({ ...everybody, watchlist: [...everybody.watchlist, listed('z', canaries[1].name)] });
+    const red = await run(await work({ offsetMs: -hourMs }));
+    sandbox.setWorld(world);
+    expect(red).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 6, changes: 0 } });
+    expect(red.reasons.join('; ')).toMatch(/\d changes? that this run has told of before did not hold/);
+    expect(await readStates(database)).toEqual(before);
+  });
+
+  it('a run killed amid a round is not confirmed by the part of the round that passed', async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    sandbox.setWorld(everybody);
+    await run(await work({ offsetMs: -2 * dayMs }));
+    const before = await readStates(database);
+    const stopping = stopAfter(await work({ offsetMs: -2 * hourMs, ...oneByOne }), 4);
+    const killed = await run(blindAmid(stopping.workplace, site), {}, stopping.signal);
+    // As a process leaves it that dies after the control search that expects nothing: a blind service passes that.
+    await database.execute(`update run set state = 'running', finished_at = null, sums = null where run_id = 2`);
+    await database.execute(
+      `insert into canary_outcome (run_id, round, occasion, searches, ordinal, type, name, expect, topics, verdict, asked_at)
+       select run_id, 2, 'periodic', 4, ordinal, type, name, expect, topics, verdict, asked_at
+       from canary_outcome where run_id = 2 and expect = 'none'`,
+    );
+    const red = await run(await work({ offsetMs: -hourMs }));
+    expect(red).toMatchObject({
+      runId: killed.runId,
+      state: 'incomplete',
+      counts: { screened: 0, failed: 6, changes: 0 },
+    });
+    expect(await readStates(database)).toEqual(before);
+    sandbox.setWorld(everybody);
+    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 6, hits: 6, changes: 0 } });
+  });
+
+  it('without control searches answers stand as they came', async () => {
+    const { database, work, run } = await begin();
+    const stopping = stopAfter(await work({ offsetMs: -hourMs, ...oneByOne, settings: { canaries: [] } }), 4);
+    const stopped = await run(stopping.workplace, {}, stopping.signal);
+    expect(stopped.reasons[0]).not.toContain('control searches');
+    const next = await run(await work({ settings: { canaries: [] } }), { kind: 'screen' });
+    expect(next).toMatchObject({ counts: { planned: 2, screened: 2 } });
+    expect(await countRows(database, 'taken_back_answer')).toBe(0);
+  });
+
+  it('a record that changed since is compared with what it replaced, also after it was taken back', async () => {
+    const site = await begin();
+    const { sandbox, database, roster, work, run } = site;
+    await run(await work({ offsetMs: -2 * dayMs }));
+    const before = await readStates(database);
+    await writeFile(String(roster.csv?.path), toCsv([wilhelmina, `${oktavian} Junior`, ...others]));
+    await run(blindAmid(await work({ offsetMs: -dayMs }), site));
+    expect(await readStates(database)).toEqual(before);
+    sandbox.setWorld(world);
+    const good = await run(await work());
+    expect(good).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6 } });
+    const { changes } = await showRun(database, good.runId);
+    expect(changes.map(({ party, cause }) => [party.reference, cause])).toEqual(
+      changes.map(() => ['C-2', 'customer_record']),
+    );
+  });
+});
