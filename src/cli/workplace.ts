@@ -6,6 +6,7 @@ import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import type { RunEvent } from '../runs/run-event.js';
 import type { Workplace } from '../runs/workplace.js';
+import { findNextRun } from '../scheduling/next-run.js';
 import { version } from './version.js';
 
 /** What a workplace is built from; `command` names this process to operators. */
@@ -64,6 +65,12 @@ function toKeySource({ secrets, secret }: Config): { readKeyAgain?: () => string
   return key && key.from !== key.name ? { readKeyAgain: () => secret(key.name) } : {};
 }
 
+/** Only a schedule that somebody wrote down is relied on: without one the runs may be started by anything. */
+function findNextRescreening({ settings }: Config): Date | null {
+  const { cron, timezone = 'UTC', enabled = true } = settings.jobs.rescreen ?? {};
+  return cron === undefined || !enabled ? null : findNextRun({ cron, timezone });
+}
+
 /** Opens and migrates the database and puts everything beside it that a run works with; the client is made at first use. */
 export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkplace> {
   const { config, clock = systemClock } = parts;
@@ -85,6 +92,7 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
     },
     clock,
     settings,
+    nextRescreening: () => findNextRescreening(config),
     settingsDigest: config.settingsDigest,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     version,

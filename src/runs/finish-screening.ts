@@ -4,8 +4,10 @@ import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
 import type { Queryable } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
+import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
 import { countOverBudget } from '../store/plan-counts.js';
 import { readRunBalance } from '../store/run-balance.js';
+import { toRunId } from '../store/run-id.js';
 import { saveRunWatch } from '../store/run-watch.js';
 import { closeRun } from '../store/runs.js';
 import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-answers.js';
@@ -35,12 +37,18 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const isWhole = failed === 0 && halt === null;
     const found = await judgeFindings(transaction, run, sums, isWhole);
     const watch = { rates: found.rates, listCap };
+    const uncompared = await findUncomparedLists(transaction, run.runId);
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({
       sums,
       disagreements: findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
       haltedBecause: halt && [halt.message, ...provisional].join('; '),
-      alarms: [...(halted && !halt ? [halted.message] : []), ...(halt ? [] : provisional), ...describeDrops(watch)],
+      alarms: [
+        ...(halted && !halt ? [halted.message] : []),
+        ...(halt ? [] : provisional),
+        ...uncompared.map(describeUncompared),
+        ...describeDrops(watch),
+      ],
       canaries: {
         configured: workplace.settings.canaries.length,
         missing: findMissingCanaries(workplace.settings.canaries),
@@ -75,6 +83,9 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
   });
   return { ...summary, remarks };
 }
+
+const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>
+  `the customers were never compared with ${file}, as ${toRunId(earlier)} was to do, and not all were asked about since: screen --because-of that file`;
 
 /** What a reader of this run must know beside its sums: answers that wait for control searches, warnings that did not hold. */
 async function describeProvisional(

@@ -21,6 +21,10 @@ export async function resumeRun(workplace: Workplace, runId: string, signal: Abo
   if (run.kind === 'import' || run.rosterId === null) {
     throw refuse(`${toRunId(run)} is an import; import the roster again instead`);
   }
+  if (run.kind === 'screen' && run.stage === 'started') {
+    // Whether a file was to be read first, and which list was to be compared, only its command says.
+    throw refuse(`${toRunId(run)} was not planned yet; start it again with the same command, which goes on with it`);
+  }
   const name = (await readRosterNames(workplace.database)).get(run.rosterId) ?? '';
   const roster = workplace.settings.rosters.find((candidate) => candidate.name === name);
   if (!roster && run.stage === 'started') {

@@ -26,10 +26,8 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
   const imbalances = [...findImbalances(counts, states, notSelected + overBudget), ...end.disagreements];
   if (imbalances.length > 0) return { state: 'unbalanced', reasons: imbalances };
   if (end.haltedBecause !== null) {
-    return {
-      state: 'stopped',
-      reasons: [`${end.haltedBecause}; ${describeRemaining(counts.remaining)} and the run can be resumed`],
-    };
+    const left = counts.inScope === 0 ? 'nothing was planned yet' : describeRemaining(counts.remaining);
+    return { state: 'stopped', reasons: [`${end.haltedBecause}; ${left} and the run can be resumed`] };
   }
   const reasons = [
     ...(end.canaries.failed > 0

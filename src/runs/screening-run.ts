@@ -6,8 +6,9 @@ import { readListCap } from '../store/list-caps.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
 import { noteRunKey } from '../store/run-keys.js';
 import { setRunAccount, setRunStage } from '../store/runs.js';
-import type { PlanSelection } from '../store/screening-plan.js';
+import { hasBegun, type PlanSelection } from '../store/screening-plan.js';
 import { openCanaries } from './canaries/open-canaries.js';
+import { closeDeadChecks } from './checks/close-dead-checks.js';
 import { findOtherList, forceListed } from './checks/force-listed.js';
 import { finishScreening } from './finish-screening.js';
 import { type OutageWatch, watchOutage } from './outages/outage-watch.js';
@@ -22,6 +23,7 @@ import { openImportedRoster, openRosterScope, type RosterScope } from './rosters
 import { screenTasks } from './searches/screen-tasks.js';
 import { findObstacle } from './session/find-obstacle.js';
 import { identifyAccount, toAssumedMode } from './session/identify-account.js';
+import { OtherAccount } from './session/other-account.js';
 import { recordKeys } from './session/record-keys.js';
 import { RunHalted } from './session/run-halted.js';
 import { type RunRequest, type RunSession, withLease, withRun } from './session/run-session.js';
@@ -57,19 +59,24 @@ export async function runScreening(
   if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(workplace, options.roster.name);
+  await closeDeadChecks(workplace);
   const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
     const outage = watchOutage(workplace, client, startedAt);
     try {
+      const screenAs = (standing: KeyStanding): Promise<RunSummary> =>
+        withRun(workplace, held, toRequest(workplace, options, scope, standing), async (session) => {
+          outage.nameRun(session.runId);
+          if (options.importFirst && session.run.stage === 'started') {
+            await importRoster(session, options.roster, scope.rosterId);
+          }
+          const part = { standing, rosterId: scope.rosterId, outage, ...options };
+          return finishScreening(session, await haltedOr(planAndScreen(session, client, part)));
+        });
       const standing = await askWhoseKey(workplace, scope, client, { outage, signal: held.signal });
-      const request = toRequest(workplace, options, scope, standing);
-      return await withRun(workplace, held, request, async (session) => {
-        outage.nameRun(session.runId);
-        if (options.importFirst && session.run.stage === 'started') {
-          await importRoster(session, options.roster, scope.rosterId);
-        }
-        await planOrResume(session, scope.rosterId, standing.plannedFor, client.keyFingerprint, options);
-        const part = { standing, rosterId: scope.rosterId, outage, ...options };
-        return finishScreening(session, await screenPlanned(session, client, part));
+      return await screenAs(standing).catch((error: unknown) => {
+        if (!(error instanceof OtherAccount)) throw error;
+        // Now that it is known whose key this is, the open run is not gone on with.
+        return screenAs({ ...standing, account: error.account, plannedFor: error.account });
       });
     } finally {
       outage.close();
@@ -135,15 +142,34 @@ function toRequest(
   return { organisation, rosterId, roster, kind, selection, mode: standing.mode, resumeOnly, findObstacle: findOurs };
 }
 
+/** What planning and searching need beside the session. */
+interface Part {
+  standing: KeyStanding;
+  rosterId: number;
+  outage: OutageWatch;
+  selection: PlanSelection;
+  becauseOf?: PublishedList | undefined;
+  maxSearches?: number | undefined;
+}
+
+/** Gives null when the plan has been worked through; throws RunHalted when the run has to stop early. */
+async function planAndScreen(session: RunSession, client: Client, part: Part): Promise<null> {
+  const { run, workplace } = session;
+  const isBegun = await hasBegun(workplace.database, run.runId);
+  // What has been done was done under the run's own account, and nobody says yet that the key is of another.
+  const accountId = isBegun ? run.accountId : (part.standing.plannedFor?.accountId ?? null);
+  await planOrResume(session, client, accountId, part);
+  await screenPlanned(session, client, { ...part, isBegun, accountId });
+  return null;
+}
+
 async function planOrResume(
   session: RunSession,
-  rosterId: number,
-  account: Account | null,
-  keyFingerprint: string,
-  { selection, becauseOf }: Pick<ScreeningOptions, 'selection' | 'becauseOf'>,
+  { keyFingerprint }: Client,
+  accountId: number | null,
+  { rosterId, selection, becauseOf }: Part,
 ): Promise<void> {
   const { run } = session;
-  const accountId = account?.accountId ?? null;
   await session.write(async (transaction) => {
     await setRunAccount(transaction, run.runId, accountId);
     await noteRunKey(transaction, run.runId, keyFingerprint, session.workplace.clock.now());
@@ -155,24 +181,20 @@ async function planOrResume(
   await planScreenings(session, { rosterId, accountId, selection });
 }
 
-/** What the paid part needs beside the session. */
-interface PaidPart {
-  standing: KeyStanding;
-  rosterId: number;
-  outage: OutageWatch;
-  selection: PlanSelection;
-  becauseOf?: PublishedList | undefined;
-  maxSearches?: number | undefined;
+/** What the paid part needs beside: for which account its plan was made, and whether any of it has been done. */
+interface PaidPart extends Part {
+  accountId: number | null;
+  isBegun: boolean;
 }
 
-/** The paid part: control searches, then the plan's; an outage is waited out. Gives why it stopped early, or null. */
-async function screenPlanned(session: RunSession, client: Client, part: PaidPart): Promise<RunHalted | null> {
+/** The paid part: control searches, then the plan's; an outage is waited out. */
+async function screenPlanned(session: RunSession, client: Client, part: PaidPart): Promise<void> {
   const { workplace, run, signal } = session;
   const { outage, maxSearches } = part;
   const patience = { clock: workplace.clock, outage, signal };
   const keys = recordKeys(session, client);
   const critical = watchCriticalChanges(session);
-  const work = async (): Promise<null> => {
+  try {
     const account = await settleAccount(session, client, part, patience);
     const listCap = await readListCap(workplace.database, account.accountId);
     const watched = { ...account, listCap };
@@ -183,33 +205,32 @@ async function screenPlanned(session: RunSession, client: Client, part: PaidPart
       await screenTasks({ client, account: watched, outage, ...allowance });
       await session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
     });
-    return null;
-  };
-  try {
-    return await haltedOr(work());
   } finally {
     await critical.close();
     await keys.close();
   }
 }
 
-/** The account, waited for when the service was out of reach; a plan made for another one is made anew. */
+/**
+ * The account, waited for when the service was out of reach; a plan made for another one is made anew. Throws OtherAccount when something
+ * has been done by then.
+ */
 async function settleAccount(
   session: RunSession,
   client: Client,
-  { standing, rosterId, ...options }: PaidPart,
+  part: PaidPart,
   patience: Patience,
 ): Promise<Account> {
-  const { account, plannedFor } = standing;
+  const { account } = part.standing;
   if (!(account instanceof RunHalted)) return account;
   if (account.code !== 'outage') throw account;
   const { value: settled } = await outlastOutage(patience, (signal) =>
     identifyAccount(session.workplace, session.organisation, client, signal),
   );
   requireBudget(session.workplace.settings, settled.isTest ? 'test' : 'live');
-  if (settled.accountId !== plannedFor?.accountId) {
-    await planOrResume(session, rosterId, settled, client.keyFingerprint, options);
-  }
+  if (settled.accountId === part.accountId) return settled;
+  if (part.isBegun) throw new OtherAccount(settled);
+  await planOrResume(session, client, settled.accountId, part);
   return settled;
 }
 

@@ -38,6 +38,8 @@ export interface Workplace {
   client: () => Client;
   clock: Clock;
   settings: RunSettings;
+  /** When the nightly rescreening starts next, where the configuration says so; null where it never does. */
+  nextRescreening?: (() => Date | null) | undefined;
   /** SHA-256 (hex) of the settings that shape results, secrets left out. */
   settingsDigest: string;
   /** Who we are to other processes: host, pid and a random part. */

@@ -4,8 +4,10 @@ import type { ScreeningSettings } from './settings.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
-/** A night that starts a little earlier than the last one must still find everybody due. */
+/** What a night may start earlier or later than the last one. */
 const graceMs = hourMs;
+/** A run that is to start at once is this one. */
+const soonestNextMs = 60 * 1_000;
 
 /** How often each risk tier is screened, and why less than daily where it is. */
 export interface Cadence {
@@ -32,6 +34,8 @@ export interface TierDue {
   judgedAt: Date;
   /** Who was screened in a run that began at or before this is due. */
   dueBefore: Date;
+  /** Whose last screening is at or before this has no valid one: the cadence has passed, and an hour for a night that starts late. */
+  staleBefore: Date;
   /** Whose last valid screening is at or before this is overdue: twice the cadence has passed. */
   overdueBefore: Date;
   /** Over how many nights the customers of the tier are spread. */
@@ -44,12 +48,15 @@ export interface TierDue {
 const tiers: readonly RiskTier[] = ['high', 'medium', 'low'];
 
 /**
- * When each tier is due now. A cadence of two days or more assumes a run every 24 hours: a customer is due when the next run would come
- * later than its cadence and an hour allow, and each is due once per cadence in a night of its own, so that no night has them all.
+ * When each tier is due now: a customer is due when the next run would come later than its cadence and an hour allow. Where nobody says when
+ * that is (`nextRunAt`), it is taken to come in 24 hours, but nobody is due before two thirds of the cadence have passed, so that a
+ * second run in the daytime does not ask about everybody again. Within a cadence of two days or more each customer is also due once in a
+ * night of its own, so that no night has them all.
  */
-export function listTierDues({ hours }: Cadence, now: Date): readonly TierDue[] {
+export function listTierDues({ hours }: Cadence, now: Date, nextRunAt: Date | null = null): readonly TierDue[] {
   const nowMs = now.getTime();
   const night = Math.floor(nowMs / dayMs);
+  const untilNextMs = nextRunAt === null ? 0 : nextRunAt.getTime() - nowMs;
   return tiers.map((tier, place) => {
     const cadenceMs = hours[tier] * hourMs;
     const nights = Math.max(1, Math.floor((cadenceMs + graceMs) / dayMs));
@@ -58,7 +65,8 @@ export function listTierDues({ hours }: Cadence, now: Date): readonly TierDue[] 
       place,
       cadenceMs,
       judgedAt: now,
-      dueBefore: new Date(nowMs - toDueAgeMs(cadenceMs)),
+      dueBefore: new Date(nowMs - toDueAgeMs(cadenceMs, untilNextMs)),
+      staleBefore: new Date(nowMs - cadenceMs - graceMs),
       overdueBefore: new Date(nowMs - 2 * cadenceMs),
       nights,
       tonight: night % nights,
@@ -68,7 +76,9 @@ export function listTierDues({ hours }: Cadence, now: Date): readonly TierDue[] 
 }
 
 /** The age at which a screening is due again. */
-function toDueAgeMs(cadenceMs: number): number {
-  const nightlyMs = Math.max(Math.min(cadenceMs, dayMs) - graceMs, 0);
-  return Math.max(nightlyMs, cadenceMs + graceMs - dayMs);
+function toDueAgeMs(cadenceMs: number, untilNextMs: number): number {
+  const isKnown = untilNextMs > soonestNextMs;
+  const lastChanceMs = cadenceMs + graceMs - (isKnown ? untilNextMs : dayMs);
+  // Whatever comes next, a night that starts a little early finds everybody due.
+  return Math.min(Math.max(lastChanceMs, isKnown ? graceMs : (cadenceMs * 2) / 3), Math.max(cadenceMs - graceMs, 0));
 }

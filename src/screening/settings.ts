@@ -18,7 +18,7 @@ const cadenceSettingsSchema = z.strictObject({
 /** Whom a run asks about, and when anew. */
 export const screeningSettingsSchema = z
   .strictObject({
-    /** A customer is due again this long after its last valid screening, less an hour of grace for a late or early start. */
+    /** A customer is due when the next run would come later than this after its last valid screening, and an hour. */
     cadenceHours: z.number().positive().default(hoursPerDay),
     /** The same by risk tier; a tier longer than a day needs the written reason. */
     cadence: cadenceSettingsSchema.optional(),

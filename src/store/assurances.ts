@@ -66,6 +66,11 @@ export async function insertAssurance(
   );
 }
 
+/** Notes which share of a sample must be found, or null for none. */
+export async function setLeastShare(transaction: Queryable, runId: number, atLeast: number | null): Promise<void> {
+  await transaction.execute('update assurance set at_least = $2 where run_id = $1', [runId, atLeast]);
+}
+
 /** Keeps what came of the search for one name. */
 export async function saveAssuranceItem(
   transaction: Queryable,

@@ -9,12 +9,6 @@ import { isPendingSql } from './unconfirmed-answers.js';
 const standings = ['never', 'changed', 'overdue', 'valid'] as const;
 export type CoverageStanding = (typeof standings)[number];
 
-/** What coverage is measured by: who counts and when each tier's answers are too old. */
-export interface CoverageInput extends PlanInput {
-  /** Answers at or before this are too old, in the order of `tiers`. */
-  staleBefore: readonly Date[];
-}
-
 /** Customers of one tier, standing, state and last failure. */
 export interface CoverageGroup {
   tier: 'high' | 'medium' | 'low';
@@ -56,12 +50,8 @@ const uncoveredRow = z.object({
  * SQL that gives each customer in scope once, in the worst standing and state of its parties. An answer that waits for
  * control searches does not count yet, the one before it does; failures are looked for in the roster's last three plans.
  */
-function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindings>, input: CoverageInput): string {
-  const limits = input.tiers.map(({ tier: name, place }, index) => ({
-    tier: name,
-    place,
-    stale: input.staleBefore[index],
-  }));
+function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindings>, input: PlanInput): string {
+  const limits = input.tiers.map(({ tier: name, place, staleBefore: stale }) => ({ tier: name, place, stale }));
   return `
   judged as materialized (${judgedPartiesSql({ bind, ...bindings }, { ...input, selection: 'due' })}),
   failure as (
@@ -121,7 +111,7 @@ function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindin
 const standingSql = `(array['${standings.join("', '")}'])[standing]`;
 
 /** Counts the customers in scope of a roster by tier, standing, state and last failure. */
-export async function readCoverage(database: Queryable, input: CoverageInput): Promise<readonly CoverageGroup[]> {
+export async function readCoverage(database: Queryable, input: PlanInput): Promise<readonly CoverageGroup[]> {
   const bindings = openBindings();
   return database.query(
     groupRow,
@@ -138,7 +128,7 @@ export async function readCoverage(database: Queryable, input: CoverageInput): P
 /** The customers whose screening does not hold, the worst first: never screened, then changed, then by age; `limit` of them. */
 export async function listUncovered(
   database: Queryable,
-  input: CoverageInput,
+  input: PlanInput,
   limit: number,
 ): Promise<readonly UncoveredCustomer[]> {
   const bindings = openBindings();

@@ -65,6 +65,30 @@ export async function findUnsentRuns(database: Queryable): Promise<readonly RunR
   );
 }
 
+/**
+ * The runs of a roster under an account whose plans were left before they were worked through, since one of them last came to its end:
+ * what remains of them is planned anew. `before` is the run that asks; null for one that is not begun.
+ */
+export async function findLeftRuns(
+  database: Queryable,
+  scope: { rosterId: number; accountId: number | null },
+  before: number | null,
+): Promise<readonly number[]> {
+  const rows = await database.query(
+    z.object({ runId: z.number() }),
+    `with screening_run as (
+       select run_id, state from run
+       where roster_id = $1 and account_id = $2 and kind in ('screen', 'rescreen', 'onboard') and ($3::bigint is null or run_id < $3)
+     )
+     select run_id as "runId" from screening_run
+     where state in ('running', 'stopped', 'abandoned')
+       and run_id > coalesce((select max(run_id) from screening_run where state in ('complete', 'incomplete')), 0)
+     order by run_id`,
+    [scope.rosterId, scope.accountId, before],
+  );
+  return rows.map(({ runId }) => runId);
+}
+
 /** When a run last saved anything. */
 export async function readLastActivity(database: Queryable, run: RunRow): Promise<Date> {
   const rows = await database.query(

@@ -1,3 +1,4 @@
+import type { TierDue } from '../screening/cadence.js';
 import type { Bindings } from './bindings.js';
 import { type PlanInput, planReasons } from './plan-input.js';
 
@@ -38,37 +39,58 @@ const hasChangedFacts = `
 /** A night of its own for each request within so many: by the golden ratio, which spreads numbers in a row most evenly. */
 const nightOfRequest = `(party.request_id % 2147483648) * 2654435761 % 4294967296 * tier.nights / 4294967296`;
 
-/** What the plan knows of each tier, as rows. */
-const tierRows = (values: string): string => `
+const toTierRows = (values: string): string => `
   select * from jsonb_to_recordset(${values}) as tier (
-    tier text, place integer, cadence interval, judged_at timestamptz, due_before timestamptz, overdue_before timestamptz, nights integer, tonight integer,
-    night_began timestamptz
+    tier text, place integer, cadence interval, judged_at timestamptz, due_before timestamptz, stale_before timestamptz, overdue_before timestamptz,
+    nights integer, tonight integer, night_began timestamptz
   )`;
 
-const toTierValues = ({ tiers }: PlanInput): string =>
+const toTierValues = (tiers: readonly TierDue[]): string =>
   JSON.stringify(
-    tiers.map(({ tier, place, cadenceMs, judgedAt, dueBefore, overdueBefore, nights, tonight, nightBeganAt }) => ({
-      tier,
-      place,
-      cadence: `${cadenceMs} milliseconds`,
-      judged_at: judgedAt,
-      due_before: dueBefore,
-      overdue_before: overdueBefore,
-      nights,
-      tonight,
-      night_began: nightBeganAt,
-    })),
+    tiers.map(
+      ({ tier, place, cadenceMs, judgedAt, dueBefore, staleBefore, overdueBefore, nights, tonight, nightBeganAt }) => ({
+        tier,
+        place,
+        cadence: `${cadenceMs} milliseconds`,
+        judged_at: judgedAt,
+        due_before: dueBefore,
+        stale_before: staleBefore,
+        overdue_before: overdueBefore,
+        nights,
+        tonight,
+        night_began: nightBeganAt,
+      }),
+    ),
   );
 
 /**
+ * SQL that joins why a party was to be asked about by a run that was left before it did so, or before control searches confirmed the answer;
+ * null for one that was answered since.
+ */
+function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string {
+  if (leftRuns.length === 0) return 'cross join (select null::text as reason) left_over';
+  return `
+  left join lateral (
+    select min(remaining.plan_reason) as reason from screening remaining
+    where remaining.run_id = any (${bind([...leftRuns], 'bigint[]')}) and remaining.party_id = party.party_id
+      and (remaining.outcome = 'remaining' or remaining.outcome = 'failed' and remaining.outcome_reason = 'not_confirmed')
+      and coalesce(state.run_id < remaining.run_id, true)
+  ) left_over on true`;
+}
+
+/** SQL for what the plan knows of each tier, one row each, for a join. */
+export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): string =>
+  toTierRows(bind(toTierValues(tiers), 'text::jsonb'));
+
+/**
  * SQL that gives each party in scope with the one reason to ask about it: `forced` by a published list or a person, else the first that
- * holds of the plan's reasons, else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
+ * holds of the plan's reasons, else that of a run that was left before it asked (`is_left` says whether there is one), else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
  * does not push those at its end past the next one.
  */
 export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
   const { bind } = bindings;
   return `
-  select party.party_id, party.customer_id, party.request_id, customer.version, tier.place, tier.due_before, state.screened_at,
+  select party.party_id, party.customer_id, party.request_id, customer.version, tier.place, tier.due_before, tier.stale_before, state.screened_at,
     extract(epoch from tier.judged_at - state.screened_at) / extract(epoch from tier.cadence) as age,
     case
       when forced.party_id is not null then 'forced'
@@ -79,15 +101,17 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
       when least(state.screened_at, origin.started_at) <= tier.due_before then 'cadence'
       when tier.nights > 1 and least(state.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
       when ${bind(input.selection, 'text')} = 'all' then 'forced'
-      else 'not_due'
-    end as reason
+      else coalesce(left_over.reason, 'not_due')
+    end as reason,
+    left_over.reason is not null as is_left
   from customer
   join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
-  join (${tierRows(bind(toTierValues(input), 'text::jsonb'))}) tier on tier.tier = coalesce(version.risk_tier, 'high')
+  join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
   join party on party.customer_id = customer.customer_id and party.is_current
   left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = party.party_id
   left join run origin on origin.run_id = state.run_id
   left join forced_screening forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
+  ${leftReasonSql(bindings, input.leftRuns)}
   where ${inScopeSql(bindings, input)}`;
 }
 

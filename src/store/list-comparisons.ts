@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RunKind } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
 
 /** A published list as it was read. */
@@ -81,6 +82,50 @@ export async function readListComparison(database: Queryable, runId: number): Pr
     [runId],
   );
   return row ?? null;
+}
+
+/** A list with which a run was to compare the customers, and did not. */
+export interface UncomparedList {
+  file: string;
+  /** The run that was given up. */
+  runId: number;
+  kind: RunKind;
+  startedAt: Date;
+}
+
+const uncomparedRow: z.ZodType<UncomparedList> = z.object({
+  file: z.string(),
+  runId: z.number(),
+  kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure']),
+  startedAt: z.date(),
+});
+
+/**
+ * The lists that earlier runs of the roster were given up with before they had compared them with the customers, as far as no run has
+ * compared them since, and somebody in this run's plan has not been asked about since.
+ */
+export async function findUncomparedLists(database: Queryable, runId: number): Promise<readonly UncomparedList[]> {
+  return database.query(
+    uncomparedRow,
+    `select noted.file, earlier.run_id as "runId", earlier.kind, earlier.started_at as "startedAt"
+     from run ours
+     join run earlier on earlier.roster_id = ours.roster_id and earlier.mode = ours.mode and earlier.run_id < ours.run_id
+       and earlier.state = 'abandoned'
+     join list_comparison noted on noted.run_id = earlier.run_id and noted.compared_at is null
+     where ours.run_id = $1
+       and not exists (
+         select from list_comparison compared join run later on later.run_id = compared.run_id
+         where later.roster_id = ours.roster_id and later.mode = ours.mode and later.run_id > earlier.run_id
+           and compared.digest = noted.digest and compared.compared_at is not null
+       )
+       and exists (
+         select from screening
+         left join party_state state on state.account_id = ours.account_id and state.party_id = screening.party_id
+         where screening.run_id = ours.run_id and coalesce(state.screened_at < earlier.started_at, true)
+       )
+     order by earlier.run_id`,
+    [runId],
+  );
 }
 
 /** The first so many customers whom a run was forced to ask about, and why. */

@@ -36,6 +36,8 @@ export interface PlanInput {
   tiers: readonly TierDue[];
   /** Customers absent from all accepted snapshots of so many days have left; an open hit keeps them. */
   leaveAfterDays: number;
+  /** Runs that were left before their end: what remains of their plans is asked about whatever is selected. */
+  leftRuns: readonly number[];
   /** Null: nothing is used again. */
   reuse: ReuseInput | null;
   /** Null: nothing limits the plan. */

@@ -1,5 +1,6 @@
 import type { Bindings } from './bindings.js';
 import { judgedPartiesSql, searchOrderSql } from './judged-parties.js';
+import { knownAnswersSql, newestAnswerFirst } from './known-answers.js';
 import type { PlanAllowance, PlanInput, PlanSelection, ReuseInput } from './plan-input.js';
 
 // Windows and no joins between the parts: their sizes cannot be foreseen, and a wrong guess would join row against row.
@@ -11,44 +12,45 @@ const selectedReasons: Readonly<Partial<Record<PlanSelection, string>>> = {
 };
 
 /**
- * Each party with whether the selection wants it, and the place of its search. A customer that is wanted for one of its parties is asked
- * about with all that are due: what is said of half a customer says nothing.
+ * Each party with whether the selection wants it, and the place of its search; it also wants whom a run that was given up has left. A
+ * customer that is wanted for one of its parties is asked about with all that are due: what is said of half a customer says nothing.
  */
 function wantedSql({ selection }: PlanInput, judged: string): string {
   const reasons = selectedReasons[selection];
-  const isSelected = reasons === undefined ? '' : `and bool_or(reason in ${reasons}) over (partition by customer_id)`;
+  const isSelected =
+    reasons === undefined ? '' : `and bool_or(is_left or reason in ${reasons}) over (partition by customer_id)`;
   return `
   select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason,
     reason <> 'not_due' ${isSelected} as is_wanted,
+    reason = 'not_due' or reason = 'cadence' and screened_at > stale_before as is_valid,
     case when reason <> 'not_due' then ${searchOrderSql} end as search_order
   from (${judged}) judged`;
 }
 
 /**
- * Each wanted party with whether it is answered already: its request has a valid answer on this account, young enough for the settings and
- * for its own cadence, from a run that came to its end. Where one party of a request has to be asked about, the others share that search.
+ * Each wanted party with whether it is answered already: the newest answer to its request on this account may be used again and is young
+ * enough for the settings and for its own cadence. Where one party of a request has to be asked about, the others share that search.
  */
-function reusedSql({ bind }: Bindings, accountId: number | null, reuse: ReuseInput): string {
+function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInput): string {
   return `
   select *,
     is_wanted and bool_and(
-      not is_wanted or (reason <> 'forced' and response_id is not null and answered_at > due_before)
+      not is_wanted or (reason <> 'forced' and coalesce(is_usable, false) and answered_at > due_before)
     ) over (partition by request_id) as is_reused
   from (
-    select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason, is_wanted, search_order,
+    select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason, is_wanted, is_valid, search_order,
       first_value(response_id) over newest as response_id,
       first_value(answered_run_id) over newest as answered_run_id,
-      first_value(answered_at) over newest as answered_at
+      first_value(answered_at) over newest as answered_at,
+      first_value(is_usable) over newest as is_usable
     from (
-      select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at from wanted
+      select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at, null::boolean as is_usable
+      from wanted
       union all
-      select null, null, state.request_id, null, null, null, null, null, null, null, null, state.response_id, state.run_id, state.screened_at
-      from party_state state
-      join run answering on answering.run_id = state.run_id and answering.state in ('complete', 'incomplete')
-      where state.account_id = ${bind(accountId, 'bigint')} and state.screened_at > ${bind(reuse.answeredAfter, 'timestamptz')}
-        and state.settings_digest = ${bind(reuse.settingsDigest, 'text')}
+      select null, null, request_id, null, null, null, null, null, null, null, null, null, response_id, answered_run_id, answered_at, is_usable
+      from (${knownAnswersSql(bindings, accountId, reuse)}) known
     ) beside
-    window newest as (partition by request_id order by answered_at desc nulls last, response_id)
+    window newest as (partition by request_id order by ${newestAnswerFirst})
   ) answered
   where party_id is not null`;
 }
@@ -106,7 +108,7 @@ export function planSql(bindings: Bindings, input: PlanInput): string {
       case
         when is_over_budget then 'over_budget'
         when is_wanted then null
-        when reason = 'not_due' then 'not_due'
+        when is_valid then 'not_due'
         else 'not_selected'
       end as outcome_reason
     from afforded

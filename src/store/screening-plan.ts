@@ -40,14 +40,15 @@ export async function fixScope(transaction: Queryable, runId: number, input: Pla
   );
 }
 
-/** Whether anything of a run's plan has been done. */
-export async function hasOutcomes(database: Queryable, runId: number): Promise<boolean> {
+/** Whether anything of a run's plan has been done, or any call was made for it. */
+export async function hasBegun(database: Queryable, runId: number): Promise<boolean> {
   const rows = await database.query(
-    z.object({ done: z.boolean() }),
-    `select exists (select from screening where run_id = $1 and outcome in ('screened', 'reused', 'failed')) as done`,
+    z.object({ begun: z.boolean() }),
+    `select exists (select from search_attempt where run_id = $1 and outcome <> 'not_sent')
+       or exists (select from screening where run_id = $1 and outcome in ('screened', 'reused', 'failed')) as begun`,
     [runId],
   );
-  return firstRow(rows, 'screening').done;
+  return firstRow(rows, 'screening').begun;
 }
 
 /** Takes a plan back of which nothing has been done. */

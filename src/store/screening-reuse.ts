@@ -1,5 +1,10 @@
 import { z } from 'zod';
+import type { TierDue } from '../screening/cadence.js';
+import { openBindings } from './bindings.js';
 import type { Database, Queryable } from './database.js';
+import { tierRowsSql } from './judged-parties.js';
+import { knownAnswersSql, newestAnswerFirst } from './known-answers.js';
+import type { ReuseInput } from './plan-input.js';
 
 /** A planned party whose request has been answered already. */
 export interface ReusableScreening {
@@ -20,21 +25,48 @@ const reusableRow = z
     }),
   );
 
-/** Whose planned search an answer stands in for that came after this instant, in chunks, read from one snapshot. */
+/**
+ * Whose planned search an answer still stands in for, in chunks, read from one snapshot: nothing else has been answered to the request since
+ * the plan was made, the answer is young enough for the settings and for the cadence, and all of the request's parties can do with it.
+ */
 export function readReusable(
   database: Database,
-  runId: number,
-  answeredAfter: Date,
+  run: { runId: number; accountId: number },
+  { reuse, tiers }: { reuse: ReuseInput; tiers: readonly TierDue[] },
   chunkSize: number,
 ): AsyncIterable<ReusableScreening[]> {
+  const bindings = openBindings();
+  const runId = bindings.bind(run.runId, 'bigint');
   return database.cursor(
     reusableRow,
-    `select reuse.party_id, screening.request_id, screening.customer_version, reuse.response_id
-     from screening_reuse reuse
-     join screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
-     where reuse.run_id = $1 and reuse.answered_at > $2
-     order by reuse.party_id`,
-    [runId, answeredAfter],
+    `with planned as materialized (
+       select reuse.party_id, screening.request_id, screening.customer_version, reuse.response_id, reuse.answered_at, tier.due_before
+       from screening_reuse reuse
+       join screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
+       join party on party.party_id = reuse.party_id
+       join customer_version version on version.customer_id = party.customer_id and version.version = screening.customer_version
+       join (${tierRowsSql(bindings, tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
+       where reuse.run_id = ${runId}
+     ),
+     newest as materialized (
+       select distinct on (request_id) request_id, response_id, is_usable
+       from (${knownAnswersSql(bindings, run.accountId, reuse)}) known
+       where request_id in (select request_id from planned)
+       order by request_id, ${newestAnswerFirst}
+     )
+     select party_id, request_id, customer_version, response_id
+     from (
+       select planned.*,
+         bool_and(
+           coalesce(newest.is_usable and newest.response_id = planned.response_id, false)
+             and planned.answered_at > planned.due_before
+             and planned.answered_at > ${bindings.bind(reuse.answeredAfter, 'timestamptz')}
+         ) over (partition by planned.request_id) as holds
+       from planned left join newest on newest.request_id = planned.request_id
+     ) judged
+     where holds
+     order by party_id`,
+    bindings.values,
     chunkSize,
   );
 }

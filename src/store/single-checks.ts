@@ -61,6 +61,32 @@ export async function finishCheck(transaction: Queryable, runId: number, outcome
   );
 }
 
+/** Keeps that a check came to no answer, unless one is kept already. */
+export async function failOpenCheck(transaction: Queryable, runId: number, code: string, endedAt: Date): Promise<void> {
+  await transaction.execute(
+    `update single_check set outcome = 'not_answered', outcome_reason = $2, ended_at = $3
+     where run_id = $1 and outcome = 'in_progress'`,
+    [runId, code, endedAt],
+  );
+}
+
+/** The checks that say they are running while nobody holds a lease for them any more, those of one lease only where it is named. */
+export async function findDeadChecks(
+  database: Queryable,
+  leaseKey: string | null = null,
+): Promise<readonly { runId: number; leaseKey: string }[]> {
+  return database.query(
+    z.object({ runId: z.number(), leaseKey: z.string() }),
+    `select run.run_id as "runId", run.lease_key as "leaseKey"
+     from run left join lease using (lease_key)
+     where run.kind = 'check' and run.state = 'running' and (
+       lease.epoch is null or lease.epoch <> run.epoch or lease.expires_at <= clock_timestamp()
+     ) and ($1::text is null or lease_key = $1)
+     order by run.run_id`,
+    [leaseKey],
+  );
+}
+
 const checkRow: z.ZodType<StoredCheck> = z.object({
   type: z.enum(['person', 'entity']),
   name: z.string(),

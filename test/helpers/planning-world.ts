@@ -92,7 +92,16 @@ export function buildPlanInput(
 ): PlanInput {
   const { cadence, ...others } = changes;
   return {
-    ...{ runId: 3, rosterId: 1, accountId: 1, selection: 'due', leaveAfterDays: 7, reuse: null, allowance: null },
+    ...{
+      runId: 3,
+      rosterId: 1,
+      accountId: 1,
+      selection: 'due',
+      leaveAfterDays: 7,
+      leftRuns: [],
+      reuse: null,
+      allowance: null,
+    },
     tiers: listTierDues(toCadence({ cadenceHours: 24, cadence }), now),
     ...others,
   };

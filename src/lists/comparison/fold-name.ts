@@ -58,8 +58,11 @@ function splitWord(word: string): readonly NameToken[] {
     });
 }
 
+/** One sound in two letters. */
+const greekU = /ο[υύ]/giu;
+
 const toAscii = (word: string): string =>
-  anyAscii(word.normalize('NFKD').replace(/\p{M}/gu, dropAccent))
+  anyAscii(word.replace(greekU, 'u').normalize('NFKD').replace(/\p{M}/gu, dropAccent))
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '');
 

@@ -25,9 +25,6 @@ const leastWeight = 0.15;
 const leastShare = 0.4;
 /** Names of different types have to agree almost wholly, so both must share this much. */
 const leastShareOfOtherType = 0.5;
-/** Words in a larger share of the spellings find nobody by themselves, unless a name has no others. */
-const commonShare = 0.02;
-const fewSpellings = 50;
 const mostNeighbours = 3;
 const longestJoined = 24;
 
@@ -86,21 +83,16 @@ export class NameIndex {
 
   #findCandidates(asked: WeighedName<AskedPiece>, type: PartyType): readonly ListedSpelling[] {
     const touched: number[] = [];
-    const gather = (mostSpellings: number): void => {
-      for (const { likeIds } of asked.pieces) {
-        for (const [id, likeness] of likeIds) {
-          const places = this.#standsIn[id] ?? [];
-          if (places.length > mostSpellings) continue;
-          const share = likeness * this.#weighId(id);
-          for (const at of places) {
-            if (this.#found[at] === 0) touched.push(at);
-            this.#found[at] = (this.#found[at] ?? 0) + share;
-          }
+    // Common words too: a name may have no others, and what else of it is on the list may be somebody else's.
+    for (const { likeIds } of asked.pieces) {
+      for (const [id, likeness] of likeIds) {
+        const share = likeness * this.#weighId(id);
+        for (const at of this.#standsIn[id] ?? []) {
+          if (this.#found[at] === 0) touched.push(at);
+          this.#found[at] = (this.#found[at] ?? 0) + share;
         }
       }
-    };
-    gather(Math.max(fewSpellings, this.#spellings.length * commonShare));
-    if (touched.length === 0) gather(Number.POSITIVE_INFINITY);
+    }
     const own = sum(asked.weights);
     const candidates = touched.flatMap((at) => {
       const spelling = this.#spellings[at];

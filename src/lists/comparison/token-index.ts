@@ -1,5 +1,6 @@
 import { isWithinEdits } from './edit-distance.js';
 import type { NameToken } from './fold-name.js';
+import { isSameInConsonants, toBareSkeleton } from './token-sound.js';
 
 /** How alike two words are, by what they have in common; short words that merely sound alike are many. */
 const likenesses = {
@@ -10,6 +11,7 @@ const likenesses = {
   shortEdit: 0.7,
   vowelless: 0.95,
   shortVowelless: 0.85,
+  bareVowelless: 0.8,
   skeleton: 0.75,
   twoEdits: 0.7,
 };
@@ -18,6 +20,8 @@ const shortestEdited = 4;
 const shortestEditedSurely = 5;
 const shortestEditedTwice = 8;
 const shortestVowelless = 2;
+const vowels = /[aeiou]/;
+const shortestBare = 3;
 const shortestSkeleton = 4;
 const shortestJoinedSkeleton = 5;
 const maxRemembered = 100_000;
@@ -30,6 +34,9 @@ export class TokenIndex {
   readonly #bySkeleton = new Map<string, number[]>();
   /** Sounds with one letter taken out: two words that share one are at most two edits apart. */
   readonly #byShortened = new Map<string, number[]>();
+  /** Consonants without b, p, f and v: all words, and those of scripts without vowels. */
+  readonly #byBare = new Map<string, number[]>();
+  readonly #byBareVowelless = new Map<string, number[]>();
   readonly #isSingle = new Set<number>();
   readonly #remembered = new Map<string, ReadonlyMap<number, number>>();
 
@@ -40,7 +47,10 @@ export class TokenIndex {
     if (known === undefined) {
       this.#byText.set(token.text, id);
       push(this.#bySound, token.sound, id);
-      if (token.skeleton.length >= shortestVowelless) push(this.#bySkeleton, token.skeleton, id);
+      if (token.skeleton !== '') push(this.#bySkeleton, token.skeleton, id);
+      const bare = toBareSkeleton(token.sound);
+      push(this.#byBare, bare, id);
+      if (token.isVowelless) push(this.#byBareVowelless, bare, id);
     }
     if (!isJoined && !this.#isSingle.has(id)) {
       this.#isSingle.add(id);
@@ -83,17 +93,33 @@ export class TokenIndex {
     const soundLikeness = token.sound.length < shortestSound ? likenesses.shortSound : likenesses.sound;
     for (const id of this.#bySound.get(token.sound) ?? []) note(id, soundLikeness);
     for (const id of this.#bySkeleton.get(token.skeleton) ?? []) note(id, this.#judgeSkeleton(token, id, isJoined));
+    const alsoBare = token.isVowelless ? this.#byBare : this.#byBareVowelless;
+    if (alsoBare.size > 0) {
+      for (const id of alsoBare.get(toBareSkeleton(token.sound)) ?? []) note(id, this.#judgeBare(token, id));
+    }
     if (!isJoined) for (const id of this.#findEdited(token)) note(id, this.#judgeEdits(token, id));
     return found;
   }
 
-  #judgeSkeleton({ skeleton, isVowelless }: NameToken, id: number, isJoined: boolean): number {
-    if (isVowelless || this.#tokens[id]?.isVowelless) {
-      return skeleton.length > shortestVowelless ? likenesses.vowelless : likenesses.shortVowelless;
+  #judgeSkeleton(token: NameToken, id: number, isJoined: boolean): number {
+    const { skeleton } = token;
+    const other = this.#tokens[id];
+    if (token.isVowelless || other?.isVowelless) {
+      if (skeleton.length > shortestVowelless) return likenesses.vowelless;
+      if (skeleton.length === shortestVowelless) return likenesses.shortVowelless;
+      // A single consonant is not enough: the long vowels, which are written, have to be there as well.
+      const [written, whole] = token.isVowelless ? [token.sound, other?.sound] : [other?.sound, token.sound];
+      return written !== undefined && isWithoutVowels(written, whole ?? '') ? likenesses.shortVowelless : 0;
     }
     return skeleton.length >= (isJoined || !this.#isSingle.has(id) ? shortestJoinedSkeleton : shortestSkeleton)
       ? likenesses.skeleton
       : 0;
+  }
+
+  #judgeBare({ sound }: NameToken, id: number): number {
+    const other = this.#tokens[id]?.sound ?? '';
+    const consonants = Math.min(countConsonants(sound), countConsonants(other));
+    return consonants >= shortestBare && isSameInConsonants(sound, other) ? likenesses.bareVowelless : 0;
   }
 
   #findEdited({ sound }: NameToken): ReadonlySet<number> {
@@ -121,6 +147,18 @@ function push(map: Map<string, number[]>, key: string, id: number): void {
   const ids = map.get(key);
   if (ids) ids.push(id);
   else map.set(key, [id]);
+}
+
+const countConsonants = (sound: string): number => sound.replace(/[aeiou]/g, '').length;
+
+/** Whether a word of two letters at least is another one with nothing but vowels left out. */
+function isWithoutVowels(written: string, whole: string): boolean {
+  let at = 0;
+  for (const letter of whole) {
+    if (letter === written[at]) at += 1;
+    else if (!vowels.test(letter)) return false;
+  }
+  return at === written.length && written.length > 1;
 }
 
 function shorten(sound: string): ReadonlySet<string> {

@@ -4,14 +4,12 @@ import { toMatchSet } from '../../matches/to-match-set.js';
 import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { ScreeningRequest } from '../../roster/screening-request.js';
 import { ensureRequests } from '../../store/canary-outcomes.js';
-import type { Queryable } from '../../store/database.js';
-import { readRun } from '../../store/find-runs.js';
 import { readListCap } from '../../store/list-caps.js';
 import type { Account } from '../../store/organisations.js';
 import { saveResponses } from '../../store/responses.js';
 import { noteRunKey } from '../../store/run-keys.js';
-import { closeRun, setRunAccount } from '../../store/runs.js';
-import { type CheckOutcome, finishCheck, insertCheck, readCheck, type StoredCheck } from '../../store/single-checks.js';
+import { setRunAccount } from '../../store/runs.js';
+import { type CheckOutcome, finishCheck, insertCheck } from '../../store/single-checks.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import { searchBesidePlan } from '../ledger/search-beside-plan.js';
 import { hasCaps } from '../planning/read-budget.js';
@@ -22,10 +20,10 @@ import { recordKeys } from '../session/record-keys.js';
 import { RunHalted } from '../session/run-halted.js';
 import { openOrganisation, type RunSession, withRun } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
-import { addUpSearches } from './add-up-searches.js';
 import { type Question, toCheckedRequest } from './check-question.js';
 import { type CheckResult, showCheck } from './check-result.js';
-import { describeControls, judgeControls } from './judge-controls.js';
+import { closeDeadChecks } from './close-dead-checks.js';
+import { endCheck } from './end-check.js';
 import { limitWait } from './limit-wait.js';
 import { withFreeLease } from './with-free-lease.js';
 
@@ -51,6 +49,7 @@ export async function runCheck(workplace: Workplace, question: Question, signal:
   const mode = toAssumedMode(client);
   if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
   const organisation = await openOrganisation(workplace);
+  await closeDeadChecks(workplace);
   const leaseKeys = Array.from({ length: mostAtOnce }, (_, slot) => `check/${organisation.name}/${slot + 1}`);
   const halted = await withFreeLease(workplace, leaseKeys, signal, (held) => {
     const run = { organisation, kind: 'check', rosterId: null, roster: null, mode, selection: null } as const;
@@ -135,40 +134,12 @@ async function saveAnswer(
   });
 }
 
-/** Closes the run. A check is asked again rather than resumed, so none is left `stopped`. */
+/** Closes the run; gives why it had to stop early, or null. */
 async function closeCheck(session: RunSession, halted: RunHalted | null): Promise<RunHalted | null> {
   const { workplace, run, runId } = session;
-  const { state, reasons } = await session.write(async (transaction) => {
-    const finishedAt = workplace.clock.now();
-    if (halted) {
-      await finishCheck(transaction, run.runId, { kind: 'not_answered', reason: halted.code, endedAt: finishedAt });
-    }
-    const check = await readCheck(transaction, run.runId);
-    const responseIds = check?.responseId ? [check.responseId] : [];
-    const sums = await addUpSearches(transaction, run.runId, { made: 1, responseIds });
-    const reasons =
-      responseIds.length > 0
-        ? await findDoubts(transaction, run.runId, check)
-        : [halted?.message ?? `the service gave no valid answer: ${check?.outcomeReason ?? 'unknown'}`];
-    const state = reasons.length === 0 ? 'complete' : 'incomplete';
-    await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums });
-    return { state, reasons } as const;
-  });
+  const { state, reasons } = await session.write((transaction) =>
+    endCheck(transaction, run.runId, halted, workplace.clock.now()),
+  );
   workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state, reasons });
   return halted;
-}
-
-/** With a live key no hit says little unless control searches have shown lately that the service finds whom it must find. */
-async function findDoubts(
-  transaction: Queryable,
-  runId: number,
-  check: StoredCheck | null,
-): Promise<readonly string[]> {
-  const run = await readRun(transaction, runId);
-  if (run?.mode !== 'live' || check?.verdict === 'open_hit') return [];
-  const controls = await judgeControls(transaction, run.accountId, check?.endedAt ?? run.startedAt);
-  if (controls.verdict === 'hold') return [];
-  return [
-    `nothing shows that the service would have found a listed party: control searches: ${describeControls(controls)}`,
-  ];
 }

@@ -3,20 +3,16 @@ import type { RiskTier } from '../../roster/customer.js';
 import { listTierDues, toCadence } from '../../screening/cadence.js';
 import {
   type CoverageGroup,
-  type CoverageInput,
   findCoverageAccount,
   listUncovered,
   readCoverage,
   readImportedRosters,
   type UncoveredCustomer,
 } from '../../store/coverage.js';
+import type { PlanInput } from '../../store/plan-input.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import { type CoverageSums, sumCoverage, sumTiers } from './sum-coverage.js';
-
-const hourMs = 60 * 60 * 1_000;
-/** A night that starts a little later than the last one leaves nobody overdue. */
-const graceMs = hourMs;
 
 /** How well rosters are covered at an instant. */
 export interface Coverage {
@@ -49,21 +45,20 @@ export async function measureCoverage(
   const now = clock.now();
   const cadence = toCadence(settings.screening);
   const tiers = listTierDues(cadence, now);
-  const staleBefore = tiers.map(({ tier }) => new Date(now.getTime() - cadence.hours[tier] * hourMs - graceMs));
   const chosen = chooseRosters(await readImportedRosters(database, organisationId), options.roster);
   const allGroups: CoverageGroup[] = [];
   const rosters: Coverage['rosters'][number][] = [];
   for (const { rosterId, roster } of chosen) {
-    const input: CoverageInput = {
+    const input: PlanInput = {
       runId: null,
       rosterId,
       accountId: await findCoverageAccount(database, rosterId, settings.service.mode),
       selection: 'due',
       tiers,
       leaveAfterDays: settings.screening.leaveAfterDays,
+      leftRuns: [],
       reuse: null,
       allowance: null,
-      staleBefore,
     };
     const groups = await readCoverage(database, input);
     const uncovered = options.list > 0 ? await listUncovered(database, input, options.list) : [];

@@ -1,10 +1,12 @@
-import { listTierDues, toCadence } from '../../screening/cadence.js';
 import { toDurationMs } from '../../screening/duration.js';
 import { type BudgetLeft, toPlanAllowance } from '../../screening/to-budget-left.js';
 import type { Queryable } from '../../store/database.js';
+import { findLeftRuns } from '../../store/find-runs.js';
+import type { ReuseInput } from '../../store/plan-input.js';
 import type { PlanInput, PlanSelection } from '../../store/screening-plan.js';
 import { countCanarySearches } from '../canaries/count-canary-searches.js';
 import type { RunSettings, Workplace } from '../workplace.js';
+import { listDues } from './list-dues.js';
 import { readBudget } from './read-budget.js';
 
 /** What a plan is made for. */
@@ -21,7 +23,7 @@ export const expectControlSearches = ({ canaries, screening }: RunSettings, sear
 
 /** Who is asked about at this moment under the settings, within what is left of the budget; `runId` is the run whose plan it is. */
 export async function toPlanInput(
-  workplace: Pick<Workplace, 'clock' | 'settings' | 'settingsDigest'>,
+  workplace: Pick<Workplace, 'clock' | 'settings' | 'settingsDigest' | 'nextRescreening'>,
   database: Queryable,
   request: PlanRequest,
   runId: number | null,
@@ -29,23 +31,23 @@ export async function toPlanInput(
   const { clock, settings, settingsDigest } = workplace;
   const { screening } = settings;
   const now = clock.now();
+  const reuse = toReuseInput(settings, settingsDigest, now);
   const budget = await readBudget(database, request.accountId, now, settings, runId);
-  const reuseMaxAgeMs = toReuseMaxAgeMs(screening);
   const input: PlanInput = {
     ...request,
     runId,
-    tiers: listTierDues(toCadence(screening), now),
+    tiers: listDues(workplace, now),
     leaveAfterDays: screening.leaveAfterDays,
+    leftRuns: await findLeftRuns(database, request, runId),
     // Whoever asks about everybody wants to hear it from the service.
-    reuse:
-      reuseMaxAgeMs === 0 || request.selection === 'all'
-        ? null
-        : { answeredAfter: new Date(now.getTime() - reuseMaxAgeMs), settingsDigest },
+    reuse: request.selection === 'all' ? null : reuse,
     allowance: toPlanAllowance(budget, expectControlSearches(settings, budget.leftForAll)),
   };
   return { input, budget };
 }
 
-/** The age up to which an answer is used again, in milliseconds; 0 for never. */
-export const toReuseMaxAgeMs = ({ reuseMaxAge }: RunSettings['screening']): number =>
-  reuseMaxAge === 0 ? 0 : toDurationMs(reuseMaxAge);
+/** Which answers may be used again at this moment; null for none. */
+export function toReuseInput({ screening }: RunSettings, settingsDigest: string, now: Date): ReuseInput | null {
+  const maxAgeMs = screening.reuseMaxAge === 0 ? 0 : toDurationMs(screening.reuseMaxAge);
+  return maxAgeMs === 0 ? null : { answeredAfter: new Date(now.getTime() - maxAgeMs), settingsDigest };
+}

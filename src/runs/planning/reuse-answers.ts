@@ -8,21 +8,25 @@ import { judgeAnswers, readKnownStates } from '../searches/commit-screenings.js'
 import { toSignalHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
-import { toReuseMaxAgeMs } from './plan-input.js';
+import { listDues } from './list-dues.js';
+import { toReuseInput } from './plan-input.js';
 
 const chunkSize = 256;
 
 /**
  * Stage: gives the parties whose requests have been answered already their outcome, without a search: their changes are found against their
- * own last state. An answer that has grown too old since the plan was made is left to be searched for. Throws RunHalted when somebody asks
- * to stop.
+ * own last state. An answer that has grown too old since the plan was made, or is not the newest one any more, is left to be searched for.
+ * Throws RunHalted when somebody asks to stop.
  */
 export async function reuseAnswers(session: RunSession, account: WatchedAccount): Promise<void> {
   const { workplace, run, signal } = session;
-  const maxAgeMs = toReuseMaxAgeMs(workplace.settings.screening);
-  if (maxAgeMs === 0) return;
-  const answeredAfter = new Date(workplace.clock.now().getTime() - maxAgeMs);
-  for await (const chunk of readReusable(workplace.database, run.runId, answeredAfter, chunkSize)) {
+  const { clock, database, settings, settingsDigest } = workplace;
+  const now = clock.now();
+  const reuse = toReuseInput(settings, settingsDigest, now);
+  if (reuse === null) return;
+  const tiers = listDues(workplace, now);
+  const ours = { runId: run.runId, accountId: account.accountId };
+  for await (const chunk of readReusable(database, ours, { reuse, tiers }, chunkSize)) {
     if (signal.aborted) throw toSignalHalt(signal);
     await commitReuse(session, account, chunk);
   }

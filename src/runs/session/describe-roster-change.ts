@@ -4,8 +4,8 @@ import { readImportOrigin } from '../../store/merge-roster.js';
 import type { Workplace } from '../workplace.js';
 
 /**
- * Reads a roster and says, with both figures, how it differs from what a run imported; null when it is the same to the byte. Throws
- * RosterError when it cannot be read.
+ * Reads a roster and says, with both figures, how it differs from what a run imported; null when it is the same to the byte, and for a run
+ * that imported nothing. Throws RosterError when it cannot be read.
  */
 export async function describeRosterChange(
   { database, secret }: Workplace,
@@ -13,6 +13,7 @@ export async function describeRosterChange(
   roster: RosterSettings,
 ): Promise<string | null> {
   const imported = await readImportOrigin(database, runId);
+  if (imported === null) return null;
   const reading = await readRoster(roster, secret);
   try {
     const now = { rows: 0, rejected: 0 };
@@ -21,13 +22,13 @@ export async function describeRosterChange(
       now.rejected += rows.filter((row) => row.kind === 'rejected').length;
     }
     const digest = reading.digest();
-    if (imported?.source === reading.source && imported.digest === digest) return null;
-    const was = imported ?? { source: 'nothing', digest: '', rows: 0, rejected: 0 };
-    const from = was.source === reading.source ? '' : `read from ${was.source} then and from ${reading.source} now, `;
-    return `the roster has changed since: ${from}rows ${was.rows} then and ${now.rows} now, rejected ${was.rejected} then and ${now.rejected} now, digest ${shorten(was.digest)} then and ${shorten(digest)} now`;
+    const { source } = imported;
+    if (source === reading.source && imported.digest === digest) return null;
+    const from = source === reading.source ? '' : `read from ${source} then and from ${reading.source} now, `;
+    return `the roster has changed since: ${from}rows ${imported.rows} then and ${now.rows} now, rejected ${imported.rejected} then and ${now.rejected} now, digest ${shorten(imported.digest)} then and ${shorten(digest)} now`;
   } finally {
     await reading.close();
   }
 }
 
-const shorten = (digest: string): string => (digest === '' ? 'none' : digest.slice(0, 12));
+const shorten = (digest: string): string => digest.slice(0, 12);

@@ -5,7 +5,7 @@ import { readLastActivity } from '../../store/find-runs.js';
 import { type Account, readAccountName } from '../../store/organisations.js';
 import { readRunKeys } from '../../store/run-keys.js';
 import type { RunRow } from '../../store/run-row.js';
-import { hasOutcomes, type PlanSelection } from '../../store/screening-plan.js';
+import { hasBegun, type PlanSelection } from '../../store/screening-plan.js';
 import type { Workplace } from '../workplace.js';
 import { describeRosterChange } from './describe-roster-change.js';
 import { nameChangedSettings, toStoredSettings } from './name-changed-settings.js';
@@ -73,7 +73,7 @@ function findOtherSettings(
 }
 
 async function findOtherAccount({ database }: Workplace, open: RunRow, { account }: Intention): Promise<string | null> {
-  if (!account || account.accountId === open.accountId || !(await hasOutcomes(database, open.runId))) return null;
+  if (!account || account.accountId === open.accountId || !(await hasBegun(database, open.runId))) return null;
   const before = open.accountId === null ? 'none' : await readAccountName(database, open.accountId);
   return `it ran under another account: ${before}, and this key is of ${await readAccountName(database, account.accountId)}`;
 }

@@ -6,6 +6,7 @@ import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
 import type { Queryable } from '../../store/database.js';
 import { findOpenRun } from '../../store/find-runs.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
+import { readListComparison } from '../../store/list-comparisons.js';
 import { ensureOrganisation, type Organisation } from '../../store/organisations.js';
 import { clearStaging } from '../../store/roster-staging.js';
 import { noteRunHolder } from '../../store/run-holders.js';
@@ -19,6 +20,8 @@ import type { Workplace } from '../workplace.js';
 import type { Comparison } from './find-obstacle.js';
 import { leaseTtlMs } from './keep-lease.js';
 import { toStoredSettings } from './name-changed-settings.js';
+import { OtherAccount } from './other-account.js';
+import { RunHalted } from './run-halted.js';
 import { type HeldLease, underLease } from './under-lease.js';
 import { watchWrites } from './watch-writes.js';
 
@@ -99,6 +102,10 @@ export async function withRun<T>(
       await close(session, state, error.message);
     } else if (isWish(session.signal, error)) {
       await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
+    } else if (error instanceof RunHalted) {
+      await close(session, 'stopped', error.message, error.code);
+    } else if (error instanceof OtherAccount) {
+      await close(session, 'stopped', error.message, 'account');
     }
     throw error;
   }
@@ -186,12 +193,15 @@ function tellDifferences({ tell }: Workplace, open: RunRow, differences: readonl
  * passed control searches: none of its own can confirm that any more.
  */
 async function abandon(workplace: Workplace, transaction: Queryable, open: RunRow, obstacle: string): Promise<void> {
+  const list = await readListComparison(transaction, open.runId);
+  const isCompared = list === null || list.comparedAt !== null;
   const taken = (await hasAskedCanaries(transaction, open.runId))
     ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: workplace.clock.now() })
     : 0;
   const told = await countToldAndTakenBack(transaction, open.runId);
   const message = [
-    `${toRunId(open)} is not resumed: ${obstacle}; what it left is planned anew`,
+    `${toRunId(open)} is not resumed: ${obstacle}`,
+    isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`,
     ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
     ...(told > 0 ? [`${countNoun(told, 'change')} that it has told of did not hold`] : []),
   ].join('; ');

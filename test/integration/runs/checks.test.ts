@@ -7,6 +7,7 @@ import { formatRunDescription } from '../../../src/cli/format-run-description.js
 import { formatCheck } from '../../../src/cli/present-check.js';
 import { readPublishedList } from '../../../src/lists/read-published-list.js';
 import { showAssurance } from '../../../src/runs/checks/assurance/assurance-result.js';
+import { previewAssurance } from '../../../src/runs/checks/assurance/preview-assurance.js';
 import { runAssurance } from '../../../src/runs/checks/assurance/run-assurance.js';
 import { showCheck } from '../../../src/runs/checks/check-result.js';
 import { describeBecauseOf } from '../../../src/runs/checks/describe-because-of.js';
@@ -170,6 +171,42 @@ describe('a single check', () => {
   });
 });
 
+describeOnEachDatabase('a check whose process was killed', (open) => {
+  const begin = openSmallSites(open);
+
+  it.each(['a check', 'a screening'])('is closed by the next run, %s, whichever slot it had', async (next) => {
+    const site = await begin();
+    const workplace = await site.work();
+    const { result: answered } = await runCheck(workplace, question, signal);
+    const { result: killed } = await runCheck(workplace, { ...question, name: 'Aroha Ngata' }, signal);
+    const { result: alive } = await runCheck(workplace, { ...question, name: 'Ciro Malvestuto' }, signal);
+    // As a kill leaves them: the first before its run was closed, the second before its answer; the third is held.
+    await site.database.runScript(`
+      update run set state = 'running', finished_at = null, sums = null, stage = 'started', lease_key = 'check/default/' || (run_id + 4)
+        where kind = 'check';
+      update single_check set outcome = 'in_progress', response_id = null, verdict = 'not_screened', ended_at = null where run_id = 2;
+      update search_attempt set outcome = 'in_flight', ended_at = null where run_id = 2;
+      insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
+        select 'check/default/' || (run_id + 4), epoch, 'somebody', now() - interval '1 minute', now(),
+          now() + case run_id when 3 then interval '1 minute' else interval '-1 second' end
+        from run where kind = 'check'`);
+    if (next === 'a check') await runCheck(await site.work(), question, signal);
+    else await site.run(await site.work());
+    expect(await showCheck(site.database, answered.runId)).toMatchObject({ state: 'complete', verdict: 'open_hit' });
+    expect(await showCheck(site.database, killed.runId)).toMatchObject({
+      state: 'incomplete',
+      verdict: 'not_screened',
+      notAnsweredBecause: ['its process ended before an answer was kept; ask again'],
+    });
+    expect(await showCheck(site.database, alive.runId)).toMatchObject({ state: 'running' });
+    const unknown = await site.database.query(
+      z.object({ run: z.number() }),
+      `select run_id as run from search_attempt where outcome = 'unknown'`,
+    );
+    expect(unknown).toEqual([{ run: 2 }]);
+  });
+});
+
 describeOnEachDatabase('a published list', (open) => {
   const begin = openSmallSites(open);
 
@@ -273,6 +310,43 @@ describe('a measurement of recall', () => {
       seed: stopped.seed,
     });
     expect(names.map((name) => searched(site.sandbox, name))).toEqual(names.map(() => 1));
+  });
+
+  it('of a list without a name is refused before anything is spent', async () => {
+    const site = await begin();
+    const list = await writeList('Wilhelmina Achterberg\n');
+    // Nothing says whether it is a person or an entity.
+    const options = {
+      list,
+      size: 10,
+      seed: 's',
+      spelling: 'as_listed',
+      type: undefined,
+      atLeast: 0.9,
+    } as const;
+    const workplace = await site.work();
+    await expect(runAssurance(workplace, options, signal)).rejects.toThrow(/no name of a person or an entity/);
+    expect(() => previewAssurance(workplace.settings, options)).toThrow(/no name of a person or an entity/);
+    expect(site.sandbox.ledger().filter(({ path }) => path === '/aml/search')).toEqual([]);
+  });
+
+  it('that goes on is judged by the share that is asked for now, and another type is another measurement', async () => {
+    const site = await begin();
+    const list = await writeList('Wilhelmina Achterberg\nOktavian Prunescu\nSomebody Unlisted\n');
+    const options = { list, size: 3, seed: 's', spelling: 'as_listed', type: 'person', atLeast: 0.5 } as const;
+    const rate = { perSecond: 400, concurrency: 1 };
+    const budget = (most: number) => ({ budget: { currency: 'EUR', reserveShare: 0, maxSearchesPerDay: most } });
+    const stopped = await runAssurance(await site.work({ rate, settings: budget(1) }), options, signal);
+    expect(stopped).toMatchObject({ state: 'stopped', total: { answered: 1 } });
+    const stricter = await site.work({ rate, settings: budget(2) });
+    const still = await runAssurance(stricter, { ...options, atLeast: 0.9 }, signal);
+    expect(still).toMatchObject({ runId: stopped.runId, state: 'stopped', atLeast: 0.9 });
+    expect(stricter.events).toContainEqual(
+      expect.objectContaining({ message: expect.stringContaining('--at-least was 0.5 and is 0.9') }),
+    );
+    const other = await runAssurance(await site.work({ rate }), { ...options, type: 'entity' }, signal);
+    expect(other.runId).not.toBe(stopped.runId);
+    expect(other.byTypeAndScript).toMatchObject([{ stratum: 'entity, Latin', sample: 3 }]);
   });
 
   it('never passes a cap, neither by its repeats nor by as many searches at once', async () => {

@@ -264,6 +264,32 @@ describe('planning', () => {
     expect(planOf(workplace)).toEqual([{ inScope: 6, planned: 1, searches: 1, previously_failed: 1, not_due: 5 }]);
   });
 
+  it('whoever would be too old at the next run on the schedule is asked about now, also a few hours after a late run', async () => {
+    const { work, run } = await begin();
+    await run(await work({ offsetMs: -10 * hourMs }));
+    const workplace = await work();
+    expect(await run(workplace)).toMatchObject({ counts: { planned: 0 } });
+    const nextIn = (hours: number) => () => new Date(Date.now() + hours * hourMs);
+    expect(await run({ ...workplace, nextRescreening: nextIn(14) })).toMatchObject({ counts: { planned: 0 } });
+    expect(await run({ ...workplace, nextRescreening: nextIn(24) })).toMatchObject({ counts: { planned: 6 } });
+  });
+
+  it('a narrower run beside a valid night is complete although everybody is due', async () => {
+    const { work, run } = await begin();
+    await run(await work({ offsetMs: -24 * hourMs }));
+    const narrower = { kind: 'screen', importFirst: false } as const;
+    for (const selection of ['new', 'forced'] as const) {
+      expect(await run(await work(), { ...narrower, selection })).toMatchObject({
+        state: 'complete',
+        counts: { planned: 0, skipped: 6 },
+      });
+    }
+    expect(await run(await work({ offsetMs: 2 * hourMs }), { ...narrower, selection: 'new' })).toMatchObject({
+      state: 'incomplete',
+      reasons: ['6 customers without a valid screening, not asked about in this run'],
+    });
+  });
+
   it('the preview needs no service and is the plan that is stored', async () => {
     const { sandbox, work, run, roster } = await begin();
     await run(await work({ offsetMs: -dayMs }));

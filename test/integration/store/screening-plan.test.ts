@@ -69,6 +69,33 @@ describeOnEachDatabase('the plan of a run', (open) => {
     expect(await readPlan(database)).toEqual(['not_due', 'forced', 'new', 'cadence/not_selected']);
   });
 
+  it('counts nobody whose last screening still holds as left out by a selection', async () => {
+    const dueAndValid = { screenedAt: hoursAgo(24.5) };
+    const customers = [dueAndValid, { screenedAt: hoursAgo(25.5) }, { ...dueAndValid, hasFailed: true }];
+    await fillPlanningWorld(database, customers, hoursAgo(24.5));
+    for (const selection of ['new', 'forced'] as const) {
+      await store(buildPlanInput(now, { selection }));
+      expect(await readPlan(database)).toEqual([
+        'cadence/not_due',
+        'cadence/not_selected',
+        'previously_failed/not_selected',
+      ]);
+      await removePlan(database, 3);
+    }
+  });
+
+  it('asks about whom a run that was given up had left or not had confirmed, for its reason, whatever is selected', async () => {
+    const recently = { screenedAt: hoursAgo(2) };
+    await fillPlanningWorld(database, [recently, recently, recently, recently, {}], hoursAgo(3));
+    await database.execute(
+      `insert into screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, outcome_reason)
+       values (2, 1, 1, 1, 'overdue', 'remaining', null), (2, 2, 2, 1, 'forced', 'failed', 'not_confirmed'),
+         (2, 3, 3, 1, 'cadence', 'failed', 'http_400'), (2, 4, 4, 1, 'not_due', 'skipped', 'not_due')`,
+    );
+    await store(buildPlanInput(now, { selection: 'forced', leftRuns: [2] }));
+    expect(await readPlan(database)).toEqual(['overdue', 'forced', 'not_due', 'not_due', 'new/not_selected']);
+  });
+
   it('takes age from when the night began, so that a night of eleven hours is followed by a whole one', async () => {
     await fillPlanningWorld(database, [{ screenedAt: hoursAgo(24) }, { screenedAt: hoursAgo(13) }], hoursAgo(24));
     await store(buildPlanInput(now));

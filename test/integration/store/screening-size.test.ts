@@ -61,6 +61,7 @@ async function measureNight(database: Database): Promise<void> {
     rosterId: 1,
     accountId: 1,
     selection: 'due',
+    leftRuns: [],
     tiers: listTierDues(toCadence({ cadenceHours: 24 }), now),
     leaveAfterDays: 7,
     reuse: null,

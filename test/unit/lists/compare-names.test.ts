@@ -74,6 +74,40 @@ describe('the comparison with a published list', () => {
     expect(find('Global Trading Co., Ltd.', 'entity')).toBeNull();
   });
 
+  it.each([
+    ['a word of one consonant in a script without vowels', 'محمد علي', 'Mohammed Ali'],
+    ['such a word on the other side', 'Mohammed Ali', 'محمد علي'],
+    ['an article that sounds like the letter after it', 'Abdul Rahman Hakim', 'Abdurrahman al-Hakim'],
+    ['the same in one word', 'Abdulrahman Hakim', 'Abdurrahman Hakim'],
+    ['the same in the original script', 'Abdurrahman Hakim', 'عبد الرحمن حكيم'],
+    ['p and v in Arabic, which has neither', 'Vladimir Putin', 'فلاديمير بوتين'],
+    ['p in Hebrew, which writes it as f', 'Vladimir Putin', 'ולדימיר פוטין'],
+    ['the same on the other side', 'فلاديمير بوتين', 'Vladimir Putin'],
+    ['the Greek for u', 'Αλέξης Σούτιν', 'Alexis Soutin'],
+    ['the same within a name', 'Nur al-Din Hariri', 'Noureddine Hariri'],
+  ])('finds %s', async (_, name, customer) => {
+    const alone = await createComparison([listed('person', name)], batches([...clean, customer]));
+    expect(alone(customer, 'person')?.name).toBe(name);
+  });
+
+  it('does not take any word for the one consonant of another', async () => {
+    const alone = await createComparison([listed('person', 'محمد علي')], batches(clean));
+    expect(alone('Ola Larsen', 'person')).toBeNull();
+  });
+
+  it('finds a name of common words only, whoever else is listed under rare ones like them', async () => {
+    const letters = (number: number): string =>
+      [...String(number)].map((digit) => 'bcdfglmnrs'[Number(digit)] ?? '').join('a');
+    const common = Array.from({ length: 300 }, (_, at) => at).flatMap((at) => [
+      listed('person', `Mohammad ${letters(at + 1_000)}a`),
+      listed('person', `Ali ${letters(at + 2_000)}a`),
+    ]);
+    const names = [listed('person', 'Mohammad Ali'), listed('person', 'John Alli'), listed('person', 'Ivo Mohamad')];
+    const among = await createComparison([...common, ...names], batches(clean));
+    expect(among('Ali Mohammad', 'person')?.name).toBe('Mohammad Ali');
+    expect(among('Mohammed Aly', 'person')?.name).toBe('Mohammad Ali');
+  });
+
   it('takes a name of another type only when it is almost the same', () => {
     expect(find('Nordwind Shipping Co Ltd', 'person')?.name).toBe('NORDWIND SHIPPING CO., LTD.');
     expect(find('Wilhelmina Achterberg Holding', 'entity')).toBeNull();

@@ -1,5 +1,5 @@
 import type { RunSettings } from '../../workplace.js';
-import { drawSample } from './draw-sample.js';
+import { drawNames } from './draw-names.js';
 import { type AssuranceOptions, drawSeed } from './run-assurance.js';
 
 /** What a measurement would search for and cost. */
@@ -16,11 +16,11 @@ export interface AssurancePreview {
   strata: Readonly<Record<string, number>>;
 }
 
-/** What a measurement under these settings would do, without storing or calling anything; the seed given, it is the sample that is searched for. */
+/** What a measurement under these settings would do, without storing or calling anything; the seed given, it is the sample that is searched for. Throws ConfigError when there is none. */
 export function previewAssurance(settings: RunSettings, options: AssuranceOptions): AssurancePreview {
   const { list } = options;
   const seed = options.seed ?? drawSeed();
-  const names = drawSample(list.parties, { ...options, seed });
+  const names = drawNames(list, { ...options, seed });
   const strata: Record<string, number> = {};
   for (const { type, script } of names) strata[`${type}, ${script}`] = (strata[`${type}, ${script}`] ?? 0) + 1;
   const { pricePerSearch, currency } = settings.budget;

@@ -1,7 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../../errors.js';
 import type { PublishedList } from '../../../lists/listed-party.js';
-import { insertAssurance, readAssurance, readAssuranceItems } from '../../../store/assurances.js';
+import {
+  type AssuranceFacts,
+  type AssuranceItem,
+  insertAssurance,
+  readAssurance,
+  readAssuranceItems,
+  setLeastShare,
+} from '../../../store/assurances.js';
 import { ensureRequests } from '../../../store/canary-outcomes.js';
 import { noteRunKey } from '../../../store/run-keys.js';
 import type { RunRow } from '../../../store/run-row.js';
@@ -10,6 +17,7 @@ import { watchOutage } from '../../outages/outage-watch.js';
 import type { Patience } from '../../outages/outlast-outage.js';
 import { outlastOutage } from '../../outages/outlast-outage.js';
 import { requireBudget } from '../../planning/require-budget.js';
+import type { Comparison } from '../../session/find-obstacle.js';
 import { identifyAccount, toAssumedMode } from '../../session/identify-account.js';
 import { recordKeys } from '../../session/record-keys.js';
 import { RunHalted } from '../../session/run-halted.js';
@@ -18,7 +26,8 @@ import type { Workplace } from '../../workplace.js';
 import { addUpSearches } from '../add-up-searches.js';
 import { toStoredList } from '../compare-roster.js';
 import { type AssuranceResult, showAssurance } from './assurance-result.js';
-import { drawSample, type SampledName, type SampleSettings } from './draw-sample.js';
+import { drawNames } from './draw-names.js';
+import { drawSample, type SampleSettings } from './draw-sample.js';
 import { measureRecall } from './measure-recall.js';
 import { searchSample } from './search-sample.js';
 
@@ -49,10 +58,7 @@ export async function runAssurance(
   const mode = toAssumedMode(client);
   if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
   const organisation = await openOrganisation(workplace);
-  const findObstacle = async (open: RunRow) => ({
-    obstacle: await findOtherMeasurement(workplace, open, { ...options, mode }),
-    differences: [],
-  });
+  const findObstacle = (open: RunRow) => compareMeasurement(workplace, open, { ...options, mode });
   const request = {
     organisation,
     kind: 'assure',
@@ -80,28 +86,58 @@ export async function runAssurance(
   return showAssurance(workplace.database, runId);
 }
 
-async function findOtherMeasurement(
+async function compareMeasurement(
   { database, clock }: Workplace,
   open: RunRow,
   wanted: AssuranceOptions & { mode: 'test' | 'live' },
-): Promise<string | null> {
+): Promise<Comparison> {
   const facts = await readAssurance(database, open.runId);
-  if (facts === null) return 'its sample was not drawn yet';
+  if (facts === null) return { obstacle: 'its sample was not drawn yet', differences: [] };
+  const ageMs = clock.now().getTime() - (open.finishedAt ?? open.startedAt).getTime();
+  const obstacle =
+    findOtherMeasurement(open, facts, wanted) ??
+    (ageMs > resumableForMs ? 'it was broken off more than twelve hours ago' : null) ??
+    (isSameSample(await readAssuranceItems(database, open.runId), facts, wanted)
+      ? null
+      : 'other names are drawn from the list now, by --type or by another version');
+  const atLeast = wanted.atLeast ?? null;
+  if (obstacle !== null || facts.atLeast === atLeast) return { obstacle, differences: [] };
+  return { obstacle, differences: [`--at-least was ${facts.atLeast ?? 'not given'} and is ${atLeast ?? 'not given'}`] };
+}
+
+function findOtherMeasurement(
+  open: RunRow,
+  facts: AssuranceFacts,
+  wanted: AssuranceOptions & { mode: 'test' | 'live' },
+): string | null {
   if (facts.digest !== wanted.list.digest) return `it measured on ${facts.file}, SHA-256 ${facts.digest.slice(0, 12)}`;
   if (open.mode !== wanted.mode) return `it ran with a ${open.mode} key, and this key is a ${wanted.mode} one`;
   if (facts.spelling !== wanted.spelling) return `it sent names ${facts.spelling}, and ${wanted.spelling} are wanted`;
   if (facts.sampleSize !== wanted.size) return `its sample was of ${facts.sampleSize}, and ${wanted.size} are wanted`;
   if (wanted.seed !== undefined && facts.seed !== wanted.seed) return `it drew with the seed ${facts.seed}`;
-  const ageMs = clock.now().getTime() - (open.finishedAt ?? open.startedAt).getTime();
-  return ageMs > resumableForMs ? 'it was broken off more than twelve hours ago' : null;
+  return null;
 }
 
-/** Stage: the sample, stored before anything is paid. */
+function isSameSample(
+  items: readonly AssuranceItem[],
+  { seed }: AssuranceFacts,
+  { list, ...options }: AssuranceOptions,
+): boolean {
+  const names = drawSample(list.parties, { ...options, seed });
+  return (
+    names.length === items.length &&
+    names.every(({ type, sentName }, at) => type === items[at]?.type && sentName === items[at]?.sentName)
+  );
+}
+
+/** Stage: the sample, stored before anything is paid; how many of it must be found is what is wanted now. */
 async function storeSample(session: RunSession, { list, atLeast, ...options }: AssuranceOptions): Promise<void> {
   const { workplace, organisation, run } = session;
-  if (await readAssurance(workplace.database, run.runId)) return;
+  if (await readAssurance(workplace.database, run.runId)) {
+    return session.write((transaction) => setLeastShare(transaction, run.runId, atLeast ?? null));
+  }
   const seed = options.seed ?? drawSeed();
-  const names: readonly SampledName[] = drawSample(list.parties, { ...options, seed });
+  const names = drawNames(list, { ...options, seed });
   await session.write(async (transaction) => {
     const requests = names.map(({ type, sentName: name }) => ({ type, name }));
     const requestIds = await ensureRequests(transaction, organisation.organisationId, requests);

@@ -1,0 +1,26 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { buildWorkplace } from '../../../src/cli/workplace.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import { testDatabases } from '../../helpers/databases.js';
+
+const databases = testDatabases('postgres');
+
+it.each([
+  ['is known from the schedule that is written down', 'cron: "30 3 * * *", timezone: Asia/Tokyo', '18:30:00.000Z'],
+  ['is not known when the schedule is switched off', 'cron: "30 3 * * *", enabled: false', undefined],
+  ['is not known without a schedule, although the scheduler has one of its own', 'timezone: Asia/Tokyo', undefined],
+])('the next rescreening %s', async (_, schedule, time) => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workplace-'));
+  await writeFile(join(folder, 'nightscreen.config.yaml'), `jobs:\n  rescreen: { ${schedule} }\n`);
+  const { url = '' } = await databases.locate();
+  const config = loadConfig({ environment: { DATABASE_URL: url }, folder });
+  const workplace = await buildWorkplace({ config, command: 'test', tell: () => undefined });
+  try {
+    expect(workplace.nextRescreening?.()?.toISOString().slice(11)).toBe(time);
+  } finally {
+    await workplace.close();
+  }
+});

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { type RosterSettings, toFileRoster } from '../../../src/roster/settings.js';
+import { runCheck } from '../../../src/runs/checks/run-check.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
+import { screeningSettingsSchema } from '../../../src/screening/settings.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { openSmallSites, type SmallSite, searched } from '../../helpers/small-site.js';
+import { listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
+
+const hourMs = 60 * 60 * 1_000;
+const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
+
+describeOnEachDatabase('an answer that is used again', (open) => {
+  const begin = openSmallSites(open);
+
+  /** A second roster of the same people, planned at `offsetMs` and stopped before it used any answer again. */
+  async function planSecond({ work, run }: SmallSite, offsetMs: number): Promise<RosterSettings> {
+    const roster = toFileRoster('second', await writeRoster([...people, 'Only Second']));
+    const stop = new AbortController();
+    const workplace = await work({ offsetMs, settings });
+    const tell: typeof workplace.tell = (event) => {
+      if (event.kind === 'stage_finished' && event.stage === 'plan') stop.abort(new Error('stop'));
+    };
+    const stopped = await run({ ...workplace, tell }, { roster }, stop.signal);
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { planned: 7, reused: 0, remaining: 7 } });
+    return roster;
+  }
+
+  it('is the newest one: what was found since the plan was made is never hidden by an older answer', async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    await run(await work({ offsetMs: -6 * hourMs, settings }));
+    const roster = await planSecond(site, -5 * hourMs);
+    sandbox.setWorld({ watchlist: [...watchlist, listed('n', 'Tamsin Oyelaran')], dossiers: [] });
+    await run(await work({ offsetMs: -4 * hourMs, settings }), { selection: 'all' });
+    const resumed = await run(await work({ settings }), { roster });
+    expect(resumed).toMatchObject({ state: 'complete', counts: { screened: 2, reused: 5, remaining: 0 } });
+    expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(3);
+    expect((await showRun(database, resumed.runId)).states).toMatchObject({ open_hit: 3 });
+  });
+
+  it('is young enough for the cadence also when its run is resumed later', async () => {
+    const site = await begin();
+    const { work, run } = site;
+    await run(await work({ offsetMs: -6 * hourMs, settings }));
+    const roster = await planSecond(site, -5 * hourMs);
+    const shorter = { screening: { ...settings.screening, cadenceHours: 6 } };
+    expect(await run(await work({ settings: shorter }), { roster })).toMatchObject({
+      counts: { screened: 7, reused: 0 },
+    });
+  });
+
+  it('is not older than what a single check has found', async () => {
+    const { sandbox, database, work, run } = await begin();
+    await run(await work({ offsetMs: -6 * hourMs, settings }));
+    sandbox.setWorld({ watchlist: [...watchlist, listed('n', 'Tamsin Oyelaran')], dossiers: [] });
+    const question = { type: 'person', name: 'Tamsin Oyelaran', reason: 'asked', askedBy: 'desk' } as const;
+    await runCheck(await work({ offsetMs: -4 * hourMs, settings }), question, new AbortController().signal);
+    const roster = toFileRoster('second', await writeRoster(people));
+    const second = await run(await work({ settings }), { roster });
+    expect(second).toMatchObject({ state: 'complete', counts: { screened: 1, reused: 5 } });
+    expect((await showRun(database, second.runId)).states).toMatchObject({ open_hit: 3 });
+  });
+});
