@@ -17,7 +17,7 @@ describeOnEachDatabase('kill -9 at the named points of a night, and at random ti
   }, async () => {
     const figures = await runCrashTrial(nursery, {
       locate: databases.locate,
-      customers: 160,
+      customers: 240,
       rate: { perSecond: 400, concurrency },
       // All points on the server; in the folder those where the database is the one that dies.
       points: databases.dialect === 'postgres' ? 'all' : 'commits',
