@@ -1,11 +1,15 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, inject } from 'vitest';
 import type { Database } from '../../src/store/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
 import { templateName } from './template-name.js';
+
+const copyFolder = promisify(execFile);
 
 /** Opens databases for one suite; all of them are closed and removed when the suite ends. */
 export interface TestDatabases {
@@ -73,7 +77,8 @@ async function administer(server: string, statement: string): Promise<void> {
 async function makeFolder(template: boolean, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-database-'));
   removals.push(() => rm(folder, { recursive: true, force: true }));
-  if (template) await cp(await askBroker('/embedded'), folder, { recursive: true });
+  // The system's own copying: Node's takes twice as long for a thousand small files, and all of it in this process.
+  if (template) await copyFolder('cp', ['-R', `${await askBroker('/embedded')}/.`, folder]);
   return { folder };
 }
 
