@@ -4,8 +4,9 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import type { Database } from '../../src/store/database.js';
 import { migrate } from '../../src/store/migrate.js';
-import { openDatabase } from '../../src/store/open-database.js';
+import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
 import { compileCli } from './cli-process.js';
 import { type PostgresServer, startPostgres } from './start-postgres.js';
 import { templateName } from './template-name.js';
@@ -18,12 +19,13 @@ declare module 'vitest' {
 
 /**
  * Answers test files over loopback HTTP: `/postgres` gives the URL of a server that holds the migrated template, `/embedded` a folder
- * with a migrated database to copy. Both are made once per Vitest run, when first asked for, and removed at its end; so is the
- * compiled command line.
+ * with a migrated database to copy, `/empty` one without any table of ours. Each is made once per Vitest run, when first asked for, and removed at its
+ * end; so is the compiled command line.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   let postgres: Promise<PostgresServer> | undefined;
   let embedded: Promise<string> | undefined;
+  let empty: Promise<string> | undefined;
   const cli = await compileCli();
   const server = createServer((request, response) => {
     const answer = async (): Promise<string> => {
@@ -31,7 +33,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
         postgres ??= startMigratedPostgres();
         return (await postgres).url;
       }
-      embedded ??= makeMigratedFolder();
+      if (request.url === '/empty') {
+        empty ??= makeFolder(() => Promise.resolve());
+        return empty;
+      }
+      embedded ??= makeFolder(migrate);
       return embedded;
     };
     answer().then(
@@ -47,9 +53,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     server.closeAllConnections();
     server.close();
     await (await postgres?.catch(() => undefined))?.stop();
-    const folder = await embedded?.catch(() => undefined);
     await cli.remove();
-    if (folder) await rm(folder, { recursive: true, force: true });
+    for (const made of [embedded, empty]) {
+      const folder = await made?.catch(() => undefined);
+      if (folder) await rm(folder, { recursive: true, force: true });
+    }
   };
 }
 
@@ -59,7 +67,7 @@ async function startMigratedPostgres(): Promise<PostgresServer> {
     const admin = await openDatabase({ url: server.url }, 'tests');
     await admin.runScript(`create database ${templateName}`);
     await admin.close();
-    await migrateAndClose({ url: server.url.replace(/postgres$/, templateName) });
+    await prepareAndClose({ url: server.url.replace(/postgres$/, templateName) }, migrate);
     return server;
   } catch (error) {
     await server.stop();
@@ -67,10 +75,10 @@ async function startMigratedPostgres(): Promise<PostgresServer> {
   }
 }
 
-async function makeMigratedFolder(): Promise<string> {
+async function makeFolder(prepare: (database: Database) => Promise<unknown>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-template-'));
   try {
-    await migrateAndClose({ folder });
+    await prepareAndClose({ folder }, prepare);
     return folder;
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
@@ -78,10 +86,13 @@ async function makeMigratedFolder(): Promise<string> {
   }
 }
 
-async function migrateAndClose(location: { url: string } | { folder: string }): Promise<void> {
+async function prepareAndClose(
+  location: DatabaseLocation,
+  prepare: (database: Database) => Promise<unknown>,
+): Promise<void> {
   const database = await openDatabase(location, 'tests');
   try {
-    await migrate(database);
+    await prepare(database);
   } finally {
     await database.close();
   }

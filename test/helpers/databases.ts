@@ -78,7 +78,7 @@ async function makeFolder(template: boolean, removals: (() => Promise<void>)[]):
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-database-'));
   removals.push(() => rm(folder, { recursive: true, force: true }));
   // The system's own copying: Node's takes twice as long for a thousand small files, and all of it in this process.
-  if (template) await copyFolder('cp', ['-R', `${await askBroker('/embedded')}/.`, folder]);
+  await copyFolder('cp', ['-R', `${await askBroker(template ? '/embedded' : '/empty')}/.`, folder]);
   return { folder };
 }
 

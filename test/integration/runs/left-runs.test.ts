@@ -1,12 +1,12 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readPublishedList } from '../../../src/lists/read-published-list.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import type { ScreeningOptions } from '../../../src/runs/screening-run.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite, searched } from '../../helpers/small-site.js';
 import type { TestWorkplace } from '../../helpers/workplace.js';
 
@@ -24,7 +24,8 @@ async function toListOptions(text: string): Promise<Partial<ScreeningOptions>> {
   return { kind: 'screen', selection: 'forced', importFirst: false, becauseOf };
 }
 
-describeOnEachDatabase('a run that is given up', (open) => {
+describe('a run that is given up', () => {
+  const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
   it.each([

@@ -1,16 +1,17 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type RosterSettings, toFileRoster } from '../../../src/roster/settings.js';
 import { runCheck } from '../../../src/runs/checks/run-check.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite, searched } from '../../helpers/small-site.js';
 import { listed, people, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
 
-describeOnEachDatabase('an answer that is used again', (open) => {
+describe('an answer that is used again', () => {
+  const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
   /** A second roster of the same people, planned at `offsetMs` and stopped before it used any answer again. */

@@ -1,8 +1,8 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
 import type { Database } from '../../../src/store/database.js';
 import type { PlanSelection } from '../../../src/store/plan-input.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -19,7 +19,8 @@ const addAliases = (database: Database): Promise<void> =>
       select customer_id, 1, request_id, true from customer
       join screening_request request on request.name = 'Alias Of ' || customer.reference;`);
 
-describeOnEachDatabase('customers of several parties', (open) => {
+describe('customers of several parties', () => {
+  const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
   it.each([
