@@ -27,23 +27,23 @@ describe('the rate, with client and service in processes of their own', () => {
     expect(used).toBeGreaterThan(0.8);
   });
 
-  test('5,000 searches with 30 % 503 never exceed 2,000 a second and cost at most 1.5 calls each', {
+  test('3,000 searches with 30 % 503 never exceed 2,000 a second and cost at most 1.5 calls each', {
     timeout: 60_000,
   }, async () => {
     service = await startPaceService();
     service.order({ refusedShare: 0.3 });
-    const order = { url: service.url, perSecond: 2_000, concurrency: 64, callers: 1_000, searches: 5_000 };
+    const order = { url: service.url, perSecond: 2_000, concurrency: 64, callers: 1_000, searches: 3_000 };
     const { sentMs, attempts, answered } = await runPaceClient(order);
     const arrivedMs = (await service.report()).calls.map(({ atMs }) => atMs);
     const seconds = ((sentMs.at(-1) ?? 0) - (sentMs[0] ?? 0)) / 1_000;
     printFigure(
-      `rate: 5,000 searches with 30 % 503 at 2,000/s: ${(attempts / 5_000).toFixed(3)} calls each, ${answered} answered at the first go, ${seconds.toFixed(1)} s, busiest sliding second ${countBusiestSecond(sentMs)} sent, ${countBusiestSecond(arrivedMs)} arrived`,
+      `rate: 3,000 searches with 30 % 503 at 2,000/s: ${(attempts / 3_000).toFixed(3)} calls each, ${answered} answered at the first go, ${seconds.toFixed(1)} s, busiest sliding second ${countBusiestSecond(sentMs)} sent, ${countBusiestSecond(arrivedMs)} arrived`,
     );
     expect(countBusiestSecond(sentMs)).toBeLessThanOrEqual(2_000);
     expect(sentMs).toHaveLength(attempts);
     expect(arrivedMs).toHaveLength(attempts);
-    expect(attempts / 5_000).toBeLessThanOrEqual(1.5);
-    expect(answered).toBeGreaterThan(4_950);
+    expect(attempts / 3_000).toBeLessThanOrEqual(1.5);
+    expect(answered).toBeGreaterThan(2_970);
   });
 
   test('10 % 503 cost at most 1.15 calls for each search, and two processes with half the rate each keep to the whole', {
