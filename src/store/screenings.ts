@@ -12,20 +12,37 @@ export async function saveScreeningResults(
   batchId: number,
   results: readonly ScreeningResult[],
 ): Promise<void> {
-  if (results.length === 0) return;
-  // The parties are named twice: a plan that was just made has no statistics yet, and the join alone may walk through the whole run.
+  const groups = new Map<string, ScreeningResult[]>();
+  for (const result of results) {
+    const key = `${result.outcome} ${result.reason}`;
+    const group = groups.get(key);
+    if (group) group.push(result);
+    else groups.set(key, [result]);
+  }
+  await Promise.all([...groups.values()].map((group) => saveAlike(transaction, runId, batchId, group)));
+}
+
+/** Saves results of one outcome and reason. */
+async function saveAlike(
+  transaction: Queryable,
+  runId: number,
+  batchId: number,
+  results: readonly ScreeningResult[],
+): Promise<void> {
+  const [first] = results;
+  if (first === undefined) return;
+  // No join: a plan that was just made has no statistics yet, and a join walks through the whole run for every batch.
   await transaction.execute(
-    `update screening set outcome = result.outcome, response_id = result.response_id, outcome_reason = result.reason, batch_id = $2
-     from unnest($3::bigint[], $4::text[], $5::bigint[], $6::text[]) as result (party_id, outcome, response_id, reason)
-     where screening.run_id = $1 and screening.party_id = any ($3::bigint[]) and screening.party_id = result.party_id
-       and screening.outcome = 'remaining'`,
+    `update screening set outcome = $4, outcome_reason = $5, batch_id = $2,
+       response_id = ($6::bigint[])[array_position($3::bigint[], party_id)]
+     where run_id = $1 and party_id = any ($3::bigint[]) and outcome = 'remaining'`,
     [
       runId,
       batchId,
       results.map((result) => result.partyId),
-      results.map((result) => result.outcome),
+      first.outcome,
+      first.reason,
       results.map((result) => result.responseId),
-      results.map((result) => result.reason),
     ],
   );
 }
