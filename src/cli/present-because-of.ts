@@ -1,4 +1,4 @@
-import { formatCount } from '../reports/format-count.js';
+import { countNoun, formatCount } from '../reports/format-count.js';
 import type { BecauseOf } from '../runs/checks/describe-because-of.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
@@ -11,8 +11,14 @@ export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
   const { file, digest, listed, spellings, comparedParties, forcedCustomers } = comparison;
   const others = forcedCustomers - forced.length;
   const rows: [string, string][] = [
-    ['because of', `${file}: ${formatCount(listed)} entries with ${formatCount(spellings)} names, SHA-256 ${digest}`],
-    ['forced', `${formatCount(forcedCustomers)} customers of ${formatCount(comparedParties)} parties compared`],
+    [
+      'because of',
+      `${file}: ${countNoun(listed, 'entry', 'entries')} with ${countNoun(spellings, 'name')}, SHA-256 ${digest}`,
+    ],
+    [
+      'forced',
+      `${countNoun(forcedCustomers, 'customer')} of ${countNoun(comparedParties, 'party', 'parties')} compared`,
+    ],
     ...forced.map(({ reference, because }): [string, string] => ['', `${reference}: ${because}`]),
     ...(others > 0 ? [['', `and ${formatCount(others)} more`] satisfies [string, string]] : []),
   ];

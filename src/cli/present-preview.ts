@@ -27,7 +27,12 @@ function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): [st
     ['budget left', left],
     ...(customers === 0
       ? []
-      : [['left out', `${formatCount(customers)} overdue or never screened as they are${names}`] satisfies Line]),
+      : [
+          [
+            'left out',
+            `${formatCount(customers)} asked for, overdue or never screened as they are${names}`,
+          ] satisfies Line,
+        ]),
     ...(cadence === 0 ? [] : [[customers === 0 ? 'left out' : '', `${formatCount(cadence)} due again`] satisfies Line]),
   ];
 }

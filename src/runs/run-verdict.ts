@@ -58,11 +58,11 @@ function describeMissing({ configured, missing }: RunEnd['canaries']): readonly 
 const describeRemaining = (count: number): string =>
   `${countNoun(count, 'customer')} ${count === 1 ? 'remains' : 'remain'}`;
 
-/** Everybody whom it leaves out was due: by the time the next run asks, their screening holds no longer. */
+/** Everybody whom it leaves out was to be asked about: by the time the next run asks, their screening may hold no longer. */
 function describeOverBudget(customers: number, urgent: number): string {
-  const left = `the budget left out ${countNoun(customers, 'customer')} who ${customers === 1 ? 'was' : 'were'} due`;
-  if (urgent === 0) return left;
-  return `${left}, ${urgent === customers ? '' : `${formatCount(urgent)} of them `}overdue or never screened as they are now`;
+  const left = `the budget left out ${countNoun(customers, 'customer')}`;
+  if (urgent === 0) return `${left} who ${customers === 1 ? 'was' : 'were'} due again`;
+  return `${left}, ${urgent === customers ? '' : `${formatCount(urgent)} of them `}asked for, overdue or never screened as they are now`;
 }
 
 /** The conservation sums that do not hold, each with both figures (DESIGN: Conservation). */

@@ -36,7 +36,7 @@ test('a preview needs neither key nor service and says what it would cost and wh
   });
   const told = await runCli(['screen', '--roster', 'retail', '--dry-run'], { folder });
   expect(told.stdout).toMatch(/^new +2 +never screened$/m);
-  expect(told.stdout).toMatch(/^left out +1 overdue or never screened as they are: K1$/m);
+  expect(told.stdout).toMatch(/^left out +1 asked for, overdue or never screened as they are: K1$/m);
   expect(told.stdout).toMatch(/^cost +1\.00 EUR$/m);
 });
 

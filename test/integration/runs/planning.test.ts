@@ -62,7 +62,7 @@ describe('planning', () => {
     const night = await run(await work(cap));
     expect(night).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { planned: 3, screened: 3, skipped: 3 } });
     expect(night.reasons).toEqual([
-      'the budget left out 3 customers who were due, overdue or never screened as they are now',
+      'the budget left out 3 customers, asked for, overdue or never screened as they are now',
     ]);
     expect(countSearches(sandbox)).toBe(7);
     const facts = await showRun(database, night.runId);
@@ -84,7 +84,7 @@ describe('planning', () => {
     const night = await run(await work(budget({ maxSearchesPerRun: 8, reserveShare: 0 })));
     expect(night).toMatchObject({
       state: 'incomplete',
-      reasons: ['the budget left out 2 customers who were due'],
+      reasons: ['the budget left out 2 customers who were due again'],
       counts: { planned: 4, screened: 4, skipped: 2 },
     });
   });

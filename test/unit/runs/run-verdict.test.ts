@@ -54,7 +54,7 @@ it('whom the budget leaves out was due, so that the run is never complete', () =
   left.states = { ...left.states, clear: 9, not_screened: 1 };
   expect(judge({ sums: left })).toEqual({
     state: 'incomplete',
-    reasons: ['the budget left out 1 customer who was due'],
+    reasons: ['the budget left out 1 customer who was due again'],
   });
 });
 
