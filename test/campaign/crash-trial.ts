@@ -112,7 +112,7 @@ class KilledNight {
   async #dieAt(point: KillPoint, task: LifeOrder['task']): Promise<void> {
     const { random, tell } = this.#options;
     const isFrequent = /call|answer|^(before|in|after)_commit|intent/.test(point);
-    const death = { point, occurrence: isFrequent ? 1 + Math.floor(random() * 3) : 1, delayMs: random() * 4 };
+    const death = { point, occurrence: isFrequent ? 1 + Math.floor(random() * 2) : 1, delayMs: random() * 4 };
     const end = await this.#live(this.#site.toOrder({ task, death }), async () => undefined);
     if (end !== 'SIGKILL') throw new Error(`${point} was never reached`);
     tell(`killed ${point}: ${this.#called.size} searched`);

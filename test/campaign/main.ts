@@ -46,7 +46,7 @@ const unless = (isKept: boolean, message: string): readonly string[] => (isKept 
 async function crash(locate: Locate, dialect: 'embedded' | 'postgres'): Promise<Verdict> {
   const figures = await runCrashTrial(nursery, {
     locate,
-    customers: isLong ? 5_000 : 200,
+    customers: isLong ? 5_000 : 800,
     rate: { perSecond: 400, concurrency },
     points: isLong || dialect === 'postgres' ? 'all' : 'commits',
     randomKills: isLong ? 200 : 3,

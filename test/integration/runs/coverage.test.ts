@@ -1,9 +1,9 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
 
@@ -13,7 +13,8 @@ const { signal } = new AbortController();
 // The embedded database is slow to open while other tests run.
 vi.setConfig({ testTimeout: 60_000 });
 
-describeOnEachDatabase('coverage', (open) => {
+describe('coverage', () => {
+  const { open } = testDatabases('postgres');
   const openSite = openSmallSites(open);
 
   it('counts every customer once: never screened, valid, failed, overdue', async () => {

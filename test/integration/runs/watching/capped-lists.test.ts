@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { showRun } from '../../../../src/runs/session/list-runs.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../../src/store/database.js';
-import { describeOnEachDatabase, testDatabases } from '../../../helpers/databases.js';
+import { testDatabases } from '../../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../../helpers/small-site.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -61,7 +61,8 @@ const nightsOf = ({ sandbox, database, work, run }: SmallSite) => {
   };
 };
 
-describeOnEachDatabase('lists that are cut without a word', (open) => {
+describe('lists that are cut without a word', () => {
+  const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
   it('are seen by their number: their customers are not clear, and nothing missing from them counts as removed', {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readEarlyWarnings } from '../../../../src/store/early-warnings.js';
-import { describeOnEachDatabase, testDatabases } from '../../../helpers/databases.js';
+import { testDatabases } from '../../../helpers/databases.js';
 import { listenAlong } from '../../../helpers/listen-along.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { makeOddNames } from '../../../helpers/odd-names.js';
@@ -103,7 +103,8 @@ describe('critical changes of a long run', () => {
   });
 });
 
-describeOnEachDatabase('critical changes', (open) => {
+describe('critical changes', () => {
+  const { open } = testDatabases('postgres');
   const begin = openSmallSites(open);
 
   it('told before a run was stopped are not told again when it goes on', async () => {
