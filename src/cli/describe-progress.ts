@@ -1,4 +1,4 @@
-import { formatCount } from '../reports/format-count.js';
+import { countNoun, formatCount } from '../reports/format-count.js';
 import type { ProgressFigures, Wait } from './progress-meter.js';
 
 /** A span in words that stay short: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`. */
@@ -25,9 +25,6 @@ function describeWait(wait: Wait): string {
   }
 }
 
-const withUnit = (count: number, one: string, many: string): string =>
-  `${formatCount(count)} ${count === 1 ? one : many}`;
-
 /** One line about how far a run has come, what matters most first; what goes beyond `width` is left out. */
 export function describeProgress(figures: ProgressFigures, width: number): string {
   const { stage, done, total, callsPerSecond, limitPerSecond, waitingFor, found, secondsLeft } = figures;
@@ -35,9 +32,7 @@ export function describeProgress(figures: ProgressFigures, width: number): strin
     `${stage.padEnd(9)} ${done === 0 && total === null ? '...' : formatCount(done)}${total === null ? '' : ` of ${formatCount(total)}`}`,
     ...(callsPerSecond === null ? [] : [`${callsPerSecond.toFixed(1)}/${limitPerSecond} per s`]),
     ...(secondsLeft === null ? [] : [`${describeSpan(secondsLeft)} left`]),
-    ...(found === null
-      ? []
-      : [`${withUnit(found.matches, 'match', 'matches')}, ${withUnit(found.hits, 'hit', 'hits')}`]),
+    ...(found === null ? [] : [`${countNoun(found.matches, 'match', 'matches')}, ${countNoun(found.hits, 'hit')}`]),
     ...(waitingFor === null ? [] : [describeWait(waitingFor)]),
   ];
   // What holds the run up is worth more than how fast it would be.

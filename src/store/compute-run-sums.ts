@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { customerStatesSql } from './customer-states.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
@@ -21,7 +22,7 @@ const customersOfRun = `
       min(screening.outcome_reason) filter (where screening.outcome = 'skipped')
     ) as skipped_because,
     max(array_position(
-      array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'],
+      ${customerStatesSql},
       case
         when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due' then coalesce(state.state, 'not_screened')
         else 'not_screened'

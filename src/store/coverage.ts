@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { openBindings } from './bindings.js';
+import { customerStatesSql } from './customer-states.js';
 import type { Queryable } from './database.js';
 import { judgedPartiesSql } from './judged-parties.js';
 import type { PlanInput } from './plan-input.js';
@@ -95,7 +96,7 @@ function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindin
         when reason = 'new' then 1 when reason = 'changed' then 2 when held.screened_at <= limits.stale then 3 else 4
       end) as standing,
       max(array_position(
-        array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'],
+        ${customerStatesSql},
         case when reason in ('new', 'changed') or held.screened_at <= limits.stale then 'not_screened' else held.state end
       )) as state,
       min(held.screened_at) filter (where held.screened_at > 'epoch') as screened_at,
@@ -117,7 +118,7 @@ export async function readCoverage(database: Queryable, input: PlanInput): Promi
     groupRow,
     `with ${coveredCustomersSql(bindings, input)}
      select tier, ${standingSql} as standing,
-       (array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'])[state] as state,
+       (${customerStatesSql})[state] as state,
        failed_because as "failedBecause", count(*) as customers, min(screened_at) as "oldestScreenedAt"
      from covered
      group by tier, standing, state, failed_because`,

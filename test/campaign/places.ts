@@ -2,12 +2,12 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { migrate } from '../../src/store/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import { findFreePort } from '../helpers/find-free-port.js';
 import { startPostgres } from '../helpers/start-postgres.js';
 import type { Locate } from './site.js';
 
@@ -113,12 +113,3 @@ const canReach = (url: string): Promise<boolean> =>
     },
     () => false,
   );
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
-}

@@ -124,14 +124,15 @@ export async function judgeAnswers(
   const states: NewPartyState[] = [];
   for (const answer of answers) {
     const { party, matchSet } = answer;
-    const { changes, ...next } = isSameAnswer(answer)
+    const isSame = isSameAnswer(answer);
+    const { changes, ...next } = isSame
       ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
       : detectChanges(toKnownAnswer(answer.known, knownSets), matchSet, party, settings.changes);
     const { partyId, customerVersion } = party;
     events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
     const { reportedScores, unreturned } = next;
     const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
-    states.push({ ...state, isKnown: isSameAnswer(answer) && isSameState(state, answer.known) });
+    states.push({ ...state, isKnown: isSame && isSameState(state, answer.known) });
   }
   return { events, states };
 }
