@@ -7,7 +7,15 @@ export const riskTiers = ['low', 'medium', 'high'] as const;
 export type RiskTier = (typeof riskTiers)[number];
 
 /** In which role a party belongs to its customer; `customer` is the customer itself. */
-export const partyRoles = ['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner'] as const;
+export const partyRoles = [
+  'customer',
+  'alias',
+  'joint_holder',
+  'director',
+  'beneficial_owner',
+  // Of two rows that contradict each other both names are searched for.
+  'conflicting_row',
+] as const;
 export type PartyRole = (typeof partyRoles)[number];
 
 /** One name under which a customer is screened. */
@@ -27,6 +35,19 @@ export interface Customer {
   reference: string;
   riskTier: RiskTier | null;
   parties: readonly [Party, ...Party[]];
+  /** False where the roster itself says that the customer has left. */
+  isActive: boolean;
+  /** `yyyy-mm-dd`: the last day as a customer, where the roster gives one. */
+  endDate: string | null;
+  /** What else the roster says, by its own headers, where the settings ask to keep it. */
+  attributes: Readonly<Record<string, string>>;
+}
+
+/** A further party of a customer from a source of its own, such as a director. */
+export interface RelatedParty {
+  /** The customer's id. */
+  reference: string;
+  party: Party;
 }
 
 /** Why a row was not accepted; stable codes, used in rejects.csv and in SQL. */
@@ -45,6 +66,13 @@ export const rejectReasons = [
   'wrong_column_count',
   'conflicting_id',
   'malformed_csv',
+  'field_too_long',
+  'line_break_in_name',
+  'replacement_character',
+  'unknown_standing',
+  'invalid_end_date',
+  'unknown_role',
+  'unknown_customer',
 ] as const;
 export type RejectReason = (typeof rejectReasons)[number];
 
@@ -52,9 +80,13 @@ export type RejectReason = (typeof rejectReasons)[number];
 export interface RejectedRow {
   /** Physical line on which the row begins, from 1 (the header's is 1); for a query, the ordinal of the row. */
   line: number;
+  /** The file it stands in where a roster has several, or the source of related parties; null otherwise. */
+  file: string | null;
   /** The source's column at fault, where one is. */
   column: string | null;
   reason: RejectReason;
+  /** What kind of value is at fault, without the value: such as `empty`, `digits, 8 characters`, `control character U+0000`. */
+  valueClass: string | null;
   /** The customer id where the row shows one, so that a known customer stays in scope. */
   reference: string | null;
   /** The row's fields under the source's own headers. */
@@ -63,5 +95,17 @@ export interface RejectedRow {
 
 /** What a row became. */
 export type RosterRow =
-  | { kind: 'customer'; line: number; customer: Customer }
+  | {
+      kind: 'customer';
+      line: number;
+      file: string | null;
+      customer: Customer;
+      /** As they stand in the source, in the order of its headers, in case another row contradicts this one. */
+      fields: readonly string[];
+    }
+  | { kind: 'rejected'; rejected: RejectedRow };
+
+/** What a row of related parties became. */
+export type PartyRow =
+  | { kind: 'party'; line: number; file: string | null; related: RelatedParty; fields: readonly string[] }
   | { kind: 'rejected'; rejected: RejectedRow };

@@ -1,13 +1,24 @@
-import type { RosterRow } from './customer.js';
+import type { PartyRow, RosterRow } from './customer.js';
+import type { LineTally } from './table-reading.js';
 
-/** A roster opened for one reading from its first row to its last. */
-export interface RosterReading {
+/** A source opened for one reading from its first row to its last. */
+interface Reading<Row> {
   /** What reports show as the origin: a path or the name of a query, never credentials. */
   source: string;
+  /** The source's columns. */
+  headers: readonly string[];
   /** Batches of at most 500 rows in the source's order, read as they are asked for; throws RosterError when the source breaks off. */
-  rows: AsyncIterable<readonly RosterRow[]>;
-  /** SHA-256 in hex over the file's bytes or the query's rows; throws RosterError until `rows` has been read to its end. */
+  rows: AsyncIterable<readonly Row[]>;
+  /** SHA-256 in hex over the files' bytes or the query's rows; throws RosterError until `rows` has been read to its end. */
   digest(): string;
+  /** How the lines read so far add up. */
+  tally(): LineTally;
   /** Gives up a reading that is not read to its end; harmless at any time. */
   close(): Promise<void>;
 }
+
+/** A roster opened for reading its customers. */
+export type RosterReading = Reading<RosterRow>;
+
+/** A source of related parties opened for reading. */
+export type PartyReading = Reading<PartyRow>;
