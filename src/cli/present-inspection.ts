@@ -1,0 +1,114 @@
+import { relative } from 'node:path';
+import { stringify } from 'yaml';
+import { formatCount } from '../reports/format-count.js';
+import { rejectWords } from '../reports/reason-words.js';
+import { toVisibleText } from '../reports/visible-text.js';
+import type { Customer, RosterRow } from '../roster/customer.js';
+import type { FileInspection } from '../roster/inspect/inspect-file.js';
+import { exitCodes } from './exit-code.js';
+import { formatTable } from './format-table.js';
+import type { Outcome } from './invocation.js';
+
+const delimiterWords: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
+const longestCell = 40;
+
+function showCell(text: string): string {
+  const visible = toVisibleText(text);
+  return visible.length > longestCell ? `${visible.slice(0, longestCell - 3)}...` : visible;
+}
+
+const describeParties = ({ parties }: Customer): string =>
+  parties.length === 1
+    ? ''
+    : `+ ${parties
+        .slice(1)
+        .map(({ role, name }) => `${role} ${showCell(name)}`)
+        .join(', ')}`;
+
+function toRow(row: RosterRow): (string | number)[] {
+  if (row.kind === 'rejected') {
+    const { line, reference, reason, column, valueClass } = row.rejected;
+    const where = column === null ? '' : ` (${showCell(column)}${valueClass === null ? '' : `: ${valueClass}`})`;
+    return [line, showCell(reference ?? ''), 'REJECTED', `${rejectWords[reason]}${where}`];
+  }
+  const { line, customer } = row;
+  const [{ type, name, birthDate, countries }] = customer.parties;
+  return [
+    line,
+    showCell(customer.reference),
+    type,
+    showCell(name),
+    birthDate ?? '',
+    countries.join(' '),
+    customer.riskTier ?? '',
+    describeParties(customer),
+  ];
+}
+
+/** The entry of `rosters:` that was guessed, as YAML; what is as it would be anyway is left out. */
+function toYaml({ settings, guess, path, delimiter, encoding, hasHeader }: FileInspection): string {
+  const csv = {
+    path: relative(process.cwd(), path) || path,
+    ...(delimiter === ',' ? {} : { delimiter }),
+    ...(encoding === 'utf-8' ? {} : { encoding }),
+    ...(hasHeader ? {} : { header: false }),
+  };
+  return stringify(
+    { rosters: [{ name: settings?.name ?? 'default', csv, columns: guess.columns }] },
+    { lineWidth: 120 },
+  );
+}
+
+function describeGuess({ guess }: FileInspection): (string | number)[][] {
+  const { columns, because } = guess;
+  return Object.entries(columns).map(([key, value]) => [
+    `  ${key}`,
+    showCell(describeColumn(value)),
+    because[key] ?? '',
+  ]);
+}
+
+function describeColumn(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value)) return value.join(' + ');
+  return JSON.stringify(value);
+}
+
+/** What `roster inspect` says. */
+export function presentInspection(inspection: FileInspection): Outcome {
+  const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, settings } = inspection;
+  const { customers, rejected, rejectedBecause } = counts;
+  const { lines, blanks, continuations, records } = tally;
+  const text = [
+    formatTable([
+      ['file', inspection.path],
+      ['encoding', encoding],
+      ['delimiter', delimiterWords[delimiter] ?? JSON.stringify(delimiter)],
+      ['header', hasHeader ? 'the first line' : 'none: columns go by their number'],
+      ['columns', headers.map((header) => showCell(header)).join(', ')],
+      [
+        'lines',
+        `${formatCount(lines)} = ${formatCount(records)} rows + ${formatCount(continuations)} lines that go on + ${formatCount(blanks)} blank${hasHeader ? ' + the header' : ''}`,
+      ],
+    ]),
+    '\nGuessed mapping\n',
+    formatTable(describeGuess(inspection)),
+    guess.doubts.length === 0
+      ? ''
+      : `\nTo be checked\n${guess.doubts.map((doubt) => `  - ${toVisibleText(doubt)}\n`).join('')}`,
+    settings === null
+      ? '\nNo row can be read without an id and a name: name their columns under `columns:`.\n'
+      : `\nThe first rows as they would be read\n${formatTable([
+          ['line', 'id', 'type', 'name', 'born', 'countries', 'tier', ''],
+          ...firstRows.map(toRow),
+        ])}\nAll rows: ${formatCount(customers)} would be customers, ${formatCount(rejected)} rejected\n${formatTable(
+          Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]),
+        )}`,
+    `\nConfiguration to paste\n\n${toYaml(inspection)}`,
+  ].join('');
+  return {
+    exitCode: settings === null ? exitCodes.incomplete : exitCodes.complete,
+    document: { schema: 'nightscreen/roster-inspection/1', ...inspection },
+    text,
+  };
+}

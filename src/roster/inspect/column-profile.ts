@@ -1,0 +1,80 @@
+import { parseBirthDate } from '../birth-date.js';
+import { toCountryCode } from '../country-code.js';
+import { compileDateFormat } from '../date-format.js';
+
+/** What the values of a column look like; shares are of the values that are not empty. */
+export interface ColumnProfile {
+  header: string;
+  filled: number;
+  /** Share of the rows that have a value. */
+  filledShare: number;
+  /** How many different values, counted up to `mostWords` and a little beyond. */
+  distinctShare: number;
+  /** The different values, in lower case, where there are few; null otherwise. */
+  words: readonly string[] | null;
+  /** Share of values with letters and no digit. */
+  letterShare: number;
+  /** Share of values of several words of letters. */
+  severalWordsShare: number;
+  /** Share of values that are countries. */
+  countryShare: number;
+  /** Each date format with the share of values that it reads, the best first; only those that read any. */
+  dateFormats: readonly { format: string; share: number }[];
+}
+
+const mostWords = 20;
+const dateFormats = [
+  'yyyy-MM-dd',
+  'dd.MM.yyyy',
+  'd.M.yyyy',
+  'dd/MM/yyyy',
+  'MM/dd/yyyy',
+  'd/M/yyyy',
+  'M/d/yyyy',
+  'dd-MM-yyyy',
+  'MM-dd-yyyy',
+  'yyyy/MM/dd',
+  'yyyy.MM.dd',
+  'yyyyMMdd',
+  'ddMMyyyy',
+];
+const compiled = dateFormats.map((format) => ({ format, expression: compileDateFormat(format) }));
+const latestYear = new Date().getFullYear();
+
+/** Looks at a column's values, one for each row that was read. */
+export function profileColumn(header: string, values: readonly string[]): ColumnProfile {
+  const filled = values.map((value) => value.trim()).filter((value) => value !== '');
+  const share = (isMeant: (value: string) => boolean): number =>
+    filled.length === 0 ? 0 : filled.filter(isMeant).length / filled.length;
+  const distinct = new Set(filled.map((value) => value.toLowerCase()));
+  return {
+    header,
+    filled: filled.length,
+    filledShare: values.length === 0 ? 0 : filled.length / values.length,
+    distinctShare: filled.length === 0 ? 0 : distinct.size / filled.length,
+    words: distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null,
+    letterShare: share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value)),
+    severalWordsShare: share((value) => /\p{L}[\p{L}\p{M}.'’-]*\s+[\p{L}]/u.test(value) && !/\d/.test(value)),
+    countryShare: share(isCountryList),
+    dateFormats: findDateFormats(filled),
+  };
+}
+
+function isCountryList(value: string): boolean {
+  return value.length <= 200 && value.split(/[;|,/]/).every((part) => toCountryCode(part) !== null);
+}
+
+function findDateFormats(filled: readonly string[]): ColumnProfile['dateFormats'] {
+  const fits = compiled.map(({ format, expression }) => ({
+    format,
+    share: filled.length === 0 ? 0 : filled.filter((value) => isDate(value, expression)).length / filled.length,
+  }));
+  return fits.filter(({ share }) => share > 0).toSorted((one, other) => other.share - one.share);
+}
+
+/** A number of eight digits is a date only in a year in which somebody may have been born. */
+function isDate(value: string, expression: RegExp): boolean {
+  if (!expression.test(value)) return false;
+  const year = Number(parseBirthDate(value, expression)?.slice(0, 4));
+  return year >= 1850 && year <= latestYear + 50;
+}

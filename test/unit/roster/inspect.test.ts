@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { profileColumn } from '../../../src/roster/inspect/column-profile.js';
+import { guessColumns } from '../../../src/roster/inspect/guess-columns.js';
+import { looksLikeHeader } from '../../../src/roster/inspect/guess-header.js';
+import { readHeaderRole } from '../../../src/roster/inspect/header-words.js';
+
+function guess(table: readonly (readonly string[])[]) {
+  const [headers = [], ...rows] = table;
+  return guessColumns(
+    headers.map((header, index) =>
+      profileColumn(
+        header,
+        rows.map((row) => row[index] ?? ''),
+      ),
+    ),
+  );
+}
+
+describe('a header', () => {
+  it.each([
+    ['customer_id', 'id'],
+    ['Kunden-Nr.', 'id'],
+    ['KundeNr', 'id'],
+    ['Fødselsdato', 'birth_date'],
+    ['Staatsangehörigkeit', 'countries'],
+    ['Staatsangehoerigkeit', 'countries'],
+    ['Prénom', 'first_name'],
+    ['födelsedatum', 'birth_date'],
+    ['Also known as', 'aliases'],
+    ['shoe size', null],
+  ])('%s tells %s', (header, role) => {
+    expect(readHeaderRole(header)).toBe(role);
+  });
+
+  it('is told from a first row of values', () => {
+    const rows = [
+      ['1002', 'Bob Ray', '1971-02-03'],
+      ['1003', 'Cy Young', '1982-12-30'],
+    ];
+    expect(looksLikeHeader(['customer_no', 'customer name', 'dob'], rows)).toBe(true);
+    expect(looksLikeHeader(['konto', 'wer', 'wann'], rows)).toBe(true);
+    expect(looksLikeHeader(['1001', 'Ann Lee', '1960-01-01'], rows)).toBe(false);
+    expect(looksLikeHeader(['', '', ''], rows)).toBe(false);
+  });
+});
+
+describe('the guessed mapping', () => {
+  it('of a described export needs no correction', () => {
+    const { columns, doubts } = guess([
+      ['Kunden-Nr.', 'Vorname', 'Nachname', 'Geburtsdatum', 'Staatsangehörigkeit', 'Kundentyp', 'Risikoklasse'],
+      ['0071', 'Anna', 'Ölmann', '13.02.1970', 'Germany', 'Privat', 'hoch'],
+      ['0072', 'Jörg', 'Weiß', '01.12.1985', 'DEU', 'Privat', 'mittel'],
+      ['0073', '', 'Baustoff AG', '', 'at', 'Firma', 'niedrig'],
+    ]);
+    expect(columns).toEqual({
+      id: 'Kunden-Nr.',
+      name: ['Vorname', 'Nachname'],
+      type: { column: 'Kundentyp', values: { privat: 'person', firma: 'entity' } },
+      birthDate: { column: 'Geburtsdatum', format: 'dd.MM.yyyy' },
+      countries: 'Staatsangehörigkeit',
+      riskTier: { column: 'Risikoklasse', values: { hoch: 'high', mittel: 'medium', niedrig: 'low' } },
+    });
+    expect(doubts).toEqual([]);
+  });
+
+  it('without headers goes by the values, and says so', () => {
+    const { columns, because, doubts } = guess([
+      ['1', '2', '3', '4'],
+      ...Array.from({ length: 30 }, (_, at) => [
+        `K${100 + at}`,
+        `Ann${'abcdefghij'[at % 10]} Lee${'xyz'[at % 3]}`,
+        'fr',
+        'P',
+      ]),
+    ]);
+    expect(columns).toMatchObject({
+      id: '1',
+      name: '2',
+      countries: '3',
+      type: { column: '4', values: { p: 'person' } },
+    });
+    expect(because['name']).toBe('by its values');
+    expect(doubts).toContain('2 is taken for the name by its values alone');
+  });
+
+  it('says when day and month could be either', () => {
+    const ambiguous = guess([
+      ['id', 'name', 'dob'],
+      ['1', 'Ann Lee', '03/04/1970'],
+      ['2', 'Bob Ray', '05/06/1980'],
+    ]);
+    expect(ambiguous.doubts.join()).toContain('reads as dd/MM/yyyy and as MM/dd/yyyy');
+    const plain = guess([
+      ['id', 'name', 'dob'],
+      ['1', 'Ann Lee', '03/04/1970'],
+      ['2', 'Bob Ray', '12/31/1980'],
+    ]);
+    expect(plain.columns.birthDate).toEqual({ column: 'dob', format: 'MM/dd/yyyy' });
+    expect(plain.doubts.join()).not.toContain('reads as');
+  });
+
+  it('never takes a number for a tier, nor an unknown word for a type, without a word about it', () => {
+    const { columns, doubts } = guess([
+      ['id', 'name', 'risk', 'type'],
+      ['1', 'Ann Lee', '1', 'private'],
+      ['2', 'Bob Ray', '3', 'vehicle'],
+    ]);
+    expect(columns.riskTier).toBeUndefined();
+    expect(columns.type).toEqual({ column: 'type', values: { private: 'person' } });
+    expect(doubts).toEqual([
+      'type has values that are neither person nor entity as they stand: "vehicle"',
+      'risk holds no words that are known for tiers: give its values, or everybody counts as high',
+    ]);
+  });
+
+  it('says what is missing', () => {
+    const { columns, doubts } = guess([
+      ['amount', 'currency'],
+      ['10', 'EUR'],
+      ['10', 'EUR'],
+    ]);
+    expect(columns.id).toBeUndefined();
+    expect(columns.name).toBeUndefined();
+    expect(doubts.join('\n')).toMatch(/customer id.*\n.*names/);
+  });
+});
