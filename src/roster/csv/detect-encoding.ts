@@ -13,7 +13,7 @@ const marks: readonly { bytes: readonly number[]; label: EncodingLabel | 'utf-32
 const sampleBytes = 64 * 1024;
 
 /** The least share of UTF-16 units with a zero byte: delimiters, digits and line ends have one in every script. */
-const leastZeroShare = 0.1;
+const leastZeroShare = 0.2;
 const leastZeroShareWithoutLines = 0.4;
 
 /**
@@ -34,7 +34,7 @@ export function detectEncoding(start: Buffer, declared: 'auto' | EncodingLabel, 
   return declared === 'auto' ? (detectUtf16(start.subarray(0, sampleBytes)) ?? 'utf-8') : declared;
 }
 
-/** Line ends tell UTF-16 from text with stray NULs: nearly every byte of a line end has its zero beside it. */
+/** Line ends tell UTF-16 from text with stray NULs: bytes like those of a line end have the zero beside them, unless letters hold the same bytes. */
 function detectUtf16(sample: Buffer): EncodingLabel | null {
   const zeros: [number, number] = [0, 0];
   const lineEnds: [number, number] = [0, 0];
@@ -53,7 +53,7 @@ function detectUtf16(sample: Buffer): EncodingLabel | null {
     if (unitCount === 0 || zeros[own] < zeros[own === 0 ? 1 : 0] * 4) return false;
     const share = zeros[own] / unitCount;
     if (lineBytes === 0) return share >= leastZeroShareWithoutLines;
-    return share >= leastZeroShare && lineEnds[own] > lineBytes / 2;
+    return share >= leastZeroShare && lineEnds[own] >= lineBytes / 4;
   };
   if (isUtf16(1)) return 'utf-16le';
   return isUtf16(0) ? 'utf-16be' : null;

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { EncodingLabel } from './encodings.js';
 import { createTextDecoder } from './text-decoder.js';
 
@@ -88,14 +89,14 @@ export function guessEncoding(bytes: Buffer): EncodingLabel | null {
   return best !== undefined && best.score > 0.2 ? best.label : null;
 }
 
-/** Whole lines that hold something beyond ASCII. */
+/** Whole lines that are not UTF-8. */
 function takeTellingLines(bytes: Buffer): Buffer {
   const lines: Buffer[] = [];
   let length = 0;
   for (let at = 0; at < bytes.length && length < sampleBytes; ) {
     const end = bytes.indexOf(lineFeed, at);
     const line = bytes.subarray(at, end < 0 ? Math.min(bytes.length, at + sampleBytes) : end + 1);
-    if (line.some((byte) => byte >= asciiLimit)) {
+    if (!isUtf8(line)) {
       lines.push(line);
       length += line.length;
     }
@@ -112,17 +113,24 @@ function scoreCandidate(candidate: Candidate, sample: Buffer): number {
   for (const character of text) {
     if (character.charCodeAt(0) >= asciiLimit) {
       score += scoreCharacter(candidate, character, before) * candidate.bytesPerCharacter;
-    }
+    } else if (isMixed(candidate, character, before)) score -= 1;
     before = character;
   }
   return score;
 }
 
-function scoreCharacter({ frequent, script }: Candidate, character: string, before: string): number {
+function scoreCharacter(candidate: Candidate, character: string, before: string): number {
+  const { frequent, script } = candidate;
   if (/\p{Cc}|\p{Co}/u.test(character)) return -2;
   if (!/[\p{L}\p{M}]/u.test(character)) return -0.5;
   // A capital within a word is what the wrong code page shows.
+  if (isMixed(candidate, before, character)) return -1;
   if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return -1;
   if (frequent.includes(character)) return 1;
   return script.test(character) ? 0.2 : -0.5;
+}
+
+/** Tells whether a Latin letter of ASCII stands directly beside a letter of another script, as it does in the wrong code page. */
+function isMixed({ script }: Candidate, ascii: string, other: string): boolean {
+  return script !== latin && /^[A-Za-z]$/.test(ascii) && script.test(other);
 }

@@ -35,6 +35,7 @@ function createMultiByteDecoder(label: EncodingLabel): DecodeText {
   return (bytes) => {
     try {
       const text = decoder.decode(bytes);
+      if (stray.test(text)) return null;
       return original.size === 0 ? text : text.replaceAll(movable, (unit) => original.get(unit) ?? unit);
     } catch {
       return null;
@@ -44,6 +45,9 @@ function createMultiByteDecoder(label: EncodingLabel): DecodeText {
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are moved
 const movable = /[\x1a\x1c\x7f]/g;
+
+/** What ICU gives for some single bytes that stand for nothing in an encoding of several. */
+const stray = /[\uf8f0-\uf8ff]/;
 
 /** ICU's code pages of IBM give 0x1a, 0x1c and 0x7f to one another. */
 function findMovedControls(decoder: InstanceType<typeof TextDecoder>): ReadonlyMap<string, string> {
