@@ -1,5 +1,5 @@
 import { maxRecordLength } from './parse-records.js';
-import { type QuoteScan, scanQuotes } from './scan-quotes.js';
+import { findClosingQuote, type QuoteScan, scanQuotes } from './scan-quotes.js';
 
 /** How the records of a table are written. */
 export interface RecordShape {
@@ -54,7 +54,9 @@ export function measureRecord(
     const isOpen = scan.state === 'open';
     if ((isOpen || isFirstWhole) && isWholeRow(next, shape)) return malformed;
     const isClosing = !isOpen || scan.fieldCount > before;
-    if (isClosing && mayBeRow(next, shape, start, firstCount)) return malformed;
+    if (isClosing && mayBeRow(next, shape.delimiter, before) && isDoubtful(next, shape, start, firstCount)) {
+      return malformed;
+    }
     if (!isOpen) return scan.fieldCount === shape.columnCount ? toMeasure(count + 1, scan) : malformed;
   }
   return malformed;
@@ -95,11 +97,16 @@ function isWholeCount(count: number, text: string, { columnCount }: RecordShape)
   return count === columnCount || (count > columnCount && text.includes('""'));
 }
 
-/** Tells whether a line that closes a field may be a damaged row: it has the delimiters for one, and begins as rows do, or follows a line that may be one too. */
-function mayBeRow(text: string, shape: RecordShape, start: string | null, firstCount: number): boolean {
-  if (countDelimiters(text, shape.delimiter, 0) + 1 < shape.columnCount) return false;
-  if (start !== null && isLikeId(start)) return isLikeId(readStart(text, shape.delimiter));
-  return firstCount >= shape.columnCount;
+/** Tells whether a line that closes the field of a given place has as many fields before that quote as a row of its own would have. */
+function mayBeRow(text: string, delimiter: string, place: number): boolean {
+  const closing = findClosingQuote(text, 0);
+  return countDelimiters(text.slice(0, Math.max(closing, 0)), delimiter, 0) >= place - 1;
+}
+
+/** Tells whether such a line begins as rows do; where rows do not begin with an id, whether the line before may be a whole row too. */
+function isDoubtful(text: string, { delimiter, columnCount }: RecordShape, start: string | null, firstCount: number) {
+  if (start !== null && isLikeId(start)) return haveSameShape(start, readStart(text, delimiter));
+  return firstCount >= columnCount;
 }
 
 function readStart(text: string, delimiter: string): string {
@@ -109,6 +116,22 @@ function readStart(text: string, delimiter: string): string {
 
 function isLikeId(text: string): boolean {
   return /\d/.test(text) && !/\s/.test(text);
+}
+
+/** Tells whether two ids have the same signs between words and numbers, and the same kinds of these; a run of both may be any. */
+function haveSameShape(one: string, other: string): boolean {
+  const [shape, otherShape] = [one, other].map((text) => text.replaceAll(/[\p{L}\p{N}]+/gu, toKind));
+  if (shape === undefined || otherShape === undefined || shape.length !== otherShape.length) return false;
+  const otherKinds = [...otherShape];
+  return [...shape].every((kind, at) => {
+    const otherKind = otherKinds[at] ?? '';
+    return kind === otherKind || (kind + otherKind).match(/^(?:x[a9]|[a9]x)$/) !== null;
+  });
+}
+
+function toKind(run: string): string {
+  if (/^\p{N}+$/u.test(run)) return '9';
+  return /\p{N}/u.test(run) ? 'x' : 'a';
 }
 
 function countDelimiters(text: string, delimiter: string, from: number): number {

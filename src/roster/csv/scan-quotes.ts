@@ -77,7 +77,8 @@ function skipSpaces(text: string, from: number): number {
   return at;
 }
 
-function findClosingQuote(text: string, from: number): number {
+/** Finds the quote that ends a quoted field, from within it; -1 where it goes on. */
+export function findClosingQuote(text: string, from: number): number {
   for (let at = text.indexOf(quote, from); at >= 0; at = text.indexOf(quote, at + 2)) {
     if (text[at + 1] !== quote) return at;
   }
