@@ -80,7 +80,7 @@ test('what csv-stringify writes in any dialect and encoding is read back exactly
       expect(records.every(({ fault }) => fault === null)).toBe(true);
       expect(countUnexplained(tally)).toBe(0);
     }),
-    { numRuns: 300 },
+    { numRuns: 200 },
   );
 });
 
@@ -103,7 +103,7 @@ test('lines with delimiters in a field of several lines are read back exactly or
       for (const fields of sound) expect(written.has(fields) || !/"C-\d+".*"?C-\d/.test(fields)).toBe(true);
       expect(countUnexplained(tally)).toBe(0);
     }),
-    { numRuns: 150 },
+    { numRuns: 100 },
   );
   expect(refused / total).toBeLessThan(0.05);
 });
@@ -132,6 +132,6 @@ test('stray quotes anywhere cost at most their own lines', async () => {
       expect(records).toHaveLength(10);
       expect(tally).toEqual({ lines: 11, headers: 1, blanks: 0, continuations: 0, records: 10 });
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
