@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
 
-const chunkBytes = 256 * 1024;
+const chunkBytes = 128 * 1024;
 
 /** Bytes as they come; `return()` gives up the rest and lets go of what they come from. */
 export type Chunks = AsyncGenerator<Buffer, void, undefined>;

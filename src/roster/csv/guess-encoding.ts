@@ -108,23 +108,25 @@ function takeTellingLines(bytes: Buffer): Buffer {
 function scoreCandidate(candidate: Candidate, sample: Buffer): number {
   const text = createTextDecoder(candidate.label)(sample);
   if (text === null) return Number.NEGATIVE_INFINITY;
+  const characters = [...text];
   let score = 0;
-  let before = '';
-  for (const character of text) {
+  for (const [at, character] of characters.entries()) {
+    const [before = '', after = ''] = [characters[at - 1], characters[at + 1]];
     if (character.charCodeAt(0) >= asciiLimit) {
-      score += scoreCharacter(candidate, character, before) * candidate.bytesPerCharacter;
+      score += scoreCharacter(candidate, character, before, after) * candidate.bytesPerCharacter;
     } else if (isMixed(candidate, character, before)) score -= 1;
-    before = character;
   }
   return score;
 }
 
-function scoreCharacter(candidate: Candidate, character: string, before: string): number {
+function scoreCharacter(candidate: Candidate, character: string, before: string, after: string): number {
   const { frequent, script } = candidate;
   if (/\p{Cc}|\p{Co}/u.test(character)) return -2;
   if (!/[\p{L}\p{M}]/u.test(character)) return -0.5;
   // A capital within a word is what the wrong code page shows.
   if (isMixed(candidate, before, character)) return -1;
+  // A letter of another script hardly stands alone.
+  if (script !== latin && !script.test(before) && !script.test(after)) return 0;
   if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return -1;
   if (frequent.includes(character)) return 1;
   return script.test(character) ? 0.2 : -0.5;

@@ -4,10 +4,10 @@ import { createGunzip, type Gunzip } from 'node:zlib';
 import { RosterError } from '../../errors.js';
 import type { Chunks } from './file-chunks.js';
 
-const chunkBytes = 256 * 1024;
+const chunkBytes = 64 * 1024;
 
 /** Each stretch of this many unpacked bytes must have taken at least the `maxRatio`th part of it in the file: no roster packs better. */
-const stretchBytes = 16 * 1024 * 1024;
+const stretchBytes = 4 * 1024 * 1024;
 const maxRatio = 200;
 
 const firstMagic = 0x1f;
