@@ -19,6 +19,8 @@ export interface CsvFile extends CsvDialect {
 /** What a table knows of its file. */
 export interface FilePlace {
   path: string;
+  /** How messages call it. */
+  name: string;
   /** The file of its records, where the roster has several. */
   file: string | null;
   tally: LineTally;
@@ -33,22 +35,22 @@ export async function openCsvFile(
   source: CsvSource,
   isMapped: (header: string) => boolean,
 ): Promise<CsvFile> {
-  const { path, file, tally } = place;
+  const { name, file, tally } = place;
   const blocks = readLineBlocks(
-    readSourceBytes(path, (bytes) => place.onBytes(bytes)),
+    readSourceBytes(place.path, (bytes) => place.onBytes(bytes)),
     source.encoding,
-    path,
+    name,
   );
   try {
     const first = await findFirstRecord(blocks, place);
-    const dialect = findDialect(first, source, isMapped, path);
+    const dialect = findDialect(first, source, isMapped, name);
     tally.lines += dialect.headerLines;
     tally.headers += dialect.headerLines;
     const shape = { delimiter: dialect.delimiter, columnCount: dialect.headers.length };
     const records = splitBlocks(
       sliceBlock(first, dialect.headerLines),
       blocks,
-      createRecordSplitter({ ...shape, path, file }, tally),
+      createRecordSplitter({ ...shape, path: name, file }, tally),
     );
     return {
       ...dialect,
@@ -66,12 +68,12 @@ export async function openCsvFile(
 }
 
 /** Gives the first block that holds more than blank lines, from its first such line on. */
-async function findFirstRecord(blocks: LineBlocks, { path, tally }: FilePlace): Promise<LineBlock> {
-  const guard = createSoundnessGuard(path, 1);
+async function findFirstRecord(blocks: LineBlocks, { name, tally }: FilePlace): Promise<LineBlock> {
+  const guard = createSoundnessGuard(name, 1);
   for (;;) {
     const block = await blocks.next();
     if (block.done) {
-      throw new RosterError('roster_empty', `${path} is empty. Nothing was changed; check the export that writes it.`);
+      throw new RosterError('roster_empty', `${name} is empty. Nothing was changed; check the export that writes it.`);
     }
     const found = block.value.texts.findIndex((text) => !isBlank(text));
     const blanks = found < 0 ? block.value.texts.length : found;

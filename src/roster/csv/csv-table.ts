@@ -5,7 +5,9 @@ import { compareHeaders } from './compare-headers.js';
 import { type CsvFile, openCsvFile } from './csv-file.js';
 import type { CsvSource } from './csv-source.js';
 import { findFiles } from './find-files.js';
+import { standardInput } from './source-bytes.js';
 
+/** The most records of one batch. */
 const batchSize = 500;
 
 type Batches = AsyncGenerator<readonly TableRecord[], void, undefined>;
@@ -32,13 +34,14 @@ export async function openCsvTable(source: CsvSource, isMapped: (header: string)
     open: null,
     isEnded: false,
   };
-  const name = [source.path].flat().join(', ');
+  const name = [source.path].flat().map(toName).join(', ');
   const openAt = async (index: number): Promise<CsvFile> => {
     const hash = createHash('sha256');
     const path = paths[index] ?? '';
     const place = {
       path,
-      file: paths.length > 1 ? path : null,
+      name: toName(path),
+      file: paths.length > 1 ? toName(path) : null,
       tally: progress.tally,
       onBytes: (bytes: Buffer) => hash.update(bytes),
     };
@@ -93,7 +96,7 @@ async function* readFiles(
   for (let index = 0; index < paths.length; index += 1) {
     const file = index === 0 ? first : await openAt(index);
     try {
-      if (index > 0) compareHeaders(paths[0] ?? '', first.headers, paths[index] ?? '', file.headers);
+      if (index > 0) compareHeaders(toName(paths[0] ?? ''), first.headers, toName(paths[index] ?? ''), file.headers);
       for await (const records of file.records) {
         for (let start = 0; start < records.length; start += batchSize) {
           yield records.length <= batchSize ? records : records.slice(start, start + batchSize);
@@ -123,6 +126,10 @@ async function* noteEnd(records: Batches, onEnd: () => void): Batches {
   } finally {
     await records.return();
   }
+}
+
+function toName(path: string): string {
+  return path === standardInput ? 'standard input' : path;
 }
 
 /** One file has its own digest, so that it can be compared with what `sha256sum` says. */
