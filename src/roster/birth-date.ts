@@ -1,11 +1,14 @@
 const isoDate = /^(?<year>\d{4})(?:-(?<month>\d{2})(?:-(?<day>\d{2}))?)?$/;
 
+/** Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null when the text is none, or names a day that does not exist. */
+export type DateReader = (text: string) => string | null;
+
 /**
- * Reads a birth date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null when the text is no such date or names a day that does not exist.
- * A text that fits the declared format is read by it alone.
+ * Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null when the text is no such date or names a day that does not exist.
+ * A text that fits a declared format is read by the first that it fits alone.
  */
-export function parseBirthDate(text: string, declared: RegExp | null): string | null {
-  const groups = (declared?.exec(text) ?? isoDate.exec(text))?.groups;
+export function parseDate(text: string, declared: readonly RegExp[]): string | null {
+  const groups = matchFirst(text, declared)?.groups;
   const year = groups?.['year'];
   if (year === undefined || year === '0000') return null;
   const month = groups?.['month']?.padStart(2, '0');
@@ -14,6 +17,14 @@ export function parseBirthDate(text: string, declared: RegExp | null): string | 
   const day = groups?.['day']?.padStart(2, '0');
   if (day === undefined) return `${year}-${month}`;
   return isDay(Number(year), Number(month), Number(day)) ? `${year}-${month}-${day}` : null;
+}
+
+function matchFirst(text: string, declared: readonly RegExp[]): RegExpExecArray | null {
+  for (const format of declared) {
+    const match = format.exec(text);
+    if (match !== null) return match;
+  }
+  return isoDate.exec(text);
 }
 
 function isDay(year: number, month: number, day: number): boolean {

@@ -1,0 +1,46 @@
+import { isRejectsColumn, isRejectsHeader, reasonColumn, structuralReasons, surplusColumn } from './rejects-columns.js';
+import { restoreFormula } from './restore-formula.js';
+import type { TableReading, TableRecord } from './table-reading.js';
+
+/**
+ * Gives a `rejects.csv` that is fed back as the source it came from: without our columns and without the apostrophes before
+ * formulas. A record that was broken in itself stays rejected until its `rejected_reason` is emptied. Any other table is given as it is.
+ */
+export function asSource(table: TableReading): TableReading {
+  const { headers } = table;
+  if (!isRejectsHeader(headers)) return table;
+  const kept = headers.flatMap((header, index) => (isRejectsColumn(header) ? [] : [index]));
+  const places = { kept, reason: headers.indexOf(reasonColumn), surplus: headers.indexOf(surplusColumn) };
+  return {
+    ...table,
+    headers: kept.map((index) => restoreFormula(headers[index] ?? '')),
+    records: mapBatches(table.records, (record) => toSourceRecord(record, headers.length, places)),
+  };
+}
+
+interface Places {
+  kept: readonly number[];
+  reason: number;
+  surplus: number;
+}
+
+async function* mapBatches(
+  batches: TableReading['records'],
+  toRecord: (record: TableRecord) => TableRecord,
+): AsyncGenerator<readonly TableRecord[], void, undefined> {
+  for await (const batch of batches) yield batch.map(toRecord);
+}
+
+function toSourceRecord(record: TableRecord, columnCount: number, { kept, reason, surplus }: Places): TableRecord {
+  const { fields } = record;
+  const isWhole = fields.length === columnCount;
+  const leftOver = isWhole ? (fields[surplus] ?? '').trim() : fields.slice(columnCount).join(' | ');
+  const own = kept.map((index) => restoreFormula(fields[index] ?? ''));
+  const former = isWhole ? (fields[reason] ?? '').trim() : '';
+  const fault = structuralReasons.find((each) => each === former) ?? null;
+  return {
+    ...record,
+    fields: leftOver === '' ? own : [...own, restoreFormula(leftOver)],
+    fault: record.fault ?? (isWhole ? fault : 'wrong_column_count'),
+  };
+}
