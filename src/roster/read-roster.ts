@@ -5,6 +5,7 @@ import { createIsMapped, standardHeaders, standardPartyHeaders } from './column-
 import { openCsvTable } from './csv/open-csv-table.js';
 import { settleRejects } from './detect-rejects.js';
 import { openPostgresTable } from './postgres/open-postgres-table.js';
+import { partyFilePrefix } from './rejects-columns.js';
 import { asSource } from './rejects-table.js';
 import type { PartyReading, RosterReading } from './roster-reading.js';
 import type { PartySettings, RosterSettings } from './settings.js';
@@ -26,9 +27,6 @@ export async function readRoster(settings: RosterSettings, secret: Secret): Prom
     return (record) => checkRow(binding, record);
   });
 }
-
-/** What the file of a related party begins with, beside its source: such rows are never rows of the roster itself. */
-export const partyFilePrefix = 'parties: ';
 
 /** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
 export async function readParties(settings: PartySettings, secret: Secret): Promise<PartyReading> {

@@ -33,3 +33,6 @@ export function isRejectsColumn(header: string): boolean {
 export function isRejectsHeader(headers: readonly string[]): boolean {
   return headers.filter(isRejectsColumn).length >= 2;
 }
+
+/** What the file of a related party begins with, beside its source: such rows are never rows of the roster itself. */
+export const partyFilePrefix = 'parties: ';
