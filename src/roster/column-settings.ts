@@ -7,9 +7,10 @@ import { foldWord } from './fold-word.js';
 /** The most unmapped columns that a customer keeps. */
 export const maxAttributes = 50;
 
-const header = z.union([z.string().trim().min(1), z.number().int().positive().transform(String)], {
-  error: 'expected a header, or the number of a column where the file has no header',
-});
+const isPlace = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value > 0;
+
+/** A header, or the number of a column, which is its header where the file has none. */
+const header = z.preprocess((value) => (isPlace(value) ? String(value) : value), z.string().trim().min(1));
 const headers = z.union([header, z.array(header).min(1)], { error: 'expected a header or a list of headers' });
 
 const ownWords = <Word extends z.ZodType>(word: Word) =>
@@ -27,9 +28,10 @@ const country = z
   })
   .transform((text) => toCountryCode(text) ?? '');
 
-const name = z.union([headers, z.strictObject({ columns: z.array(header).min(1), separator: z.string().max(10) })], {
-  error: 'expected a header, a list of headers, or {columns: [...], separator}',
-});
+const name = z.union(
+  [header, z.array(header).min(1), z.strictObject({ columns: z.array(header).min(1), separator: z.string().max(10) })],
+  { error: 'expected a header, a list of headers, or {columns: [...], separator}' },
+);
 
 const type = z.union(
   [
@@ -97,7 +99,11 @@ const riskTier = z.union(
 );
 
 const aliases = z.union(
-  [headers, z.strictObject({ column: header, separator: z.string().min(1).max(10).default(';') })],
+  [
+    header,
+    z.array(header).min(1),
+    z.strictObject({ column: header, separator: z.string().min(1).max(10).default(';') }),
+  ],
   { error: 'expected a header, a list of headers, or {column, separator}' },
 );
 
@@ -105,9 +111,12 @@ const active = z.union([header, z.strictObject({ column: header, values: ownWord
   error: 'expected a header, or {column, values: {own word: true or false}}',
 });
 
-const attributes = z.union([z.literal('all'), z.array(header).min(1).max(maxAttributes)], {
-  error: `expected all, or a list of at most ${maxAttributes} headers`,
-});
+const attributesExpected = `expected all, or a list of at most ${maxAttributes} headers`;
+const all = z
+  .string()
+  .refine((text) => text === 'all', { error: attributesExpected })
+  .transform(() => 'all' as const);
+const attributes = z.union([all, z.array(header).min(1).max(maxAttributes)], { error: attributesExpected });
 
 /** The columns of a roster's source by what they hold; a key that is absent stands for the standard header where there is one. */
 export const columnsSchema = z.strictObject({

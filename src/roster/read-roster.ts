@@ -55,7 +55,12 @@ async function read<Row>(
 ) {
   try {
     const { source, headers, digest, tally, close } = table;
-    return { source, headers, rows: checkBatches(table, bind(table)), digest, tally, close };
+    const rows = checkBatches(table, bind(table));
+    const closeAll = async (): Promise<void> => {
+      await rows.return();
+      await close();
+    };
+    return { source, headers, rows, digest, tally, close: closeAll };
   } catch (error) {
     await table.close();
     throw error;

@@ -42,7 +42,7 @@ export const standingWords: Words<boolean> = {
   ...{ former: false, left: false, ended: false, terminated: false },
 };
 
-/** Binds a setting to a column; its own words, where it has any, take the place of ours. */
+/** Binds a setting to a column; own words that it lists take the place of ours. */
 export function bindWords<Word extends string | boolean>(
   setting: WordSetting<Word> | BoundColumn | null,
   words: Words<Word>,

@@ -9,6 +9,7 @@ import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 export interface TextRoster {
   columns?: unknown;
   delimiter?: string;
+  header?: boolean;
 }
 
 /** Opens a temporary CSV file of the given content, as the command line would, and removes it after `use`. */
@@ -21,8 +22,8 @@ export async function withReading<T>(
   try {
     const path = join(folder, 'roster.csv');
     await writeFile(path, content);
-    const { columns = {}, delimiter = 'auto' } = roster;
-    const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path, delimiter }, columns });
+    const { columns = {}, delimiter = 'auto', header = true } = roster;
+    const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path, delimiter, header }, columns });
     return await use(await readRoster(settings, () => undefined), path);
   } finally {
     await rm(folder, { recursive: true });
