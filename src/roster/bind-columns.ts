@@ -6,7 +6,6 @@ import { bindCountries, type CountryColumns } from './country-columns.js';
 import type { PartyRole, PartyType, RiskTier } from './customer.js';
 import { createDateReader } from './date-format.js';
 import { type BoundColumn, type ColumnFinder, createColumnFinder } from './find-columns.js';
-import { rememberWords } from './remember-words.js';
 import { bindWords, roleWords, standingWords, tierWords, typeWords, type WordColumn } from './word-columns.js';
 
 /** The columns of a name, and what joins them. */
@@ -135,10 +134,10 @@ function bindDate(
   find: ColumnFinder['find'],
 ): DateColumn | null {
   if (setting === null) return null;
-  if (typeof setting === 'string') return { column: find(setting), read: rememberWords(createDateReader([])) };
-  if ('index' in setting) return { column: setting, read: rememberWords(createDateReader([])) };
+  if (typeof setting === 'string') return { column: find(setting), read: createDateReader([]) };
+  if ('index' in setting) return { column: setting, read: createDateReader([]) };
   const formats = 'format' in setting ? [setting.format] : setting.formats;
-  return { column: find(setting.column), read: rememberWords(createDateReader(formats)) };
+  return { column: find(setting.column), read: createDateReader(formats) };
 }
 
 function bindAttributes(

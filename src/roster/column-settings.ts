@@ -136,7 +136,7 @@ export const columnsSchema = z.strictObject({
 export type ColumnSettings = z.infer<typeof columnsSchema>;
 
 /** The roles that a source of related parties may give. */
-export const relatedRoles = partyRoles.filter((role) => role !== 'customer' && role !== 'conflicting_row');
+const relatedRoles = partyRoles.filter((role) => role !== 'customer' && role !== 'conflicting_row');
 
 const role = z.union(
   [

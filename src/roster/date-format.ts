@@ -1,4 +1,5 @@
-import { type DateReader, parseDate } from './birth-date.js';
+import { type DateReader, parseDate, parseIsoDate } from './birth-date.js';
+import { rememberWords } from './remember-words.js';
 
 const tokens = /yyyy|MM?|dd?/g;
 const patterns: Readonly<Record<string, string>> = {
@@ -22,15 +23,16 @@ export function hasDay(format: string): boolean {
 }
 
 /** Gives the expression that a text in the format matches whole, with the groups `year`, `month` and `day`. */
-export function compileDateFormat(format: string): RegExp {
+function compileDateFormat(format: string): RegExp {
   const source = format.replace(/yyyy|MM?|dd?|[^\p{L}\p{N}]/gu, (part) => patterns[part] ?? escapeLiteral(part));
   return new RegExp(`^${source}$`, 'u');
 }
 
 /** Gives the reader of texts in any of the formats, or written `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; the first format that fits decides. */
 export function createDateReader(formats: readonly string[]): DateReader {
+  if (formats.length === 0) return parseIsoDate;
   const compiled = formats.map(compileDateFormat);
-  return (text) => parseDate(text, compiled);
+  return rememberWords((text) => parseDate(text, compiled));
 }
 
 /** Finds two formats that read the same text as different days; null when there are none. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { isRejectsHeader } from './rejects-columns.js';
 import type { CsvSettings } from './settings.js';
 
@@ -31,10 +31,11 @@ export async function settleRejects(csv: CsvSettings): Promise<CsvSettings> {
 
 /** Null for what is no file that can be read: opening it as a roster says so. */
 async function readStart(path: string, length: number): Promise<Buffer | null> {
-  const file = await open(path).catch(() => null);
+  // Opening a pipe would wait for its writer, and closing it would end the writer.
+  const isFile = (await stat(path).catch(() => null))?.isFile() === true;
+  const file = isFile ? await open(path).catch(() => null) : null;
   if (file === null) return null;
   try {
-    if (!(await file.stat()).isFile()) return null;
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
     return buffer.subarray(0, bytesRead);
   } catch {

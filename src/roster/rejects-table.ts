@@ -35,12 +35,15 @@ function toSourceRecord(record: TableRecord, columnCount: number, { kept, reason
   const { fields } = record;
   const isWhole = fields.length === columnCount;
   const leftOver = isWhole ? (fields[surplus] ?? '').trim() : fields.slice(columnCount).join(' | ');
-  const own = kept.map((index) => restoreFormula(fields[index] ?? ''));
   const former = isWhole ? (fields[reason] ?? '').trim() : '';
+  // The database keeps NUL as its visible symbol, which would pass as part of a name.
+  const toField = (text: string): string =>
+    restoreFormula(former === 'control_character' ? text.replaceAll('\u2400', '\0') : text);
+  const own = kept.map((index) => toField(fields[index] ?? ''));
   const fault = structuralReasons.find((each) => each === former) ?? null;
   return {
     ...record,
-    fields: leftOver === '' ? own : [...own, restoreFormula(leftOver)],
+    fields: leftOver === '' ? own : [...own, toField(leftOver)],
     fault: record.fault ?? (isWhole ? fault : 'wrong_column_count'),
   };
 }

@@ -1,4 +1,5 @@
-const maxRemembered = 20_000;
+/** More than there are days of birth among the living. */
+const maxRemembered = 45_000;
 const maxLength = 40;
 
 /** Gives a reader that looks up what it has read before; it must give the same value for the same text, and never undefined. */

@@ -47,9 +47,9 @@ function createClient(url: string, urlEnv: string, source: string, timeoutMs: nu
   }
 }
 
-/** The driver verifies for `require` and `verify-ca` what it verifies for `verify-full`, but warns on standard error that it may not always do so. */
+/** The driver verifies for `prefer`, `require` and `verify-ca` what it verifies for `verify-full`, but warns on standard error that it may not always do so. */
 function verifyRequiredTls(url: string): string {
   return /[?&]uselibpqcompat=/.test(url)
     ? url
-    : url.replace(/([?&]sslmode=)(?:require|verify-ca)(?=&|$)/, '$1verify-full');
+    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }

@@ -1,5 +1,7 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RosterError } from '../../../src/errors.js';
+import { createDateReader } from '../../../src/roster/date-format.js';
 import { onlyRejected, readText, summarise } from './read-text.js';
 
 const basic = { id: 'id', name: 'name', type: { value: 'person' } };
@@ -150,4 +152,24 @@ test('more unmapped columns than are kept are refused before a row is read', asy
 test('a malformed row shows its id so that its customer stays in scope', async () => {
   const [row] = onlyRejected(await readText('id,name\n"7",Ann "Lee"\n', { columns: basic }));
   expect(row).toMatchObject({ reason: 'malformed_csv', reference: '7', valueClass: null });
+});
+
+test('the days that exist are those of the calendar, whichever way they are read', () => {
+  const plain = createDateReader([]);
+  const declared = createDateReader(['yyyy-MM-dd']);
+  fc.assert(
+    fc.property(fc.nat(9999), fc.nat(13), fc.nat(32), (year, month, day) => {
+      const text = [String(year).padStart(4, '0'), String(month).padStart(2, '0'), String(day).padStart(2, '0')].join(
+        '-',
+      );
+      const moment = new Date(`${text}T00:00:00Z`);
+      const exists = year > 0 && !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(text);
+      expect(plain(text)).toBe(exists ? text : null);
+      expect(declared(text)).toBe(exists ? text : null);
+    }),
+    { numRuns: 2_000 },
+  );
+  for (const text of ['1980-1-01', '198 -01-01', '1980-0a-01', '+980-01-01', '1980/01/01', '1980-01-011']) {
+    expect(plain(text)).toBeNull();
+  }
 });

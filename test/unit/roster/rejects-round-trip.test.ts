@@ -120,6 +120,15 @@ test('a broken record stays rejected until its reason is emptied too, and then i
   ]);
 });
 
+test('a NUL that the database has kept as its symbol is still a control character', async () => {
+  const first = onlyRejected((await readFileText(text, source)).rows);
+  const kept = JSON.stringify(first).replaceAll('\\u0000', '\u2400');
+  const stored: RejectedRow[] = JSON.parse(kept);
+  const again = onlyRejected((await readFileText(toRejectsCsv(stored), source)).rows);
+  expect(again.map((row) => row.reason)).toEqual(first.map((row) => row.reason));
+  expect(again.find((row) => row.reference === '7')?.valueClass).toBe('control character U+0000');
+});
+
 test('surplus fields that are left in their column keep the row rejected', async () => {
   const first = onlyRejected((await readFileText(text, source)).rows);
   const mended = mend(toRejectsCsv(first), (row) => {
