@@ -2,7 +2,7 @@ import { RosterError } from '../errors.js';
 import { bindColumns, bindPartyColumns, type SourceHeaders } from './bind-columns.js';
 import { checkPartyRow, checkRow } from './check-row.js';
 import { createIsMapped, standardHeaders, standardPartyHeaders } from './column-names.js';
-import { openCsvTable } from './csv/open-csv-table.js';
+import { openCsvTable } from './csv/csv-table.js';
 import { settleRejects } from './detect-rejects.js';
 import { openPostgresTable } from './postgres/open-postgres-table.js';
 import { partyFilePrefix } from './rejects-columns.js';

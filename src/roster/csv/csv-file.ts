@@ -1,0 +1,96 @@
+import { RosterError } from '../../errors.js';
+import type { LineTally, TableRecord } from '../table-reading.js';
+import type { CsvSource } from './csv-source.js';
+import { type CsvDialect, findDialect } from './find-dialect.js';
+import { type LineBlock, sliceBlock } from './line-block.js';
+import { type LineBlocks, readLineBlocks } from './line-blocks.js';
+import { createRecordSplitter, isBlank } from './record-splitter.js';
+import { createSoundnessGuard } from './soundness-guard.js';
+import { readSourceBytes } from './source-bytes.js';
+
+/** One file of a table, opened behind its header. */
+export interface CsvFile extends CsvDialect {
+  /** The records of each block of lines. */
+  records: AsyncGenerator<readonly TableRecord[], void, undefined>;
+  /** Gives up what has not been read; harmless at any time. */
+  close(): Promise<void>;
+}
+
+/** What a table knows of its file. */
+export interface FilePlace {
+  path: string;
+  /** The file of its records, where the roster has several. */
+  file: string | null;
+  tally: LineTally;
+  onBytes(bytes: Buffer): void;
+}
+
+/**
+ * Opens a file and reads its header; throws RosterError when it cannot be read, holds nothing, or is not written as declared.
+ */
+export async function openCsvFile(
+  place: FilePlace,
+  source: CsvSource,
+  isMapped: (header: string) => boolean,
+): Promise<CsvFile> {
+  const { path, file, tally } = place;
+  const blocks = readLineBlocks(
+    readSourceBytes(path, (bytes) => place.onBytes(bytes)),
+    source.encoding,
+    path,
+  );
+  try {
+    const first = await findFirstRecord(blocks, place);
+    const dialect = findDialect(first, source, isMapped, path);
+    tally.lines += dialect.headerLines;
+    tally.headers += dialect.headerLines;
+    const shape = { delimiter: dialect.delimiter, columnCount: dialect.headers.length };
+    const records = splitBlocks(
+      sliceBlock(first, dialect.headerLines),
+      blocks,
+      createRecordSplitter({ ...shape, path, file }, tally),
+    );
+    return {
+      ...dialect,
+      records,
+      close: async () => {
+        await records.return();
+        // What was given up before its first record has not handed the file on to anybody who closes it.
+        await blocks.return();
+      },
+    };
+  } catch (error) {
+    await blocks.return();
+    throw error;
+  }
+}
+
+/** Gives the first block that holds more than blank lines, from its first such line on. */
+async function findFirstRecord(blocks: LineBlocks, { path, tally }: FilePlace): Promise<LineBlock> {
+  const guard = createSoundnessGuard(path, 1);
+  for (;;) {
+    const block = await blocks.next();
+    if (block.done) {
+      throw new RosterError('roster_empty', `${path} is empty. Nothing was changed; check the export that writes it.`);
+    }
+    const found = block.value.texts.findIndex((text) => !isBlank(text));
+    const blanks = found < 0 ? block.value.texts.length : found;
+    for (let at = 0; at < blanks; at += 1) guard.noteUnsound(1, block.value.firstLine + at);
+    tally.lines += blanks;
+    tally.blanks += blanks;
+    if (found >= 0) return sliceBlock(block.value, found);
+  }
+}
+
+async function* splitBlocks(
+  first: LineBlock,
+  blocks: LineBlocks,
+  split: (block: LineBlock) => TableRecord[],
+): AsyncGenerator<readonly TableRecord[], void, undefined> {
+  try {
+    yield split(first);
+    for await (const block of blocks) yield split(block);
+  } finally {
+    await blocks.return();
+  }
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { RosterError } from '../../errors.js';
+import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
+import { compareHeaders } from './compare-headers.js';
+import { type CsvFile, openCsvFile } from './csv-file.js';
+import type { CsvSource } from './csv-source.js';
+import { findFiles } from './find-files.js';
+
+const batchSize = 500;
+
+type Batches = AsyncGenerator<readonly TableRecord[], void, undefined>;
+
+/** What goes through all files of a table. */
+interface Progress {
+  tally: LineTally;
+  /** Of the files read to their ends, in order. */
+  digests: Buffer[];
+  open: CsvFile | null;
+  isEnded: boolean;
+}
+
+/**
+ * Opens the files of a CSV table and reads the header of the first; `isMapped` says which headers the mapping asks for.
+ * Throws RosterError when a pattern matches nothing, a file cannot be read, or there are no records; while `records` are read
+ * also when a later file has another header or is empty.
+ */
+export async function openCsvTable(source: CsvSource, isMapped: (header: string) => boolean): Promise<TableReading> {
+  const paths = await findFiles([source.path].flat());
+  const progress: Progress = {
+    tally: { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 },
+    digests: [],
+    open: null,
+    isEnded: false,
+  };
+  const name = [source.path].flat().join(', ');
+  const openAt = async (index: number): Promise<CsvFile> => {
+    const hash = createHash('sha256');
+    const path = paths[index] ?? '';
+    const place = {
+      path,
+      file: paths.length > 1 ? path : null,
+      tally: progress.tally,
+      onBytes: (bytes: Buffer) => hash.update(bytes),
+    };
+    const file = await openCsvFile(place, source, isMapped);
+    const records = noteEnd(file.records, () => progress.digests.push(hash.digest()));
+    progress.open = { ...file, records };
+    return progress.open;
+  };
+  const first = await openAt(0);
+  const batches = readFiles(first, paths, openAt, progress);
+  try {
+    const head = await batches.next();
+    if (head.done) {
+      throw new RosterError(
+        'roster_empty',
+        `${name} has ${source.header ? 'a header and no rows' : 'no rows'}. Nothing was changed; check the export that writes it.`,
+      );
+    }
+    return toReading(name, first.headers, withHead(head.value, batches), progress);
+  } catch (error) {
+    await progress.open?.close();
+    throw error;
+  }
+}
+
+function toReading(source: string, headers: readonly string[], records: Batches, progress: Progress): TableReading {
+  return {
+    source,
+    headers,
+    records,
+    digest: () => {
+      if (!progress.isEnded) throw new RosterError('roster_not_read', `${source}: has not been read to its end.`);
+      return joinDigests(progress.digests);
+    },
+    tally: () => {
+      const { headers, blanks, continuations, records } = progress.tally;
+      return { ...progress.tally, lines: headers + blanks + continuations + records };
+    },
+    close: async () => {
+      await records.return();
+      await progress.open?.close();
+    },
+  };
+}
+
+async function* readFiles(
+  first: CsvFile,
+  paths: readonly string[],
+  openAt: (index: number) => Promise<CsvFile>,
+  progress: Progress,
+): Batches {
+  for (let index = 0; index < paths.length; index += 1) {
+    const file = index === 0 ? first : await openAt(index);
+    try {
+      if (index > 0) compareHeaders(paths[0] ?? '', first.headers, paths[index] ?? '', file.headers);
+      for await (const records of file.records) {
+        for (let start = 0; start < records.length; start += batchSize) {
+          yield records.length <= batchSize ? records : records.slice(start, start + batchSize);
+        }
+      }
+    } finally {
+      await file.close();
+    }
+  }
+  checkTally(progress.tally, paths.join(', '));
+  progress.isEnded = true;
+}
+
+async function* withHead(head: readonly TableRecord[], batches: Batches): Batches {
+  try {
+    yield head;
+    yield* batches;
+  } finally {
+    await batches.return();
+  }
+}
+
+async function* noteEnd(records: Batches, onEnd: () => void): Batches {
+  try {
+    yield* records;
+    onEnd();
+  } finally {
+    await records.return();
+  }
+}
+
+/** One file has its own digest, so that it can be compared with what `sha256sum` says. */
+function joinDigests(digests: readonly Buffer[]): string {
+  const [only] = digests;
+  if (only !== undefined && digests.length === 1) return only.toString('hex');
+  return createHash('sha256').update(Buffer.concat(digests)).digest('hex');
+}
+
+/** Lines are counted where they are split, and again by what became of them. */
+function checkTally({ lines, headers, blanks, continuations, records }: LineTally, name: string): void {
+  const sum = headers + blanks + continuations + records;
+  if (lines === sum) return;
+  throw new RosterError('lines_lost', `${name}: ${lines} lines were read, and ${sum} of them accounted for.`);
+}

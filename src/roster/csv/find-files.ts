@@ -1,0 +1,84 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { RosterError } from '../../errors.js';
+import { compileSegment, isPattern } from './match-pattern.js';
+import { standardInput } from './source-bytes.js';
+
+/** The most files of one roster. */
+const maxFiles = 10_000;
+
+/**
+ * Lists the files that paths and patterns mean, ordered by name and each file once.
+ * Throws RosterError `roster_not_found` for a pattern that matches nothing; a path without a pattern is not looked at.
+ */
+export async function findFiles(paths: readonly string[]): Promise<readonly string[]> {
+  const found = new Map<string, string>();
+  for (const path of paths) {
+    for (const file of await expand(path)) {
+      const identity = file === standardInput ? file : await realpath(file).catch(() => resolve(file));
+      if (!found.has(identity)) found.set(identity, file);
+    }
+  }
+  if (found.size > maxFiles) {
+    throw new RosterError(
+      'too_many_files',
+      `${paths.join(', ')}: ${found.size} files; a roster has at most ${maxFiles}.`,
+    );
+  }
+  return [...found.values()].sort((one, other) => (one < other ? -1 : one > other ? 1 : 0));
+}
+
+async function expand(path: string): Promise<readonly string[]> {
+  if (path === standardInput || !isPattern(path) || (await isFile(path))) return [path];
+  const segments = path.split('/');
+  const first = segments.findIndex(isPattern);
+  const start = segments.slice(0, first).join('/');
+  const folder = first > 0 && start === '' ? '/' : start;
+  const files = await matchBelow(folder, toPlain(segments.slice(first)));
+  if (files.length > 0) return files;
+  throw new RosterError(
+    'roster_not_found',
+    `No file matches ${path}. It was looked for in ${resolve(folder)}; check the pattern and the folder.`,
+  );
+}
+
+function toPlain(segments: readonly string[]): readonly string[] {
+  return segments.filter((segment) => segment !== '' && segment !== '.');
+}
+
+async function matchBelow(folder: string, segments: readonly string[]): Promise<string[]> {
+  const [segment, ...rest] = segments;
+  if (segment === undefined) return [];
+  if (segment === '**') {
+    const here = await matchBelow(folder, rest.length === 0 ? ['*'] : rest);
+    const below = await listNames(folder, (name, isFolder) => isFolder && !name.startsWith('.'));
+    const deeper = await Promise.all(below.map((name) => matchBelow(join(folder, name), segments)));
+    return [...here, ...deeper.flat()];
+  }
+  const pattern = compileSegment(segment);
+  const names = await listNames(folder, (name) => pattern.test(name));
+  const matched = names.map((name) => join(folder, name));
+  if (rest.length > 0) return (await Promise.all(matched.map((each) => matchBelow(each, rest)))).flat();
+  const isMeant = await Promise.all(matched.map(isNoFolder));
+  return matched.filter((_, index) => isMeant[index]);
+}
+
+/** What cannot be listed, such as a file where a folder should be, holds no match. Links to folders are not counted as folders: they may go round. */
+async function listNames(folder: string, isMeant: (name: string, isFolder: boolean) => boolean): Promise<string[]> {
+  const entries = await readdir(folder === '' ? '.' : folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => isMeant(entry.name, entry.isDirectory())).map((entry) => entry.name);
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}
+
+async function isNoFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => !found.isDirectory(),
+    () => true,
+  );
+}

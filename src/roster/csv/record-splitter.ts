@@ -1,0 +1,117 @@
+import type { LineTally, TableRecord } from '../table-reading.js';
+import { joinBlocks, joinLines, type LineBlock, sliceBlock } from './line-block.js';
+import { measureRecord, type RecordShape } from './measure-record.js';
+import { parseRecords } from './parse-records.js';
+import { dropPadding } from './scan-quotes.js';
+import { createSoundnessGuard } from './soundness-guard.js';
+
+/** Turns the blocks of a file, in order, into its records. */
+export type SplitRecords = (block: LineBlock) => TableRecord[];
+
+/** How a file is written, and how messages and records call it. */
+export interface SplitSettings extends RecordShape {
+  path: string;
+  /** The file of the records, where the roster has several. */
+  file: string | null;
+}
+
+/** A record with quotes, to be parsed together with others. */
+interface QuotedRecord {
+  record: TableRecord;
+  /** Without padding, unlike `original`. */
+  text: string;
+  original: string;
+}
+
+/**
+ * Makes the function that takes lines apart into records, leaving out blank ones and adding to `tally` what they are.
+ * When a quote left open leads nowhere valid, only the line it stands on is malformed and reading goes on with the next one,
+ * so no line that reads as a whole row is ever swallowed by its neighbour. Throws RosterError `not_a_table` when no sound records come.
+ */
+export function createRecordSplitter(settings: SplitSettings, tally: LineTally): SplitRecords {
+  const { delimiter, columnCount, file } = settings;
+  const guard = createSoundnessGuard(settings.path, columnCount);
+  let waiting: LineBlock | null = null;
+  let lastSound: string | null = null;
+
+  const note = (isSound: boolean, text: string, line: number) => {
+    tally.records += 1;
+    if (isSound) {
+      guard.noteSound();
+      lastSound = text;
+    } else guard.noteUnsound(text.length, line);
+  };
+  const takePlain = (text: string, line: number, records: TableRecord[]) => {
+    if (isBlank(text)) {
+      tally.blanks += 1;
+      guard.noteUnsound(1, line);
+      return;
+    }
+    const fields = text.split(delimiter);
+    const isSound = fields.length === columnCount;
+    note(isSound, text, line);
+    records.push({ line, file, fields, fault: isSound ? null : 'wrong_column_count' });
+  };
+  const takeMixed = (block: LineBlock, records: TableRecord[]) => {
+    const quoted: QuotedRecord[] = [];
+    for (let at = 0; at < block.texts.length; ) {
+      const first = block.texts[at] ?? '';
+      const line = block.firstLine + at;
+      if (!first.includes('"')) {
+        takePlain(first, line, records);
+        at += 1;
+        continue;
+      }
+      const { lineCount, fieldCount, isPadded } = measureRecord(block.texts, at, block.isLast, settings, lastSound);
+      if (lineCount === null) {
+        waiting = sliceBlock(block, at);
+        break;
+      }
+      if (lineCount === 0) {
+        note(false, first, line);
+        records.push({ line, file, fields: first.split(delimiter), fault: 'malformed_csv' });
+        at += 1;
+        continue;
+      }
+      const original = joinLines(block, at, lineCount);
+      const isSound = fieldCount === columnCount;
+      note(isSound, original, line);
+      tally.continuations += lineCount - 1;
+      const record: TableRecord = { line, file, fields: [], fault: isSound ? null : 'wrong_column_count' };
+      records.push(record);
+      quoted.push({ record, text: isPadded ? dropPadding(original, delimiter) : original, original });
+      at += lineCount;
+    }
+    parseQuoted(quoted, delimiter);
+  };
+
+  return (block) => {
+    tally.lines += block.texts.length;
+    const whole = waiting === null ? block : joinBlocks(waiting, block);
+    waiting = null;
+    const records: TableRecord[] = [];
+    if (whole.hasQuote) takeMixed(whole, records);
+    else {
+      for (let at = 0; at < whole.texts.length; at += 1) {
+        takePlain(whole.texts[at] ?? '', whole.firstLine + at, records);
+      }
+    }
+    return records;
+  };
+}
+
+/** What csv-parse does not read although its quotes make sense is malformed too. */
+function parseQuoted(quoted: readonly QuotedRecord[], delimiter: string): void {
+  const texts = quoted.map(({ text }) => text);
+  for (const [index, fields] of parseRecords(texts, delimiter).entries()) {
+    const each = quoted[index];
+    if (each === undefined) continue;
+    each.record.fields = fields ?? each.original.split(delimiter);
+    if (fields === null) each.record.fault = 'malformed_csv';
+  }
+}
+
+/** Tells whether a line holds nothing but spaces. */
+export function isBlank(text: string): boolean {
+  return text === '' || (text.charCodeAt(0) === 0x20 && /^ +$/.test(text));
+}
