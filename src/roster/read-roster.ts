@@ -21,7 +21,7 @@ type Secret = (name: string) => string | undefined;
  */
 export async function readRoster(settings: RosterSettings, secret: Secret): Promise<RosterReading> {
   const isMapped = createIsMapped(settings.columns, standardHeaders);
-  const table = await openTable(settings, settings.name, isMapped, secret);
+  const table = await openTable(settings, 'roster', settings.name, isMapped, secret);
   return read(table, (shape) => {
     const binding = bindColumns(settings.columns, { ...shape, hasHeader: settings.csv?.header !== false });
     return (record) => checkRow(binding, record);
@@ -31,7 +31,7 @@ export async function readRoster(settings: RosterSettings, secret: Secret): Prom
 /** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
 export async function readParties(settings: PartySettings, secret: Secret): Promise<PartyReading> {
   const isMapped = createIsMapped(settings.columns, standardPartyHeaders);
-  const table = await openTable(settings, 'parties', isMapped, secret);
+  const table = await openTable(settings, 'parties', 'parties', isMapped, secret);
   return read(table, (shape) => {
     const binding = bindPartyColumns(settings.columns, { ...shape, hasHeader: settings.csv?.header !== false });
     return (record) => checkPartyRow(binding, { ...record, file: partyFilePrefix + (record.file ?? table.source) });
@@ -40,11 +40,12 @@ export async function readParties(settings: PartySettings, secret: Secret): Prom
 
 async function openTable(
   { csv, postgres }: Pick<RosterSettings, 'csv' | 'postgres'>,
+  what: 'roster' | 'parties',
   name: string,
   isMapped: (header: string) => boolean,
   secret: Secret,
 ): Promise<TableReading> {
-  if (csv !== undefined) return asSource(await openCsvTable(await settleRejects(csv), isMapped));
+  if (csv !== undefined) return asSource(await openCsvTable(await settleRejects(csv), isMapped), what);
   if (postgres !== undefined) return openPostgresTable(name, postgres, secret);
   throw new RosterError('roster_without_source', `Roster ${name} has neither csv nor postgres.`);
 }

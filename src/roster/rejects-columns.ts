@@ -19,6 +19,9 @@ export const surplusColumn = 'rejected_surplus' satisfies RejectsColumn;
 /** Where `rejects.csv` says why; of a reason that only a person can lift, until the cell is emptied. */
 export const reasonColumn = 'rejected_reason' satisfies RejectsColumn;
 
+/** Where `rejects.csv` says in which file a row stood. */
+export const fileColumn = 'rejected_file' satisfies RejectsColumn;
+
 const ours: ReadonlySet<string> = new Set(rejectsColumns);
 
 /** What is wrong with the record itself, so that its fields alone cannot show whether it has been mended. */

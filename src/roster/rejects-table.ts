@@ -1,20 +1,39 @@
-import { isRejectsColumn, isRejectsHeader, reasonColumn, structuralReasons, surplusColumn } from './rejects-columns.js';
+import { RosterError } from '../errors.js';
+import {
+  fileColumn,
+  isRejectsColumn,
+  isRejectsHeader,
+  partyFilePrefix,
+  reasonColumn,
+  structuralReasons,
+  surplusColumn,
+} from './rejects-columns.js';
 import { restoreFormula } from './restore-formula.js';
 import type { TableReading, TableRecord } from './table-reading.js';
 
 /**
  * Gives a `rejects.csv` that is fed back as the source it came from: without our columns and without the apostrophes before
  * formulas. A record that was broken in itself stays rejected until its `rejected_reason` is emptied. Any other table is given as it is.
+ * Its records throw RosterError `parties_as_customers` where a roster is to be made of rejected parties.
  */
-export function asSource(table: TableReading): TableReading {
+export function asSource(table: TableReading, what: 'roster' | 'parties'): TableReading {
   const { headers } = table;
   if (!isRejectsHeader(headers)) return table;
   const kept = headers.flatMap((header, index) => (isRejectsColumn(header) ? [] : [index]));
   const places = { kept, reason: headers.indexOf(reasonColumn), surplus: headers.indexOf(surplusColumn) };
+  const file = headers.indexOf(fileColumn);
+  const refuseParties = (record: TableRecord): void => {
+    if (what === 'parties' || !record.fields[file]?.startsWith(partyFilePrefix)) return;
+    const told = `${table.source}: line ${record.line} was rejected as a related party and is no customer.`;
+    throw new RosterError('parties_as_customers', `${told} Mend such rows in the source of the parties.`);
+  };
   return {
     ...table,
     headers: kept.map((index) => restoreFormula(headers[index] ?? '')),
-    records: mapBatches(table.records, (record) => toSourceRecord(record, headers.length, places)),
+    records: mapBatches(table.records, (record) => {
+      refuseParties(record);
+      return toSourceRecord(record, headers.length, places);
+    }),
   };
 }
 

@@ -13,7 +13,7 @@ export interface TextRoster {
 }
 
 /** Opens a temporary CSV file of the given content, as the command line would, and removes it after `use`. */
-export async function withReading<T>(
+async function withReading<T>(
   content: string | Buffer,
   roster: TextRoster,
   use: (reading: RosterReading, path: string) => Promise<T>,
@@ -31,7 +31,7 @@ export async function withReading<T>(
 }
 
 /** All rows of a reading. */
-export async function collectRows(reading: RosterReading): Promise<RosterRow[]> {
+async function collectRows(reading: RosterReading): Promise<RosterRow[]> {
   const rows: RosterRow[] = [];
   for await (const batch of reading.rows) rows.push(...batch);
   return rows;

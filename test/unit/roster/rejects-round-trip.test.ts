@@ -164,7 +164,29 @@ test('the rejects of a file without a header are read again by number', async ()
   expect(summarise((await readFileText(mended, byNumber)).rows)).toEqual(['2 1', '3 2']);
 });
 
-test('rejected parties have a file of their own, so that no director is fed back as a customer', () => {
+test('the rejects of several files come back as one file, which says where each row stood', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-rejects-'));
+  try {
+    const paths = [join(folder, 'a.csv'), join(folder, 'b.csv')];
+    for (const [index, path] of paths.entries()) {
+      await writeFile(path, `customer_id,type,name\n${index},person,\n${index + 5},entity,B\n`);
+    }
+    const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path: paths } });
+    const rows: RosterRow[] = [];
+    for await (const batch of (await readRoster(settings, () => undefined)).rows) rows.push(...batch);
+    const csv = toRejectsCsv(onlyRejected(rows));
+    const cells: Cells[] = parse(csv, { bom: true, columns: true });
+    expect(cells.map((row) => [row['rejected_file'], row['rejected_line'], row['rejected_value']])).toEqual(
+      paths.map((path) => [path, '2', 'empty']),
+    );
+    const mended = mend(csv, (row) => Object.assign(row, { name: 'A' }));
+    expect(summarise((await readFileText(mended, {})).rows)).toEqual(['2 0', '3 1']);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('rejected parties have a file of their own, and no director is fed back as a customer', async () => {
   const row: RejectedRow = {
     line: 2,
     file: 'parties: owners.csv',
@@ -176,7 +198,11 @@ test('rejected parties have a file of their own, so that no director is fed back
   };
   const report = toReportOf([row, { ...row, file: null, fields: { customer_id: 'C2', name: '' } }]);
   expect([...renderRejectsCsv(report)].join('')).not.toContain('A Director');
-  expect([...renderPartyRejectsCsv(report)].join('')).toContain('A Director');
+  const parties = [...renderPartyRejectsCsv(report)].join('');
+  expect(parties).toContain('A Director');
+  await expect(readFileText(parties, { columns: { type: { value: 'person' } } })).rejects.toMatchObject({
+    code: 'parties_as_customers',
+  });
 });
 
 const pieces = fc.constantFrom("'", '=', '-', '+', '@', ' ', '\n', ';', '\t', '\u200b', 'a', '|', '\uff1d', '\r');
