@@ -17,7 +17,7 @@ const notScreenedColumns: readonly TableColumn<NotScreenedFacts>[] = [
 ];
 
 const rejectColumns: readonly TableColumn<RejectedRow>[] = [
-  { title: 'Line', numeric: true, cell: (row) => String(row.line) },
+  { title: 'Line', numeric: true, cell: showLine },
   {
     title: 'Customer',
     cell: (row) =>
@@ -53,6 +53,10 @@ export function showRejects(report: Report): Markup {
       : html`${showTable(`${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`, rejectColumns, rejects, 'rejects.csv')}
 <p class="muted">The whole rows are in <code>rejects.csv</code>, to be mended and fed back. A customer that was on the roster before stays in scope with its last accepted record.</p>`;
   return section('rejects', 'Rejected rows', body);
+}
+
+function showLine(row: RejectedRow): Markup | string {
+  return row.file === null ? String(row.line) : html`${showText(row.file)}: ${row.line}`;
 }
 
 function showFault(row: RejectedRow): Markup {

@@ -10,7 +10,7 @@ const names = z.array(z.string());
 
 const party = z.strictObject({
   reference: z.string(),
-  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner']),
+  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
   type: z.enum(['person', 'entity']),
   name: z.string(),
   birthDate: z.string().nullable(),
@@ -203,8 +203,10 @@ export const reportJsonSchema = z.strictObject({
     .array(
       z.strictObject({
         line: count,
+        file: z.string().nullable(),
         column: z.string().nullable(),
         reason: z.string(),
+        valueClass: z.string().nullable(),
         reference: z.string().nullable(),
         fields: z.array(z.tuple([z.string(), z.string()])),
       }),

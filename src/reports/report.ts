@@ -90,7 +90,7 @@ export function toReport(facts: RunFacts): Report {
     changes: screens ? groupChanges(facts.changes) : null,
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,
-    rejects: counts === null ? null : [...facts.rejects].sort((a, b) => a.line - b.line),
+    rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
     baseline: groupChanges(facts.baselineChanges),
     carriedFrom: facts.carriedFrom,
     canaries: screens ? facts.canaries : null,
@@ -177,3 +177,9 @@ const toTallies = (byCode: Readonly<Record<string, number>>): readonly Tally[] =
 
 /** By code units: the order must not depend on the machine's locale. */
 const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** By file, then by line: the rows of the roster's only file first, related parties last. */
+function compareRejects(left: RejectedRow, right: RejectedRow): number {
+  const [one, other] = [left.file ?? '', right.file ?? ''];
+  return one === other ? left.line - right.line : one < other ? -1 : 1;
+}

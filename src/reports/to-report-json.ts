@@ -61,10 +61,12 @@ export function toReportJson(report: Report): ReportJson {
         lastScreenedAt: line.lastScreenedAt?.toISOString() ?? null,
       })) ?? null,
     rejects:
-      report.rejects?.map(({ line, column, reason, reference, fields }) => ({
+      report.rejects?.map(({ line, file, column, reason, valueClass, reference, fields }) => ({
         line,
+        file,
         column,
         reason,
+        valueClass,
         reference,
         fields: Object.entries(fields),
       })) ?? null,

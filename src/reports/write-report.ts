@@ -4,7 +4,7 @@ import { renderChangesCsv } from './changes-csv.js';
 import { type FileSet, openFileSet, type WrittenFile } from './file-set.js';
 import { renderHtml } from './html-report.js';
 import { renderNotScreenedCsv } from './not-screened-csv.js';
-import { renderRejectsCsv } from './rejects-csv.js';
+import { hasPartyRejects, renderPartyRejectsCsv, renderRejectsCsv } from './rejects-csv.js';
 import { renderJson } from './render-json.js';
 import type { Report } from './report.js';
 import { toReportJson } from './to-report-json.js';
@@ -62,6 +62,7 @@ async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): 
 async function addFiles(set: FileSet, report: Report): Promise<readonly WrittenFile[]> {
   const files: WrittenFile[] = [];
   for (const [name, render] of formats) files.push(await set.add(name, render(report)));
+  if (hasPartyRejects(report)) files.push(await set.add('rejects-parties.csv', renderPartyRejectsCsv(report)));
   const sums = files.map((file) => `${file.sha256}  ${file.name}\n`);
   files.push(await set.add('SHA256SUMS', sums));
   files.push(await set.add('manifest.json', [toManifest(report, files)]));

@@ -1,141 +1,159 @@
 import { RosterError } from '../errors.js';
-import { type PartyType, partyTypes, type RiskTier, riskTiers } from './customer.js';
-import { compileDateFormat } from './date-format.js';
-import type { ColumnSettings } from './settings.js';
+import type { DateReader } from './birth-date.js';
+import { standardHeaders, standardPartyHeaders } from './column-names.js';
+import { type ColumnSettings, maxAttributes, type PartyColumnSettings } from './column-settings.js';
+import { bindCountries, type CountryColumns } from './country-columns.js';
+import type { PartyRole, PartyType, RiskTier } from './customer.js';
+import { createDateReader } from './date-format.js';
+import { type BoundColumn, type ColumnFinder, createColumnFinder } from './find-columns.js';
+import { bindWords, roleWords, standingWords, tierWords, typeWords, type WordColumn } from './word-columns.js';
 
-/** A column of the source by its place, with its header for messages. */
-export interface BoundColumn {
-  header: string;
-  index: number;
+/** The columns of a name, and what joins them. */
+export interface NameColumns {
+  columns: readonly BoundColumn[];
+  separator: string;
 }
 
-/** Where each part of a customer stands in a row, and how its words are read; own words are keyed in lower case. */
-export interface ColumnBinding {
+/** A column of dates and how it is read. */
+export interface DateColumn {
+  column: BoundColumn;
+  read: DateReader;
+}
+
+/** Where each part of a party stands in a row of any source. */
+export interface PartyBinding {
   headers: readonly string[];
+  /** The customer's id, in parts. */
   id: readonly BoundColumn[];
-  name: readonly BoundColumn[];
-  type: { value: PartyType } | { column: BoundColumn; words: ReadonlyMap<string, PartyType> };
-  birthDate: { column: BoundColumn; format: RegExp | null } | null;
-  countries: BoundColumn | null;
-  riskTier: { column: BoundColumn; words: ReadonlyMap<string, RiskTier> } | null;
+  name: NameColumns;
+  type: WordColumn<PartyType>;
+  birthDate: DateColumn | null;
+  countries: CountryColumns;
+  /** Columns of names, where a line break is a reason of its own. */
+  names: readonly BoundColumn[];
+  /** Other columns that are read as words, numbers or dates. */
+  words: readonly BoundColumn[];
+  /** Columns that are only kept. */
+  attributes: readonly BoundColumn[];
 }
 
-/** The headers that need no mapping. */
-const standardHeaders = {
-  id: 'customer_id',
-  name: 'name',
-  type: 'type',
-  birthDate: 'birth_date',
-  countries: 'countries',
-  riskTier: 'risk_tier',
-} as const;
+/** Where each part of a customer stands in a row. */
+export interface CustomerBinding extends PartyBinding {
+  riskTier: WordColumn<RiskTier>;
+  aliases: NameColumns | null;
+  standing: WordColumn<boolean>;
+  endDate: DateColumn | null;
+}
 
-const columnKeys = ['id', 'name', 'type', 'birthDate', 'countries', 'riskTier'] as const;
+/** Where each part of a related party stands in a row. */
+export interface RelatedBinding extends PartyBinding {
+  role: WordColumn<PartyRole>;
+}
+
+/** A source's headers, its name for messages, and whether the headers are its own or numbers. */
+export interface SourceHeaders {
+  headers: readonly string[];
+  source: string;
+  hasHeader: boolean;
+}
 
 /**
- * Finds the mapped columns among a source's headers; birth date, countries and risk tier may be absent unless mapped by name.
- * Throws RosterError `duplicate_header`, or `column_missing` with all missing columns at once.
+ * Finds the mapped columns of a roster; birth date, countries and risk tier may be absent unless mapped by name.
+ * Throws RosterError `duplicate_header`, `too_many_attributes`, or `column_missing` with all missing columns at once.
  */
-export function bindColumns(columns: ColumnSettings, givenHeaders: readonly string[], source: string): ColumnBinding {
-  const headers = nameHeaders(givenHeaders);
-  const duplicates = headers.filter((header, index) => headers.indexOf(header) !== index);
-  if (duplicates.length > 0) {
+export function bindColumns(columns: ColumnSettings, { headers, source, hasHeader }: SourceHeaders): CustomerBinding {
+  const finder = createColumnFinder(headers, source, hasHeader);
+  const { find, findOptional } = finder;
+  const id = [columns.id ?? standardHeaders.id].flat().map(find);
+  const shared = bindParty({ ...columns, type: columns.type ?? standardHeaders.type }, null, finder);
+  const tier = columns.riskTier ?? findOptional(standardHeaders.riskTier);
+  const aliases = bindAliases(columns.aliases, finder);
+  const customer = {
+    id,
+    ...shared,
+    riskTier: bindWords(tier, tierWords, null, find),
+    aliases,
+    standing: bindWords(columns.active ?? null, standingWords, true, find),
+    endDate: bindDate(columns.endDate ?? null, find),
+  };
+  const names = [...customer.name.columns, ...(aliases?.columns ?? [])];
+  const words = finder.found().filter((column) => !names.includes(column));
+  const attributes = bindAttributes(columns.attributes, finder, source);
+  finder.finish();
+  return { headers: finder.headers, ...customer, names, words, attributes };
+}
+
+/** Finds the mapped columns of a source of related parties; type (person), birth date and countries may be absent unless mapped by name; throws like `bindColumns`. */
+export function bindPartyColumns(
+  columns: PartyColumnSettings,
+  { headers, source, hasHeader }: SourceHeaders,
+): RelatedBinding {
+  const finder = createColumnFinder(headers, source, hasHeader);
+  const { find, headers: given } = finder;
+  const standardType = given.includes(standardPartyHeaders.type) ? standardPartyHeaders.type : null;
+  const party = {
+    id: [columns.customerId ?? standardPartyHeaders.customerId].flat().map(find),
+    role: bindWords(columns.role ?? standardPartyHeaders.role, roleWords, null, find),
+    ...bindParty({ ...columns, type: columns.type ?? standardType ?? { value: 'person' } }, 'person', finder),
+  };
+  const names = party.name.columns;
+  const words = finder.found().filter((column) => !names.includes(column));
+  finder.finish();
+  return { headers: finder.headers, ...party, names, words, attributes: [] };
+}
+
+type PartSettings = Pick<ColumnSettings, 'name' | 'birthDate' | 'countries'> & {
+  type: NonNullable<ColumnSettings['type']>;
+};
+
+function bindParty(columns: PartSettings, absentType: PartyType | null, finder: ColumnFinder) {
+  const { find, findOptional } = finder;
+  return {
+    name: bindName(columns.name ?? standardHeaders.name, ' ', finder),
+    type: bindWords(columns.type, typeWords, absentType, find),
+    birthDate: bindDate(columns.birthDate ?? findOptional(standardHeaders.birthDate), find),
+    countries: bindCountries(columns.countries, standardHeaders.countries, finder),
+  };
+}
+
+function bindName(name: NonNullable<ColumnSettings['name']>, separator: string, { find }: ColumnFinder): NameColumns {
+  return typeof name === 'string' || Array.isArray(name)
+    ? { columns: [name].flat().map(find), separator }
+    : { columns: name.columns.map(find), separator: name.separator };
+}
+
+function bindAliases(aliases: ColumnSettings['aliases'], { find }: ColumnFinder): NameColumns | null {
+  if (aliases === undefined) return null;
+  return typeof aliases === 'string' || Array.isArray(aliases)
+    ? { columns: [aliases].flat().map(find), separator: ';' }
+    : { columns: [find(aliases.column)], separator: aliases.separator };
+}
+
+function bindDate(
+  setting: NonNullable<ColumnSettings['birthDate']> | BoundColumn | null,
+  find: ColumnFinder['find'],
+): DateColumn | null {
+  if (setting === null) return null;
+  if (typeof setting === 'string') return { column: find(setting), read: createDateReader([]) };
+  if ('index' in setting) return { column: setting, read: createDateReader([]) };
+  const formats = 'format' in setting ? [setting.format] : setting.formats;
+  return { column: find(setting.column), read: createDateReader(formats) };
+}
+
+function bindAttributes(
+  attributes: ColumnSettings['attributes'],
+  { headers, find, found }: ColumnFinder,
+  source: string,
+): readonly BoundColumn[] {
+  if (attributes === undefined) return [];
+  const mapped = new Set(found().map((column) => column.header));
+  const kept = attributes === 'all' ? headers.filter((header) => !mapped.has(header)) : attributes;
+  if (kept.length > maxAttributes || kept.includes('__proto__')) {
+    const what = kept.length > maxAttributes ? `${kept.length} columns are not mapped` : 'one is called __proto__';
     throw new RosterError(
-      'duplicate_header',
-      `${source}: the header has ${quoteAll([...new Set(duplicates)])} more than once. Give each column a name of its own.`,
+      'too_many_attributes',
+      `${source}: attributes: all cannot keep every column (${what}). List at most ${maxAttributes} headers under columns.attributes.`,
     );
   }
-  const missing: string[] = [];
-  const find = (header: string): BoundColumn => {
-    const index = headers.indexOf(header.normalize('NFC'));
-    if (index < 0) missing.push(header);
-    return { header, index };
-  };
-  const findOptional = (header: string) => (headers.includes(header) ? find(header) : null);
-
-  const { type = standardHeaders.type, birthDate, countries, riskTier } = columns;
-  const binding: ColumnBinding = {
-    headers,
-    id: [columns.id ?? standardHeaders.id].flat().map(find),
-    name: [columns.name ?? standardHeaders.name].flat().map(find),
-    type: bindType(type, find),
-    birthDate: bindBirthDate(birthDate, find, findOptional),
-    countries: countries === undefined ? findOptional(standardHeaders.countries) : find(countries),
-    riskTier: bindRiskTier(riskTier, find, findOptional),
-  };
-  if (missing.length > 0) throw toMissingError([...new Set(missing)], headers, source);
-  return binding;
-}
-
-/** Counts how many of the given headers the mapping asks for. */
-export function countMappedHeaders(columns: ColumnSettings, headers: readonly string[]): number {
-  const wanted = new Set<string>();
-  for (const key of columnKeys) {
-    for (const setting of [columns[key] ?? standardHeaders[key]].flat()) {
-      if (typeof setting === 'string') wanted.add(setting);
-      else if ('column' in setting) wanted.add(setting.column);
-    }
-  }
-  return headers.filter((header) => wanted.has(header.trim())).length;
-}
-
-type Find = (header: string) => BoundColumn;
-type FindOptional = (header: string) => BoundColumn | null;
-
-function bindType(type: NonNullable<ColumnSettings['type']>, find: Find): ColumnBinding['type'] {
-  if (typeof type === 'string') return { column: find(type), words: toWords(partyTypes) };
-  return 'value' in type ? { value: type.value } : { column: find(type.column), words: toOwnWords(type.values) };
-}
-
-function bindBirthDate(
-  birthDate: ColumnSettings['birthDate'],
-  find: Find,
-  findOptional: FindOptional,
-): ColumnBinding['birthDate'] {
-  if (typeof birthDate === 'object') {
-    return { column: find(birthDate.column), format: compileDateFormat(birthDate.format) };
-  }
-  const column = birthDate === undefined ? findOptional(standardHeaders.birthDate) : find(birthDate);
-  return column && { column, format: null };
-}
-
-function bindRiskTier(
-  riskTier: ColumnSettings['riskTier'],
-  find: Find,
-  findOptional: FindOptional,
-): ColumnBinding['riskTier'] {
-  if (typeof riskTier === 'object') return { column: find(riskTier.column), words: toOwnWords(riskTier.values) };
-  const column = riskTier === undefined ? findOptional(standardHeaders.riskTier) : find(riskTier);
-  return column && { column, words: toWords(riskTiers) };
-}
-
-function toWords<Word extends string>(words: readonly Word[]): ReadonlyMap<string, Word> {
-  return new Map(words.map((word) => [word, word]));
-}
-
-function toOwnWords<Word extends string>(values: Readonly<Record<string, Word>>): ReadonlyMap<string, Word> {
-  return new Map(Object.entries(values).map(([own, word]) => [foldWord(own), word]));
-}
-
-/** Gives the form in which own words of a mapping and of a row are compared. */
-export function foldWord(word: string): string {
-  return word.trim().normalize('NFC').toLowerCase();
-}
-
-function nameHeaders(headers: readonly string[]): readonly string[] {
-  return headers.map((header, index) => header.trim().normalize('NFC') || `column ${index + 1}`);
-}
-
-function toMissingError(missing: readonly string[], headers: readonly string[], source: string): RosterError {
-  return new RosterError(
-    'column_missing',
-    `${source}: no column ${quoteAll(missing)}. The header has ${quoteAll(headers)}. ` +
-      'Name the right columns under `columns:` of this roster in the configuration, ' +
-      `for example columns: { id: ${headers[0] ?? 'customer_no'}, name: [first_name, last_name], type: { value: person } }.`,
-  );
-}
-
-function quoteAll(headers: readonly string[]): string {
-  const shown = headers.slice(0, 50).map((header) => JSON.stringify(header.slice(0, 60)));
-  return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
+  return kept.map(find);
 }

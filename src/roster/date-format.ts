@@ -1,3 +1,6 @@
+import { type DateReader, parseDate, parseIsoDate } from './birth-date.js';
+import { rememberWords } from './remember-words.js';
+
 const tokens = /yyyy|MM?|dd?/g;
 const patterns: Readonly<Record<string, string>> = {
   yyyy: '(?<year>\\d{4})',
@@ -14,10 +17,56 @@ export function isDateFormat(format: string): boolean {
   return ['y', 'My', 'Mdy'].includes(found.join('')) && !/[\p{L}\p{N}]/u.test(rest);
 }
 
+/** Tells whether a format gives a whole day. */
+export function hasDay(format: string): boolean {
+  return /d/.test(format);
+}
+
 /** Gives the expression that a text in the format matches whole, with the groups `year`, `month` and `day`. */
-export function compileDateFormat(format: string): RegExp {
+function compileDateFormat(format: string): RegExp {
   const source = format.replace(/yyyy|MM?|dd?|[^\p{L}\p{N}]/gu, (part) => patterns[part] ?? escapeLiteral(part));
   return new RegExp(`^${source}$`, 'u');
+}
+
+/** Gives the reader of texts in any of the formats, or written `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; the first format that fits decides. */
+export function createDateReader(formats: readonly string[]): DateReader {
+  if (formats.length === 0) return parseIsoDate;
+  const compiled = formats.map(compileDateFormat);
+  return rememberWords((text) => parseDate(text, compiled));
+}
+
+/** Finds two formats that read the same text as different days; null when there are none. */
+export function findFormatClash(formats: readonly string[]): readonly [string, string] | null {
+  const valid = formats.filter(isDateFormat);
+  for (const format of valid) {
+    const read = createDateReader([format]);
+    for (const other of valid.slice(valid.indexOf(format) + 1)) {
+      const expression = compileDateFormat(other);
+      const samples = [...listSamples(format), ...listSamples(other)];
+      const isClash = samples.some((text) => {
+        if (!expression.test(text) || !compileDateFormat(format).test(text)) return false;
+        return createDateReader([other])(text) !== read(text);
+      });
+      if (isClash) return [format, other];
+    }
+  }
+  return null;
+}
+
+/** Days whose month, day and year cannot be told apart from each other by their digits alone, written in the format. */
+function listSamples(format: string): readonly string[] {
+  const days = [
+    [2, 3],
+    [10, 11],
+    [2, 11],
+    [11, 2],
+  ] as const;
+  return days.map(([month, day]) =>
+    format.replace(tokens, (token) => {
+      if (token === 'yyyy') return '1102';
+      return String(token.startsWith('M') ? month : day).padStart(token.length, '0');
+    }),
+  );
 }
 
 function escapeLiteral(character: string): string {

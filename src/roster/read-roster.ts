@@ -1,22 +1,80 @@
 import { RosterError } from '../errors.js';
-import { readCsvRoster } from './csv-source.js';
-import { readPostgresRoster } from './postgres-source.js';
-import type { RosterReading } from './roster-reading.js';
-import type { RosterSettings } from './settings.js';
+import { bindColumns, bindPartyColumns, type SourceHeaders } from './bind-columns.js';
+import { checkPartyRow, checkRow } from './check-row.js';
+import { createIsMapped, standardHeaders, standardPartyHeaders } from './column-names.js';
+import { openCsvTable } from './csv/csv-table.js';
+import { settleRejects } from './detect-rejects.js';
+import { openPostgresTable } from './postgres/open-postgres-table.js';
+import { partyFilePrefix } from './rejects-columns.js';
+import { asSource } from './rejects-table.js';
+import type { PartyReading, RosterReading } from './roster-reading.js';
+import type { PartySettings, RosterSettings } from './settings.js';
+import type { TableReading, TableRecord } from './table-reading.js';
 
-export type { RosterReading } from './roster-reading.js';
+export type { PartyReading, RosterReading } from './roster-reading.js';
+
+type Secret = (name: string) => string | undefined;
 
 /**
- * Opens a roster and checks its header; `secret` gives the value of an environment variable.
- * Throws RosterError when the source cannot be read or lacks a mapped column, ConfigError when the variable is not set.
+ * Opens a roster and checks its header; `secret` gives the value of an environment variable. A `rejects.csv` is read like the
+ * roster that it came from. Throws RosterError when the source cannot be read or lacks a mapped column, ConfigError when the variable is not set.
  */
-export async function readRoster(
-  settings: RosterSettings,
-  secret: (name: string) => string | undefined,
-): Promise<RosterReading> {
-  if (settings.csv !== undefined) return readCsvRoster(settings.csv, settings.columns);
-  if (settings.postgres !== undefined) {
-    return readPostgresRoster(settings.name, settings.postgres, settings.columns, secret);
+export async function readRoster(settings: RosterSettings, secret: Secret): Promise<RosterReading> {
+  const isMapped = createIsMapped(settings.columns, standardHeaders);
+  const table = await openTable(settings, 'roster', settings.name, isMapped, secret);
+  return read(table, (shape) => {
+    const binding = bindColumns(settings.columns, { ...shape, hasHeader: settings.csv?.header !== false });
+    return (record) => checkRow(binding, record);
+  });
+}
+
+/** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
+export async function readParties(settings: PartySettings, secret: Secret): Promise<PartyReading> {
+  const isMapped = createIsMapped(settings.columns, standardPartyHeaders);
+  const table = await openTable(settings, 'parties', 'parties', isMapped, secret);
+  return read(table, (shape) => {
+    const binding = bindPartyColumns(settings.columns, { ...shape, hasHeader: settings.csv?.header !== false });
+    return (record) => checkPartyRow(binding, { ...record, file: partyFilePrefix + (record.file ?? table.source) });
+  });
+}
+
+async function openTable(
+  { csv, postgres }: Pick<RosterSettings, 'csv' | 'postgres'>,
+  what: 'roster' | 'parties',
+  name: string,
+  isMapped: (header: string) => boolean,
+  secret: Secret,
+): Promise<TableReading> {
+  if (csv !== undefined) return asSource(await openCsvTable(await settleRejects(csv), isMapped), what);
+  if (postgres !== undefined) return openPostgresTable(name, postgres, secret);
+  throw new RosterError('roster_without_source', `Roster ${name} has neither csv nor postgres.`);
+}
+
+async function read<Row>(
+  table: TableReading,
+  bind: (shape: Pick<SourceHeaders, 'headers' | 'source'>) => (record: TableRecord) => Row,
+) {
+  try {
+    const { source, headers, digest, tally, close } = table;
+    const rows = checkBatches(table, bind(table));
+    const closeAll = async (): Promise<void> => {
+      await rows.return();
+      await close();
+    };
+    return { source, headers, rows, digest, tally, close: closeAll };
+  } catch (error) {
+    await table.close();
+    throw error;
   }
-  throw new RosterError('roster_without_source', `Roster ${settings.name} has neither csv nor postgres.`);
+}
+
+async function* checkBatches<Row>(
+  { records, close }: TableReading,
+  check: (record: TableRecord) => Row,
+): AsyncGenerator<readonly Row[], void, undefined> {
+  try {
+    for await (const batch of records) yield batch.map(check);
+  } finally {
+    await close();
+  }
 }

@@ -1,72 +1,76 @@
 import { z } from 'zod';
-import { partyTypes, riskTiers } from './customer.js';
-import { isDateFormat } from './date-format.js';
+import { columnsSchema, partyColumnsSchema } from './column-settings.js';
+import { csvEncodings } from './csv/encodings.js';
+import { durationSchema, toDurationMs } from './duration.js';
 
-const headerSchema = z.string().trim().min(1);
-const headersSchema = z.union([headerSchema, z.array(headerSchema).min(1)], {
-  error: 'expected a header or a list of headers',
-});
+const maxTimeoutMs = 24 * 3_600_000;
 
-const typeColumnSchema = z.union(
-  [
-    headerSchema,
-    z.strictObject({ value: z.enum(partyTypes) }),
-    z.strictObject({ column: headerSchema, values: z.record(z.string(), z.enum(partyTypes)) }),
-  ],
-  { error: 'expected a header, {value: person} or {value: entity}, or {column, values: {own word: person or entity}}' },
-);
-
-const birthDateColumnSchema = z.union(
-  [
-    headerSchema,
-    z.strictObject({
-      column: headerSchema,
-      format: z.string().refine(isDateFormat, {
-        error: 'expected a date format of yyyy, M or MM, d or dd and separators, such as dd.MM.yyyy',
-      }),
-    }),
-  ],
-  { error: 'expected a header, or {column, format} with a format of yyyy, MM, dd and separators, such as dd.MM.yyyy' },
-);
-
-const riskTierColumnSchema = z.union(
-  [headerSchema, z.strictObject({ column: headerSchema, values: z.record(z.string(), z.enum(riskTiers)) })],
-  { error: 'expected a header, or {column, values: {own word: low, medium or high}}' },
-);
-
-const columnsSchema = z.strictObject({
-  id: headersSchema.optional(),
-  name: headersSchema.optional(),
-  type: typeColumnSchema.optional(),
-  birthDate: birthDateColumnSchema.optional(),
-  countries: headerSchema.optional(),
-  riskTier: riskTierColumnSchema.optional(),
-});
-
-/** Which columns of a source hold what; a key that is absent stands for the standard header. */
-export type ColumnSettings = z.infer<typeof columnsSchema>;
+const pathSchema = z.string().min(1);
 
 const csvSchema = z.strictObject({
-  path: z.string().min(1),
+  /** Files or patterns; `-` is standard input. */
+  path: z.union(
+    [
+      pathSchema,
+      z
+        .array(pathSchema)
+        .min(1)
+        .refine((paths) => !paths.includes('-') || paths.length === 1, {
+          error: 'standard input (-) cannot be read together with files',
+        }),
+    ],
+    { error: 'expected a path, a pattern such as rosters/*.csv, - for standard input, or a list of paths' },
+  ),
   delimiter: z
     .string()
-    .refine((text) => text === 'auto' || /^[^"\r\n \p{L}\p{N}\p{Cs}]$/u.test(text), {
-      error: 'expected auto or one character that is no letter, digit, space or quote',
+    .refine((text) => text === 'auto' || text === 'tab' || /^[^"\r\n \p{L}\p{N}\p{Cs}]$/u.test(text), {
+      error: 'expected auto, tab, or one character that is no letter, digit, space or quote',
     })
+    .transform((text) => (text === 'tab' ? '\t' : text))
     .default('auto'),
-  encoding: z.enum(['auto', 'utf-8']).default('auto'),
+  encoding: z.enum(['auto', ...csvEncodings]).default('auto'),
+  /** False: the first line is a row already, and columns are named by number, from 1. */
+  header: z.boolean().default(true),
 });
 
-/** Where a CSV roster lies and how it is written. */
+/** Where a CSV source lies and how it is written. */
 export type CsvSettings = z.infer<typeof csvSchema>;
 
-const postgresSchema = z.strictObject({
-  urlEnv: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable' }),
-  query: z.string().trim().min(1),
-});
+const postgresSchema = z
+  .strictObject({
+    urlEnv: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable' }),
+    query: z.string().trim().min(1).optional(),
+    /** `table` or `schema.table`, spelt as the database has it. */
+    table: z
+      .string()
+      .regex(/^[^.\0]+(\.[^.\0]+)?$/, { error: 'expected a table or schema.table' })
+      .optional(),
+    /** For each step of the reading, the first of which may have to sort the whole result. */
+    statementTimeout: durationSchema
+      .refine((duration) => toDurationMs(duration) > 0 && toDurationMs(duration) <= maxTimeoutMs, {
+        error: 'expected a span between 1s and 1d',
+      })
+      .default('10m'),
+  })
+  .refine((postgres) => (postgres.query === undefined) !== (postgres.table === undefined), {
+    error: 'expected exactly one of query and table',
+  });
 
-/** The query whose rows are a roster, and the variable that holds the connection string. */
+/** The query or table whose rows are a source, and the variable that holds the connection string. */
 export type PostgresSettings = z.infer<typeof postgresSchema>;
+
+const oneSource = { error: 'expected exactly one of csv and postgres' };
+
+const partySettingsSchema = z
+  .strictObject({
+    csv: csvSchema.optional(),
+    postgres: postgresSchema.optional(),
+    columns: partyColumnsSchema.default({}),
+  })
+  .refine((parties) => (parties.csv === undefined) !== (parties.postgres === undefined), oneSource);
+
+/** One entry of a roster's `parties:`: further parties of its customers, from a source of their own. */
+export type PartySettings = z.infer<typeof partySettingsSchema>;
 
 /** One entry of `rosters:`; exactly one of `csv` and `postgres` is set. */
 export const rosterSettingsSchema = z
@@ -75,15 +79,14 @@ export const rosterSettingsSchema = z
     csv: csvSchema.optional(),
     postgres: postgresSchema.optional(),
     columns: columnsSchema.default({}),
+    parties: z.array(partySettingsSchema).default([]),
   })
-  .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), {
-    error: 'expected exactly one of csv and postgres',
-  });
+  .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), oneSource);
 
 /** A roster as configured. */
 export type RosterSettings = z.infer<typeof rosterSettingsSchema>;
 
 /** Gives the settings of a CSV file that has the standard headers and so needs no mapping. */
 export function toFileRoster(name: string, path: string): RosterSettings {
-  return { name, csv: { path, delimiter: 'auto', encoding: 'auto' }, columns: {} };
+  return { name, csv: { path, delimiter: 'auto', encoding: 'auto', header: true }, columns: {}, parties: [] };
 }

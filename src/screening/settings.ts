@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationSchema, toDurationMs } from './duration.js';
+import { durationSchema, toDurationMs } from '../roster/duration.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const hoursPerDay = 24;

@@ -8,23 +8,32 @@ const rejectReasons = {
   missing_id: 'missing_id',
   missing_name: 'missing_name',
   missing_type: 'missing_type',
+  id_too_long: 'id_too_long',
   unknown_type: 'unknown_type',
   invalid_birth_date: 'invalid_birth_date',
   unknown_country: 'unknown_country',
   unknown_risk_tier: 'unknown_risk_tier',
   control_character: 'control_character',
-  id_too_long: 'id_too_long',
   name_too_long: 'name_too_long',
   name_without_letters: 'name_without_letters',
   wrong_column_count: 'wrong_column_count',
   conflicting_id: 'conflicting_id',
   malformed_csv: 'malformed_csv',
+  field_too_long: 'field_too_long',
+  line_break_in_name: 'line_break_in_name',
+  replacement_character: 'replacement_character',
+  unknown_standing: 'unknown_standing',
+  invalid_end_date: 'invalid_end_date',
+  unknown_role: 'unknown_role',
+  unknown_customer: 'unknown_customer',
 } as const satisfies { [Reason in RejectReason]: Reason };
 
 const rejectRow: z.ZodType<RejectedRow> = z.object({
   line: z.number(),
+  file: z.string().nullable(),
   column: z.string().nullable(),
   reason: z.enum(rejectReasons),
+  valueClass: z.string().nullable(),
   reference: z.string().nullable(),
   fields: z.record(z.string(), z.string()),
 });
@@ -37,7 +46,8 @@ export async function readRejects(
 ): Promise<readonly RejectedRow[]> {
   return database.query(
     rejectRow,
-    `select reject.line, reject.column_name as "column", reject.reason, reject.reference, reject.fields
+    `select reject.line, reject.file, reject.column_name as "column", reject.reason,
+       reject.value_class as "valueClass", reject.reference, reject.fields
      from roster_reject reject
      join roster_import using (import_id)
      where roster_import.run_id = $1

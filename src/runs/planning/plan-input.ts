@@ -1,4 +1,4 @@
-import { toDurationMs } from '../../screening/duration.js';
+import { toDurationMs } from '../../roster/duration.js';
 import { type BudgetLeft, toPlanAllowance } from '../../screening/to-budget-left.js';
 import type { Queryable } from '../../store/database.js';
 import { findLeftRuns } from '../../store/find-runs.js';

@@ -1,9 +1,13 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readSecret } from '../../../src/config/environment.js';
 import { ConfigError, RosterError } from '../../../src/errors.js';
-import type { RosterRow } from '../../../src/roster/customer.js';
-import { type RosterReading, readRoster } from '../../../src/roster/read-roster.js';
+import type { PartyRow, RosterRow } from '../../../src/roster/customer.js';
+import { type RosterReading, readParties, readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
 
@@ -30,9 +34,17 @@ afterAll(async () => {
 const columns = { id: 'id', name: 'legal_name', type: 'kind', birthDate: 'born', countries: 'nationalities' };
 
 async function openQuery(query: string, mapping: unknown = columns, connection = url): Promise<RosterReading> {
+  return openSource({ query }, mapping, connection);
+}
+
+async function openSource(
+  postgres: Record<string, unknown>,
+  mapping: unknown = columns,
+  connection = url,
+): Promise<RosterReading> {
   const settings = rosterSettingsSchema.parse({
     name: 'core',
-    postgres: { urlEnv: 'CORE_DATABASE_URL', query },
+    postgres: { urlEnv: 'CORE_DATABASE_URL', ...postgres },
     columns: mapping,
   });
   return readRoster(settings, (name) => (name === 'CORE_DATABASE_URL' ? connection : undefined));
@@ -55,12 +67,16 @@ test('every row of a query is read in batches as text, with its ordinal as its l
   const batches = await collect(reading);
   expect(batches.map((batch) => batch.length)).toEqual([500, 500, 234]);
   expect(reading.source).toBe('postgres query core');
-  expect(batches[2]?.at(-1)).toEqual({
+  expect(reading.tally()).toEqual({ lines: 1234, headers: 0, blanks: 0, continuations: 0, records: 1234 });
+  expect(batches[2]?.at(-1)).toMatchObject({
     kind: 'customer',
     line: 1234,
+    file: null,
     customer: {
       reference: '1234',
       riskTier: null,
+      isActive: true,
+      endDate: null,
       parties: [
         { role: 'customer', type: 'person', name: 'Name 1234', birthDate: '1953-05-19', countries: ['dk', 'no'] },
       ],
@@ -107,6 +123,90 @@ test('a time stamp becomes its day, a null an empty field, and a bad row a rejec
   expect(second).toMatchObject({ rejected: { reason: 'missing_name', reference: '2', fields: { legal_name: '' } } });
 });
 
+test('a table is read by its name, quoted as it is spelt', async () => {
+  await client.query('create schema "Core Data"');
+  await client.query(`create table "Core Data"."Cli""ents" as select * from people order by id limit 3`);
+  const reading = await openSource({ table: 'Core Data.Cli"ents' });
+  expect(reading.source).toBe('postgres table Core Data.Cli"ents');
+  expect((await collect(reading)).flat()).toHaveLength(3);
+  expect((await collect(await openSource({ table: 'people' }))).flat()).toHaveLength(1234);
+  const error = await failure(openSource({ table: 'people"; drop table people; --' }));
+  expect(error).toMatchObject({ code: 'query_refused', message: expect.stringContaining('does not exist (42P01)') });
+});
+
+test('true and false of a query say whether a customer is one', async () => {
+  const mapping = { ...columns, active: 'current', endDate: 'until' };
+  const query =
+    'select *, id = 1 as current, case id when 2 then now() end as until from people where id < 3 order by id';
+  expect((await collect(await openQuery(query, mapping))).flat()).toMatchObject([
+    { customer: { isActive: true, endDate: null } },
+    { customer: { isActive: false, endDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/) } },
+  ]);
+});
+
+test('the connection string may stand in a file', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-url-'));
+  try {
+    await writeFile(join(folder, 'url'), `${url}\n`);
+    const environment = { CORE_DATABASE_URL_FILE: join(folder, 'url') };
+    const settings = rosterSettingsSchema.parse({
+      name: 'core',
+      postgres: { urlEnv: 'CORE_DATABASE_URL', table: 'people' },
+      columns,
+    });
+    const reading = await readRoster(settings, (name) => readSecret(environment, name)?.value);
+    expect((await collect(reading)).flat()).toHaveLength(1234);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('related parties are read from a query like customers from theirs', async () => {
+  const [parties] = rosterSettingsSchema.parse({
+    name: 'core',
+    postgres: { urlEnv: 'CORE_DATABASE_URL', table: 'people' },
+    parties: [
+      {
+        postgres: { urlEnv: 'CORE_DATABASE_URL', query: "select id, 'UBO' as role, legal_name from people limit 2" },
+        columns: { customerId: 'id', name: 'legal_name' },
+      },
+    ],
+  }).parties;
+  if (parties === undefined) throw new Error('expected a source of parties');
+  const rows: PartyRow[] = [];
+  for await (const batch of (await readParties(parties, () => url)).rows) rows.push(...batch);
+  expect(rows).toMatchObject([
+    { kind: 'party', file: 'parties: postgres query parties', related: { party: { role: 'beneficial_owner' } } },
+    { kind: 'party' },
+  ]);
+});
+
+test('a step that takes longer than the statement timeout ends in an error that names the setting', async () => {
+  const error = await failure(openSource({ query: 'select *, pg_sleep(1.5) from people', statementTimeout: '1s' }));
+  expect(error).toMatchObject({
+    code: 'query_timeout',
+    message: expect.stringMatching(/no rows within 1 s\. Raise statementTimeout/),
+  });
+});
+
+test.each(['require', 'verify-ca', 'verify-full'])(
+  'sslmode=%s never falls back to clear text: a server without TLS is refused and the error says what to do',
+  async (mode) => {
+    const error = await failure(openQuery('select 1', columns, `${url}?sslmode=${mode}`));
+    expect(error).toMatchObject({
+      code: 'tls_failed',
+      message: expect.stringMatching(
+        /CORE_DATABASE_URL asks for TLS, but the database at 127\.0\.0\.1:\d+ does not offer it/,
+      ),
+    });
+  },
+);
+
+test('a certificate file that is not there is named by its parameter', async () => {
+  const error = await failure(openQuery('select 1', columns, `${url}?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`));
+  expect(error).toMatchObject({ code: 'database_url_invalid', message: expect.stringContaining('sslrootcert') });
+});
+
 test('the whole reading sees one snapshot', async () => {
   const reading = await openQuery('select * from people order by id');
   await client.query("insert into people (id, legal_name, kind) values (9999, 'Late', 'person')");
@@ -135,13 +235,11 @@ test('a refused query is reported in the words of Postgres', async () => {
 });
 
 test('an error in a value never quotes the value', async () => {
+  const names = { id: 'id', name: 'legal_name', type: 'kind' };
   const reading = await openQuery(
-    'select id, legal_name, kind, case when id > 600 then legal_name::date end as born from people',
-    {
-      id: 'id',
-      name: 'legal_name',
-      type: 'kind',
-    },
+    `select i as id, 'Name ' || i as legal_name, 'person' as kind, case when i > 2500 then ('Name ' || i)::date end as born
+     from generate_series(1, 3000) as i`,
+    names,
   );
   const error = await failure(collect(reading));
   expect(error.message).toContain('22007');
@@ -199,14 +297,23 @@ test('a database that does not exist is refused with its name', async () => {
 });
 
 test('a connection that ends while rows are read ends in an error and no digest', async () => {
-  const reading = await openQuery('select * from people order by id');
-  const rows = reading.rows[Symbol.asyncIterator]();
-  await rows.next();
-  await client.query(
-    "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'nightscreen roster'",
+  const reading = await openQuery(
+    "select i as id, 'Name ' || i as legal_name, 'person' as kind from generate_series(1, 100000) as i",
+    { id: 'id', name: 'legal_name', type: 'kind' },
   );
-  const error = await failure(rows.next());
-  expect(error.code).toBe('roster_broken_off');
+  let rows = 0;
+  const readAll = async (): Promise<void> => {
+    for await (const batch of reading.rows) {
+      rows += batch.length;
+      if (rows > 500) continue;
+      await client.query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'nightscreen roster'",
+      );
+    }
+  };
+  const error = await failure(readAll());
+  expect(error).toMatchObject({ code: 'roster_broken_off', message: expect.stringContaining('Nothing was imported') });
+  expect(rows).toBeLessThan(10_000);
   expect(() => reading.digest()).toThrow(RosterError);
 });
 

@@ -83,7 +83,17 @@ function buildHostileFacts(payload: string): RunFacts {
       open_hit: 11,
       confirmed: 1,
     },
-    rejects: [{ line: 2, column: payload, reason: 'missing_name', reference: payload, fields: { [payload]: payload } }],
+    rejects: [
+      {
+        line: 2,
+        file: payload,
+        column: payload,
+        reason: 'missing_name',
+        valueClass: payload,
+        reference: payload,
+        fields: { [payload]: payload },
+      },
+    ],
     canaries: [buildCanary({ name: payload, verdict: 'failed', found: payload, label: payload, topics: [payload] })],
   };
 }
@@ -202,19 +212,9 @@ describe('the CSV files', () => {
 
   it('rejects.csv gives the fields back under the headers of the source', () => {
     const [header, first] = readCsv(renderRejectsCsv(toReport(buildEventfulFacts())));
-    expect(header?.slice(5)).toEqual(['customer_id', 'type', 'name', 'birth_date', 'countries']);
-    expect(first).toEqual([
-      '12',
-      'name',
-      'missing_name',
-      'no name',
-      'C-3001',
-      'C-3001',
-      'person',
-      '',
-      '1980-02-30',
-      'DK',
-    ]);
+    expect(header?.slice(0, 6)).toEqual(['customer_id', 'type', 'name', 'birth_date', 'countries', 'rejected_line']);
+    expect(first?.slice(0, 5)).toEqual(['C-3001', 'person', '', '1980-02-30', 'DK']);
+    expect(first?.slice(5)).toEqual(['12', '', 'name', 'missing_name', 'no name', 'empty', 'C-3001', '']);
   });
 });
 

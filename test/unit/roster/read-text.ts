@@ -9,10 +9,11 @@ import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 export interface TextRoster {
   columns?: unknown;
   delimiter?: string;
+  header?: boolean;
 }
 
 /** Opens a temporary CSV file of the given content, as the command line would, and removes it after `use`. */
-export async function withReading<T>(
+async function withReading<T>(
   content: string | Buffer,
   roster: TextRoster,
   use: (reading: RosterReading, path: string) => Promise<T>,
@@ -21,8 +22,8 @@ export async function withReading<T>(
   try {
     const path = join(folder, 'roster.csv');
     await writeFile(path, content);
-    const { columns = {}, delimiter = 'auto' } = roster;
-    const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path, delimiter }, columns });
+    const { columns = {}, delimiter = 'auto', header = true } = roster;
+    const settings = rosterSettingsSchema.parse({ name: 'retail', csv: { path, delimiter, header }, columns });
     return await use(await readRoster(settings, () => undefined), path);
   } finally {
     await rm(folder, { recursive: true });
@@ -30,7 +31,7 @@ export async function withReading<T>(
 }
 
 /** All rows of a reading. */
-export async function collectRows(reading: RosterReading): Promise<RosterRow[]> {
+async function collectRows(reading: RosterReading): Promise<RosterRow[]> {
   const rows: RosterRow[] = [];
   for await (const batch of reading.rows) rows.push(...batch);
   return rows;

@@ -12,8 +12,9 @@ test('the roster with a full mapping is accepted', () => {
   };
   expect(rosterSettingsSchema.parse({ name: 'retail', csv: { path: 'r.csv' }, columns })).toEqual({
     name: 'retail',
-    csv: { path: 'r.csv', delimiter: 'auto', encoding: 'auto' },
+    csv: { path: 'r.csv', delimiter: 'auto', encoding: 'auto', header: true },
     columns,
+    parties: [],
   });
 });
 
@@ -33,7 +34,70 @@ test.each([
   ['a type that is none', { csv: { path: 'r.csv' }, columns: { type: { value: 'robot' } } }],
   ['a format without a year', { csv: { path: 'r.csv' }, columns: { birthDate: { column: 'b', format: 'dd.MM' } } }],
   ['a day without a month', { csv: { path: 'r.csv' }, columns: { birthDate: { column: 'b', format: 'dd.yyyy' } } }],
+  ['an empty value map', { csv: { path: 'r.csv' }, columns: { type: { column: 'k', values: {} } } }],
+  [
+    'own words that fold alike',
+    { csv: { path: 'r.csv' }, columns: { active: { column: 'a', values: { Y: true, y: false } } } },
+  ],
+  [
+    'formats that read one text as two days',
+    { csv: { path: 'r.csv' }, columns: { birthDate: { column: 'b', formats: ['d/M/yyyy', 'MM/dd/yyyy'] } } },
+  ],
+  ['an end date without a day', { csv: { path: 'r.csv' }, columns: { endDate: { column: 'e', format: 'MM.yyyy' } } }],
+  ['a country that is none', { csv: { path: 'r.csv' }, columns: { countries: { value: 'Atlantis' } } }],
+  [
+    'a country map to no country',
+    { csv: { path: 'r.csv' }, columns: { countries: { column: 'c', values: { x: 'Atlantis' } } } },
+  ],
+  ['column number nought', { csv: { path: 'r.csv', header: false }, columns: { id: 0 } }],
+  [
+    'more attributes than are kept',
+    { csv: { path: 'r.csv' }, columns: { attributes: Array.from({ length: 51 }, (_, index) => `c${index}`) } },
+  ],
+  ['query and table', { postgres: { urlEnv: 'URL', query: 'select 1', table: 't' } }],
+  ['neither query nor table', { postgres: { urlEnv: 'URL' } }],
+  ['a table with a database before it', { postgres: { urlEnv: 'URL', table: 'd.s.t' } }],
+  ['a timeout without a unit', { postgres: { urlEnv: 'URL', table: 't', statementTimeout: '600' } }],
+  ['a timeout of nothing', { postgres: { urlEnv: 'URL', table: 't', statementTimeout: '0s' } }],
+  ['standard input beside a file', { csv: { path: ['-', 'a.csv'] } }],
+  ['no file at all', { csv: { path: [] } }],
+  [
+    'parties in the role of the customer',
+    { csv: { path: 'r.csv' }, parties: [{ csv: { path: 'p' }, columns: { role: { value: 'customer' } } }] },
+  ],
+  ['parties without a source', { csv: { path: 'r.csv' }, parties: [{ columns: {} }] }],
   ['a year of two digits', { csv: { path: 'r.csv' }, columns: { birthDate: { column: 'b', format: 'dd.MM.yy' } } }],
 ])('%s is refused', (_, roster) => {
   expect(rosterSettingsSchema.safeParse({ name: 'x', ...roster }).success).toBe(false);
+});
+
+test('every form of a mapping is accepted, numbers as headers and countries as codes', () => {
+  const settings = rosterSettingsSchema.parse({
+    name: 'x',
+    csv: { path: ['a.csv', 'more/*.csv'], delimiter: 'tab', encoding: 'utf-8', header: false },
+    columns: {
+      id: 1,
+      name: { columns: [3, 2], separator: ' ' },
+      countries: { column: 4, values: { inland: 'Denmark' } },
+      riskTier: { value: 'low' },
+      aliases: { column: 5 },
+      active: { column: 6, values: { ja: true, nej: false } },
+      endDate: { column: 7, formats: ['dd.MM.yyyy', 'yyyyMMdd', 'd.M.yyyy'] },
+      attributes: 'all',
+    },
+    parties: [
+      {
+        postgres: { urlEnv: 'URL', table: 'core.owners' },
+        columns: { role: { column: 'r', values: { X: 'director' } } },
+      },
+    ],
+  });
+  expect(settings.csv).toEqual({ path: ['a.csv', 'more/*.csv'], delimiter: '\t', encoding: 'utf-8', header: false });
+  expect(settings.columns).toMatchObject({
+    id: '1',
+    name: { columns: ['3', '2'] },
+    countries: { column: '4', values: { inland: 'dk' }, separator: ';' },
+    aliases: { column: '5', separator: ';' },
+  });
+  expect(settings.parties[0]?.postgres).toEqual({ urlEnv: 'URL', table: 'core.owners', statementTimeout: '10m' });
 });

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { toCountryCode } from './country-code.js';
+import { partyRoles, partyTypes, riskTiers } from './customer.js';
+import { findFormatClash, hasDay, isDateFormat } from './date-format.js';
+import { foldWord } from './fold-word.js';
+
+/** The most unmapped columns that a customer keeps. */
+export const maxAttributes = 50;
+
+const isPlace = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value > 0;
+
+/** A header, or the number of a column, which is its header where the file has none. */
+const header = z.preprocess((value) => (isPlace(value) ? String(value) : value), z.string().trim().min(1));
+const headers = z.union([header, z.array(header).min(1)], { error: 'expected a header or a list of headers' });
+
+const ownWords = <Word extends z.ZodType>(word: Word) =>
+  z
+    .record(z.string(), word)
+    .refine((values) => Object.keys(values).length > 0, { error: 'expected at least one own word' })
+    .refine((values) => new Set(Object.keys(values).map(foldWord)).size === Object.keys(values).length, {
+      error: 'two own words differ in nothing but case or blanks; write each once',
+    });
+
+const country = z
+  .string()
+  .refine((text) => toCountryCode(text) !== null, {
+    error: 'expected a country: an English name, or an ISO code of two or three letters',
+  })
+  .transform((text) => toCountryCode(text) ?? '');
+
+const name = z.union(
+  [header, z.array(header).min(1), z.strictObject({ columns: z.array(header).min(1), separator: z.string().max(10) })],
+  { error: 'expected a header, a list of headers, or {columns: [...], separator}' },
+);
+
+const type = z.union(
+  [
+    header,
+    z.strictObject({ value: z.enum(partyTypes) }),
+    z.strictObject({ column: header, values: ownWords(z.enum(partyTypes)) }),
+  ],
+  { error: 'expected a header, {value: person} or {value: entity}, or {column, values: {own word: person or entity}}' },
+);
+
+const dateFormat = z.string().refine(isDateFormat, {
+  error: 'expected a date format of yyyy, M or MM, d or dd and separators, such as dd.MM.yyyy',
+});
+const dateFormats = z
+  .array(dateFormat)
+  .min(1)
+  .refine((formats) => findFormatClash(formats) === null, {
+    error: (issue) =>
+      `${describeClash(issue.input)} read the same text as different days, so that nobody could tell which is meant`,
+  });
+const date = z.union(
+  [
+    header,
+    z.strictObject({ column: header, format: dateFormat }),
+    z.strictObject({ column: header, formats: dateFormats }),
+  ],
+  {
+    error:
+      'expected a header, {column, format} or {column, formats: [...]} with formats of yyyy, MM, dd and separators, such as dd.MM.yyyy',
+  },
+);
+const wholeDate = date.refine(
+  (setting) =>
+    typeof setting === 'string' ||
+    ('format' in setting ? [setting.format] : setting.formats).every((each) => hasDay(each)),
+  { error: 'an end date is a whole day: the format needs yyyy, a month and a day' },
+);
+
+const countries = z.union(
+  [
+    header,
+    z.array(header).min(1),
+    z.strictObject({ value: country }),
+    z.strictObject({
+      column: header,
+      values: ownWords(country).optional(),
+      separator: z.string().min(1).max(10).default(';'),
+    }),
+  ],
+  {
+    error:
+      'expected a header, a list of headers, {value: dk}, or {column, values: {own word: country}, separator} with the last two optional',
+  },
+);
+
+const riskTier = z.union(
+  [
+    header,
+    z.strictObject({ value: z.enum(riskTiers) }),
+    z.strictObject({ column: header, values: ownWords(z.enum(riskTiers)) }),
+  ],
+  {
+    error: 'expected a header, {value: low, medium or high}, or {column, values: {own word: low, medium or high}}',
+  },
+);
+
+const aliases = z.union(
+  [
+    header,
+    z.array(header).min(1),
+    z.strictObject({ column: header, separator: z.string().min(1).max(10).default(';') }),
+  ],
+  { error: 'expected a header, a list of headers, or {column, separator}' },
+);
+
+const active = z.union([header, z.strictObject({ column: header, values: ownWords(z.boolean()) })], {
+  error: 'expected a header, or {column, values: {own word: true or false}}',
+});
+
+const attributesExpected = `expected all, or a list of at most ${maxAttributes} headers`;
+const all = z
+  .string()
+  .refine((text) => text === 'all', { error: attributesExpected })
+  .transform(() => 'all' as const);
+const attributes = z.union([all, z.array(header).min(1).max(maxAttributes)], { error: attributesExpected });
+
+/** The columns of a roster's source by what they hold; a key that is absent stands for the standard header where there is one. */
+export const columnsSchema = z.strictObject({
+  id: headers.optional(),
+  name: name.optional(),
+  type: type.optional(),
+  birthDate: date.optional(),
+  countries: countries.optional(),
+  riskTier: riskTier.optional(),
+  aliases: aliases.optional(),
+  active: active.optional(),
+  endDate: wholeDate.optional(),
+  attributes: attributes.optional(),
+});
+
+/** Which columns of a roster's source hold what. */
+export type ColumnSettings = z.infer<typeof columnsSchema>;
+
+/** The roles that a source of related parties may give. */
+const relatedRoles = partyRoles.filter((role) => role !== 'customer' && role !== 'conflicting_row');
+
+const role = z.union(
+  [
+    header,
+    z.strictObject({ value: z.enum(relatedRoles) }),
+    z.strictObject({ column: header, values: ownWords(z.enum(relatedRoles)) }),
+  ],
+  {
+    error: `expected a header, {value: ${relatedRoles.join(', ')}}, or {column, values: {own word: one of these}}`,
+  },
+);
+
+/** The columns of a source of related parties by what they hold; `customerId` names the customer that a party belongs to. */
+export const partyColumnsSchema = z.strictObject({
+  customerId: headers.optional(),
+  role: role.optional(),
+  name: name.optional(),
+  type: type.optional(),
+  birthDate: date.optional(),
+  countries: countries.optional(),
+});
+
+/** Which columns of a source of related parties hold what. */
+export type PartyColumnSettings = z.infer<typeof partyColumnsSchema>;
+
+function describeClash(input: unknown): string {
+  const formats = Array.isArray(input) ? input.filter((each) => typeof each === 'string') : [];
+  return findFormatClash(formats)?.join(' and ') ?? 'two formats';
+}

@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { ConfigError, RosterError } from '../../errors.js';
+import { toDurationMs } from '../duration.js';
+import type { PostgresSettings } from '../settings.js';
+import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
+import { connect, disconnect } from './connect.js';
+import { fetchRows, openCursor, type RowBatch } from './cursor.js';
+import { toTableStatement } from './table-statement.js';
+
+const batchSize = 500;
+
+/**
+ * Opens the rows of a query or a table in one read-only snapshot; `name` says whose they are. Throws ConfigError when the variable is
+ * not set, RosterError when the database cannot be reached, refuses the query, or gives no rows.
+ */
+export async function openPostgresTable(
+  name: string,
+  postgres: PostgresSettings,
+  secret: (name: string) => string | undefined,
+): Promise<TableReading> {
+  const { urlEnv, query, table } = postgres;
+  const source = table === undefined ? `postgres query ${name}` : `postgres table ${table}`;
+  const statement = table === undefined ? (query ?? '') : toTableStatement(table);
+  const timeoutMs = toDurationMs(postgres.statementTimeout);
+  const client = await connect(readUrl(name, urlEnv, secret), urlEnv, source, timeoutMs);
+  try {
+    await openCursor(client, statement, source, timeoutMs);
+    const first = await fetchRows(client, source, timeoutMs);
+    if (first.rows.length === 0) {
+      const what = table === undefined ? 'the query gave no rows' : 'the table has no rows';
+      const check = table === undefined ? 'check the query' : 'check the table';
+      throw new RosterError('roster_empty', `${source}: ${what}. Nothing was changed; ${check}.`);
+    }
+    return toReading(client, first, source, timeoutMs);
+  } catch (error) {
+    await disconnect(client);
+    throw error;
+  }
+}
+
+function toReading(client: pg.Client, first: RowBatch, source: string, timeoutMs: number): TableReading {
+  const hash = createHash('sha256').update(`${JSON.stringify(first.headers)}\n`);
+  let digest: string | null = null;
+  let line = 0;
+  async function* readRecords(): AsyncGenerator<readonly TableRecord[], void, undefined> {
+    try {
+      for (let { rows } = first; rows.length > 0; ) {
+        // Fetched while these are checked; a failure is thrown where the rows are waited for.
+        const next = fetchRows(client, source, timeoutMs);
+        next.catch(() => undefined);
+        hash.update(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+        for (let start = 0; start < rows.length; start += batchSize) {
+          const batch = rows.slice(start, start + batchSize);
+          const begin = line + 1;
+          line += batch.length;
+          yield batch.map((row, index) => ({ line: begin + index, file: null, fields: row.map(toField), fault: null }));
+        }
+        rows = (await next).rows;
+      }
+      digest = hash.digest('hex');
+    } finally {
+      await disconnect(client);
+    }
+  }
+  const records = readRecords();
+  return {
+    source,
+    headers: first.headers,
+    records,
+    digest: () => {
+      if (digest === null) throw new RosterError('roster_not_read', `${source}: has not been read to its end.`);
+      return digest;
+    },
+    tally: (): LineTally => ({ lines: line, headers: 0, blanks: 0, continuations: 0, records: line }),
+    close: async () => {
+      await records.return();
+      await disconnect(client);
+    },
+  };
+}
+
+const toField = (value: string | null): string => value ?? '';
+
+function readUrl(name: string, urlEnv: string, secret: (name: string) => string | undefined): string {
+  const url = secret(urlEnv);
+  if (url !== undefined && url !== '') return url;
+  const message = `is not set, nor is ${urlEnv}_FILE; roster ${name} reads its connection string from it`;
+  throw new ConfigError([{ where: 'environment', path: urlEnv, message }]);
+}

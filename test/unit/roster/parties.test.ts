@@ -1,0 +1,97 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { PartyRow } from '../../../src/roster/customer.js';
+import { readParties } from '../../../src/roster/read-roster.js';
+import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+
+async function readPartyText(content: string, columns: unknown = {}): Promise<PartyRow[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-parties-'));
+  try {
+    const path = join(folder, 'parties.csv');
+    await writeFile(path, content);
+    const roster = { name: 'retail', csv: { path: 'roster.csv' }, parties: [{ csv: { path }, columns }] };
+    const [settings] = rosterSettingsSchema.parse(roster).parties;
+    if (settings === undefined) throw new Error('expected one source of parties');
+    const reading = await readParties(settings, () => undefined);
+    const rows: PartyRow[] = [];
+    for await (const batch of reading.rows) rows.push(...batch);
+    return rows;
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const summarise = (row: PartyRow): string =>
+  row.kind === 'party'
+    ? `${row.related.reference} ${row.related.party.role} ${row.related.party.name}`
+    : `${row.rejected.reference} ${row.rejected.reason} ${row.rejected.column}`;
+
+test('a row becomes a party of its customer with its own type, birth date and countries', async () => {
+  const [row] = await readPartyText(
+    'customer_id,role,name,type,birth_date,countries\nC1,Beneficial Owner,Ann Lee,entity,1980-01-02,DK;SE\n',
+  );
+  expect(row).toMatchObject({
+    kind: 'party',
+    line: 2,
+    related: {
+      reference: 'C1',
+      party: {
+        role: 'beneficial_owner',
+        type: 'entity',
+        name: 'Ann Lee',
+        birthDate: '1980-01-02',
+        countries: ['dk', 'se'],
+      },
+    },
+  });
+});
+
+test('a party is a person unless its row says otherwise', async () => {
+  const rows = await readPartyText('customer_id,role,name,type\nC1,ubo,Ann,\nC1,director,Acme,ENTITY\n');
+  const without = await readPartyText('customer_id,role,name\nC1,ubo,Ann\n');
+  const types = [...rows, ...without].map((row) =>
+    row.kind === 'party' ? row.related.party.type : row.rejected.reason,
+  );
+  expect(types).toEqual(['person', 'entity', 'person']);
+});
+
+test('roles are read by our words or by own ones, and an unknown one rejects its row', async () => {
+  const standard =
+    'customer_id,role,name\nC1,UBO,A\nC1,joint_holder,B\nC1,Director,C\nC1,alias,D\nC2,chief,E\nC2,,F\nC2,customer,G\n';
+  expect((await readPartyText(standard)).map(summarise)).toEqual([
+    'C1 beneficial_owner A',
+    'C1 joint_holder B',
+    'C1 director C',
+    'C1 alias D',
+    'C2 unknown_role role',
+    'C2 unknown_role role',
+    'C2 unknown_role role',
+  ]);
+  const columns = { customerId: 'kunde', role: { column: 'rolle', values: { Direktør: 'director' } }, name: 'navn' };
+  expect((await readPartyText('kunde,rolle,navn\n1,direktør,A\n2,ubo,B\n', columns)).map(summarise)).toEqual([
+    '1 director A',
+    '2 unknown_role rolle',
+  ]);
+});
+
+test('the same checks hold as for customers, and the source is named as the file', async () => {
+  const rows = await readPartyText(
+    'customer_id,role,name,birth_date\n,ubo,A,\n1,ubo,"A\nB",\n2,ubo,-,\n3,ubo,A,1980-02-30\n',
+  );
+  expect(rows.map(summarise)).toEqual([
+    'null missing_id customer_id',
+    '1 line_break_in_name name',
+    '2 name_without_letters name',
+    '3 invalid_birth_date birth_date',
+  ]);
+  for (const row of rows) {
+    expect(row.kind === 'rejected' ? row.rejected.file : row.file).toMatch(/^parties: .*parties\.csv$/);
+  }
+});
+
+test('a role for the whole source needs no column', async () => {
+  const columns = { role: { value: 'joint_holder' } };
+  expect((await readPartyText('customer_id,name\n1,A\n', columns)).map(summarise)).toEqual(['1 joint_holder A']);
+});
