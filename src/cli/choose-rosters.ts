@@ -16,7 +16,7 @@ function findRoster(rosters: readonly RosterSettings[], name: string): RosterSet
 }
 
 function withFile(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  if (!existsSync(file)) throw refuse('flag --file', `no file at ${file}`);
+  if (file !== '-' && !/[*?[]/.test(file) && !existsSync(file)) throw refuse('flag --file', `no file at ${file}`);
   const configured = findRoster(rosters, name);
   if (!configured) return toFileRoster(name, file);
   if (!configured.csv) throw refuse('flag --file', `roster ${name} is read from a database, not from a file`);

@@ -3,9 +3,10 @@ import type { Config } from '../config/load-config.js';
 /** Every secret value that is configured, those of the rosters' own databases included; one that cannot be read is left out. */
 export function listSecrets(config: Config): string[] {
   const known = config.secrets.map((secret) => secret.value);
-  const ofRosters = config.settings.rosters.flatMap((roster) => {
+  const sources = config.settings.rosters.flatMap((roster) => [roster, ...roster.parties]);
+  const ofRosters = sources.flatMap(({ postgres }) => {
     try {
-      return roster.postgres ? [config.secret(roster.postgres.urlEnv) ?? ''] : [];
+      return postgres ? [config.secret(postgres.urlEnv) ?? ''] : [];
     } catch {
       return [];
     }

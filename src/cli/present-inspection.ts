@@ -1,9 +1,10 @@
 import { relative } from 'node:path';
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
 import { formatCount } from '../reports/format-count.js';
 import { rejectWords } from '../reports/reason-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { Customer, RosterRow } from '../roster/customer.js';
+import type { ColumnGuess } from '../roster/inspect/guess-columns.js';
 import type { FileInspection } from '../roster/inspect/inspect-file.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
@@ -29,7 +30,7 @@ function toRow(row: RosterRow): (string | number)[] {
   if (row.kind === 'rejected') {
     const { line, reference, reason, column, valueClass } = row.rejected;
     const where = column === null ? '' : ` (${showCell(column)}${valueClass === null ? '' : `: ${valueClass}`})`;
-    return [line, showCell(reference ?? ''), 'REJECTED', `${rejectWords[reason]}${where}`];
+    return [line, showCell(reference ?? ''), 'REJECTED', '', '', '', '', `${rejectWords[reason]}${where}`];
   }
   const { line, customer } = row;
   const [{ type, name, birthDate, countries }] = customer.parties;
@@ -45,33 +46,45 @@ function toRow(row: RosterRow): (string | number)[] {
   ];
 }
 
-/** The entry of `rosters:` that was guessed, as YAML; what is as it would be anyway is left out. */
+const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'riskTier'] as const;
+
+const listColumns = ({ columns }: ColumnGuess): [string, unknown][] =>
+  columnOrder.flatMap((key) => (columns[key] === undefined ? [] : [[key, columns[key]] satisfies [string, unknown]]));
+
+/** The entry of `rosters:` that was guessed, as YAML, each column on its line; what is as it would be anyway is left out. */
 function toYaml({ settings, guess, path, delimiter, encoding, hasHeader }: FileInspection): string {
   const csv = {
     path: relative(process.cwd(), path) || path,
-    ...(delimiter === ',' ? {} : { delimiter }),
+    ...(delimiter === ',' ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
     ...(encoding === 'utf-8' ? {} : { encoding }),
     ...(hasHeader ? {} : { header: false }),
   };
-  return stringify(
-    { rosters: [{ name: settings?.name ?? 'default', csv, columns: guess.columns }] },
-    { lineWidth: 120 },
-  );
+  const columns = Object.fromEntries(listColumns(guess));
+  const document = new Document({ rosters: [{ name: settings?.name ?? 'default', csv, columns }] });
+  visit(document, {
+    Collection: (_key, node, ancestors) => {
+      // The document, `rosters`, its list, the entry, `columns` and a column of it.
+      if (ancestors.length > 6) node.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: 120 });
 }
 
-function describeGuess({ guess }: FileInspection): (string | number)[][] {
-  const { columns, because } = guess;
-  return Object.entries(columns).map(([key, value]) => [
+const describeGuess = ({ guess }: FileInspection): string[][] =>
+  listColumns(guess).map(([key, value]) => [
     `  ${key}`,
-    showCell(describeColumn(value)),
-    because[key] ?? '',
+    toVisibleText(describeColumn(value)),
+    guess.because[key] ?? '',
   ]);
-}
 
 function describeColumn(value: unknown): string {
-  if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.join(' + ');
-  return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  if ('value' in value) return `always ${value.value}`;
+  if ('format' in value && 'column' in value) return `${value.column} as ${value.format}`;
+  if (!('values' in value && 'column' in value)) return '';
+  const words = Object.entries(value.values ?? {}).map(([own, word]) => `${own} = ${word}`);
+  return `${value.column} (${words.join(', ')})`;
 }
 
 /** What `roster inspect` says. */

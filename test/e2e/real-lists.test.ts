@@ -2,7 +2,7 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import type { RosterSettings } from '../../src/roster/settings.js';
+import { type RosterSettings, rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runScreening } from '../../src/runs/screening-run.js';
 import { showRun } from '../../src/runs/session/list-runs.js';
 import type { Workplace } from '../../src/runs/workplace.js';
@@ -43,24 +43,22 @@ it.skipIf(data === undefined)(
       },
     });
     try {
-      const listed = await screen(workplace, {
-        name: 'listed',
-        csv: {
-          path: await numberLines(join(folder, 'rosters/positives_un_untreated.csv')),
-          delimiter: 'auto',
-          encoding: 'auto',
-        },
-        columns,
-      });
-      const clean = await screen(workplace, {
-        name: 'clean',
-        csv: {
-          path: await numberLines(join(folder, 'rosters/negatives_us.csv'), 5_000),
-          delimiter: 'auto',
-          encoding: 'auto',
-        },
-        columns,
-      });
+      const listed = await screen(
+        workplace,
+        rosterSettingsSchema.parse({
+          name: 'listed',
+          csv: { path: await numberLines(join(folder, 'rosters/positives_un_untreated.csv')) },
+          columns,
+        }),
+      );
+      const clean = await screen(
+        workplace,
+        rosterSettingsSchema.parse({
+          name: 'clean',
+          csv: { path: await numberLines(join(folder, 'rosters/negatives_us.csv'), 5_000) },
+          columns,
+        }),
+      );
       const recall = listed.hits / listed.customers;
       const falseHits = clean.hits / clean.customers;
       const perSecond = (listed.searches + clean.searches) / (listed.seconds + clean.seconds);

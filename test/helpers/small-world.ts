@@ -1,6 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RosterSettings } from '../../src/roster/settings.js';
 import type { WatchlistEntry } from '../../src/sandbox/watchlist-entry.js';
 import type { SandboxDossier } from '../../src/sandbox/world.js';
 
@@ -63,3 +64,6 @@ export const buildSandboxDossier = (number: number, facts: Partial<SandboxDossie
   completed_at: null,
   ...facts,
 });
+
+/** The one file that a roster is read from. */
+export const fileOf = ({ csv }: RosterSettings): string => [csv?.path ?? []].flat()[0] ?? '';

@@ -38,7 +38,7 @@ async function checkAll(config: Config): Promise<Finding[]> {
     ...(await checkDatabase(config)),
     ...(isEmbedded ? [await checkFolder('data folder', 'database.folder', database.folder)] : []),
     await checkFolder('reports', 'reports.dir', reports.dir),
-    ...checkRosters(config),
+    ...(await checkRosters(config)),
     ...checkMail(config),
     ...checkSchedules(config),
   ];

@@ -12,6 +12,11 @@ const batchSize = 500;
 
 type Batches = AsyncGenerator<readonly TableRecord[], void, undefined>;
 
+/** A CSV table, with how its first file is written. */
+export interface CsvTable extends TableReading {
+  delimiter: string;
+}
+
 /** What goes through all files of a table. */
 interface Progress {
   tally: LineTally;
@@ -26,7 +31,7 @@ interface Progress {
  * Throws RosterError when a pattern matches nothing, a file cannot be read, or there are no records; while `records` are read
  * also when a later file has another header or is empty.
  */
-export async function openCsvTable(source: CsvSource, isMapped: (header: string) => boolean): Promise<TableReading> {
+export async function openCsvTable(source: CsvSource, isMapped: (header: string) => boolean): Promise<CsvTable> {
   const paths = await findFiles([source.path].flat());
   const progress: Progress = {
     tally: { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 },
@@ -60,7 +65,8 @@ export async function openCsvTable(source: CsvSource, isMapped: (header: string)
         `${name} has ${source.header ? 'a header and no rows' : 'no rows'}. Nothing was changed; check the export that writes it.`,
       );
     }
-    return toReading(name, first.headers, withHead(head.value, batches), progress);
+    const { headers, delimiter } = first;
+    return { ...toReading(name, headers, withHead(head.value, batches), progress), delimiter };
   } catch (error) {
     await progress.open?.close();
     throw error;

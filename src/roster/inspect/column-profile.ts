@@ -1,6 +1,5 @@
-import { parseBirthDate } from '../birth-date.js';
 import { toCountryCode } from '../country-code.js';
-import { compileDateFormat } from '../date-format.js';
+import { createDateReader } from '../date-format.js';
 
 /** What the values of a column look like; shares are of the values that are not empty. */
 export interface ColumnProfile {
@@ -23,8 +22,9 @@ export interface ColumnProfile {
 }
 
 const mostWords = 20;
+const isoFormat = 'yyyy-MM-dd';
 const dateFormats = [
-  'yyyy-MM-dd',
+  isoFormat,
   'dd.MM.yyyy',
   'd.M.yyyy',
   'dd/MM/yyyy',
@@ -38,7 +38,7 @@ const dateFormats = [
   'yyyyMMdd',
   'ddMMyyyy',
 ];
-const compiled = dateFormats.map((format) => ({ format, expression: compileDateFormat(format) }));
+const readers = dateFormats.map((format) => ({ format, read: createDateReader([format]) }));
 const latestYear = new Date().getFullYear();
 
 /** Looks at a column's values, one for each row that was read. */
@@ -65,16 +65,16 @@ function isCountryList(value: string): boolean {
 }
 
 function findDateFormats(filled: readonly string[]): ColumnProfile['dateFormats'] {
-  const fits = compiled.map(({ format, expression }) => ({
+  const fits = readers.map(({ format, read }) => ({
     format,
-    share: filled.length === 0 ? 0 : filled.filter((value) => isDate(value, expression)).length / filled.length,
+    share: filled.length === 0 ? 0 : filled.filter((value) => isDate(value, format, read)).length / filled.length,
   }));
   return fits.filter(({ share }) => share > 0).toSorted((one, other) => other.share - one.share);
 }
 
-/** A number of eight digits is a date only in a year in which somebody may have been born. */
-function isDate(value: string, expression: RegExp): boolean {
-  if (!expression.test(value)) return false;
-  const year = Number(parseBirthDate(value, expression)?.slice(0, 4));
+/** A number of eight digits is a date only in a year in which somebody may have been born; ISO dates are read whatever the format. */
+function isDate(value: string, format: string, read: (text: string) => string | null): boolean {
+  if (/^\d{4}(-\d\d(-\d\d)?)?$/.test(value) && format !== isoFormat) return false;
+  const year = Number(read(value)?.slice(0, 4));
   return year >= 1850 && year <= latestYear + 50;
 }

@@ -115,7 +115,15 @@ function guessType(guess: Guess): void {
 
 function guessBirthDate(guess: Guess): void {
   const profile = guess.byRole('birth_date');
-  if (profile === undefined) return;
+  if (profile === undefined) {
+    const dated = guess.free.find(({ dateFormats: [best] }) => best !== undefined && best.share >= enough);
+    const format = dated?.dateFormats[0]?.format;
+    if (dated)
+      guess.doubts.push(
+        `${dated.header} holds dates (${format}): if people were born on them, name it under birthDate`,
+      );
+    return;
+  }
   guess.columns.birthDate = toDateColumn(guess, profile, 'birthDate');
   guess.take('birthDate', 'by its header', profile);
 }
@@ -192,7 +200,9 @@ function guessName(guess: Guess): void {
     return;
   }
   const [likely] = guess.free
-    .filter(({ letterShare, words }) => letterShare >= enough && words === null)
+    .filter(
+      ({ letterShare, distinctShare, words }) => letterShare >= enough && (words === null || distinctShare > enough),
+    )
     .toSorted((one, other) => other.severalWordsShare - one.severalWordsShare);
   if (likely === undefined) {
     guess.doubts.push('no column looks like names: name the column, or the columns that make the name together');

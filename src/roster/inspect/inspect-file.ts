@@ -1,5 +1,10 @@
+import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
-import { openCsvTable } from '../csv/open-csv-table.js';
+import { openCsvTable } from '../csv/csv-table.js';
+import { detectEncoding } from '../csv/detect-encoding.js';
+import type { EncodingLabel } from '../csv/encodings.js';
+import { guessEncoding } from '../csv/guess-encoding.js';
+import { readSourceBytes } from '../csv/source-bytes.js';
 import type { RosterRow } from '../customer.js';
 import { readRoster } from '../read-roster.js';
 import { type RosterSettings, rosterSettingsSchema } from '../settings.js';
@@ -37,6 +42,7 @@ export interface FileInspection {
 }
 
 const sampleSize = 10_000;
+const encodingSampleBytes = 4 * 1024 * 1024;
 const shownRows = 10;
 
 /**
@@ -44,7 +50,8 @@ const shownRows = 10;
  * where it cannot be read.
  */
 export async function inspectFile(request: InspectionRequest): Promise<FileInspection> {
-  const { path, name, delimiter = 'auto', encoding = 'auto' } = request;
+  const { path, name, delimiter = 'auto' } = request;
+  const encoding = request.encoding ?? (await findEncoding(path));
   const asFound = rosterSettingsSchema.parse({ name, csv: { path, delimiter, encoding, header: false } });
   if (asFound.csv === undefined) throw new TypeError('a CSV source was asked for');
   const table = await openCsvTable(asFound.csv, () => false);
@@ -60,11 +67,12 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
     ),
   );
   const guess = guessColumns(profiles);
-  const csv = { path, delimiter: table.delimiter, encoding: table.encoding, ...(hasHeader ? {} : { header: false }) };
-  const found = { path, encoding: table.encoding, delimiter: table.delimiter, hasHeader, headers, guess };
+  const csv = { path, delimiter: table.delimiter, encoding, ...(hasHeader ? {} : { header: false }) };
+  const found = { path, encoding, delimiter: table.delimiter, hasHeader, headers, guess };
   const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
   if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
-    const tally = table.tally();
+    const { records, headers: _, ...others } = table.tally();
+    const tally = hasHeader ? { ...others, headers: 1, records: records - 1 } : table.tally();
     return {
       ...found,
       settings: null,
@@ -82,6 +90,22 @@ export const toRosterName = (path: string): string =>
     .replace(/(\.(csv|tsv|txt|gz))+$/i, '')
     .replace(/[^\p{L}\p{N}_-]+/gu, '-')
     .replace(/^-+|-+$/g, '') || 'default';
+
+/** By the byte order mark or the first megabytes; what is no UTF-8 is guessed by its letters. */
+async function findEncoding(path: string): Promise<EncodingLabel> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of readSourceBytes(path, () => undefined)) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= encodingSampleBytes) break;
+  }
+  const bytes = Buffer.concat(chunks);
+  const detected = detectEncoding(bytes, 'auto', path);
+  // A character may be cut at the end of the sample.
+  const isSound = detected !== 'utf-8' || isUtf8(bytes) || [1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, -cut)));
+  return isSound ? detected : (guessEncoding(bytes) ?? detected);
+}
 
 async function readSample(table: TableReading): Promise<readonly (readonly string[])[]> {
   const sample: (readonly string[])[] = [];

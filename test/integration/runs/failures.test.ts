@@ -5,7 +5,7 @@ import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
-import { canaries, people } from '../../helpers/small-world.js';
+import { canaries, fileOf, people } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const signal = new AbortController().signal;
@@ -138,7 +138,7 @@ describe('a screening that meets trouble', () => {
     const { database, work, run, roster } = await begin();
     await run(await work({ offsetMs: -dayMs }));
     await writeFile(
-      roster.csv?.path ?? '',
+      fileOf(roster),
       'customer_id,type,name\nC-1,person,\nC-2,person,Oktavian Prunescu\nC-3,person,One Name\nC-3,person,Other Name\nC-4,person,Bertil Kvarnström\nC-4,person,Bertil Kvarnström\n',
     );
     const night = await run(await work());
@@ -165,7 +165,7 @@ describe('a screening that meets trouble', () => {
   it('a roster without an acceptable row is refused and leaves the former snapshot whole', async () => {
     const { work, run, roster } = await begin();
     await run(await work({ offsetMs: -dayMs }));
-    await writeFile(roster.csv?.path ?? '', 'customer_id,type,name\nC-1,person,\n');
+    await writeFile(fileOf(roster), 'customer_id,type,name\nC-1,person,\n');
     await expect(run(await work())).rejects.toThrow(RosterError);
     expect(await run(await work(), { kind: 'screen', importFirst: false })).toMatchObject({
       counts: { planned: 6, screened: 6 },
@@ -181,7 +181,7 @@ describe('a screening that meets trouble', () => {
   it('a rejected row keeps its fields in the order of the file, NUL made visible', async () => {
     const { database, work, run, roster } = await begin();
     const rows = 'zeta,customer_id,type,name,alpha\n1,C-1,person,Tamsin Oyelaran,2\n3,C-2,person,Ta\u0000m,4\n';
-    await writeFile(roster.csv?.path ?? '', rows);
+    await writeFile(fileOf(roster), rows);
     const night = await run(await work());
     const [reject] = (await showRun(database, night.runId)).rejects;
     expect(Object.entries(reject?.fields ?? {})).toEqual([

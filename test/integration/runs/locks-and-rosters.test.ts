@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RunLockedError } from '../../../src/errors.js';
-import { type RosterSettings, toFileRoster } from '../../../src/roster/settings.js';
+import { type RosterSettings, rosterSettingsSchema, toFileRoster } from '../../../src/roster/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -52,7 +52,7 @@ it('a roster from a Postgres query is screened like one from a file', async () =
       (1, 'Tamsin Oyelaran', 'natural', '1970-02-28', '{GB,NG}'), (2, 'Greywether Fisheries AS', 'legal', null, null), (3, null, 'natural', null, null);
   `);
   const workplace = await makeWorkplace(await databases.open(), sandbox);
-  const roster: RosterSettings = {
+  const roster = rosterSettingsSchema.parse({
     name: 'core',
     postgres: {
       urlEnv: 'CORE_DATABASE_URL',
@@ -65,7 +65,7 @@ it('a roster from a Postgres query is screened like one from a file', async () =
       birthDate: 'born',
       countries: 'nationality',
     },
-  };
+  });
   try {
     const summary = await runScreening({ ...workplace, secret: () => core.url }, options(roster), signal);
     expect(summary).toMatchObject({ state: 'complete', counts: { rows: 3, customers: 2, rejected: 1, screened: 2 } });

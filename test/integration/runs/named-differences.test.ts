@@ -4,7 +4,7 @@ import { resumeRun } from '../../../src/runs/resume-run.js';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { people, toCsv } from '../../helpers/small-world.js';
+import { fileOf, people, toCsv } from '../../helpers/small-world.js';
 import type { TestWorkplace } from '../../helpers/workplace.js';
 
 const openSite = openSmallSites(testDatabases('postgres').open);
@@ -44,7 +44,7 @@ it('settings that shape no answer are named, and the run goes on; what was named
 
 it('a changed roster is named with both figures, and the next start plans anew', async () => {
   const { run, work, roster, runId } = await openStopped();
-  await writeFile(roster.csv?.path ?? '', toCsv([...people, 'Ottoline Vandersteen']));
+  await writeFile(fileOf(roster), toCsv([...people, 'Ottoline Vandersteen']));
   const workplace = await work();
   expect((await run(workplace)).runId).not.toBe(runId);
   expect(warnings(workplace, 'run_abandoned').join()).toMatch(
@@ -54,7 +54,7 @@ it('a changed roster is named with both figures, and the next start plans anew',
 
 it('a changed roster is named when a run is resumed by its name, which goes on with what it imported', async () => {
   const { work, roster, runId } = await openStopped();
-  await writeFile(roster.csv?.path ?? '', toCsv(people.slice(0, 4)));
+  await writeFile(fileOf(roster), toCsv(people.slice(0, 4)));
   const workplace = await work();
   expect(await resumeRun(workplace, runId, signal)).toMatchObject({
     runId,

@@ -23,7 +23,15 @@ import { assertLease, waitForLease } from '../../../src/store/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listenAlong } from '../../helpers/listen-along.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
-import { buildSandboxDossier, listed, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
+import {
+  buildSandboxDossier,
+  fileOf,
+  listed,
+  people,
+  toCsv,
+  watchlist,
+  writeRoster,
+} from '../../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
@@ -116,7 +124,12 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(await work(), { kind: 'onboard', selection: 'new', maxSearches: 2 });
     const second = {
       ...roster,
-      csv: { path: await writeRoster(['Aroha Ngata', 'Ciro Malvestuto']), delimiter: 'auto', encoding: 'auto' },
+      csv: {
+        path: await writeRoster(['Aroha Ngata', 'Ciro Malvestuto']),
+        delimiter: 'auto',
+        encoding: 'auto',
+        header: true,
+      },
     } as const;
     const summary = await run(await work(), { kind: 'onboard', selection: 'new', roster: second });
     expect(summary.state).toBe('complete');
@@ -126,7 +139,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('`screen --all` asks about all although an earlier `screen --new` was stopped', async () => {
     const { work, run, roster } = await begin(people.slice(0, 3));
     await run(await work(), {});
-    await writeFile(roster.csv?.path ?? '', toCsv(people));
+    await writeFile(fileOf(roster), toCsv(people));
     await runImport(await work(), roster, signal);
     await run(await work(), { kind: 'screen', selection: 'new', importFirst: false, maxSearches: 1 });
     const all = await run(await work(), { kind: 'screen', selection: 'all', importFirst: false });
@@ -137,7 +150,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const { sandbox, work, run, roster } = await begin();
     const stopped = await run(await work({ offsetMs: -23.5 * hourMs, settings: slow(sandbox) }), { maxSearches: 3 });
     expect(stopped.state).toBe('stopped');
-    await writeFile(roster.csv?.path ?? '', toCsv([...people, 'Canary Listed']));
+    await writeFile(fileOf(roster), toCsv([...people, 'Canary Listed']));
     const before = searched(sandbox, 'Aroha Ngata');
     const night = await run(await work());
     expect.soft(night).toMatchObject({ state: 'complete', counts: { rows: 7 } });
@@ -257,7 +270,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('a new customer who is sanctioned is named in the report', async () => {
     const { work, run, roster } = await begin(['Tamsin Oyelaran', 'Aroha Ngata']);
     await run(await work({ offsetMs: -dayMs }));
-    await writeFile(roster.csv?.path ?? '', toCsv(['Tamsin Oyelaran', 'Aroha Ngata', 'Wilhelmina Achterberg']));
+    await writeFile(fileOf(roster), toCsv(['Tamsin Oyelaran', 'Aroha Ngata', 'Wilhelmina Achterberg']));
     const workplace = await work();
     const night = await run(workplace, { writeReport: true });
     expect(night.state).toBe('complete');
@@ -370,7 +383,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('an open hit survives the absence of its customer from the roster', async () => {
     const { work, run, roster } = await begin();
     await run(await work({ offsetMs: -10 * dayMs }));
-    await writeFile(roster.csv?.path ?? '', toCsv(['X', ...people.slice(1)]).replace('C-1,person,X\n', ''));
+    await writeFile(fileOf(roster), toCsv(['X', ...people.slice(1)]).replace('C-1,person,X\n', ''));
     await run(await work({ offsetMs: -9 * dayMs }));
     const night = await run(await work());
     expect(night.counts).toMatchObject({ planned: 6 });
@@ -380,7 +393,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const { work, run, roster } = await begin();
     await run(await work({ offsetMs: -10 * dayMs }));
     // One cut file, and then no import for nine days.
-    await writeFile(roster.csv?.path ?? '', toCsv(people.slice(0, 3)));
+    await writeFile(fileOf(roster), toCsv(people.slice(0, 3)));
     await run(await work({ offsetMs: -9 * dayMs }));
     const night = await run(await work(), { kind: 'screen', importFirst: false });
     expect(night.counts).toMatchObject({ planned: 6 });

@@ -1,0 +1,88 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'csv-stringify/sync';
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { presentInspection } from '../../../src/cli/present-inspection.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import type { RosterRow } from '../../../src/roster/customer.js';
+import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
+import { readRoster } from '../../../src/roster/read-roster.js';
+
+const named = [
+  ['Kundennummer', 'Name', 'Land', 'Typ'],
+  ['0071', 'Anna Ölmann', 'Germany', 'Privat'],
+  ['0072', 'Jörg Weiß', 'Utopia', 'Privat'],
+  ['0073', 'Bau "Stoff" AG', 'at', 'Firma'],
+];
+const rows = [
+  ['Kunden-Nr.', 'Vorname', 'Nachname', 'Geburtsdatum', 'Land', 'Typ', 'Risiko'],
+  ['0071', 'Anna', 'Ölmann', '13.02.1970', 'Germany', 'Privat', 'hoch'],
+  ['0072', 'Jörg', 'Weiß', '31.11.1985', 'DEU', 'Privat', 'mittel'],
+  ['0073', '', 'Bau "Stoff" AG', '', 'at', 'Firma', 'niedrig'],
+];
+
+async function write(bytes: Buffer): Promise<string> {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-inspect-')), 'kunden export.csv');
+  await writeFile(path, bytes);
+  return path;
+}
+
+const readAll = async (reading: Awaited<ReturnType<typeof readRoster>>): Promise<RosterRow[]> => {
+  const all: RosterRow[] = [];
+  for await (const batch of reading.rows) all.push(...batch);
+  return all;
+};
+
+async function readAsPrinted(
+  bytes: Buffer,
+): Promise<{ inspection: FileInspection; read: readonly RosterRow[]; said: string }> {
+  const path = await write(bytes);
+  const inspection = await inspectFile({ path, name: 'kunden' });
+  const { text, exitCode } = presentInspection(inspection);
+  expect(exitCode).toBe(0);
+  const file = join(await mkdtemp(join(tmpdir(), 'nightscreen-inspect-')), 'nightscreen.config.yaml');
+  // The printed path is relative to where the command runs.
+  const entry = parse(text.slice(text.indexOf('rosters:'))).rosters[0];
+  await writeFile(file, JSON.stringify({ rosters: [{ ...entry, csv: { ...entry.csv, path } }] }));
+  const { settings } = loadConfig({ environment: {}, folder: tmpdir(), file, flags: [] });
+  const [roster] = settings.rosters;
+  if (roster === undefined) throw new Error('no roster in the printed configuration');
+  return { inspection, read: await readAll(await readRoster(roster, () => undefined)), said: text };
+}
+
+const toParty = (row: RosterRow) => (row.kind === 'customer' ? row.customer.parties[0] : row.rejected.reason);
+
+it.each([
+  ['windows-1252 and semicolons', 'latin1', ';'],
+  ['UTF-16 without a mark and tabs', 'utf16le', '\t'],
+  ['UTF-8 and bars', 'utf8', '|'],
+] as const)(
+  'an undescribed file in %s is read by the configuration that is printed for it',
+  async (_, encoding, delimiter) => {
+    const { inspection, read } = await readAsPrinted(Buffer.from(stringify(rows, { delimiter }), encoding));
+    expect(inspection.counts).toEqual({ customers: 2, rejected: 1, rejectedBecause: { invalid_birth_date: 1 } });
+    expect(read).toEqual(inspection.firstRows);
+    expect(read.map(toParty)).toEqual([
+      { role: 'customer', type: 'person', name: 'Anna Ölmann', birthDate: '1970-02-13', countries: ['de'] },
+      'invalid_birth_date',
+      { role: 'customer', type: 'entity', name: 'Bau "Stoff" AG', birthDate: null, countries: ['at'] },
+    ]);
+  },
+);
+
+it('a file without a header is read by the numbers of its columns', async () => {
+  const { inspection, read, said } = await readAsPrinted(Buffer.from(stringify(named.slice(1))));
+  expect(said).toMatch(/^header +none/m);
+  expect(inspection.guess.columns).toMatchObject({ id: '1', name: '2', type: { column: '4' } });
+  expect(inspection.guess.doubts).toContain('2 is taken for the name by its values alone');
+  expect(read.map(toParty)).toMatchObject([{ name: 'Anna Ölmann' }, { name: 'Jörg Weiß' }, { name: 'Bau "Stoff" AG' }]);
+});
+
+it('a file in which no names can be found ends with what to name, not with an empty roster', async () => {
+  const path = await write(Buffer.from('amount,currency\n10,EUR\n10,EUR\n'));
+  const { text, exitCode, document } = presentInspection(await inspectFile({ path, name: 'kunden' }));
+  expect({ exitCode, settings: document['settings'] }).toEqual({ exitCode: 3, settings: null });
+  expect(text).toContain('No row can be read without an id and a name');
+});
