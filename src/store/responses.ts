@@ -5,7 +5,8 @@ import { storedMatchSchema } from './stored-match.js';
 
 /** An answer to store under its keyed digest. */
 export interface NewResponse {
-  digest: Buffer;
+  /** In hex. */
+  digest: string;
   body: string;
   matchSet: MatchSet;
 }
@@ -19,7 +20,7 @@ export async function saveResponses(
   responses: readonly NewResponse[],
   now: Date,
 ): Promise<ReadonlyMap<string, number>> {
-  const byDigest = new Map(responses.map((response) => [response.digest.toString('hex'), response]));
+  const byDigest = new Map(responses.map((response) => [response.digest, response]));
   const known = await findResponses(transaction, organisationId, [...byDigest.keys()]);
   // Most of a night nothing is new, and then no answer has to go to the database once more.
   const unknown = [...byDigest.keys()].filter((digest) => !known.has(digest));
@@ -57,8 +58,8 @@ async function findResponses(
   const rows = await transaction.query(
     idRow,
     `select response_id, encode(digest, 'hex') as digest from response
-     where organisation_id = $1 and digest = any (array(select decode(hex, 'hex') from unnest($2::text[]) as hex))`,
-    [organisationId, [...digests]],
+     where organisation_id = $1 and digest = any ($2::bytea[])`,
+    [organisationId, digests.map((digest) => `\\x${digest}`)],
   );
   return new Map(rows.map((row) => [row.digest, row.response_id]));
 }
