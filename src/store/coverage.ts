@@ -6,8 +6,11 @@ import { judgedPartiesSql } from './judged-parties.js';
 import type { PlanInput } from './plan-input.js';
 import { isPendingSql } from './unconfirmed-answers.js';
 
-/** Whether a customer's screening holds: never screened at all, for a former record only, too long ago, or valid. */
-const standings = ['never', 'changed', 'overdue', 'valid'] as const;
+/**
+ * Whether a customer's screening holds: never screened at all, for a former record only, too long ago, with a live key by a run in which no
+ * control search has passed, or valid.
+ */
+const standings = ['never', 'changed', 'overdue', 'unproven', 'valid'] as const;
 export type CoverageStanding = (typeof standings)[number];
 
 /** Customers of one tier, standing, state and last failure. */
@@ -90,22 +93,27 @@ function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindin
     left join pending on pending.party_id = judged.party_id
     left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = judged.party_id
   ),
-  covered as (
-    select held.customer_id, limits.tier,
-      min(case
-        when reason = 'new' then 1 when reason = 'changed' then 2 when held.screened_at <= limits.stale then 3 else 4
-      end) as standing,
-      max(array_position(
-        ${customerStatesSql},
-        case when reason in ('new', 'changed') or held.screened_at <= limits.stale then 'not_screened' else held.state end
-      )) as state,
-      min(held.screened_at) filter (where held.screened_at > 'epoch') as screened_at,
-      min(failure.outcome_reason) filter (where held.run_id is null or failure.run_id >= held.run_id) as failed_because
+  stood as (
+    select held.*, limits.tier,
+      case
+        when reason = 'new' then 1 when reason = 'changed' then 2 when held.screened_at <= limits.stale then 3
+        when not account.is_test and origin.confirmed_batch_id is null then 4
+        else 5
+      end as standing
     from held
+    left join run origin on origin.run_id = held.run_id
+    left join account on account.account_id = origin.account_id
     join jsonb_to_recordset(${bind(JSON.stringify(limits), 'text::jsonb')}) as limits (tier text, place integer, stale timestamptz)
       on limits.place = held.place
-    left join failure on failure.party_id = held.party_id
-    group by held.customer_id, limits.tier
+  ),
+  covered as (
+    select stood.customer_id, stood.tier, min(stood.standing) as standing,
+      max(array_position(${customerStatesSql}, case when stood.standing < 5 then 'not_screened' else stood.state end)) as state,
+      min(stood.screened_at) filter (where stood.screened_at > 'epoch') as screened_at,
+      min(failure.outcome_reason) filter (where stood.run_id is null or failure.run_id >= stood.run_id) as failed_because
+    from stood
+    left join failure on failure.party_id = stood.party_id
+    group by stood.customer_id, stood.tier
   )`;
 }
 
@@ -138,27 +146,11 @@ export async function listUncovered(
     `with ${coveredCustomersSql(bindings, input)}
      select customer.reference, tier, ${standingSql} as standing, screened_at as "lastScreenedAt", failed_because as "failedBecause"
      from covered join customer using (customer_id)
-     where standing < 4
+     where standing < 5
      order by standing, array_position(array['high', 'medium', 'low'], tier), screened_at nulls first, customer.reference collate "C"
      limit ${bindings.bind(limit, 'bigint')}`,
     bindings.values,
   );
-}
-
-/** The account under which a roster's answers count: the one last used, in this mode where it is fixed; null before the first. */
-export async function findCoverageAccount(
-  database: Queryable,
-  rosterId: number,
-  mode: 'test' | 'live' | undefined,
-): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ account_id: z.number() }),
-    `select account_id from account join run using (account_id)
-     where run.roster_id = $1 and ($2::text is null or account.is_test = ($2 = 'test'))
-     order by run.run_id desc limit 1`,
-    [rosterId, mode ?? null],
-  );
-  return rows[0]?.account_id ?? null;
 }
 
 /** The rosters of an organisation that were ever imported, by name. */

@@ -26,13 +26,15 @@ export async function saveResponses(
   const unknown = [...byDigest.keys()].filter((digest) => !known.has(digest));
   if (unknown.length === 0) return known;
   const rows = [...byDigest].flatMap(([digest, { body, matchSet }]) =>
-    known.has(digest) ? [] : [{ digest, body, total: matchSet.total, truncated: matchSet.truncated }],
+    known.has(digest) ? [] : [{ digest, body, ...toSizes(matchSet) }],
   );
   const inserted = await transaction.query(
     idRow,
-    `insert into response (organisation_id, digest, body, total, truncated, first_seen_at)
-     select $1, decode(digest, 'hex'), body, total, truncated, $3
-     from jsonb_to_recordset($2::text::jsonb) as row (digest text, body text, total bigint, truncated boolean)
+    `insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id)
+     select $1, decode(digest, 'hex'), body, total, truncated, $3, matches, hits, first_match_id
+     from jsonb_to_recordset($2::text::jsonb) as row (
+       digest text, body text, total bigint, truncated boolean, matches integer, hits integer, first_match_id text
+     )
      on conflict (organisation_id, digest) do nothing
      returning response_id, encode(digest, 'hex') as digest`,
     [organisationId, JSON.stringify(rows), now],
@@ -48,6 +50,15 @@ export async function saveResponses(
   // Another run has stored some of them meanwhile.
   return findResponses(transaction, organisationId, [...byDigest.keys()]);
 }
+
+/** What is stored with an answer beside its text; the first match is the one of rank 1. */
+const toSizes = ({ total, truncated, matches }: MatchSet) => ({
+  total,
+  truncated,
+  matches: matches.length,
+  hits: matches.filter(({ isHit }) => isHit).length,
+  first_match_id: matches.find(({ rank }) => rank === 1)?.id ?? null,
+});
 
 async function findResponses(
   transaction: Queryable,

@@ -16,16 +16,27 @@ interface CoverageOptions {
   list?: number;
 }
 
-const head = ['roster', 'tier', 'in scope', 'valid', 'never', 'changed', 'overdue', 'last failed', 'oldest screening'];
+const head = [
+  'roster',
+  'tier',
+  'in scope',
+  'valid',
+  'never',
+  'changed',
+  'overdue',
+  'unproven',
+  'last failed',
+  'oldest screening',
+];
 
 function toRow(roster: string, tier: string, sums: CoverageSums): (string | number)[] {
-  const { inScope, valid, never, changed, overdue, failedBecause, oldestScreenedAt, oldestAgeHours } = sums;
+  const { inScope, valid, never, changed, overdue, unproven, failedBecause, oldestScreenedAt, oldestAgeHours } = sums;
   const failed = Object.values(failedBecause).reduce((sum, count) => sum + count, 0);
   const oldest =
     oldestScreenedAt === null || oldestAgeHours === null
       ? '-'
       : `${oldestScreenedAt.toISOString().slice(0, 16).replace('T', ' ')} (${describeSpan(Math.round(oldestAgeHours * 3_600))})`;
-  return [roster, tier, ...[inScope, valid, never, changed, overdue, failed].map(formatCount), oldest];
+  return [roster, tier, ...[inScope, valid, never, changed, overdue, unproven, failed].map(formatCount), oldest];
 }
 
 function toRows(roster: string, { total, tiers }: Pick<Coverage, 'total' | 'tiers'>): (string | number)[][] {

@@ -1,7 +1,7 @@
 import type { RiskTier } from '../../roster/customer.js';
 import type { CoverageGroup } from '../../store/coverage.js';
 
-/** How well customers are covered; all of them count once in `valid`, `never`, `changed` or `overdue`, and once in `states`. */
+/** How well customers are covered; all of them count once in `valid`, `never`, `changed`, `overdue` or `unproven`, and once in `states`. */
 export interface CoverageSums {
   inScope: number;
   /** Screened as they are now, within the cadence of their tier and an hour. */
@@ -10,6 +10,8 @@ export interface CoverageSums {
   /** Screened before a change of their record that has to be screened. */
   changed: number;
   overdue: number;
+  /** Screened with a live key by a run in which no control search has passed. */
+  unproven: number;
   /** Customers whose last search failed, by reason. */
   failedBecause: Readonly<Record<string, number>>;
   states: Readonly<Record<string, number>>;
@@ -31,6 +33,7 @@ export function sumCoverage(groups: readonly CoverageGroup[], now: Date): Covera
     never: count(({ standing }) => standing === 'never'),
     changed: count(({ standing }) => standing === 'changed'),
     overdue: count(({ standing }) => standing === 'overdue'),
+    unproven: count(({ standing }) => standing === 'unproven'),
     failedBecause: sumBy(groups, ({ failedBecause }) => failedBecause),
     states: sumBy(groups, ({ state }) => state),
     oldestScreenedAt: oldestMs === null ? null : new Date(oldestMs),

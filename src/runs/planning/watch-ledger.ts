@@ -22,7 +22,8 @@ export interface WatchedSpending {
 
 /**
  * Follows every write of a run with a look into the ledger, so that nothing is sent that the caps do not allow, repeats and other
- * processes counted: what is noted beyond a limit is not sent any more. Of the part that is kept for others, `reserved` calls may be made.
+ * processes counted: what is noted beyond a limit is not sent any more. Of the part that is kept for others, `reserved` calls may be made,
+ * beside those that were made of it before.
  */
 export async function watchLedger(session: RunSession, accountId: number, reserved: number): Promise<WatchedSpending> {
   const { run, workplace } = session;
@@ -36,7 +37,7 @@ export async function watchLedger(session: RunSession, accountId: number, reserv
       per,
       cap,
       used,
-      limit: cap - reserve + Math.min(reserve, reserved),
+      limit: Math.min(cap, Math.max(cap - reserve, used) + reserved),
     }),
   );
   const stop = new AbortController();

@@ -150,6 +150,24 @@ describe('a single check', () => {
     expect(searched(site.sandbox, 'Wilhelmina Achterberg')).toBe(2);
   });
 
+  it('never passes a cap, however many are made at once', async () => {
+    const site = await begin();
+    const budget = { currency: 'EUR', reserveShare: 0.05, maxSearchesPerDay: 3 };
+    const workplace = await site.work({ settings: { budget } });
+    const asked = Array.from({ length: 6 }, (_, at) =>
+      runCheck(workplace, { ...question, name: `Somebody ${at}` }, signal),
+    );
+    const checks = await Promise.all(asked);
+    const searches = site.sandbox.ledger().filter(({ searchName }) => searchName?.startsWith('Somebody'));
+    expect(searches.length).toBeLessThanOrEqual(3);
+    const answered = checks.filter(({ result }) => result.state === 'complete');
+    expect(answered).toHaveLength(searches.length);
+    expect(checks.filter(({ exitCode }) => exitCode === 4)).toHaveLength(6 - searches.length);
+    // Whoever holds back for the others' sake may leave some of it; the next one gets it.
+    for (let left = 3 - searches.length; left > 0; left -= 1) await runCheck(workplace, question, signal);
+    expect((await runCheck(workplace, question, signal)).exitCode).toBe(4);
+  });
+
   it('is made beside others, and beside a screening of the roster', async () => {
     const site = await begin();
     const workplace = await site.work();

@@ -3,6 +3,7 @@ import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
+import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
@@ -54,6 +55,21 @@ describe('coverage', () => {
     expect(stale).toMatchObject({ isCovered: false, total: { valid: 0, overdue: 6, oldestAgeHours: 26 } });
     expect(stale.total.states).toEqual({ not_screened: 6 });
     expect(stale.rosters[0]?.uncovered).toHaveLength(6);
+  });
+
+  it('an answer of a live run without control searches does not count as valid', async () => {
+    const { sandbox, run, work } = await openSite();
+    const budget = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, pricePerSearch: 0.1 });
+    const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { budget, canaries: [] } });
+    await run(blind);
+    expect(await measureCoverage(blind, { list: 1 })).toMatchObject({
+      isCovered: false,
+      total: { inScope: 6, valid: 0, unproven: 6, states: { not_screened: 6 } },
+      rosters: [{ uncovered: [{ reference: 'C-1', standing: 'unproven' }] }],
+    });
+    const sighted = await work({ apiKey: sandbox.livePrivateKey, settings: { budget } });
+    await run(sighted, { selection: 'all' });
+    expect(await measureCoverage(sighted, { list: 1 })).toMatchObject({ isCovered: true, total: { valid: 6 } });
   });
 
   it('gives each tier its own cadence', async () => {

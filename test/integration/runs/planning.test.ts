@@ -144,6 +144,28 @@ describe('planning', () => {
     expect(countSearches(sandbox) - before).toBeLessThanOrEqual(14 + canaries.length);
   });
 
+  it('a new customer is asked about out of what is kept, also once others have taken of it', async () => {
+    const { sandbox, database, work, run } = await begin();
+    await run(await work({ settings: { canaries: [] } }));
+    // 20 of the day may be spent by anybody, 23 are: three of the 20 that are kept are gone.
+    await database.execute(
+      `insert into search_attempt (run_id, request_id, started_at, outcome)
+       select run_id, 1, $1, 'ok' from run, generate_series(1, 17)`,
+      [new Date()],
+    );
+    await database.execute('update run set billable_attempts = 23');
+    const before = countSearches(sandbox);
+    const caps = budget({ maxSearchesPerDay: 40, reserveShare: 0.5 }).settings;
+    const others = toFileRoster('others', await writeRoster(['Somebody Else', 'Somebody New']));
+    const onboarded = await run(await work({ settings: caps }), { roster: others, kind: 'onboard', selection: 'new' });
+    expect(onboarded).toMatchObject({ state: 'complete', counts: { screened: 2, remaining: 0 } });
+    expect(countSearches(sandbox) - before).toBe(2 + 2 * canaries.length);
+    expect(await run(await work({ settings: caps }), { selection: 'all' })).toMatchObject({
+      counts: { planned: 0 },
+      reasons: ['the budget left out 6 customers, asked for, overdue or never screened as they are now'],
+    });
+  });
+
   it('a run without its last control searches is not complete, and asks them when there is budget again', async () => {
     const { sandbox, database, work, run } = await begin();
     sandbox.setFaults([{ name: 'Aroha Ngata', cut: 'after_work', times: 1 }]);
