@@ -59,7 +59,7 @@ describeOnEachDatabase('what screenings refer to', (open) => {
   it('holds as many matches and hits for an answer that was stored before they were counted with it', async () => {
     await database.transaction(async (transaction) => {
       const answers = [1, 2, 3].map((length) => ({
-        digest: Buffer.from([length]),
+        digest: `0${length}`,
         body: '{}',
         matchSet: {
           total: length,
