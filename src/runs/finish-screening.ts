@@ -1,5 +1,6 @@
 import { countNoun } from '../reports/format-count.js';
 import { describeDrops, describeNotices } from '../reports/watch-words.js';
+import { readAnswerFindings } from '../store/answer-findings.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
 import type { Queryable } from '../store/database.js';
@@ -32,10 +33,11 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     if (failed > 0) await unscreenUnconfirmed(transaction, run.runId, workplace.clock.now());
     const provisional = await describeProvisional(transaction, session, halt !== null);
     const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
-    const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId);
-    const sums = await computeRunSums(transaction, run.runId);
+    const held = await readAnswerFindings(transaction, run.runId);
+    const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
+    const sums = await computeRunSums(transaction, run.runId, held);
     const isWhole = failed === 0 && halt === null;
-    const found = await judgeFindings(transaction, run, sums, isWhole);
+    const found = await judgeFindings(transaction, run, sums, held, isWhole);
     const watch = { rates: found.rates, listCap };
     const uncompared = await findUncomparedLists(transaction, run.runId);
     await saveRunWatch(transaction, run.runId, { ...found, listCap });

@@ -153,22 +153,6 @@ export async function listUncovered(
   );
 }
 
-/** The account under which a roster's answers count: the one last used, in this mode where it is fixed; null before the first. */
-export async function findCoverageAccount(
-  database: Queryable,
-  rosterId: number,
-  mode: 'test' | 'live' | undefined,
-): Promise<number | null> {
-  const rows = await database.query(
-    z.object({ account_id: z.number() }),
-    `select account_id from account join run using (account_id)
-     where run.roster_id = $1 and ($2::text is null or account.is_test = ($2 = 'test'))
-     order by run.run_id desc limit 1`,
-    [rosterId, mode ?? null],
-  );
-  return rows[0]?.account_id ?? null;
-}
-
 /** The rosters of an organisation that were ever imported, by name. */
 export async function readImportedRosters(
   database: Queryable,

@@ -104,15 +104,14 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
       else coalesce(left_over.reason, 'not_due')
     end as reason,
     left_over.reason is not null as is_left
-  from customer
+  from (select * from customer where ${inScopeSql(bindings, input)} offset 0) customer
   join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
   join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
   join party on party.customer_id = customer.customer_id and party.is_current
   left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = party.party_id
   left join run origin on origin.run_id = state.run_id
   left join forced_screening forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
-  ${leftReasonSql(bindings, input.leftRuns)}
-  where ${inScopeSql(bindings, input)}`;
+  ${leftReasonSql(bindings, input.leftRuns)}`;
 }
 
 // Three risks times six reasons share the 65,536 values of a small integer: four bytes more per customer and night would be too many.

@@ -31,24 +31,6 @@ export async function saveListCap(
   );
 }
 
-/**
- * How many answers of a run had which length (as the service counted it), from 2. Answers that begin with the same listed party count
- * once: customers of one name share its list, whatever its length.
- */
-export async function readListLengths(database: Queryable, runId: number): Promise<ReadonlyMap<number, number>> {
-  const rows = await database.query(
-    z.object({ length: z.number(), answers: z.number() }),
-    `select response.total as length, count(distinct match.match_id)::integer as answers
-     from (select distinct response_id from screening where run_id = $1 and outcome = 'screened') answered
-     join response using (response_id)
-     join match on match.response_id = response.response_id and match.rank = 1
-     where response.total >= 2
-     group by response.total`,
-    [runId],
-  );
-  return new Map(rows.map(({ length, answers }) => [length, answers]));
-}
-
 /** The parties of a run, also those it did not ask about, whose last answer on its account has just this length. */
 const partiesOfLength = `
   select state.party_id, state.account_id

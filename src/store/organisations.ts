@@ -73,20 +73,23 @@ export async function readAccountName(database: Queryable, accountId: number): P
   return firstRow(rows, 'account').name;
 }
 
-/** The account in this mode that the roster's last run used, for planning while the service cannot be asked; null before the first. */
+/**
+ * The account in this mode, or in any without one, that the roster's last run used, else the organisation's last one; for what is judged
+ * without asking the service. Null before the first.
+ */
 export async function findLastAccount(
   database: Queryable,
   rosterId: number,
-  mode: 'test' | 'live',
+  mode: 'test' | 'live' | undefined,
 ): Promise<Account | null> {
   const rows = await database.query(
     accountRow,
     `select account_id, is_test from account
      join run using (account_id)
-     where account.is_test = $2
+     where ($2::boolean is null or account.is_test = $2)
        and account.organisation_id = (select organisation_id from roster where roster_id = $1)
      order by (run.roster_id is not distinct from $1) desc, run.run_id desc limit 1`,
-    [rosterId, mode === 'test'],
+    [rosterId, mode === undefined ? null : mode === 'test'],
   );
   const row = rows[0];
   return row ? { accountId: row.account_id, isTest: row.is_test } : null;

@@ -5,7 +5,8 @@ import { storedMatchSchema } from './stored-match.js';
 
 /** An answer to store under its keyed digest. */
 export interface NewResponse {
-  digest: Buffer;
+  /** In hex. */
+  digest: string;
   body: string;
   matchSet: MatchSet;
 }
@@ -19,19 +20,21 @@ export async function saveResponses(
   responses: readonly NewResponse[],
   now: Date,
 ): Promise<ReadonlyMap<string, number>> {
-  const byDigest = new Map(responses.map((response) => [response.digest.toString('hex'), response]));
+  const byDigest = new Map(responses.map((response) => [response.digest, response]));
   const known = await findResponses(transaction, organisationId, [...byDigest.keys()]);
   // Most of a night nothing is new, and then no answer has to go to the database once more.
   const unknown = [...byDigest.keys()].filter((digest) => !known.has(digest));
   if (unknown.length === 0) return known;
   const rows = [...byDigest].flatMap(([digest, { body, matchSet }]) =>
-    known.has(digest) ? [] : [{ digest, body, total: matchSet.total, truncated: matchSet.truncated }],
+    known.has(digest) ? [] : [{ digest, body, ...toSizes(matchSet) }],
   );
   const inserted = await transaction.query(
     idRow,
-    `insert into response (organisation_id, digest, body, total, truncated, first_seen_at)
-     select $1, decode(digest, 'hex'), body, total, truncated, $3
-     from jsonb_to_recordset($2::text::jsonb) as row (digest text, body text, total bigint, truncated boolean)
+    `insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits, first_match_id)
+     select $1, decode(digest, 'hex'), body, total, truncated, $3, matches, hits, first_match_id
+     from jsonb_to_recordset($2::text::jsonb) as row (
+       digest text, body text, total bigint, truncated boolean, matches integer, hits integer, first_match_id text
+     )
      on conflict (organisation_id, digest) do nothing
      returning response_id, encode(digest, 'hex') as digest`,
     [organisationId, JSON.stringify(rows), now],
@@ -48,6 +51,15 @@ export async function saveResponses(
   return findResponses(transaction, organisationId, [...byDigest.keys()]);
 }
 
+/** What is stored with an answer beside its text; the first match is the one of rank 1. */
+const toSizes = ({ total, truncated, matches }: MatchSet) => ({
+  total,
+  truncated,
+  matches: matches.length,
+  hits: matches.filter(({ isHit }) => isHit).length,
+  first_match_id: matches.find(({ rank }) => rank === 1)?.id ?? null,
+});
+
 async function findResponses(
   transaction: Queryable,
   organisationId: number,
@@ -57,8 +69,8 @@ async function findResponses(
   const rows = await transaction.query(
     idRow,
     `select response_id, encode(digest, 'hex') as digest from response
-     where organisation_id = $1 and digest = any (array(select decode(hex, 'hex') from unnest($2::text[]) as hex))`,
-    [organisationId, [...digests]],
+     where organisation_id = $1 and digest = any ($2::bytea[])`,
+    [organisationId, digests.map((digest) => `\\x${digest}`)],
   );
   return new Map(rows.map((row) => [row.digest, row.response_id]));
 }

@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../reports/run-facts.js';
+import type { AnswerFindings } from './answer-findings.js';
 import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
 
-/** What the answers of a run held: sums over answers, and the same of the squares. */
-export interface RunFindings {
+/** What the answers for the customers that a run screened held: sums over answers, and the same of the squares. */
+export interface RunFindings extends Omit<AnswerFindings, 'answersByLength'> {
   screened: number;
-  matches: number;
-  matchSquares: number;
-  hits: number;
-  hitSquares: number;
 }
 
 const findingsRow = z.object({
@@ -19,25 +15,6 @@ const findingsRow = z.object({
   hits: z.number(),
   hitSquares: z.number(),
 });
-
-/** Adds up what the answers of a run held; `screened` customers had an answer of it. */
-export async function computeFindings(database: Queryable, runId: number, screened: number): Promise<RunFindings> {
-  const rows = await database.query(
-    findingsRow,
-    `with answers as (
-       select count(match.rank) as matches, count(match.rank) filter (where match.is_hit) as hits
-       from (select distinct request_id, response_id from screening where run_id = $1 and outcome = 'screened') answered
-       join match using (response_id)
-       group by answered.request_id, answered.response_id
-     )
-     select $2::integer as screened,
-       coalesce(sum(matches), 0)::bigint as matches, coalesce(sum(matches ^ 2), 0)::double precision as "matchSquares",
-       coalesce(sum(hits), 0)::bigint as hits, coalesce(sum(hits ^ 2), 0)::double precision as "hitSquares"
-     from answers`,
-    [runId, screened],
-  );
-  return firstRow(rows, 'screening');
-}
 
 /** What the last `limit` comparable runs of the same roster and account before this one found. */
 export async function readFormerFindings(

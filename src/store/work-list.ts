@@ -18,11 +18,16 @@ const taskRow = z
     parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
   })
   .transform(({ request_id: requestId, ...task }): SearchTask => ({ requestId, ...task }));
-const orderRow = z.object({ requestId: z.number(), partyId: z.number() });
+
+const pageRow = z
+  .object({ partyIds: z.array(z.number()) })
+  .transform(({ partyIds }): Page => Float64Array.from(partyIds));
 
 /** Parties in the order of their searches, as numbers only: a million of them take 8 MB. */
 type Page = Float64Array;
 const pageSize = 2_000;
+/** The first page is what everybody waits for. */
+const firstPageSize = 256;
 
 /**
  * The searches that remain of a run's plan, each once and in the plan's order, in chunks of `chunkSize` while others commit. Their order is
@@ -39,33 +44,22 @@ export async function* readSearchTasks(
   }
 }
 
-async function readOrder(database: Database, runId: number): Promise<readonly Page[]> {
-  const rows = database.cursor(
-    orderRow,
-    `select request_id as "requestId", party_id as "partyId"
+/** The parties of one search have the same place, so that they stay together on a page. */
+function readOrder(database: Queryable, runId: number): Promise<Page[]> {
+  return database.query(
+    pageRow,
+    `select array_agg(party_id) as "partyIds"
      from (
-       select request_id, party_id, min(search_order) over (partition by request_id) as place
-       from screening where run_id = $1 and outcome = 'remaining'
-     ) remaining
-     order by place, request_id`,
-    [runId],
-    pageSize,
+       select party_id, rank() over (order by place, request_id) as position
+       from (
+         select request_id, party_id, min(search_order) over (partition by request_id) as place
+         from screening where run_id = $1 and outcome = 'remaining'
+       ) remaining
+     ) placed
+     group by case when position <= $2 then 0 else 1 + (position - $2 - 1) / $3 end
+     order by min(position)`,
+    [runId, firstPageSize, pageSize],
   );
-  const pages: Page[] = [];
-  let page: number[] = [];
-  let last: number | undefined;
-  for await (const batch of rows) {
-    for (const { requestId, partyId } of batch) {
-      // The parties of one search stay together.
-      if (page.length >= pageSize && requestId !== last) {
-        pages.push(Float64Array.from(page));
-        page = [];
-      }
-      page.push(partyId);
-      last = requestId;
-    }
-  }
-  return page.length > 0 ? [...pages, Float64Array.from(page)] : pages;
 }
 
 function readPage(database: Queryable, runId: number, page: Page): Promise<SearchTask[]> {

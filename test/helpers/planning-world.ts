@@ -40,6 +40,7 @@ export async function fillPlanningWorld(
   screenedFrom: Date,
 ): Promise<void> {
   await database.runScript(`
+    truncate screening;
     truncate organisation restart identity cascade;
     insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
     insert into roster (organisation_id, name, created_at) values (1, 'people', now());

@@ -4,7 +4,7 @@ import type { Pace, Turn } from '../pace/pace.js';
 import type { RetrySettings } from '../settings.js';
 import { HeldBackError } from '../transport/send-request.js';
 import { checkCallOptions } from './check-call-options.js';
-import { followSignals } from './follow-signals.js';
+import { createFollowSignals } from './follow-signals.js';
 import type { KeyHolder } from './key-holder.js';
 import type { RetryBudget } from './retry-budget.js';
 import { decideRetry, type RetryDecision } from './retry-policy.js';
@@ -39,6 +39,7 @@ interface Failure {
 /** The client's only retry owner: every attempt takes its turn in the shared pace and is told to the observers. */
 export const createCallOperation = (settings: CallSettings): CallOperation => {
   const { pace, keys, budget, clock, retry, random, closing } = settings;
+  const followSignals = createFollowSignals();
 
   const tryOnce = async <T>(
     operation: Operation<T>,

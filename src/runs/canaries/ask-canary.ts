@@ -34,6 +34,6 @@ export async function askCanary(
     saveResponses(transaction, organisationId, [{ digest, body, matchSet }], asked.askedAt),
   );
   const found = judgeCanary(canary, matchSet);
-  const responseId = ids.get(digest.toString('hex')) ?? null;
+  const responseId = ids.get(digest) ?? null;
   return { ...asked, verdict: found === null ? 'passed' : 'failed', found, responseId };
 }

@@ -14,7 +14,13 @@ export async function openCanaries(session: RunSession, client: Client, patience
     const message = 'no canaries are configured: nothing shows that the service still finds a listed party';
     workplace.tell({ kind: 'warning', runId, code: 'no_canaries', message });
   }
-  const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
   const occasion = run.resumed > 0 ? 'resumed' : 'start';
-  return askRound(session, client, patience, { occasion, searches: total - remaining });
+  return askRound(session, client, patience, { occasion, searches: await countDone(session) });
+}
+
+/** How many searches of the plan have been answered; a round of no control searches does not ask. */
+async function countDone({ workplace, run }: RunSession): Promise<number> {
+  if (workplace.settings.canaries.length === 0) return 0;
+  const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
+  return total - remaining;
 }

@@ -127,7 +127,7 @@ async function saveAnswer(
   const digest = digestAnswer(digestKey, body);
   await session.write(async (transaction) => {
     const ids = await saveResponses(transaction, organisationId, [{ digest, body, matchSet }], endedAt);
-    const responseId = ids.get(digest.toString('hex')) ?? 0;
+    const responseId = ids.get(digest) ?? 0;
     const listCap = await readListCap(transaction, account.accountId);
     const verdict = toPartyState(treatAsCut(matchSet, listCap), []);
     await finishCheck(transaction, session.run.runId, { kind: 'answered', responseId, verdict, endedAt });

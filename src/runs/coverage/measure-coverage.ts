@@ -3,12 +3,12 @@ import type { RiskTier } from '../../roster/customer.js';
 import { listTierDues, toCadence } from '../../screening/cadence.js';
 import {
   type CoverageGroup,
-  findCoverageAccount,
   listUncovered,
   readCoverage,
   readImportedRosters,
   type UncoveredCustomer,
 } from '../../store/coverage.js';
+import { findLastAccount } from '../../store/organisations.js';
 import type { PlanInput } from '../../store/plan-input.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
@@ -52,7 +52,7 @@ export async function measureCoverage(
     const input: PlanInput = {
       runId: null,
       rosterId,
-      accountId: await findCoverageAccount(database, rosterId, settings.service.mode),
+      accountId: (await findLastAccount(database, rosterId, settings.service.mode))?.accountId ?? null,
       selection: 'due',
       tiers,
       leaveAfterDays: settings.screening.leaveAfterDays,

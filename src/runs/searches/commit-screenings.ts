@@ -83,7 +83,7 @@ async function storeAnswers(
   });
   const ids = await saveResponses(transaction, organisationId, answers, now);
   return answers.flatMap(({ task, digest, matchSet }) => {
-    const responseId = ids.get(digest.toString('hex'));
+    const responseId = ids.get(digest);
     return responseId === undefined ? [] : [{ task, responseId, matchSet }];
   });
 }

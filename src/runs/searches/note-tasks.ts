@@ -1,50 +1,45 @@
 import { noteInFlight } from '../../store/search-attempts.js';
 import { readSearchTasks, type SearchTask } from '../../store/work-list.js';
 import type { NotedTask, SearchContext } from './search-task.js';
-import type { UnderWay } from './under-way.js';
 
 /**
- * The tasks that remain, each noted in the ledger with others before the first of them is handed out; while they are, the next ones are
- * noted. When the run is stopping, what was noted is still handed out, so that the ledger learns that it was not sent, and then nothing
- * more. While canaries are asked nothing is handed out, and what was before is `settled`.
+ * The tasks that remain, in chunks that are each noted in the ledger before they are handed out; while one is, the next one is noted. When
+ * the run is stopping, what was noted is still handed out, so that the ledger learns that it was not sent, and then nothing more. While
+ * canaries are asked nothing is handed out, and what was before is `settled`.
  */
 export async function* noteTasks(
   context: SearchContext,
   chunkSize: number,
-  underWay: UnderWay,
   settled: () => Promise<void>,
-): AsyncGenerator<NotedTask, void> {
+): AsyncGenerator<readonly NotedTask[], void> {
   const { session, tally, canaries, signals } = context;
   let noted: Promise<readonly NotedTask[]> | undefined;
-  async function* handOut(): AsyncGenerator<NotedTask, void> {
+  const takeNoted = async (): Promise<readonly NotedTask[]> => {
     const tasks = (await noted) ?? [];
     noted = undefined;
-    for (const task of tasks) {
-      underWay.begin();
-      yield task;
-    }
-  }
+    return tasks;
+  };
   for await (const chunk of readSearchTasks(session.workplace.database, session.run.runId, chunkSize)) {
     for (let place = 0; place < chunk.length; ) {
       if (canaries.untilNext <= 0) {
-        yield* handOut();
+        yield await takeNoted();
         await settled();
         if (!signals.waitSignal.aborted && !(await canaries.askIfDue())) return;
       }
-      if (signals.waitSignal.aborted) return yield* handOut();
+      if (signals.waitSignal.aborted) return yield await takeNoted();
       const tasks = chunk.slice(place, place + Math.min(tally.affordable, canaries.untilNext));
       if (tasks.length === 0) {
         tally.reachLimit();
-        return yield* handOut();
+        return yield await takeNoted();
       }
       for (const _ of tasks) tally.handOut();
       const next = note(context, tasks);
-      yield* handOut();
+      yield await takeNoted();
       noted = next;
       place += tasks.length;
     }
   }
-  yield* handOut();
+  yield await takeNoted();
 }
 
 function note({ session }: SearchContext, tasks: readonly SearchTask[]): Promise<readonly NotedTask[]> {

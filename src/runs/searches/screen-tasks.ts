@@ -14,6 +14,7 @@ import { batchLimits, toNotedAhead } from './batch-limits.js';
 import { commitScreenings, type FinishedSearch } from './commit-screenings.js';
 import { openGroupCommit } from './group-commit.js';
 import { noteTasks } from './note-tasks.js';
+import { oneByOne } from './one-by-one.js';
 import { SearchTally } from './search-tally.js';
 import { type SearchContext, searchTask } from './search-task.js';
 import { settleTasks } from './settle-tasks.js';
@@ -95,13 +96,14 @@ async function screenPass(context: SearchContext): Promise<number> {
     await underWay.ended();
     await commit.close();
   };
-  const tasks = noteTasks(context, toNotedAhead(session.workplace.settings.service.rate), underWay, settled);
+  const chunks = noteTasks(context, toNotedAhead(session.workplace.settings.service.rate), settled);
+  const takeTask = oneByOne(chunks, () => underWay.begin());
   let unanswered = 0;
 
   const work = async (): Promise<void> => {
-    for (let next = await tasks.next(); !next.done; next = await tasks.next()) {
+    for (let task = await takeTask(); task !== undefined; task = await takeTask()) {
       try {
-        const finished = await searchTask(context, next.value);
+        const finished = await searchTask(context, task);
         const { outcome } = finished;
         // Before it is saved: nothing more may be spent meanwhile.
         if (outcome.kind === 'halted') signals.stop(toAccountHalt(outcome.error));

@@ -1,8 +1,9 @@
 import type { RateFacts, WatchFacts } from '../../reports/run-facts.js';
+import type { AnswerFindings } from '../../store/answer-findings.js';
 import type { Queryable } from '../../store/database.js';
 import type { RunRow } from '../../store/run-row.js';
 import type { RunSums } from '../../store/run-sums.js';
-import { computeFindings, type RunFindings, readFormerFindings } from '../../store/run-watch.js';
+import { type RunFindings, readFormerFindings } from '../../store/run-watch.js';
 import { judgeRate } from './judge-rate.js';
 
 /** How many former runs say what is usual. */
@@ -25,9 +26,10 @@ export async function judgeFindings(
   transaction: Queryable,
   { runId, selection }: Pick<RunRow, 'runId' | 'selection'>,
   { counts }: RunSums,
+  { answersByLength: _, ...held }: AnswerFindings,
   hasEnded: boolean,
 ): Promise<FindingsVerdict> {
-  const findings = await computeFindings(transaction, runId, counts.screened);
+  const findings = { screened: counts.screened, ...held };
   const isWhole = hasEnded && (selection === 'due' || selection === 'all');
   const unscreened = counts.failed + counts.remaining;
   const isComparable = isWhole && counts.screened > 0 && unscreened <= counts.planned * mostUnscreened;

@@ -1,6 +1,6 @@
 import type { ListCapFacts } from '../../reports/run-facts.js';
 import type { Queryable } from '../../store/database.js';
-import { readListCap, readListLengths, saveListCap, takeForCut, takeForWhole } from '../../store/list-caps.js';
+import { readListCap, saveListCap, takeForCut, takeForWhole } from '../../store/list-caps.js';
 import type { RunSession } from '../session/run-session.js';
 import { judgeCap } from './judge-cap.js';
 
@@ -12,10 +12,11 @@ export async function judgeLists(
   transaction: Queryable,
   { workplace, run }: RunSession,
   accountId: number,
+  answersByLength: ReadonlyMap<number, number>,
 ): Promise<ListCapFacts | null> {
   const { runId } = run;
   const known = await readListCap(transaction, accountId);
-  const { cap, standing, gone } = judgeCap(known, await readListLengths(transaction, runId));
+  const { cap, standing, gone } = judgeCap(known, answersByLength);
   if (cap === null && gone === null) return null;
   await saveListCap(transaction, { accountId, runId, now: workplace.clock.now() }, cap);
   const freed = gone === null ? 0 : await takeForWhole(transaction, runId, gone);

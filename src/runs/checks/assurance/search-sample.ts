@@ -53,7 +53,7 @@ async function searchItem(session: RunSession, patience: Patience, item: Assuran
     const digest = digestAnswer(organisation.digestKey, body);
     const answer = { digest, body, matchSet: toMatchSet(outcome.answer) };
     const ids = await saveResponses(transaction, organisation.organisationId, [answer], now);
-    const responseId = ids.get(digest.toString('hex')) ?? 0;
+    const responseId = ids.get(digest) ?? 0;
     await saveAssuranceItem(transaction, run.runId, item.ordinal, { responseId }, now);
   });
 }

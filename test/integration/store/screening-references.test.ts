@@ -1,0 +1,89 @@
+import { beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { readAnswerFindings } from '../../../src/store/answer-findings.js';
+import type { Database } from '../../../src/store/database.js';
+import { saveResponses } from '../../../src/store/responses.js';
+import { insertPlan } from '../../../src/store/screening-plan.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
+
+const now = new Date('2026-11-21T02:00:00Z');
+const missing = { sqlState: '23503' };
+
+const toMatch = (rank: number) => ({
+  ...{ rank, id: `match-${rank}`, name: 'Somebody', schema: 'Person', isHit: rank === 1, score: 0.9 },
+  ...{ topics: [], birthDates: [], countries: [] },
+});
+
+describeOnEachDatabase('what screenings refer to', (open) => {
+  let database: Database;
+  beforeEach(async () => {
+    database = await open();
+    await fillPlanningWorld(database, [{}, {}, {}], now);
+    await database.transaction((transaction) => insertPlan(transaction, 3, buildPlanInput(now)));
+  });
+  const add = (runId: number, partyId: number): Promise<number> =>
+    database.execute(
+      `insert into screening (run_id, party_id, request_id, customer_version, plan_reason, outcome)
+       values (2, 1, 1, 1, 'new', 'remaining'), ($1, $2, 1, 1, 'new', 'remaining')`,
+      [runId, partyId],
+    );
+
+  it('is there: a plan that names a missing run or party is refused whole', async () => {
+    await expect(add(99, 2)).rejects.toMatchObject(missing);
+    await expect(add(2, 99)).rejects.toMatchObject(missing);
+    const rows = await database.query(
+      z.object({ count: z.number() }),
+      'select count(*)::integer as count from screening where run_id <> 3',
+    );
+    expect(rows).toEqual([{ count: 0 }]);
+    expect(await add(2, 2)).toBe(2);
+  });
+
+  it('stays: neither a party nor a run that has screenings can be removed, renumbered or emptied away', async () => {
+    await expect(database.execute('delete from party where party_id = 2')).rejects.toMatchObject(missing);
+    await expect(database.execute('delete from run where run_id = 3')).rejects.toMatchObject(missing);
+    await expect(database.execute('update screening set party_id = 99 where party_id = 2')).rejects.toMatchObject(
+      missing,
+    );
+    await expect(database.execute('update screening set run_id = 99')).rejects.toMatchObject(missing);
+    await expect(database.execute('update party set party_id = default where party_id = 2')).rejects.toMatchObject(
+      missing,
+    );
+    await expect(database.runScript('truncate party cascade')).rejects.toMatchObject(missing);
+    await database.execute('delete from screening');
+    expect(await database.execute('delete from party where party_id = 2')).toBe(1);
+    expect(await database.execute('delete from run where run_id = 3')).toBe(1);
+  });
+
+  it('holds as many matches and hits for an answer that was stored before they were counted with it', async () => {
+    await database.transaction(async (transaction) => {
+      const answers = [1, 2, 3].map((length) => ({
+        digest: `0${length}`,
+        body: '{}',
+        matchSet: {
+          total: length,
+          truncated: false,
+          matches: Array.from({ length }, (_, place) => toMatch(place + 1)),
+        },
+      }));
+      const ids = await saveResponses(transaction, 1, [...answers], now);
+      await transaction.execute(
+        `update screening set outcome = 'screened', response_id = answer.id
+         from unnest($1::bigint[], $2::bigint[]) as answer (id, party_id) where screening.party_id = answer.party_id`,
+        [[...ids.values()], [1, 2, 3]],
+      );
+    });
+    const counted = await readAnswerFindings(database, 3);
+    await database.execute('update response set matches = null, hits = null, first_match_id = null');
+    expect(await readAnswerFindings(database, 3)).toEqual(counted);
+    // Digest 1 was there before, so that its matches are those of the answer that was stored first: none.
+    expect(counted).toEqual({
+      ...{ matches: 5, matchSquares: 13, hits: 2, hitSquares: 2 },
+      answersByLength: new Map([
+        [2, 1],
+        [3, 1],
+      ]),
+    });
+  });
+});
