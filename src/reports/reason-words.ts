@@ -18,6 +18,13 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   wrong_column_count: 'more or fewer fields than the header',
   conflicting_id: 'same customer id as another row with other contents',
   malformed_csv: 'broken CSV, for example an unclosed quote',
+  field_too_long: 'field too long',
+  line_break_in_name: 'line break in the name',
+  replacement_character: 'holds a replacement character',
+  unknown_standing: 'unknown standing',
+  invalid_end_date: 'end date cannot be read',
+  unknown_role: 'unknown role',
+  unknown_customer: 'customer is not known',
 };
 
 /** Why a customer is not screened, first part: what became of its plan. */

@@ -23,7 +23,7 @@ export function checkRow(binding: ColumnBinding, line: number, fields: readonly 
     return rejectRow(binding, line, fields, { reason: 'wrong_column_count', column: null });
   }
   const customer = toCustomer(binding, fields);
-  return 'reason' in customer ? rejectRow(binding, line, fields, customer) : { kind: 'customer', line, customer };
+  return 'reason' in customer ? rejectRow(binding, line, fields, customer) : { kind: 'customer', line, file: null, customer, fields };
 }
 
 /** Makes a row that is refused, keeping its fields and, where they or `idFields` show one, the customer's id. */
@@ -40,6 +40,8 @@ export function rejectRow(
     kind: 'rejected',
     rejected: {
       line,
+      file: null,
+      valueClass: null,
       column: fault.column,
       reason: fault.reason,
       reference: typeof id === 'string' ? id : null,
@@ -61,7 +63,19 @@ function toCustomer(binding: ColumnBinding, fields: readonly string[]): Customer
   if ('reason' in countries) return countries;
   const riskTier = readRiskTier(binding, fields);
   if (riskTier !== null && typeof riskTier !== 'string') return riskTier;
-  return { reference, riskTier, parties: [{ role: 'customer', type, name, birthDate, countries }] };
+  const parties: Customer['parties'] = [{ role: 'customer', type, name, birthDate, countries }];
+  const of = (header: string): string => (fields[binding.headers.indexOf(header)] ?? '').trim();
+  const alias = of('alias');
+  const all: Customer['parties'] =
+    alias === '' ? parties : [parties[0], { role: 'alias', type, name: alias, birthDate, countries }];
+  return {
+    reference,
+    riskTier,
+    parties: all,
+    isActive: of('active') !== 'no',
+    endDate: of('end_date') || null,
+    attributes: {},
+  };
 }
 
 function readId(binding: ColumnBinding, fields: readonly string[]): string | Fault {

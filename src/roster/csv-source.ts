@@ -36,6 +36,8 @@ export async function readCsvRoster(csv: CsvSettings, columns: ColumnSettings): 
     });
     return {
       source,
+      headers: binding.headers,
+      tally: () => ({ lines: 0, headers: 1, blanks: 0, continuations: 0, records: 0 }),
       rows,
       digest: () => {
         if (digest === null) throw new RosterError('roster_not_read', `${source}: has not been read to its end.`);

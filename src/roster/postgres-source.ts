@@ -65,6 +65,8 @@ function toReading(client: pg.Client, binding: ColumnBinding, first: PostgresRow
   const rows = readRows();
   return {
     source,
+    headers: binding.headers,
+    tally: () => ({ lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 }),
     rows,
     digest: () => {
       if (digest === null) throw new RosterError('roster_not_read', `${source}: has not been read to its end.`);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { partyTypes, riskTiers } from './customer.js';
 import { isDateFormat } from './date-format.js';
+import { guardsSchema } from './guards/settings.js';
 
 const headerSchema = z.string().trim().min(1);
 const headersSchema = z.union([headerSchema, z.array(headerSchema).min(1)], {
@@ -68,6 +69,9 @@ const postgresSchema = z.strictObject({
 /** The query whose rows are a roster, and the variable that holds the connection string. */
 export type PostgresSettings = z.infer<typeof postgresSchema>;
 
+/** One entry of `parties:`. */
+export type PartySettings = { csv: CsvSettings };
+
 /** One entry of `rosters:`; exactly one of `csv` and `postgres` is set. */
 export const rosterSettingsSchema = z
   .strictObject({
@@ -75,6 +79,8 @@ export const rosterSettingsSchema = z
     csv: csvSchema.optional(),
     postgres: postgresSchema.optional(),
     columns: columnsSchema.default({}),
+    parties: z.array(z.strictObject({ csv: csvSchema })).default([]),
+    guards: guardsSchema.optional(),
   })
   .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), {
     error: 'expected exactly one of csv and postgres',
@@ -85,5 +91,5 @@ export type RosterSettings = z.infer<typeof rosterSettingsSchema>;
 
 /** Gives the settings of a CSV file that has the standard headers and so needs no mapping. */
 export function toFileRoster(name: string, path: string): RosterSettings {
-  return { name, csv: { path, delimiter: 'auto', encoding: 'auto' }, columns: {} };
+  return { name, csv: { path, delimiter: 'auto', encoding: 'auto' }, columns: {}, parties: [] };
 }

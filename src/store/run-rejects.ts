@@ -19,6 +19,13 @@ const rejectReasons = {
   wrong_column_count: 'wrong_column_count',
   conflicting_id: 'conflicting_id',
   malformed_csv: 'malformed_csv',
+  field_too_long: 'field_too_long',
+  line_break_in_name: 'line_break_in_name',
+  replacement_character: 'replacement_character',
+  unknown_standing: 'unknown_standing',
+  invalid_end_date: 'invalid_end_date',
+  unknown_role: 'unknown_role',
+  unknown_customer: 'unknown_customer',
 } as const satisfies { [Reason in RejectReason]: Reason };
 
 const rejectRow: z.ZodType<RejectedRow> = z.object({
