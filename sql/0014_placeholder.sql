@@ -1,0 +1,2 @@
+-- Taken by another part of the work.
+select 1;
