@@ -10,7 +10,7 @@ const names = z.array(z.string());
 
 const party = z.strictObject({
   reference: z.string(),
-  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner']),
+  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
   type: z.enum(['person', 'entity']),
   name: z.string(),
   birthDate: z.string().nullable(),

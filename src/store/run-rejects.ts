@@ -30,8 +30,10 @@ const rejectReasons = {
 
 const rejectRow: z.ZodType<RejectedRow> = z.object({
   line: z.number(),
+  file: z.string().nullable(),
   column: z.string().nullable(),
   reason: z.enum(rejectReasons),
+  valueClass: z.string().nullable(),
   reference: z.string().nullable(),
   fields: z.record(z.string(), z.string()),
 });
@@ -44,7 +46,8 @@ export async function readRejects(
 ): Promise<readonly RejectedRow[]> {
   return database.query(
     rejectRow,
-    `select reject.line, reject.column_name as "column", reject.reason, reject.reference, reject.fields
+    `select reject.line, reject.file, reject.column_name as "column", reject.reason, reject.value_class as "valueClass",
+       reject.reference, reject.fields
      from roster_reject reject
      join roster_import using (import_id)
      where roster_import.run_id = $1

@@ -1,6 +1,6 @@
 import { readRoster } from '../../roster/read-roster.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import { readImportOrigin } from '../../store/merge-roster.js';
+import { readImportOrigin } from '../../store/roster-imports.js';
 import type { Workplace } from '../workplace.js';
 
 /**
