@@ -135,6 +135,7 @@ function toRequest(
     keyFingerprint: workplace.client().keyFingerprint,
     roster: options.importFirst || isResumedFrom(options) ? options.roster : null,
     isNamed: resumeOnly !== undefined,
+    acceptRoster: options.acceptRoster ?? false,
   };
   const { organisation, rosterId, roster } = scope;
   const findOurs = async (open: RunSession['run']) => {

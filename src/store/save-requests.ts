@@ -10,16 +10,16 @@ export interface RequestOrigin {
 
 const uniqueViolation = '23505';
 
-/** What the parties of a first snapshot's rows that stand by themselves have sent for them. */
-const plainRequestsSql = `
+/** SQL: what the parties of a first snapshot's rows that stand by themselves have sent for them. */
+export const plainRequestsSql = `
   select type, sent_name as name from roster_staging where ${plainSql}
   union
   select party ->> 'type', party ->> 'sentName' from (
     select record from roster_staging where ${plainSql} and parties > 1 offset 0
   ) several, jsonb_array_elements(several.record -> 'parties') as party`;
 
-/** The same of new and changed customers. */
-const stepRequestsSql = `
+/** SQL: the same of new and changed customers. */
+export const stepRequestsSql = `
   select party ->> 'type' as type, party ->> 'sentName' as name
   from roster_step step, jsonb_array_elements(step.record -> 'parties') as party
   where step.run_id = $1 and party <> 'null'`;

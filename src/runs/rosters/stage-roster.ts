@@ -6,6 +6,7 @@ import type { Transaction } from '../../store/database.js';
 import { stageParties, stageRows } from '../../store/roster-staging.js';
 import type { StagedCustomer, StagedReject } from '../../store/staged-row.js';
 import type { RunEvent } from '../run-event.js';
+import { joinDigests } from './join-digests.js';
 import { toStagedParty, toStagedRow } from './to-staged-row.js';
 
 /** What a reading of a roster came from. */
@@ -37,9 +38,9 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
   const reading = await readRoster(roster, stager.secret);
   try {
     const rows = await stageCustomers(reading, stager);
-    const ordinals = await stageAllParties(roster, stager, rows);
+    const { ordinals, digests } = await stageAllParties(roster, stager, rows);
     const { source, headers } = reading;
-    return { source, sourceDigest: reading.digest(), headers, ordinals };
+    return { source, sourceDigest: joinDigests([reading.digest(), ...digests]), headers, ordinals };
   } finally {
     await reading.close();
   }
@@ -75,7 +76,12 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
   return ordinal;
 }
 
-async function stageAllParties(roster: RosterSettings, stager: Stager, rows: number): Promise<number> {
+async function stageAllParties(
+  roster: RosterSettings,
+  stager: Stager,
+  rows: number,
+): Promise<{ ordinals: number; digests: readonly string[] }> {
+  const digests: string[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
     const reading: PartyReading = await readParties(settings, stager.secret);
@@ -86,11 +92,12 @@ async function stageAllParties(roster: RosterSettings, stager: Stager, rows: num
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
         ordinal += batch.length;
       }
+      digests.push(reading.digest());
     } finally {
       await reading.close();
     }
   }
-  return ordinal;
+  return { ordinals: ordinal, digests };
 }
 
 function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {
