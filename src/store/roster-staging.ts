@@ -1,4 +1,4 @@
-import { toCopyText } from './copy-text.js';
+import { isBareCopyText, toCopyText } from './copy-text.js';
 import type { Queryable, Transaction } from './database.js';
 import type { StagedCustomer, StagedReject, StagedRelated } from './staged-row.js';
 
@@ -53,8 +53,10 @@ export async function stageParties(
 
 const toRaw = (fields: readonly string[]): string => {
   const raw = fields.join(fieldSeparator);
+  let separators = 0;
+  for (let at = raw.indexOf(fieldSeparator); at >= 0; at = raw.indexOf(fieldSeparator, at + 1)) separators += 1;
   // A field that holds the separator keeps its visible symbol.
-  if (raw.split(fieldSeparator).length === fields.length) return raw;
+  if (separators === fields.length - 1) return raw;
   return fields.map((field) => field.replaceAll(fieldSeparator, '\u241f')).join(fieldSeparator);
 };
 
@@ -69,7 +71,12 @@ function toBlocks(runId: number, rows: readonly StagedCustomer[]): readonly Buff
 }
 
 function toLine(runId: number, row: StagedCustomer): string {
-  return `${runId}\t${row.ordinal}\t${row.line}\t${toCopyText(row.file)}\t${toCopyText(row.reference)}\t${row.type}\t${toCopyText(row.sentName)}\t${row.parties}\t${row.riskTier ?? '\\N'}\t${toCopyText(row.record)}\t\\\\x${row.recordDigest}\t${row.leaves ?? '\\N'}\t${toCopyText(toRaw(row.fields))}\n`;
+  const { reference, sentName, record } = row;
+  const raw = toRaw(row.fields);
+  // One look at all that the source has written, in place of one at each of it: hardly any row needs more.
+  const isBare = isBareCopyText(`${reference}${sentName}${raw}`) && !record.includes('\\');
+  const toText = isBare ? (text: string) => text : toCopyText;
+  return `${runId}\t${row.ordinal}\t${row.line}\t${toCopyText(row.file)}\t${toText(reference)}\t${row.type}\t${toText(sentName)}\t${row.parties}\t${row.riskTier ?? '\\N'}\t${toText(record)}\t\\\\x${row.recordDigest}\t${row.leaves ?? '\\N'}\t${toText(raw)}\n`;
 }
 
 async function insertCustomers(transaction: Queryable, runId: number, rows: readonly StagedCustomer[]): Promise<void> {

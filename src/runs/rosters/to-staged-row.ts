@@ -11,7 +11,8 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string): Sta
   if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
   const { customer, line, file, fields } = row;
   const [own] = customer.parties;
-  const record = toRecord(customer);
+  const sentName = toScreeningRequest(own).name;
+  const record = toRecord(customer, sentName);
   return {
     kind: 'customer',
     ordinal,
@@ -19,7 +20,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string): Sta
     file,
     reference: customer.reference,
     type: own.type,
-    sentName: toScreeningRequest(own).name,
+    sentName,
     parties: customer.parties.length,
     riskTier: customer.riskTier,
     record: withoutNul(record),
@@ -65,9 +66,12 @@ const quote = (text: string): string => (needsEscaping.test(text) ? JSON.stringi
 const quoteOrNull = (text: string | null): string => (text === null ? 'null' : quote(text));
 
 /** The record as JSON; the same record always gives the same text. */
-function toRecord({ riskTier, parties, isActive, endDate, attributes }: Customer): string {
+function toRecord({ riskTier, parties, isActive, endDate, attributes }: Customer, sentName: string): string {
   let record = `{"riskTier":${quoteOrNull(riskTier)},"parties":[`;
-  for (const [index, party] of parties.entries()) record += `${index === 0 ? '' : ','}${toPartyJson(party)}`;
+  for (const party of parties) {
+    record +=
+      party === parties[0] ? toPartyJson(party, sentName) : `,${toPartyJson(party, toScreeningRequest(party).name)}`;
+  }
   record += ']';
   // Only where the roster says so: without them the record is as it was before rosters could.
   if (!isActive) record += ',"isActive":false';
@@ -78,9 +82,7 @@ function toRecord({ riskTier, parties, isActive, endDate, attributes }: Customer
   return `${record}}`;
 }
 
-function toPartyJson(party: Party): string {
-  const { role, type, name, birthDate, countries } = party;
-  const sent = toScreeningRequest(party).name;
+function toPartyJson({ role, type, name, birthDate, countries }: Party, sent: string): string {
   const quoted = quote(name);
   return `{"role":"${role}","type":"${type}","name":${quoted},"birthDate":${quoteOrNull(birthDate)},"countries":${toList(countries)},"sentName":${sent === name ? quoted : quote(sent)}}`;
 }

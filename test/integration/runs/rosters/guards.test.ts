@@ -29,7 +29,12 @@ describeOnEachDatabase('guards of a roster', (open) => {
     expect(await held(rowsOf(96))).toEqual(['shrink_night', 'shrink_30_days']);
     expect(await held([...rowsOf(100), ...rowsOf(6)])).toEqual(['duplicates']);
     expect(await held(rowsOf(151))).toEqual(['growth']);
-    expect(await held(rowsOf(100).map((row) => `${row},DK`), { header: `${header},land` })).toEqual(['columns']);
+    expect(
+      await held(
+        rowsOf(100).map((row) => `${row},DK`),
+        { header: `${header},land` },
+      ),
+    ).toEqual(['columns']);
     await expect(play(bad(3))).rejects.toMatchObject({ code: 'roster_without_customers' });
     expect([await readParties(database), await readChanges(database)]).toEqual(before);
     await expect(play(rowsOf(96))).rejects.toThrow(
