@@ -1,10 +1,11 @@
 import { z } from 'zod';
-import { StoreError } from '../errors.js';
 import { changedFieldsSql } from './changed-fields.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { isLeavingSql, isReturningSql, type PlainCounts, type SnapshotCounts } from './roster-figures.js';
+import type { PlainCounts, SnapshotCounts } from './roster-figures.js';
 import { clearStaging, fieldSeparator } from './roster-staging.js';
+import { saveParties } from './save-parties.js';
+import { saveStanding } from './save-standing.js';
 import { plainSql, takeRoom } from './settle-staging.js';
 
 /** Whose snapshot it is and where it came from. */
@@ -188,114 +189,5 @@ async function saveVersions(transaction: Queryable, origin: ImportOrigin, import
      where step.run_id = $1 and step.kind = 'changed'
      order by 1`,
     [origin.runId, importId],
-  );
-}
-
-/** Who is absent, leaves or is back; whoever is as before is not touched. */
-async function saveStanding(transaction: Queryable, origin: ImportOrigin, importId: number): Promise<void> {
-  const { runId, importedAt, leaveAfterDays, isFirst, lastCustomerId } = origin;
-  const values = [runId, importedAt, leaveAfterDays, importId];
-  await transaction.execute(
-    `insert into roster_standing (import_id, customer_id, kind, because)
-     select $4, step.customer_id, standing.kind, standing.because
-     from roster_step step
-     join customer on customer.customer_id = step.customer_id
-     cross join lateral (
-       select 'absent' as kind, null as because
-       where not step.is_shown and customer.left_at is null and customer.absent_since is null
-       union all
-       select 'left', case when step.is_shown then step.leaves else 'absent' end
-       where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
-       union all
-       select 'returned', customer.left_because where ${isReturningSql}
-     ) standing
-     where step.run_id = $1`,
-    values,
-  );
-  if (isFirst) {
-    await transaction.execute(
-      `insert into roster_standing (import_id, customer_id, kind, because)
-       select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
-      [runId, importId, lastCustomerId],
-    );
-  }
-  await transaction.execute(
-    `update customer set
-       left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
-       left_because = case
-         when ${isLeavingSql} then case when step.is_shown then step.leaves else 'absent' end
-         when ${isReturningSql} then null
-         else customer.left_because
-       end,
-       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
-     from roster_step step
-     where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
-       and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
-    [runId, importedAt, leaveAfterDays],
-  );
-}
-
-async function saveParties(transaction: Queryable, origin: ImportOrigin, plain: PlainCounts): Promise<void> {
-  const { runId, organisationId, isFirst, lastCustomerId } = origin;
-  const joinRequest = (type: string, name: string): string =>
-    `join screening_request request on request.organisation_id = $2 and request.type = ${type} and request.name = ${name}`;
-  const values = [runId, organisationId, lastCustomerId];
-  if (isFirst) {
-    const saved = await transaction.execute(
-      `insert into party (customer_id, ordinal, request_id, is_current)
-       select $3::bigint + ordinal, 0, request.request_id, true
-       from roster_staging staged ${joinRequest('staged.type', 'staged.sent_name')}
-       where ${plainSql}`,
-      values,
-    );
-    requireAll(saved, plain.customers);
-  }
-  if (plain.several > 0) {
-    await transaction.execute(
-      `insert into party (customer_id, ordinal, request_id, is_current)
-       select $3::bigint + staged.ordinal, party.place - 1, request.request_id, true
-       from (select ordinal, record from roster_staging where ${plainSql} and parties > 1 offset 0) staged
-       cross join jsonb_array_elements(staged.record -> 'parties') with ordinality as party (facts, place)
-       ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
-       where party.place > 1`,
-      values,
-    );
-  }
-  const seatsSql = `
-    from roster_step step
-    cross join jsonb_array_elements(step.record -> 'parties') with ordinality as party (facts, place)`;
-  const expected = await transaction.query(
-    z.object({ parties: z.number() }),
-    `select count(*)::integer as parties ${seatsSql} where step.run_id = $1 and party.facts <> 'null'`,
-    [runId],
-  );
-  const { parties } = firstRow(expected, 'roster_step');
-  if (parties === 0) return;
-  const saved = await transaction.execute(
-    `insert into party (customer_id, ordinal, request_id, is_current)
-     select step.customer_id, party.place - 1, request.request_id, true
-     ${seatsSql}
-     ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
-     where step.run_id = $1 and party.facts <> 'null'
-     order by step.customer_id, party.place
-     on conflict (customer_id, ordinal) do update set request_id = excluded.request_id, is_current = true`,
-    [runId, organisationId],
-  );
-  requireAll(saved, parties);
-  await transaction.execute(
-    `update party set is_current = false
-     from roster_step step
-     where step.run_id = $1 and step.kind = 'changed' and party.customer_id = step.customer_id and party.is_current
-       and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'`,
-    [runId],
-  );
-}
-
-/** Nobody whom the roster names may be left without a search. */
-function requireAll(saved: number, expected: number): void {
-  if (saved === expected) return;
-  throw new StoreError(
-    'roster_not_whole',
-    `${saved} of ${expected} parties of the roster could be stored, so nothing of it was; please report this`,
   );
 }
