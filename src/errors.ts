@@ -37,6 +37,27 @@ export class ConfigError extends NightscreenError {
 /** A roster that cannot be read or must not be used: missing file, missing column, empty, query refused. */
 export class RosterError extends NightscreenError {}
 
+/** One reason for which a roster is held: which guard, and what it found, in words that give both figures. */
+export interface HeldBy {
+  guard: string;
+  message: string;
+}
+
+/** A roster that guards hold before anything of it counts; nothing has changed, and nobody counts as having left. */
+export class RosterHeldError extends RosterError {
+  readonly heldBy: readonly HeldBy[];
+
+  constructor(source: string, heldBy: readonly HeldBy[], context: ErrorContext = {}) {
+    const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
+    super(
+      'roster_held',
+      `${source} is held: ${reasons}. Nothing was changed. Mend the source, or take it as it is with --accept-roster.`,
+      context,
+    );
+    this.heldBy = heldBy;
+  }
+}
+
 /** The database refused, is unreachable, or holds something that breaks our contract. */
 export class StoreError extends NightscreenError {}
 

@@ -13,6 +13,8 @@ interface Reading<Row> {
   digest(): string;
   /** How the lines read so far add up. */
   tally(): LineTally;
+  /** How far the reading has come, where the size of the source is known. */
+  progress?(): { doneBytes: number; totalBytes: number } | null;
   /** Gives up a reading that is not read to its end; harmless at any time. */
   close(): Promise<void>;
 }

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { columnsSchema, partyColumnsSchema } from './column-settings.js';
 import { csvEncodings } from './csv/encodings.js';
 import { durationSchema, toDurationMs } from './duration.js';
+import { guardsSchema } from './guards/settings.js';
 
 const maxTimeoutMs = 24 * 3_600_000;
 
@@ -80,6 +81,7 @@ export const rosterSettingsSchema = z
     postgres: postgresSchema.optional(),
     columns: columnsSchema.default({}),
     parties: z.array(partySettingsSchema).default([]),
+    guards: guardsSchema.optional(),
   })
   .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), oneSource);
 

@@ -8,8 +8,16 @@ import type { RunSummary } from './session/run-summary.js';
 import { runSweep } from './sweep-run.js';
 import type { Workplace } from './workplace.js';
 
-/** Goes on with a run that stopped early, at the next customer; throws ConfigError when it has nothing left to do. */
-export async function resumeRun(workplace: Workplace, runId: string, signal: AbortSignal): Promise<RunSummary> {
+/**
+ * Goes on with a run that stopped early, at the next customer. Throws ConfigError when it has nothing left to do, RosterHeldError when its
+ * roster was edited since and that is not accepted.
+ */
+export async function resumeRun(
+  workplace: Workplace,
+  runId: string,
+  signal: AbortSignal,
+  options: { acceptRoster?: boolean | undefined } = {},
+): Promise<RunSummary> {
   const run = await findRun(workplace.database, runId);
   const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);
   if (run.state !== 'stopped' && run.state !== 'running') {
@@ -40,6 +48,7 @@ export async function resumeRun(workplace: Workplace, runId: string, signal: Abo
       importFirst: run.stage === 'started',
       writeReport: true,
       resumeOnly: run.runId,
+      acceptRoster: options.acceptRoster,
     },
     signal,
   );

@@ -25,6 +25,8 @@ export type RunEvent =
       total: number | null;
       calls?: number;
       found?: Found;
+      /** Of an import: how fast it reads rows and, where the size of the source is known, how much is read and how long the rest takes. */
+      reading?: { perSecond: number; doneBytes: number | null; totalBytes: number | null; leftMs: number | null };
     }
   /** A transaction has taken longer than two seconds, or all such have come to their end. */
   | { kind: 'database_wait'; isWaiting: boolean }

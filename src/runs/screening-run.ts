@@ -43,6 +43,8 @@ export interface ScreeningOptions {
   becauseOf?: PublishedList | undefined;
   /** Goes on with the run of this number or with none. */
   resumeOnly?: number | undefined;
+  /** Takes the roster although guards would hold it. */
+  acceptRoster?: boolean | undefined;
 }
 
 /**
@@ -67,7 +69,7 @@ export async function runScreening(
         withRun(workplace, held, toRequest(workplace, options, scope, standing), async (session) => {
           outage.nameRun(session.runId);
           if (options.importFirst && session.run.stage === 'started') {
-            await importRoster(session, options.roster, scope.rosterId);
+            await importRoster(session, options.roster, scope.rosterId, { acceptRoster: options.acceptRoster });
           }
           const part = { standing, rosterId: scope.rosterId, outage, ...options };
           return finishScreening(session, await haltedOr(planAndScreen(session, client, part)));
@@ -133,6 +135,7 @@ function toRequest(
     keyFingerprint: workplace.client().keyFingerprint,
     roster: options.importFirst || isResumedFrom(options) ? options.roster : null,
     isNamed: resumeOnly !== undefined,
+    acceptRoster: options.acceptRoster ?? false,
   };
   const { organisation, rosterId, roster } = scope;
   const findOurs = async (open: RunSession['run']) => {

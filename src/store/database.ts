@@ -16,6 +16,11 @@ export interface Queryable {
 export interface Transaction extends Queryable {
   /** Runs several statements without parameters. */
   runScript(sql: string): Promise<void>;
+  /**
+   * Runs `copy ... from stdin` with rows in the text format; absent where the database is not spoken to over a wire. Until it has ended no
+   * other statement may be sent. Gives the number of rows; throws DatabaseError when the database refuses.
+   */
+  copyIn?(sql: string, rows: readonly Buffer[]): Promise<number>;
 }
 
 /** One database behind either driver; both give the same JavaScript types for the same SQL. */

@@ -10,10 +10,7 @@ export function inScopeSql(
   const rosterId = bind(input.rosterId, 'bigint');
   return `
   customer.roster_id = ${rosterId} and (
-    customer.absent_since is null
-    or customer.absent_since > (
-      select max(imported_at) from roster_import where roster_import.roster_id = ${rosterId}
-    ) - ${bind(input.leaveAfterDays, 'float8')} * interval '1 day'
+    customer.left_at is null
     or exists (
       select from party own
       join party_state hit on hit.party_id = own.party_id and hit.account_id = ${bind(input.accountId, 'bigint')} and hit.state = 'open_hit'

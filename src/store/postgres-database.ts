@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { z } from 'zod';
 import { columnParser } from './column-types.js';
+import { copyIn } from './copy-in.js';
 import type { Database, Transaction } from './database.js';
 import { toDatabaseError } from './database-errors.js';
 import { toParameters } from './parameters.js';
@@ -149,6 +150,7 @@ function toTransaction(client: pg.ClientBase, state: TransactionState): Transact
       return result.rowCount ?? 0;
     },
     runScript: (sql) => state.run(() => runScript(client, sql)),
+    copyIn: (sql, rows) => state.run(() => copyIn(client, sql, rows).catch(rethrow)),
   };
 }
 

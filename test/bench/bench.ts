@@ -1,4 +1,4 @@
-/** What a bench found: `ratio` is what is measured over what it is measured by, and `goal` the least that is good enough. */
+/** What a bench found: `ratio` is what is measured over what it is measured by, and `goal` the least that is good enough, or the most where the bench says so. */
 export interface BenchResult {
   bench: string;
   ratio: number;

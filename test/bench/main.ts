@@ -1,5 +1,6 @@
 import type { Bench } from './bench.js';
 import { benchClient } from './client.js';
+import { benchImport } from './import.js';
 import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
 import { benchPaceRun } from './pace-run.js';
@@ -14,6 +15,7 @@ const benchWholePace: Bench = async (tell) => {
 
 const benches: Readonly<Record<string, Bench>> = {
   client: benchClient,
+  import: benchImport,
   memory: benchMemory,
   pace: benchWholePace,
   'pace-run': benchPaceRun,

@@ -9,7 +9,7 @@ export interface StatementPoint {
 
 /** The points of a run that are met in the database, in the order of the flow. */
 export const statementPoints = {
-  in_import: { mark: /insert into roster_staging /, moment: 'before_commit' },
+  in_import: { mark: /(?:insert into|copy) roster_staging /, moment: 'before_commit' },
   in_merge: { mark: /insert into roster_import /, moment: 'before_commit' },
   after_import: { mark: /insert into roster_import /, moment: 'after_commit' },
   in_planning: { mark: /insert into screening \(/, moment: 'before_commit' },

@@ -28,6 +28,16 @@ const watchStatements = <T extends Queryable>(target: T, note: (sql: string) => 
   },
 });
 
+const watchTransaction = (target: Transaction, note: (sql: string) => void): Partial<Transaction> => ({
+  ...watchStatements(target, note),
+  ...(target.copyIn && {
+    copyIn: (sql, rows) => {
+      note(tidy(sql));
+      return target.copyIn?.(sql, rows) ?? Promise.resolve(0);
+    },
+  }),
+});
+
 /** A database that does the same and tells `watch` before statements and around commits. */
 export function watchDatabase(database: Database, watch: Watcher): Database {
   const transaction: Database['transaction'] = async (work) => {
@@ -35,7 +45,7 @@ export function watchDatabase(database: Database, watch: Watcher): Database {
     const result = await database.transaction(async (inner: Transaction) => {
       const watched = override<Transaction>(
         inner,
-        watchStatements(inner, (sql) => {
+        watchTransaction(inner, (sql) => {
           statements.push(sql);
           watch('before_statement', [sql]);
         }),

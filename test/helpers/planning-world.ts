@@ -73,8 +73,8 @@ export async function fillPlanningWorld(
     "screenedAt" timestamptz, "failedRun" bigint)`;
   const json = JSON.stringify(rows);
   for (const statement of [
-    `insert into customer (roster_id, reference, version, record_digest, first_import_id, last_import_id)
-     select 1, 'C-' || id, version, 'd', 1, 1 from ${input} order by id`,
+    `insert into customer (roster_id, reference, version, record_digest, first_import_id)
+     select 1, 'C-' || id, version, 'd', 1 from ${input} order by id`,
     `insert into customer_version (customer_id, version, import_id, risk_tier, record)
      select id, version, 1, "riskTier", record from ${input}
      union all select id, 1, 1, before ->> 'riskTier', before from ${input} where before is not null`,

@@ -1,95 +1,113 @@
-import { createHash } from 'node:crypto';
-import { RosterError } from '../../errors.js';
-import type { Customer, RosterRow } from '../../roster/customer.js';
-import { readRoster } from '../../roster/read-roster.js';
-import { toScreeningRequest } from '../../roster/screening-request.js';
+import { RosterError, RosterHeldError } from '../../errors.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import { countStaged, type ImportCounts, mergeStaged } from '../../store/merge-roster.js';
-import { clearStaging, type StagedRecord, type StagedRow, stageRows } from '../../store/roster-staging.js';
+import { mergeSnapshot, takeCustomerIds } from '../../store/merge-roster.js';
+import type { SnapshotCounts } from '../../store/roster-figures.js';
+import { clearStaging } from '../../store/roster-staging.js';
 import { setRunStage } from '../../store/runs.js';
+import { saveRequests } from '../../store/save-requests.js';
 import type { RunSession } from '../session/run-session.js';
+import { type SettledSnapshot, settleSnapshot } from './settle-snapshot.js';
+import { stageRoster } from './stage-roster.js';
+
+/** How a roster is taken. */
+export interface ImportOptions {
+  /** Adds and changes only: nobody counts as absent. */
+  isDelta?: boolean | undefined;
+  /** Takes the roster although guards would hold it; which ones is noted with the import. */
+  acceptRoster?: boolean | undefined;
+}
 
 /**
- * Stage: reads the roster, stages its rows in chunks, and turns them into the snapshot in one transaction, so that a broken-off
- * import leaves the old snapshot whole. Throws RosterError, with nothing changed, when no row is acceptable.
+ * Stage: reads the roster, stages its rows in chunks, judges them, and turns them into the snapshot in one transaction, so that a broken-off
+ * import leaves the old snapshot whole. Throws RosterHeldError when guards hold it and RosterError when it cannot be read, with nothing
+ * changed.
  */
 export async function importRoster(
   session: RunSession,
   roster: RosterSettings,
   rosterId: number,
-): Promise<ImportCounts> {
-  const { workplace, runId, run } = session;
+  options: ImportOptions = {},
+): Promise<SnapshotCounts> {
+  const { workplace, runId, run, signal } = session;
+  const { clock, settings } = workplace;
   workplace.tell({ kind: 'stage_started', runId, stage: 'import' });
-  const reading = await readRoster(roster, workplace.secret);
-  try {
-    await session.write((transaction) => clearStaging(transaction, run.runId));
-    let ordinal = 0;
-    for await (const rows of reading.rows) {
-      session.signal.throwIfAborted();
-      const staged = rows.map((row, index) => toStagedRow(row, ordinal + index + 1));
-      await session.write((transaction) => stageRows(transaction, run.runId, staged));
-      ordinal += rows.length;
-      workplace.tell({ kind: 'progress', runId, stage: 'import', done: ordinal, total: null });
-    }
-    const origin = {
-      runId: run.runId,
-      rosterId,
-      organisationId: session.organisation.organisationId,
-      source: reading.source,
-      sourceDigest: reading.digest(),
-      importedAt: workplace.clock.now(),
-    };
-    const counts = await session.write(async (transaction) => {
-      const staged = await countStaged(transaction, run.runId);
-      if (staged.customers === 0) throw refuseEmpty(reading.source, staged.rows, staged.rejected);
-      const merged = await mergeStaged(transaction, origin, staged);
+  await session.write((transaction) => clearStaging(transaction, run.runId));
+  const source = await stageRoster(roster, {
+    ...session,
+    runId: run.runId,
+    clock,
+    secret: workplace.secret,
+    tell: (progress) => workplace.tell({ kind: 'progress', runId, stage: 'import', ...progress }),
+  });
+  signal.throwIfAborted();
+  const rule = { importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays };
+  const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
+  const settled = await session.write((transaction) => settleSnapshot(transaction, staged, roster, source, rule));
+  signal.throwIfAborted();
+  await holdOrPass(session, source.source, settled, options);
+  const lastCustomerId = await session.write((transaction) => takeCustomerIds(transaction, 2 * source.ordinals + 1));
+  const { organisationId } = session.organisation;
+  const origin = {
+    ...staged,
+    ...source,
+    ...rule,
+    organisationId,
+    isFirst: settled.isFirst,
+    overriddenGuards: settled.heldBy.map(({ guard }) => guard),
+    lastCustomerId,
+  };
+  await besideRequests(session, origin, async (requests) => {
+    await session.write(async (transaction) => {
+      await mergeSnapshot(transaction, origin, settled, requests);
       await setRunStage(transaction, run.runId, 'imported');
-      return merged;
     });
-    const { importId: _, ...told } = counts;
-    workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: told });
-    return counts;
-  } finally {
-    await reading.close();
-  }
+  });
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...settled.counts } });
+  return settled.counts;
 }
 
-function refuseEmpty(source: string, rows: number, rejected: number): RosterError {
+/** On a server two connections work at once; the embedded database has only one. */
+async function besideRequests(
+  session: RunSession,
+  origin: Parameters<typeof saveRequests>[1],
+  merge: (requests: Promise<void>) => Promise<void>,
+): Promise<void> {
+  const requests = saveRequests(session.write, origin);
+  if (session.workplace.database.dialect === 'embedded') {
+    await requests;
+    await merge(Promise.resolve());
+    return;
+  }
+  // The merge waits for it and throws what it throws; whichever fails first, the other has ended before this does.
+  const merging = merge(requests);
+  await Promise.allSettled([requests, merging]);
+  await merging;
+}
+
+async function holdOrPass(
+  session: RunSession,
+  source: string,
+  { heldBy, counts }: SettledSnapshot,
+  { acceptRoster = false }: ImportOptions,
+): Promise<void> {
+  if (heldBy.length === 0) return;
+  if (acceptRoster) {
+    const { workplace, runId } = session;
+    const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
+    const message = `${source} is taken although guards would hold it: ${reasons}`;
+    workplace.tell({ kind: 'warning', runId, code: 'roster_accepted', message });
+    return;
+  }
+  await session.write((transaction) => clearStaging(transaction, session.run.runId));
+  // Nothing to accept: without any customer there is nothing that could be right about it.
+  if (counts.customers === 0 && counts.rows > 0) throw refuseEmpty(source, counts);
+  throw new RosterHeldError(source, heldBy);
+}
+
+function refuseEmpty(source: string, { rows, rejected }: SnapshotCounts): RosterError {
   return new RosterError(
     'roster_without_customers',
     `${source}: none of its ${rows} rows is acceptable (${rejected} rejected), so the roster stays as it was. ` +
       'Check the column mapping and the file.',
   );
-}
-
-function toStagedRow(row: RosterRow, ordinal: number): StagedRow {
-  if (row.kind === 'rejected') {
-    const { line, reference, reason, column, fields } = row.rejected;
-    return { kind: 'rejected', ordinal, line, reference, reason, column, fields };
-  }
-  const record = toRecord(row.customer);
-  const recordDigest = createHash('sha256').update(JSON.stringify(record)).digest('hex');
-  return {
-    kind: 'customer',
-    ordinal,
-    line: row.line,
-    reference: row.customer.reference,
-    record,
-    recordDigest,
-    fields: null,
-  };
-}
-
-function toRecord(customer: Customer): StagedRecord {
-  return {
-    riskTier: customer.riskTier,
-    parties: customer.parties.map((party) => ({
-      role: party.role,
-      type: party.type,
-      name: party.name,
-      birthDate: party.birthDate,
-      countries: party.countries.toSorted(),
-      sentName: toScreeningRequest(party).name,
-    })),
-  };
 }

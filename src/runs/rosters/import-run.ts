@@ -4,21 +4,22 @@ import { closeRun } from '../../store/runs.js';
 import { type RunSession, withLease, withRun } from '../session/run-session.js';
 import { type RunSummary, toRunSummary } from '../session/run-summary.js';
 import type { Workplace } from '../workplace.js';
-import { importRoster } from './import-roster.js';
+import { type ImportOptions, importRoster } from './import-roster.js';
 import { openRosterScope } from './roster-scope.js';
 
-/** Imports a roster and nothing else; throws RosterError, with the former snapshot untouched, when it cannot be used. */
+/** Imports a roster, or a part of one, and nothing else; throws RosterError, with the former snapshot untouched, when it cannot be used. */
 export async function runImport(
   workplace: Workplace,
   roster: RosterSettings,
   signal: AbortSignal,
+  options: ImportOptions = {},
 ): Promise<RunSummary> {
   const scope = await openRosterScope(workplace, roster.name);
   // Nothing is asked of the service; the mode is that of whoever screens the roster next.
   const mode = workplace.settings.service.mode ?? 'test';
   const request = { ...scope, kind: 'import', mode, selection: null } as const;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
-    await importRoster(session, roster, scope.rosterId);
+    await importRoster(session, roster, scope.rosterId, options);
     const { run, runId } = session;
     const sums = await session.write(async (transaction) => {
       const sums = await computeRunSums(transaction, run.runId);

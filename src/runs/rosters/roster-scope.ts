@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors.js';
-import { hasImport } from '../../store/merge-roster.js';
 import { ensureRoster, type Organisation } from '../../store/organisations.js';
+import { hasImport } from '../../store/roster-imports.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 

@@ -1,6 +1,7 @@
-import { readRoster } from '../../roster/read-roster.js';
+import { readParties, readRoster } from '../../roster/read-roster.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import { readImportOrigin } from '../../store/merge-roster.js';
+import { readImportOrigin } from '../../store/roster-imports.js';
+import { joinDigests } from '../rosters/join-digests.js';
 import type { Workplace } from '../workplace.js';
 
 /**
@@ -21,7 +22,7 @@ export async function describeRosterChange(
       now.rows += rows.length;
       now.rejected += rows.filter((row) => row.kind === 'rejected').length;
     }
-    const digest = reading.digest();
+    const digest = joinDigests([reading.digest(), ...(await digestParties(roster, secret))]);
     const { source } = imported;
     if (source === reading.source && imported.digest === digest) return null;
     const from = source === reading.source ? '' : `read from ${source} then and from ${reading.source} now, `;
@@ -32,3 +33,17 @@ export async function describeRosterChange(
 }
 
 const shorten = (digest: string): string => digest.slice(0, 12);
+
+async function digestParties(roster: RosterSettings, secret: Workplace['secret']): Promise<readonly string[]> {
+  const digests: string[] = [];
+  for (const settings of roster.parties ?? []) {
+    const reading = await readParties(settings, secret);
+    try {
+      for await (const _ of reading.rows);
+      digests.push(reading.digest());
+    } finally {
+      await reading.close();
+    }
+  }
+  return digests;
+}

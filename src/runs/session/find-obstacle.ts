@@ -1,8 +1,9 @@
-import { RosterError } from '../../errors.js';
+import { RosterError, RosterHeldError } from '../../errors.js';
 import type { RunKind } from '../../reports/run-facts.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { readLastActivity } from '../../store/find-runs.js';
 import { type Account, readAccountName } from '../../store/organisations.js';
+import { toRunId } from '../../store/run-id.js';
 import { readRunKeys } from '../../store/run-keys.js';
 import type { RunRow } from '../../store/run-row.js';
 import { hasBegun, type PlanSelection } from '../../store/screening-plan.js';
@@ -24,6 +25,8 @@ export interface Intention {
   roster: RosterSettings | null;
   /** Somebody named the run to go on with: neither its age nor the roster of today matters. */
   isNamed: boolean;
+  /** A run that somebody named goes on with the roster as it was imported although it has been edited since. */
+  acceptRoster: boolean;
 }
 
 /** Whether an open run may be gone on with. */
@@ -36,7 +39,7 @@ export interface Comparison {
 
 /**
  * Compares an open run with what is wanted now and names what differs, with old and new value. Throws RosterError when the roster cannot
- * be read.
+ * be read, and RosterHeldError when the roster of a run that somebody named was edited since and they have not accepted that.
  */
 export async function findObstacle(workplace: Workplace, open: RunRow, intention: Intention): Promise<Comparison> {
   const changed = open.settings ? nameChangedSettings(open.settings, toStoredSettings(workplace.settings)) : [];
@@ -47,11 +50,15 @@ export async function findObstacle(workplace: Workplace, open: RunRow, intention
     (await findAge(workplace, open, intention));
   if (obstacle !== null) return { obstacle, differences: [] };
   const rosterChange = open.stage === 'started' ? null : await findOtherRoster(workplace, open, intention);
-  if (rosterChange !== null && !intention.isNamed) return { obstacle: rosterChange, differences: [] };
+  if (rosterChange !== null && !intention.isNamed) return { obstacle: rosterChange.words, differences: [] };
+  if (rosterChange?.isEdited && !intention.acceptRoster) {
+    const message = `${rosterChange.words}; with --accept-roster ${toRunId(open)} goes on with the roster as it was imported`;
+    throw new RosterHeldError(`roster ${intention.roster?.name ?? ''}`, [{ guard: 'edited', message }]);
+  }
   const differences = [
     ...changed.map(({ words }) => words),
     ...(await findOtherKey(workplace, open, intention)),
-    ...(rosterChange === null ? [] : [`${rosterChange}; it goes on with the roster as it was imported`]),
+    ...(rosterChange === null ? [] : [`${rosterChange.words}; it goes on with the roster as it was imported`]),
   ];
   return { obstacle: null, differences };
 }
@@ -90,12 +97,15 @@ async function findOtherRoster(
   workplace: Workplace,
   open: RunRow,
   { roster, isNamed }: Intention,
-): Promise<string | null> {
+): Promise<{ words: string; isEdited: boolean } | null> {
   if (roster === null) return null;
   try {
-    return await describeRosterChange(workplace, open.runId, roster);
+    const words = await describeRosterChange(workplace, open.runId, roster);
+    return words === null ? null : { words, isEdited: true };
   } catch (error) {
-    if (isNamed && error instanceof RosterError) return `the roster cannot be read now (${error.message})`;
+    if (isNamed && error instanceof RosterError) {
+      return { words: `the roster cannot be read now (${error.message})`, isEdited: false };
+    }
     throw error;
   }
 }

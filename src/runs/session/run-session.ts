@@ -3,7 +3,7 @@ import { countNoun } from '../../reports/format-count.js';
 import type { HaltCode, RunKind } from '../../reports/run-facts.js';
 import { hasAskedCanaries } from '../../store/canary-outcomes.js';
 import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable, Transaction } from '../../store/database.js';
 import { findOpenRun } from '../../store/find-runs.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
 import { readListComparison } from '../../store/list-comparisons.js';
@@ -34,7 +34,7 @@ export interface RunSession extends HeldLease {
   /** The roster's name; null for a sweep. */
   roster: string | null;
   /** A transaction of this run; throws LeaseLostError, with nothing written, when another process has taken the run over. */
-  write<T>(work: (transaction: Queryable) => Promise<T>): Promise<T>;
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
 }
 
 /** What is to be run. */

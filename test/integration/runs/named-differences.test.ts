@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { RosterHeldError } from '../../../src/errors.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -52,11 +53,19 @@ it('a changed roster is named with both figures, and the next start plans anew',
   );
 });
 
-it('a changed roster is named when a run is resumed by its name, which goes on with what it imported', async () => {
-  const { work, roster, runId } = await openStopped();
+it('a run whose roster was edited is held when it is resumed by its name, and goes on with what it imported once that is accepted', async () => {
+  const { work, roster, runId, sandbox } = await openStopped();
   await writeFile(fileOf(roster), toCsv(people.slice(0, 4)));
   const workplace = await work();
-  expect(await resumeRun(workplace, runId, signal)).toMatchObject({
+  const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
+  const refusal = await resumeRun(workplace, runId, signal).catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(RosterHeldError);
+  expect(refusal).toMatchObject({
+    code: 'roster_held',
+    message: expect.stringMatching(/rows 6 then and 4 now.*guard edited/),
+  });
+  expect(sandbox.ledger().filter(({ path }) => path === '/aml/search')).toHaveLength(calls);
+  expect(await resumeRun(workplace, runId, signal, { acceptRoster: true })).toMatchObject({
     runId,
     state: 'complete',
     counts: { screened: 6 },

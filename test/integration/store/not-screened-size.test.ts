@@ -22,8 +22,8 @@ const fillSql = `
     values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
   insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
   insert into screening_request (organisation_id, type, name) select 1, 'person', 'Name ' || n from generate_series(1, ${customers}) n;
-  insert into customer (roster_id, reference, version, record_digest, first_import_id, last_import_id)
-    select 1, 'C-' || n, 1, 'd', 1, 1 from generate_series(1, ${customers}) n;
+  insert into customer (roster_id, reference, version, record_digest, first_import_id)
+    select 1, 'C-' || n, 1, 'd', 1 from generate_series(1, ${customers}) n;
   insert into customer_version (customer_id, version, import_id, risk_tier, record)
     select n, 1, 1, null, jsonb_build_object('reference', 'C-' || n, 'riskTier', null, 'parties', jsonb_build_array(jsonb_build_object(
       'role', 'customer', 'type', 'person', 'name', 'Name ' || n, 'birthDate', null, 'countries', '[]'::jsonb)))

@@ -47,8 +47,8 @@ async function measureNight(database: Database): Promise<void> {
       insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
         values (1, 1, 's', 'd', now(), ${customers}, ${customers}, 0, 0, 0);
       insert into screening_request (organisation_id, type, name) select 1, 'person', 'Name ' || n from generate_series(1, ${customers}) n;
-      insert into customer (roster_id, reference, version, record_digest, first_import_id, last_import_id)
-        select 1, 'C-' || n, 1, 'd', 1, 1 from generate_series(1, ${customers}) n;
+      insert into customer (roster_id, reference, version, record_digest, first_import_id)
+        select 1, 'C-' || n, 1, 'd', 1 from generate_series(1, ${customers}) n;
       insert into customer_version (customer_id, version, import_id, record)
         select n, 1, 1, '{"parties": []}' from generate_series(1, ${customers}) n;
       insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;

@@ -1,0 +1,75 @@
+import { randomInt } from 'node:crypto';
+import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
+import type { RosterSettings } from '../../roster/settings.js';
+import { ensureOrganisation, ensureRoster } from '../../store/organisations.js';
+import type { SnapshotCounts } from '../../store/roster-figures.js';
+import { countNewRequests, countRejectReasons } from '../../store/staged-sums.js';
+import type { Workplace } from '../workplace.js';
+import { settleSnapshot } from './settle-snapshot.js';
+import { stageRoster } from './stage-roster.js';
+
+/** What an import would come to. */
+export interface ImportPreview {
+  roster: string;
+  source: string;
+  counts: SnapshotCounts;
+  /** How many rows would be rejected, by the reason's code. */
+  rejectedByReason: Readonly<Record<string, number>>;
+  /** How many different searches the new customers would need. */
+  distinctSearches: number;
+  /** The guards that would hold the roster; none where it would be taken. */
+  heldBy: readonly GuardVerdict[];
+}
+
+class RollBack extends Error {}
+
+const largestNumber = 2 ** 40;
+
+/**
+ * Reads, checks and judges a roster as an import does, in a transaction that is always rolled back. Throws RosterError when it cannot be
+ * read.
+ */
+export async function previewImport(
+  workplace: Workplace,
+  roster: RosterSettings,
+  signal: AbortSignal,
+  options: { isDelta?: boolean | undefined } = {},
+): Promise<ImportPreview> {
+  const { database, clock, secret, settings } = workplace;
+  const nothing = new RollBack('a preview changes nothing');
+  let preview: ImportPreview | undefined;
+  try {
+    await database.transaction(async (transaction) => {
+      // A source may keep it waiting for as long as it likes: nobody else waits for this.
+      await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
+      const now = clock.now();
+      const { organisationId } = await ensureOrganisation(transaction, settings.organisation, now);
+      const rosterId = await ensureRoster(transaction, organisationId, roster.name, now);
+      // No run has a number below zero, and no other preview this one.
+      const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
+      const source = await stageRoster(roster, {
+        runId: staged.runId,
+        clock,
+        signal,
+        secret,
+        write: (work) => work(transaction),
+        tell: () => undefined,
+      });
+      const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays };
+      const { counts, isFirst, heldBy } = await settleSnapshot(transaction, staged, roster, source, rule);
+      preview = {
+        roster: roster.name,
+        source: source.source,
+        counts,
+        rejectedByReason: await countRejectReasons(transaction, staged.runId),
+        distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
+        heldBy,
+      };
+      throw nothing;
+    });
+  } catch (error) {
+    if (error !== nothing || preview === undefined) throw error;
+  }
+  if (preview === undefined) throw nothing;
+  return preview;
+}

@@ -1,0 +1,68 @@
+import { type GuardVerdict, judgeSnapshot } from '../../roster/guards/judge-snapshot.js';
+import { guardsSchema } from '../../roster/guards/settings.js';
+import type { RosterSettings } from '../../roster/settings.js';
+import type { Queryable } from '../../store/database.js';
+import { readCases, saveSettledCases } from '../../store/roster-cases.js';
+import {
+  countSnapshot,
+  type LeavingRule,
+  type PlainCounts,
+  readRosterBefore,
+  type SnapshotCounts,
+} from '../../store/roster-figures.js';
+import {
+  collectCases,
+  compareWithKnown,
+  isFirstImport,
+  judgeRows,
+  type StagedImport,
+  takeRoom,
+} from '../../store/settle-staging.js';
+import { settleCase } from './settle-case.js';
+import type { StagedSource } from './stage-roster.js';
+
+/** A staged snapshot of which is known what it would change, and whether guards hold it. */
+export interface SettledSnapshot {
+  counts: SnapshotCounts;
+  plain: PlainCounts;
+  isFirst: boolean;
+  heldBy: readonly GuardVerdict[];
+}
+
+const batchSize = 500;
+
+/** Decides what every staged row stands for and what the snapshot changes, without changing anything of the roster. */
+export async function settleSnapshot(
+  transaction: Queryable,
+  staged: StagedImport,
+  roster: RosterSettings,
+  source: Pick<StagedSource, 'headers'>,
+  rule: LeavingRule,
+): Promise<SettledSnapshot> {
+  const { rosterId, isDelta } = staged;
+  await takeRoom(transaction);
+  await judgeRows(transaction, staged);
+  await collectCases(transaction, staged);
+  const isFirst = await isFirstImport(transaction, rosterId);
+  if (!isFirst) await compareWithKnown(transaction, staged);
+  await settleCases(transaction, staged);
+  const { counts, plain } = await countSnapshot(transaction, { ...staged, isFirst }, rule);
+  const { known, mostIn30Days, headers } = await readRosterBefore(transaction, rosterId, rule.importedAt);
+  const figures = { ...counts, isFirst, isDelta, known, mostIn30Days };
+  const heldBy = judgeSnapshot(
+    { ...figures, headers: source.headers, headersBefore: headers },
+    guardsSchema.parse(roster.guards ?? {}),
+  );
+  return { counts, plain, isFirst, heldBy };
+}
+
+async function settleCases(transaction: Queryable, staged: StagedImport): Promise<void> {
+  let after = '';
+  for (;;) {
+    const cases = await readCases(transaction, staged, after, batchSize);
+    const last = cases.at(-1);
+    if (last === undefined) return;
+    await saveSettledCases(transaction, staged.runId, cases.map(settleCase));
+    after = last.reference;
+  }
+}

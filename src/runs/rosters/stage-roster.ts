@@ -1,0 +1,119 @@
+import type { Clock } from '../../clock.js';
+import { readParties, readRoster } from '../../roster/read-roster.js';
+import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
+import type { RosterSettings } from '../../roster/settings.js';
+import type { Transaction } from '../../store/database.js';
+import { stageParties, stageRows } from '../../store/roster-staging.js';
+import type { StagedCustomer, StagedReject } from '../../store/staged-row.js';
+import type { RunEvent } from '../run-event.js';
+import { joinDigests } from './join-digests.js';
+import { toStagedParty, toStagedRow } from './to-staged-row.js';
+
+/** What a reading of a roster came from. */
+export interface StagedSource {
+  source: string;
+  sourceDigest: string;
+  headers: readonly string[];
+  /** How many places in the source are taken, related parties included. */
+  ordinals: number;
+}
+
+/** Where rows are staged. */
+export interface Stager {
+  runId: number;
+  clock: Clock;
+  signal: AbortSignal;
+  secret: (name: string) => string | undefined;
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Hears how far the reading has come. */
+  tell: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
+}
+
+// As much as a turn of the database takes while the next rows are read.
+const chunkRows = 4_000;
+const dayLength = 10;
+
+/** Reads a roster with its related parties and stages every row in chunks, each while the next is being read. */
+export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
+  const reading = await readRoster(roster, stager.secret);
+  try {
+    const rows = await stageCustomers(reading, stager);
+    const { ordinals, digests } = await stageAllParties(roster, stager, rows);
+    const { source, headers } = reading;
+    return { source, sourceDigest: joinDigests([reading.digest(), ...digests]), headers, ordinals };
+  } finally {
+    await reading.close();
+  }
+}
+
+async function stageCustomers(reading: RosterReading, stager: Stager): Promise<number> {
+  const { runId, clock, signal, write } = stager;
+  const today = clock.now().toISOString().slice(0, dayLength);
+  const tell = tellPace(reading, stager);
+  let ordinal = 0;
+  let chunk: (StagedCustomer | StagedReject)[] = [];
+  let underWay: Promise<void> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    await underWay;
+    tell(ordinal);
+    const rows = chunk;
+    chunk = [];
+    underWay = write((transaction) => stageRows(transaction, runId, rows));
+    // Whoever waits for it next hears of its failure; meanwhile it must not end the process.
+    underWay.catch(() => undefined);
+  };
+  for await (const rows of reading.rows) {
+    signal.throwIfAborted();
+    for (const row of rows) {
+      ordinal += 1;
+      chunk.push(toStagedRow(row, ordinal, today));
+    }
+    if (chunk.length >= chunkRows) await flush();
+  }
+  if (chunk.length > 0) await flush();
+  await underWay;
+  tell(ordinal);
+  return ordinal;
+}
+
+async function stageAllParties(
+  roster: RosterSettings,
+  stager: Stager,
+  rows: number,
+): Promise<{ ordinals: number; digests: readonly string[] }> {
+  const digests: string[] = [];
+  let ordinal = rows;
+  for (const settings of roster.parties ?? []) {
+    const reading: PartyReading = await readParties(settings, stager.secret);
+    try {
+      for await (const batch of reading.rows) {
+        stager.signal.throwIfAborted();
+        const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1, reading.headers));
+        await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
+        ordinal += batch.length;
+      }
+      digests.push(reading.digest());
+    } finally {
+      await reading.close();
+    }
+  }
+  return { ordinals: ordinal, digests };
+}
+
+function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {
+  const startedMs = clock.now().getTime();
+  return (rows) => {
+    const spentMs = Math.max(1, clock.now().getTime() - startedMs);
+    const bytes = reading.progress?.() ?? null;
+    const leftMs =
+      bytes === null || bytes.doneBytes === 0
+        ? null
+        : Math.round((spentMs * Math.max(0, bytes.totalBytes - bytes.doneBytes)) / bytes.doneBytes);
+    const perSecond = Math.round((rows * 1_000) / spentMs);
+    tell({
+      done: rows,
+      total: null,
+      reading: { perSecond, doneBytes: bytes?.doneBytes ?? null, totalBytes: bytes?.totalBytes ?? null, leftMs },
+    });
+  };
+}

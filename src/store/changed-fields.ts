@@ -1,0 +1,26 @@
+const rolesSql = (record: string, roles: string): string =>
+  `jsonb_path_query_array(${record}, '$.parties[*] ? (${roles})')`;
+
+const aliases = '@.role == "alias"';
+const conflicting = '@.role == "conflicting_row"';
+const related = '@.role == "joint_holder" || @.role == "director" || @.role == "beneficial_owner"';
+
+/** SQL for the parts of a customer's record that are not as they were, from two records as jsonb. */
+export function changedFieldsSql(before: string, after: string): string {
+  const own = (key: string) => (record: string) => `${record} #> '{parties,0,${key}}'`;
+  const parts: readonly (readonly [string, (record: string) => string])[] = [
+    ['name', own('name')],
+    ['type', own('type')],
+    ['birth_date', own('birthDate')],
+    ['countries', own('countries')],
+    ['risk_tier', (record) => `${record} -> 'riskTier'`],
+    ['aliases', (record) => rolesSql(record, aliases)],
+    ['related_parties', (record) => rolesSql(record, related)],
+    ['conflicting_rows', (record) => rolesSql(record, conflicting)],
+    ['standing', (record) => `${record} -> 'isActive'`],
+    ['end_date', (record) => `${record} -> 'endDate'`],
+    ['attributes', (record) => `${record} -> 'attributes'`],
+  ];
+  const cases = parts.map(([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`);
+  return `array_remove(array[${cases.join(', ')}], null)`;
+}

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { StoreError } from '../errors.js';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+import type { ImportOrigin } from './merge-roster.js';
+import type { PlainCounts } from './roster-figures.js';
+import { plainSql } from './settle-staging.js';
+
+/** Stores the parties of new and changed customers under what is sent for them; throws StoreError when one would be lost. */
+export async function saveParties(transaction: Queryable, origin: ImportOrigin, plain: PlainCounts): Promise<void> {
+  const { runId, organisationId, isFirst, lastCustomerId } = origin;
+  const joinRequest = (type: string, name: string): string =>
+    `join screening_request request on request.organisation_id = $2 and request.type = ${type} and request.name = ${name}`;
+  const values = [runId, organisationId, lastCustomerId];
+  if (isFirst) {
+    const saved = await transaction.execute(
+      `insert into party (customer_id, ordinal, request_id, is_current)
+       select $3::bigint + ordinal, 0, request.request_id, true
+       from roster_staging staged ${joinRequest('staged.type', 'staged.sent_name')}
+       where ${plainSql}`,
+      values,
+    );
+    requireAll(saved, plain.customers);
+  }
+  if (plain.several > 0) {
+    await transaction.execute(
+      `insert into party (customer_id, ordinal, request_id, is_current)
+       select $3::bigint + staged.ordinal, party.place - 1, request.request_id, true
+       from (select ordinal, record from roster_staging where ${plainSql} and parties > 1 offset 0) staged
+       cross join jsonb_array_elements(staged.record -> 'parties') with ordinality as party (facts, place)
+       ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
+       where party.place > 1`,
+      values,
+    );
+  }
+  const seatsSql = `
+    from roster_step step
+    cross join jsonb_array_elements(step.record -> 'parties') with ordinality as party (facts, place)`;
+  const expected = await transaction.query(
+    z.object({ parties: z.number() }),
+    `select count(*)::integer as parties ${seatsSql} where step.run_id = $1 and party.facts <> 'null'`,
+    [runId],
+  );
+  const { parties } = firstRow(expected, 'roster_step');
+  if (parties === 0) return;
+  const saved = await transaction.execute(
+    `insert into party (customer_id, ordinal, request_id, is_current)
+     select step.customer_id, party.place - 1, request.request_id, true
+     ${seatsSql}
+     ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
+     where step.run_id = $1 and party.facts <> 'null'
+     order by step.customer_id, party.place
+     on conflict (customer_id, ordinal) do update set request_id = excluded.request_id, is_current = true`,
+    [runId, organisationId],
+  );
+  requireAll(saved, parties);
+  await transaction.execute(
+    `update party set is_current = false
+     from roster_step step
+     where step.run_id = $1 and step.kind = 'changed' and party.customer_id = step.customer_id and party.is_current
+       and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'`,
+    [runId],
+  );
+}
+
+/** Nobody whom the roster names may be left without a search. */
+function requireAll(saved: number, expected: number): void {
+  if (saved === expected) return;
+  throw new StoreError(
+    'roster_not_whole',
+    `${saved} of ${expected} parties of the roster could be stored, so nothing of it was; please report this`,
+  );
+}

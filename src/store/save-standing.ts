@@ -1,0 +1,48 @@
+import type { Queryable } from './database.js';
+import type { ImportOrigin } from './merge-roster.js';
+import { isLeavingSql, isReturningSql } from './roster-figures.js';
+import { plainSql } from './settle-staging.js';
+
+/** Who is absent, leaves or is back; whoever is as before is not touched. */
+export async function saveStanding(transaction: Queryable, origin: ImportOrigin, importId: number): Promise<void> {
+  const { runId, importedAt, leaveAfterDays, isFirst, lastCustomerId } = origin;
+  const values = [runId, importedAt, leaveAfterDays, importId];
+  await transaction.execute(
+    `insert into roster_standing (import_id, customer_id, kind, because)
+     select $4, step.customer_id, standing.kind, standing.because
+     from roster_step step
+     join customer on customer.customer_id = step.customer_id
+     cross join lateral (
+       select 'absent' as kind, null as because
+       where not step.is_shown and customer.left_at is null and customer.absent_since is null
+       union all
+       select 'left', case when step.is_shown then step.leaves else 'absent' end
+       where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
+       union all
+       select 'returned', customer.left_because where ${isReturningSql}
+     ) standing
+     where step.run_id = $1`,
+    values,
+  );
+  if (isFirst) {
+    await transaction.execute(
+      `insert into roster_standing (import_id, customer_id, kind, because)
+       select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
+      [runId, importId, lastCustomerId],
+    );
+  }
+  await transaction.execute(
+    `update customer set
+       left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
+       left_because = case
+         when ${isLeavingSql} then case when step.is_shown then step.leaves else 'absent' end
+         when ${isReturningSql} then null
+         else customer.left_because
+       end,
+       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
+     from roster_step step
+     where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
+       and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
+    [runId, importedAt, leaveAfterDays],
+  );
+}

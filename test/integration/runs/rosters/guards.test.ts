@@ -1,0 +1,87 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { RosterHeldError } from '../../../../src/errors.js';
+import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { openRosterNights, readChanges, readParties } from '../../../helpers/roster-nights.js';
+
+const rowsOf = (count: number, from = 1): string[] =>
+  Array.from({ length: count }, (_, index) => `C-${from + index},person,Customer ${from + index}`);
+const bad = (count: number): string[] => Array.from({ length: count }, (_, index) => `X-${index},robot,Customer`);
+const header = 'customer_id,type,name';
+const { signal } = new AbortController();
+
+describeOnEachDatabase('guards of a roster', (open) => {
+  it('hold a snapshot with both figures, change nothing, and are noted with the import where they are overridden', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const guards = { maxRejectedRows: 2, maxMissingCustomers: 2, maxDuplicateRows: 2, growthFromCustomers: 10 };
+    const play = (rows: readonly string[], others = {}) => nights.play({ header, rows, guards, ...others });
+    const held = async (rows: readonly string[], others = {}): Promise<unknown> =>
+      play(rows, others).catch((error: unknown) => {
+        expect(error).toBeInstanceOf(RosterHeldError);
+        return error instanceof RosterHeldError ? error.heldBy.map(({ guard }) => guard) : error;
+      });
+    // Two of hundred are more than half a percent, and let through all the same.
+    await play([...rowsOf(100), ...bad(2)]);
+    const before = [await readParties(database), await readChanges(database)];
+    expect(await held([...rowsOf(100), ...bad(3)])).toEqual(['rejects']);
+    expect(await held(rowsOf(96))).toEqual(['shrink_night', 'shrink_30_days']);
+    expect(await held([...rowsOf(100), ...rowsOf(6)])).toEqual(['duplicates']);
+    expect(await held(rowsOf(151))).toEqual(['growth']);
+    expect(
+      await held(
+        rowsOf(100).map((row) => `${row},DK`),
+        { header: `${header},land` },
+      ),
+    ).toEqual(['columns']);
+    await expect(play(bad(3))).rejects.toMatchObject({ code: 'roster_without_customers' });
+    expect([await readParties(database), await readChanges(database)]).toEqual(before);
+    await expect(play(rowsOf(96))).rejects.toThrow(
+      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %\) \[guard shrink_night\].*--accept-roster/,
+    );
+    await play(rowsOf(96), { acceptRoster: true });
+    const taken = await database.query(
+      z.object({ overridden_guards: z.array(z.string()), absent: z.number() }),
+      'select overridden_guards, absent from roster_import order by import_id desc limit 1',
+    );
+    expect(taken).toEqual([{ overridden_guards: ['shrink_night', 'shrink_30_days'], absent: 4 }]);
+    // What was accepted is not held against the next night.
+    await play(rowsOf(96), { day: 1 });
+    // A part of a roster is not measured by the whole.
+    await play(rowsOf(1), { day: 2, isDelta: true });
+    // Slowly is too much as well.
+    await play(rowsOf(94), { day: 3 });
+    expect(await held(rowsOf(92), { day: 4 })).toEqual(['shrink_30_days']);
+    await nights.close();
+  });
+
+  it('are judged by a preview too, which changes nothing at all', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const preview = async (rows: readonly string[]) => {
+      const { workplace, settings } = await nights.prepare({ header, rows, guards: {} });
+      return previewImport(workplace, settings, signal);
+    };
+    const twins = ['C-1,person,Customer 1', 'C-2,person,Customer 1', 'C-3,entity,Customer 1'];
+    expect(await preview([...twins, ...bad(6)])).toMatchObject({
+      counts: { rows: 9, customers: 3, rejected: 6, joined: 3 },
+      rejectedByReason: { unknown_type: 6 },
+      distinctSearches: 2,
+      heldBy: [{ guard: 'rejects' }],
+    });
+    const count = z.object({ count: z.number() });
+    const tables = ['organisation', 'roster', 'run', 'customer', 'screening_request', 'roster_staging', 'roster_step'];
+    for (const table of tables) {
+      expect(await database.query(count, `select count(*) as count from ${table}`)).toEqual([{ count: 0 }]);
+    }
+    await nights.play({ header, rows: twins });
+    expect(await preview(['C-1,person,Another', ...twins.slice(1, 2), 'C-9,person,Customer 9'])).toMatchObject({
+      counts: { joined: 1, changed: 1, absent: 1, newlyAbsent: 1 },
+      distinctSearches: 1,
+      heldBy: [],
+    });
+    expect(await readParties(database)).toHaveLength(3);
+    await nights.close();
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import { type GuardFigures, judgeSnapshot } from '../../../../src/roster/guards/judge-snapshot.js';
+import { guardsSchema } from '../../../../src/roster/guards/settings.js';
+
+const quiet: GuardFigures = {
+  rows: 100_000,
+  customers: 100_000,
+  rejected: 0,
+  duplicates: 0,
+  partyRows: 0,
+  partyRejected: 0,
+  joined: 0,
+  newlyAbsent: 0,
+  isFirst: false,
+  isDelta: false,
+  known: 100_000,
+  mostIn30Days: 100_000,
+  headers: ['id', 'name'],
+  headersBefore: ['name', 'id'],
+};
+const judge = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
+  judgeSnapshot({ ...quiet, ...figures }, guardsSchema.parse(settings)).map(
+    ({ guard, message }) => `${guard}: ${message}`,
+  );
+
+describe('guards', () => {
+  it('pass a quiet night, whatever the order of the columns', () => {
+    expect(judge({})).toEqual([]);
+  });
+
+  it('hold what is above a share, and pass what reaches it', () => {
+    expect(judge({ rejected: 500 })).toEqual([]);
+    expect(judge({ rejected: 501 })).toEqual(['rejects: 501 of 100000 rows were rejected: 0.501 % (at most 0.5 %)']);
+    expect(judge({ newlyAbsent: 1_000 })).toEqual([]);
+    expect(judge({ newlyAbsent: 1_001 })).toHaveLength(1);
+    expect(judge({ customers: 97_000 })).toEqual([]);
+    expect(judge({ customers: 96_999 })).toEqual([
+      'shrink_30_days: 3001 of 100000 customers of the largest snapshot in 30 days are fewer now: 3 % (at most 3 %)',
+    ]);
+    expect(judge({ joined: 50_001 })).toHaveLength(1);
+    expect(judge({ duplicates: 5_001 })).toHaveLength(1);
+    expect(judge({ partyRows: 1_000, partyRejected: 6 })).toHaveLength(1);
+  });
+
+  it('let a few rows of a small roster through, of which each is a large share', () => {
+    const small = { rows: 20, customers: 15, known: 20, mostIn30Days: 20, newlyAbsent: 5, rejected: 5, joined: 900 };
+    expect(judge(small)).toEqual([]);
+    expect(judge({ ...small, rejected: 6 })).toHaveLength(1);
+    expect(judge({ ...small, rejected: 1 }, { maxRejectedRows: 0 })).toHaveLength(1);
+  });
+
+  it('name every column that is missing or new', () => {
+    expect(judge({ headers: ['id', 'full name'] })).toEqual([
+      'columns: it had 2 columns and has 2; missing: "name"; new: "full name"',
+    ]);
+    expect(judge({ headers: ['id', 'full name'] }, { columns: false })).toEqual([]);
+    expect(judge({ headersBefore: null })).toEqual([]);
+  });
+
+  it('hold a roster without customers with both figures, and measure neither a first snapshot nor a part by the one before', () => {
+    expect(judge({ rows: 0, customers: 0, isFirst: true, known: 0 })).toEqual([
+      'empty: none of its 0 rows is acceptable; the last snapshot showed 0 customers',
+    ]);
+    const strange = { newlyAbsent: 90_000, joined: 90_000, customers: 1_000, headers: ['x'] };
+    expect(judge({ ...strange, isFirst: true })).toEqual([]);
+    expect(judge({ ...strange, isDelta: true })).toEqual([]);
+    expect(judge(strange)).toHaveLength(4);
+  });
+});
