@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { GuardSettings } from '../../src/roster/guards/settings.js';
+import { type GuardSettings, guardsSchema } from '../../src/roster/guards/settings.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { ImportOptions } from '../../src/runs/rosters/import-roster.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
@@ -28,6 +28,8 @@ const everythingPasses: Partial<GuardSettings> = {
   columns: false,
 };
 
+/** Columns that are only read when they are mapped. */
+const optional = { aliases: 'alias', active: 'active', endDate: 'end_date' };
 const dayMs = 86_400_000;
 const defaultHeader = 'customer_id,type,name,birth_date,countries,risk_tier,alias,active,end_date';
 const partyHeader = 'customer_id,role,type,name,birth_date,countries';
@@ -48,7 +50,9 @@ export async function openRosterNights(database: Database, roster = 'people') {
     const { csv } = toFileRoster(roster, partyPath);
     const parties = night.parties && csv ? [{ csv, columns: {} }] : [];
     const guards = night.guards ?? everythingPasses;
-    return { workplace, settings: { ...base, parties, guards: { ...guards } as GuardSettings } };
+    const headers = (night.header ?? defaultHeader).split(',');
+    const columns = Object.fromEntries(Object.entries(optional).filter(([, header]) => headers.includes(header)));
+    return { workplace, settings: { ...base, columns, parties, guards: guardsSchema.parse(guards) } };
   };
   return {
     prepare,
