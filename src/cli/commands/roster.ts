@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { ConfigError } from '../../errors.js';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { presentInspection } from '../present-inspection.js';
@@ -30,14 +29,11 @@ export function addRosterCommand(program: Command, act: Act): void {
     )
     .action((file: string, options: InspectOptions) =>
       act(async ({ folder }) => {
-        if (file === '-') {
-          const message = 'the file is read several times, so it cannot be standard input; save it first';
-          throw new ConfigError([{ where: 'argument file', path: '', message }]);
-        }
         const { inspectFile, toRosterName } = await import('../../roster/inspect/inspect-file.js');
         const { name = toRosterName(file), delimiter, encoding } = options;
         const header = options.header ? undefined : false;
-        return presentInspection(await inspectFile({ path: resolve(folder, file), name, delimiter, encoding, header }));
+        const path = file === '-' ? file : resolve(folder, file);
+        return presentInspection(await inspectFile({ path, name, delimiter, encoding, header }));
       }),
     );
 }

@@ -38,21 +38,6 @@ export async function* readFileChunks(path: string): Chunks {
   }
 }
 
-/** Reads standard input to its end, which is possible once in a process; throws RosterError like `readFileChunks`. */
-export async function* readStandardInput(): Chunks {
-  if (process.stdin.readableEnded || process.stdin.destroyed) {
-    throw new RosterError(
-      'roster_unreadable',
-      'Standard input has been read already. Only one roster can come from it.',
-    );
-  }
-  try {
-    for await (const chunk of process.stdin) yield Buffer.from(chunk);
-  } catch (error) {
-    throw new RosterError('roster_broken_off', `Standard input broke off (${readCode(error)}).`, { cause: error });
-  }
-}
-
 /** A pipe has neither size nor time of its own. */
 function checkUnchanged(path: string, before: BigIntStats, after: BigIntStats, offset: bigint): void {
   if (!before.isFile()) return;

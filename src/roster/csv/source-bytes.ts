@@ -1,5 +1,6 @@
-import { type Chunks, readFileChunks, readStandardInput } from './file-chunks.js';
+import { type Chunks, readFileChunks } from './file-chunks.js';
 import { gunzipChunks, isGzip } from './gunzip-chunks.js';
+import { readStandardInput } from './standard-input.js';
 
 /** What is gathered before anything is decided by it. */
 const firstBytes = 64 * 1024;
