@@ -18,6 +18,7 @@ export async function rescreenRosters(
   workplace: Workplace,
   rosters: readonly RosterSettings[],
   signal: AbortSignal,
+  options: { acceptRoster?: boolean | undefined } = {},
 ): Promise<Night> {
   const { runScreening } = await import('../src/runs/screening-run.js');
   const night: Night = { summaries: [], failures: [] };
@@ -25,7 +26,7 @@ export async function rescreenRosters(
     if (signal.aborted && night.summaries.length > 0) break;
     try {
       const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: true } as const;
-      const summary = await runScreening(workplace, { ...plan, roster }, signal);
+      const summary = await runScreening(workplace, { ...plan, ...options, roster }, signal);
       night.summaries.push(summary);
       if (summary.state === 'stopped') break;
     } catch (error) {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
 import { findNearMiss } from '../config/near-miss.js';
 import { ConfigError } from '../errors.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
@@ -8,6 +9,15 @@ export interface RosterChoice {
   roster?: string;
   file?: string;
 }
+
+/** The option that overrides the guards of a roster. */
+export interface RosterAcceptance {
+  acceptRoster?: true;
+}
+
+/** Adds `--accept-roster`. */
+export const addAcceptOption = (command: Command): Command =>
+  command.option('--accept-roster', 'take the roster although guards would hold it; which ones is stored');
 
 const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
 

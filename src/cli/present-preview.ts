@@ -37,7 +37,8 @@ function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): [st
   ];
 }
 
-const describeCost = (cost: ScreeningPreview['cost']): string =>
+/** A cost in words, or why it is not known. */
+export const describeCost = (cost: ScreeningPreview['cost']): string =>
   cost === null ? 'unknown: budget.pricePerSearch is not set' : `${cost.amount.toFixed(2)} ${cost.currency}`;
 
 /** What `screen --dry-run` says. */

@@ -1,25 +1,47 @@
-import type { Command } from 'commander';
-import { chooseRoster, type RosterChoice } from '../choose-rosters.js';
+import { type Command, Option } from 'commander';
+import { addAcceptOption, chooseRoster, type RosterAcceptance, type RosterChoice } from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
+import { presentImportPreview } from '../present-import-preview.js';
 import { presentRun } from '../present-run.js';
 import { withWorkplace } from '../session.js';
 
+interface ImportCommandOptions extends RosterChoice, RosterAcceptance {
+  delta?: string;
+  dryRun?: true;
+}
+
 /** Adds `import`. */
 export function addImportCommand(program: Command, act: Act): void {
-  program
+  const command = program
     .command('import')
     .description('read a roster and store its customers, without searching')
     .option('--file <file>', 'roster file in place of the configured one')
+    .addOption(
+      new Option('--delta <file>', 'add and change the customers of this file; nobody counts as absent').conflicts(
+        'file',
+      ),
+    )
     .option('--roster <name>', 'which roster')
-    .addHelpText('after', examples(['import --roster retail', 'import --file customers.csv']))
-    .action((options: RosterChoice) =>
+    .option('--dry-run', 'print what the import would come to, guards included, and store nothing');
+  addAcceptOption(command)
+    .addHelpText(
+      'after',
+      examples(['import --roster retail', 'import --file customers.csv --dry-run', 'import --delta rejects.csv']),
+    )
+    .action(({ delta, dryRun, acceptRoster, ...choice }: ImportCommandOptions) =>
       act(async (invocation) => {
         const { runImport } = await import('../../runs/rosters/import-run.js');
+        const { previewImport } = await import('../../runs/rosters/preview-import.js');
+        const { signal } = invocation;
+        const isDelta = delta !== undefined;
         return withWorkplace(invocation, {
           command: 'import',
-          prepare: ({ settings }) => chooseRoster(settings.rosters, options),
-          work: async (workplace, roster) => presentRun(await runImport(workplace, roster, invocation.signal)),
+          prepare: ({ settings }) => chooseRoster(settings.rosters, isDelta ? { ...choice, file: delta } : choice),
+          work: async (workplace, roster) =>
+            dryRun
+              ? presentImportPreview(await previewImport(workplace, roster, signal, { isDelta }))
+              : presentRun(await runImport(workplace, roster, signal, { isDelta, acceptRoster })),
         });
       }),
     );

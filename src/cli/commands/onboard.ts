@@ -1,32 +1,50 @@
 import type { Command } from 'commander';
-import { chooseRoster, type RosterChoice } from '../choose-rosters.js';
+import { addAcceptOption, chooseRoster, type RosterAcceptance, type RosterChoice } from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
+import { presentOnboardingPreview } from '../present-import-preview.js';
 import { presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 
+interface OnboardOptions extends RosterChoice, RosterAcceptance {
+  maxSearches?: number;
+  dryRun?: true;
+}
+
 /** Adds `onboard`. */
 export function addOnboardCommand(program: Command, act: Act): void {
-  program
+  const command = program
     .command('onboard')
     .description('import a roster file, screen every new customer, and report')
     .option('--file <file>', 'roster file (CSV); its standard headers need no configuration')
     .option('--roster <name>', 'name of the roster (default: default)')
     .option('--max-searches <count>', 'stop after so many searches', parseWholeNumber(1))
+    .option('--dry-run', 'print rows, guards, searches, minutes and cost; store nothing and search for nobody');
+  addAcceptOption(command)
     .addHelpText(
       'after',
-      examples(['onboard --file customers.csv', 'onboard --file new.csv --roster retail --max-searches 1000']),
+      examples([
+        'onboard --file customers.csv --dry-run',
+        'onboard --file customers.csv',
+        'onboard --file new.csv --roster retail --max-searches 1000',
+      ]),
     )
-    .action(({ maxSearches, ...choice }: RosterChoice & { maxSearches?: number }) =>
+    .action(({ maxSearches, dryRun, acceptRoster, ...choice }: OnboardOptions) =>
       act(async (invocation) => {
         const { runScreening } = await import('../../runs/screening-run.js');
+        const { previewOnboarding } = await import('../../runs/planning/preview-onboarding.js');
+        const { signal } = invocation;
         return withWorkplace(invocation, {
           command: 'onboard',
-          prepare: (config) => requireService(config, () => chooseRoster(config.settings.rosters, choice)),
+          prepare: (config) => {
+            const choose = () => chooseRoster(config.settings.rosters, choice);
+            return dryRun ? choose() : requireService(config, choose);
+          },
           work: async (workplace, roster) => {
+            if (dryRun) return presentOnboardingPreview(await previewOnboarding(workplace, roster, signal));
             const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
-            return presentRun(await runScreening(workplace, { ...plan, roster, maxSearches }, invocation.signal));
+            return presentRun(await runScreening(workplace, { ...plan, roster, maxSearches, acceptRoster }, signal));
           },
         });
       }),

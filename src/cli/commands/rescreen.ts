@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { rescreenRosters } from '../../../jobs/rescreen.js';
-import { chooseRosters, type RosterChoice } from '../choose-rosters.js';
+import { addAcceptOption, chooseRosters, type RosterAcceptance, type RosterChoice } from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { presentNight } from '../present-night.js';
@@ -8,19 +8,20 @@ import { requireService, withWorkplace } from '../session.js';
 
 /** Adds `rescreen`. */
 export function addRescreenCommand(program: Command, act: Act): void {
-  program
+  const command = program
     .command('rescreen')
     .description('the nightly whole: import each roster, screen who is due, report')
     .option('--file <file>', 'roster file in place of the configured ones')
-    .option('--roster <name>', 'only this roster (default: every configured one)')
+    .option('--roster <name>', 'only this roster (default: every configured one)');
+  addAcceptOption(command)
     .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
-    .action((options: RosterChoice) =>
+    .action(({ acceptRoster, ...choice }: RosterChoice & RosterAcceptance) =>
       act((invocation) =>
         withWorkplace(invocation, {
           command: 'rescreen',
-          prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, options)),
+          prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, choice)),
           work: async (workplace, rosters) =>
-            presentNight(await rescreenRosters(workplace, rosters, invocation.signal)),
+            presentNight(await rescreenRosters(workplace, rosters, invocation.signal, { acceptRoster })),
         }),
       ),
     );

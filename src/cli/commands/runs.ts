@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import type { RunListing } from '../../runs/session/list-runs.js';
 import { parseRunId } from '../../runs/session/run-id.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/run-customers.js';
+import { addAcceptOption, type RosterAcceptance } from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatListed } from '../format-listed.js';
@@ -114,17 +115,16 @@ function addShow(runs: Command, act: Act): void {
 }
 
 function addResume(runs: Command, act: Act): void {
-  runs
-    .command('resume <id>')
-    .description('go on with a run that stopped early')
+  const command = runs.command('resume <id>').description('go on with a run that stopped early');
+  addAcceptOption(command)
     .addHelpText('after', examples(['runs resume 12']))
-    .action((id: string) =>
+    .action((id: string, options: RosterAcceptance) =>
       act(async (invocation) => {
         const { resumeRun } = await import('../../runs/resume-run.js');
         return withWorkplace(invocation, {
           command: 'runs resume',
           prepare: (config) => requireService(config, () => parseRunId(id)),
-          work: async (workplace) => presentRun(await resumeRun(workplace, id, invocation.signal)),
+          work: async (workplace) => presentRun(await resumeRun(workplace, id, invocation.signal, options)),
         });
       }),
     );

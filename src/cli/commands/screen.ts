@@ -4,7 +4,7 @@ import type { PublishedList } from '../../lists/listed-party.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { RunSummary } from '../../runs/session/run-summary.js';
 import type { PlanSelection } from '../../store/screening-plan.js';
-import { chooseStoredRoster, type RosterChoice } from '../choose-rosters.js';
+import { addAcceptOption, chooseStoredRoster, type RosterAcceptance, type RosterChoice } from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act, Outcome } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
@@ -14,7 +14,7 @@ import { presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 import type { OpenWorkplace } from '../workplace.js';
 
-interface ScreenOptions extends RosterChoice {
+interface ScreenOptions extends RosterChoice, RosterAcceptance {
   due?: true;
   new?: true;
   all?: true;
@@ -55,7 +55,7 @@ async function present(workplace: OpenWorkplace, summary: RunSummary): Promise<O
 
 /** Adds `screen`. */
 export function addScreenCommand(program: Command, act: Act): void {
-  program
+  const command = program
     .command('screen')
     .description('search for the customers of a roster that has been imported')
     .addOption(new Option('--due', 'customers whose screening is due (the default)').conflicts(['new', 'all']))
@@ -74,7 +74,8 @@ export function addScreenCommand(program: Command, act: Act): void {
     )
     .option('--max-searches <count>', 'stop after so many searches', parseWholeNumber(1))
     .option('--file <file>', 'import this roster file first')
-    .option('--roster <name>', 'which roster')
+    .option('--roster <name>', 'which roster');
+  addAcceptOption(command)
     .addHelpText(
       'after',
       examples([
@@ -87,7 +88,7 @@ export function addScreenCommand(program: Command, act: Act): void {
     .action((options: ScreenOptions) =>
       act(async (invocation) => {
         const { runScreening } = await import('../../runs/screening-run.js');
-        const { maxSearches, becauseOf: listFile } = options;
+        const { maxSearches, acceptRoster, becauseOf: listFile } = options;
         const { readPublishedList } = await import('../../lists/read-published-list.js');
         const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
         return withWorkplace(invocation, {
@@ -102,7 +103,10 @@ export function addScreenCommand(program: Command, act: Act): void {
             if (options.dryRun) return preview(workplace, roster, selection, list, signal);
             const importFirst = options.file !== undefined;
             const plan = { kind: 'screen', roster, selection, importFirst, writeReport: false } as const;
-            return present(workplace, await runScreening(workplace, { ...plan, maxSearches, becauseOf: list }, signal));
+            return present(
+              workplace,
+              await runScreening(workplace, { ...plan, maxSearches, acceptRoster, becauseOf: list }, signal),
+            );
           },
         });
       }),

@@ -4,19 +4,13 @@ import { countPlan, listUrgentOverBudget, type PlanCounts } from '../../store/pl
 import type { PlanSelection } from '../../store/screening-plan.js';
 import { openImportedRoster } from '../rosters/roster-scope.js';
 import type { Workplace } from '../workplace.js';
-import { expectControlSearches, toPlanInput } from './plan-input.js';
+import { toPlanInput } from './plan-input.js';
+import { type PricedCalls, priceCalls } from './price-calls.js';
 
 /** What a run of this selection would do now, without storing or calling anything. */
-export interface ScreeningPreview extends PlanCounts {
+export interface ScreeningPreview extends PlanCounts, PricedCalls {
   roster: string;
   selection: PlanSelection;
-  /** Calls to be made, control searches included and repeats not. */
-  calls: number;
-  controlSearches: number;
-  /** How long the calls take at the configured rate. */
-  minutes: number;
-  /** What the calls cost, where the price is known. */
-  cost: { amount: number; currency: string } | null;
   /** References of customers whom the budget leaves out although they are overdue or were never screened as they are; the first 100. */
   leftOut: readonly string[];
   /** Calls that the caps leave, or null where nothing is capped. */
@@ -38,25 +32,13 @@ export async function previewScreening(
   const request = { rosterId, accountId: account?.accountId ?? null, selection };
   const { input, budget } = await toPlanInput(workplace, database, request, runId);
   const counts = await countPlan(database, input);
-  const controlSearches = expectControlSearches(settings, counts.searches);
-  const calls = counts.searches + controlSearches;
   const { leftForAll, leftForReserved } = budget;
   return {
     roster: roster.name,
     selection,
     ...counts,
-    calls,
-    controlSearches,
-    minutes: Math.ceil(calls / settings.service.rate.perSecond / 6) / 10,
-    cost: toCost(settings.budget, calls),
+    ...priceCalls(settings, counts.searches),
     leftOut: 'over_budget' in counts.reasons ? await listUrgentOverBudget(database, input, mostLeftOut) : [],
     budget: leftForReserved === Number.POSITIVE_INFINITY ? null : { leftForAll, leftForReserved },
   };
-}
-
-function toCost(
-  { pricePerSearch, currency }: Workplace['settings']['budget'],
-  calls: number,
-): ScreeningPreview['cost'] {
-  return pricePerSearch === undefined ? null : { amount: Math.round(calls * pricePerSearch * 100) / 100, currency };
 }

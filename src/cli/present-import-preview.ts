@@ -1,0 +1,60 @@
+import { formatCount } from '../reports/format-count.js';
+import { rejectWords } from '../reports/reason-words.js';
+import type { RejectReason } from '../roster/customer.js';
+import type { OnboardingPreview } from '../runs/planning/preview-onboarding.js';
+import type { ImportPreview } from '../runs/rosters/preview-import.js';
+import { describeCounts } from './describe-counts.js';
+import { exitCodes } from './exit-code.js';
+import { formatTable } from './format-table.js';
+import type { Outcome } from './invocation.js';
+import { describeCost } from './present-preview.js';
+
+const isKnown = (reason: string): reason is RejectReason => Object.hasOwn(rejectWords, reason);
+
+function listReads({ roster, source, counts, rejectedByReason }: ImportPreview): [string, string][] {
+  const { rows, customers, rejected, duplicates, conflicts, ...history } = counts;
+  const sums = `${formatCount(rows)} = ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(duplicates)} repeated`;
+  return [
+    ['roster', `${roster}, from ${source}`],
+    ['rows', sums],
+    ...Object.entries(rejectedByReason).map(([reason, count]): [string, string] => [
+      `  ${reason}`,
+      `${formatCount(count)}  ${isKnown(reason) ? rejectWords[reason] : ''}`,
+    ]),
+    ...(conflicts > 0
+      ? [['conflicts', `${formatCount(conflicts)} ids with rows that differ`] satisfies [string, string]]
+      : []),
+    ['customers', describeCounts(history)],
+  ];
+}
+
+const listGuards = ({ heldBy }: ImportPreview): [string, string][] =>
+  heldBy.length === 0
+    ? [['guards', 'all passed']]
+    : heldBy.map(({ guard, message }, index) => [index === 0 ? 'HELD' : '', `${message} [guard ${guard}]`]);
+
+const toExitCode = ({ heldBy }: ImportPreview): number =>
+  heldBy.length === 0 ? exitCodes.complete : exitCodes.refused;
+
+/** What `import --dry-run` says; a roster that would be held gives the exit code that the import would end with. */
+export const presentImportPreview = (preview: ImportPreview): Outcome => ({
+  exitCode: toExitCode(preview),
+  document: { schema: 'nightscreen/import-preview/1', ...preview },
+  text: formatTable([...listReads(preview), ...listGuards(preview)]),
+});
+
+/** What `onboard --dry-run` says. */
+export const presentOnboardingPreview = (preview: OnboardingPreview): Outcome => ({
+  exitCode: toExitCode(preview),
+  document: { schema: 'nightscreen/onboarding-preview/1', ...preview },
+  text: formatTable([
+    ...listReads(preview),
+    ...listGuards(preview),
+    [
+      'calls',
+      `${formatCount(preview.calls)} = ${formatCount(preview.distinctSearches)} different searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,
+    ],
+    ['minutes', String(preview.minutes)],
+    ['cost', describeCost(preview.cost)],
+  ]),
+});
