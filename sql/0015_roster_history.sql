@@ -82,6 +82,13 @@ create unlogged table roster_step (
   leaves text
 );
 
+-- What is sent for the customers of a first snapshot's rows that stand by themselves.
+create unlogged table roster_request (
+  run_id bigint not null,
+  ordinal integer not null,
+  request_id bigint not null
+);
+
 -- Empties what an import has staged: at once where nobody else is importing.
 create function clear_roster_staging(cleared_run_id bigint) returns void language plpgsql as $$
 begin
@@ -89,14 +96,16 @@ begin
   delete from roster_step where run_id = cleared_run_id;
   delete from roster_party_staging where run_id = cleared_run_id;
   begin
-    lock table roster_staging in access exclusive mode nowait;
-    if not exists (select from roster_staging where run_id <> cleared_run_id) then
-      truncate roster_staging;
+    lock table roster_staging, roster_request in access exclusive mode nowait;
+    if not exists (select from roster_staging where run_id <> cleared_run_id)
+      and not exists (select from roster_request where run_id <> cleared_run_id) then
+      truncate roster_staging, roster_request;
       return;
     end if;
   exception when lock_not_available or insufficient_privilege then
     null;
   end;
+  delete from roster_request where run_id = cleared_run_id;
   delete from roster_staging where run_id = cleared_run_id;
 end
 $$;
