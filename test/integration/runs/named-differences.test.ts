@@ -60,7 +60,10 @@ it('a run whose roster was edited is held when it is resumed by its name, and go
   const calls = sandbox.ledger().filter(({ path }) => path === '/aml/search').length;
   const refusal = await resumeRun(workplace, runId, signal).catch((error: unknown) => error);
   expect(refusal).toBeInstanceOf(RosterHeldError);
-  expect(refusal).toMatchObject({ code: 'roster_held', message: expect.stringMatching(/rows 6 then and 4 now.*guard edited/) });
+  expect(refusal).toMatchObject({
+    code: 'roster_held',
+    message: expect.stringMatching(/rows 6 then and 4 now.*guard edited/),
+  });
   expect(sandbox.ledger().filter(({ path }) => path === '/aml/search')).toHaveLength(calls);
   expect(await resumeRun(workplace, runId, signal, { acceptRoster: true })).toMatchObject({
     runId,
