@@ -82,6 +82,13 @@ create unlogged table roster_step (
   leaves text
 );
 
+-- What is sent for the customers of a first snapshot's rows that stand by themselves.
+create unlogged table roster_request (
+  run_id bigint not null,
+  ordinal integer not null,
+  request_id bigint not null
+);
+
 -- Empties what an import has staged: at once where nobody else is importing.
 create function clear_roster_staging(cleared_run_id bigint) returns void language plpgsql as $$
 begin
@@ -89,14 +96,16 @@ begin
   delete from roster_step where run_id = cleared_run_id;
   delete from roster_party_staging where run_id = cleared_run_id;
   begin
-    lock table roster_staging in access exclusive mode nowait;
-    if not exists (select from roster_staging where run_id <> cleared_run_id) then
-      truncate roster_staging;
+    lock table roster_staging, roster_request in access exclusive mode nowait;
+    if not exists (select from roster_staging where run_id <> cleared_run_id)
+      and not exists (select from roster_request where run_id <> cleared_run_id) then
+      truncate roster_staging, roster_request;
       return;
     end if;
   exception when lock_not_available or insufficient_privilege then
     null;
   end;
+  delete from roster_request where run_id = cleared_run_id;
   delete from roster_staging where run_id = cleared_run_id;
 end
 $$;
@@ -273,30 +282,38 @@ cross join lateral (
 -- Nobody is screened without an answer that is stored, nor without the transaction that stored it.
 cross join lateral (
   select
-    count(*) as answered_parties,
-    count(*) filter (
-      where exists (select from response where response.response_id = screening.response_id)
-        and (
-          screening.outcome = 'reused'
-          or exists (
-            select from commit_batch batch where batch.batch_id = screening.batch_id and batch.run_id = screening.run_id
-          )
-        )
-    ) as proven_parties
-  from screening
-  where screening.run_id = run.run_id and screening.outcome in ('screened', 'reused')
+    coalesce(sum(answered), 0)::bigint as answered_parties,
+    coalesce(sum(stored) filter (
+      where outcome = 'reused'
+        or exists (select from commit_batch batch where batch.batch_id = saved.batch_id and batch.run_id = run.run_id)
+    ), 0)::bigint as proven_parties
+  from (
+    select
+      screening.outcome,
+      screening.batch_id,
+      count(*) as answered,
+      count(*) filter (
+        where exists (select from response where response.response_id = screening.response_id)
+      ) as stored
+    from screening
+    where screening.run_id = run.run_id and screening.outcome in ('screened', 'reused')
+    group by screening.outcome, screening.batch_id
+  ) saved
 ) answers
 -- Nor without a call in the ledger that this run made and that was answered.
 cross join lateral (
   select
-    count(*) as answered_searches,
-    count(*) filter (
-      where exists (
-        select from search_attempt attempt
-        where attempt.run_id = run.run_id and attempt.request_id = searched.request_id and attempt.outcome = 'ok'
-      )
-    ) as recorded_searches
+    count(*) filter (where is_answered) as answered_searches,
+    count(*) filter (where is_answered and is_recorded) as recorded_searches
   from (
-    select distinct request_id from screening where screening.run_id = run.run_id and screening.outcome = 'screened'
+    select request_id, bool_or(is_answer) as is_answered, bool_or(not is_answer) as is_recorded
+    from (
+      select screening.request_id, true as is_answer
+      from screening where screening.run_id = run.run_id and screening.outcome = 'screened'
+      union all
+      select attempt.request_id, false
+      from search_attempt attempt where attempt.run_id = run.run_id and attempt.outcome = 'ok'
+    ) beside
+    group by request_id
   ) searched
 ) calls;

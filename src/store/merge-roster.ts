@@ -46,7 +46,7 @@ export async function mergeSnapshot(
 ): Promise<{ importId: number }> {
   await takeRoom(transaction);
   const importId = await insertImport(transaction, origin, counts);
-  await saveRejects(transaction, origin, importId);
+  if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId);
   await numberNewCustomers(transaction, origin);
   await saveCustomers(transaction, origin, importId);
   await saveVersions(transaction, origin, importId);

@@ -15,10 +15,8 @@ export async function saveParties(transaction: Queryable, origin: ImportOrigin, 
   if (isFirst) {
     const saved = await transaction.execute(
       `insert into party (customer_id, ordinal, request_id, is_current)
-       select $3::bigint + ordinal, 0, request.request_id, true
-       from roster_staging staged ${joinRequest('staged.type', 'staged.sent_name')}
-       where ${plainSql}`,
-      values,
+       select $2::bigint + ordinal, 0, request_id, true from roster_request where run_id = $1`,
+      [runId, lastCustomerId],
     );
     requireAll(saved, plain.customers);
   }

@@ -30,12 +30,12 @@ export async function isFirstImport(transaction: Queryable, rosterId: number): P
 
 /**
  * Decides what the staged rows are to each other: identical repetitions, rows that contradict each other, related parties of customers
- * nobody knows. Gives how many rows contradict another one.
+ * nobody knows. Gives how many rows repeat or contradict another one.
  */
-export async function judgeRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<void> {
+export async function judgeRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
   // Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
   await transaction.execute('analyze roster_staging (run_id, ordinal, reference, reject_reason)');
-  await transaction.execute(
+  const judged = await transaction.execute(
     `update roster_staging staged set
        is_repetition = not judged.is_conflict,
        reject_reason = case when judged.is_conflict then 'conflicting_id' end
@@ -67,21 +67,16 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
        )`,
     [runId, rosterId],
   );
+  return judged;
 }
 
 /** Collects the customers that are more than one row of the roster, each with all that the snapshot says of them. */
-export async function collectCases(transaction: Queryable, { runId, rosterId, isDelta }: StagedImport): Promise<void> {
-  await transaction.execute(
-    `insert into roster_case (run_id, reference, conflicts, keeps_related)
-     select $1, reference, jsonb_agg(parties order by ordinal), $2
-     from (
-       select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
-       from roster_staging where run_id = $1 and reject_reason = 'conflicting_id'
-       order by reference, record_digest, ordinal
-     ) conflicting
-     group by reference`,
-    [runId, isDelta],
-  );
+export async function collectCases(
+  transaction: Queryable,
+  { runId, rosterId, isDelta }: StagedImport,
+  judgedRows: number,
+): Promise<void> {
+  if (judgedRows > 0) await collectConflicts(transaction, runId, isDelta);
   await transaction.execute(
     `insert into roster_case (run_id, reference, related, keeps_related)
      select $1, reference, coalesce(jsonb_agg(distinct party) filter (where reject_reason is null), '[]'),
@@ -111,6 +106,20 @@ export async function collectCases(transaction: Queryable, { runId, rosterId, is
     );
   }
   await fillCases(transaction, runId);
+}
+
+async function collectConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
+  await transaction.execute(
+    `insert into roster_case (run_id, reference, conflicts, keeps_related)
+     select $1, reference, jsonb_agg(parties order by ordinal), $2
+     from (
+       select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
+       from roster_staging where run_id = $1 and reject_reason = 'conflicting_id'
+       order by reference, record_digest, ordinal
+     ) conflicting
+     group by reference`,
+    [runId, isDelta],
+  );
 }
 
 /** Takes the accepted rows of cases out of those that stand by themselves. */

@@ -30,7 +30,7 @@ export async function countNewRequests(
   const rows = await transaction.query(
     z.object({ requests: z.number() }),
     `select count(*)::integer as requests
-     from (select distinct type, name from (${isFirst ? `${plainRequestsSql} union ${ofSteps}` : ofSteps}) wanted) wanted`,
+     from (select distinct type, name from (${isFirst ? `${plainRequestsSql} union all ${ofSteps}` : ofSteps}) wanted) wanted`,
     [runId],
   );
   return firstRow(rows, 'roster_step').requests;

@@ -41,8 +41,8 @@ export async function settleSnapshot(
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
   await takeRoom(transaction);
-  await judgeRows(transaction, staged);
-  await collectCases(transaction, staged);
+  const judgedRows = await judgeRows(transaction, staged);
+  await collectCases(transaction, staged, judgedRows);
   const isFirst = await isFirstImport(transaction, rosterId);
   if (!isFirst) await compareWithKnown(transaction, staged);
   await settleCases(transaction, staged);

@@ -6,7 +6,7 @@ import type { StagedCustomer, StagedParty, StagedReject, StagedRelated } from '.
 
 const digestLength = 32;
 
-/** Gives a row of a roster as it is staged; `today` (`yyyy-mm-dd`) says whose last day has come. */
+/** Gives a row of a roster as it is staged; `today` (`yyyy-mm-dd`) says whose last day is over. */
 export function toStagedRow(row: RosterRow, ordinal: number, today: string): StagedCustomer | StagedReject {
   if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
   const { customer, line, file, fields } = row;
@@ -55,7 +55,7 @@ export const digestRecord = (record: string): string => crypto.hash('sha256', re
 
 function toLeaving({ isActive, endDate }: Customer, today: string): StagedCustomer['leaves'] {
   if (!isActive) return 'inactive';
-  return endDate !== null && endDate <= today ? 'end_date' : null;
+  return endDate !== null && endDate < today ? 'end_date' : null;
 }
 
 const needsEscaping = /["\\\p{Cc}\p{Cs}]/u;
