@@ -27,9 +27,10 @@ function describeWait(wait: Wait): string {
 
 /** One line about how far a run has come, what matters most first; what goes beyond `width` is left out. */
 export function describeProgress(figures: ProgressFigures, width: number): string {
-  const { stage, done, total, callsPerSecond, limitPerSecond, waitingFor, found, secondsLeft } = figures;
+  const { stage, done, total, callsPerSecond, limitPerSecond, rowsPerSecond, waitingFor, found, secondsLeft } = figures;
   const parts = [
     `${stage.padEnd(9)} ${done === 0 && total === null ? '...' : formatCount(done)}${total === null ? '' : ` of ${formatCount(total)}`}`,
+    ...(rowsPerSecond === null ? [] : [`${formatCount(rowsPerSecond)} rows per s`]),
     ...(callsPerSecond === null ? [] : [`${callsPerSecond.toFixed(1)}/${limitPerSecond} per s`]),
     ...(secondsLeft === null ? [] : [`${describeSpan(secondsLeft)} left`]),
     ...(found === null ? [] : [`${countNoun(found.matches, 'match', 'matches')}, ${countNoun(found.hits, 'hit')}`]),

@@ -11,6 +11,8 @@ export interface ProgressFigures {
   /** Calls in the last ten seconds, per second, against the ceiling; null where none are counted. */
   callsPerSecond: number | null;
   limitPerSecond: number;
+  /** Of an import; null otherwise. */
+  rowsPerSecond: number | null;
   waitingFor: Wait | null;
   /** Of the whole run; null outside the searches. */
   found: { matches: number; hits: number } | null;
@@ -96,7 +98,7 @@ export class ProgressMeter {
     if (this.#stage === null) return null;
     const nowMs = this.#elapsedMs();
     const { runId, stage, beganMs, calls, done } = this.#stage;
-    const { done: count = 0, total = null, found } = this.#latest ?? {};
+    const { done: count = 0, total = null, found, reading } = this.#latest ?? {};
     const perSecond = this.#latest?.calls === undefined ? null : calls.perSecond(nowMs);
     const waitingFor = this.#findWait(nowMs, nowMs - beganMs > settledMs ? perSecond : null);
     const isHeldUp = waitingFor?.kind === 'outage' || waitingFor?.kind === 'pause';
@@ -109,11 +111,12 @@ export class ProgressMeter {
       total,
       callsPerSecond: perSecond,
       limitPerSecond: this.#limitPerSecond,
+      rowsPerSecond: reading?.perSecond ?? null,
       waitingFor,
       found: found
         ? { matches: found.matches + this.#foundBefore.matches, hits: found.hits + this.#foundBefore.hits }
         : null,
-      secondsLeft: isKnown ? Math.ceil((total - count) / donePerSecond) : null,
+      secondsLeft: isKnown ? Math.ceil((total - count) / donePerSecond) : toSecondsOrNull(reading?.leftMs),
     };
   }
 
@@ -132,5 +135,7 @@ export class ProgressMeter {
     return { kind: callsPerSecond >= fullShare * this.#limitPerSecond ? 'rate' : 'answers' };
   }
 }
+
+const toSecondsOrNull = (ms: number | null | undefined): number | null => (ms == null ? null : Math.ceil(ms / 1_000));
 
 const toSeconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));

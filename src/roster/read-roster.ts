@@ -55,13 +55,13 @@ async function read<Row>(
   bind: (shape: Pick<SourceHeaders, 'headers' | 'source'>) => (record: TableRecord) => Row,
 ) {
   try {
-    const { source, headers, digest, tally, close } = table;
+    const { source, headers, digest, tally, progress, close } = table;
     const rows = checkBatches(table, bind(table));
     const closeAll = async (): Promise<void> => {
       await rows.return();
       await close();
     };
-    return { source, headers, rows, digest, tally, close: closeAll };
+    return { source, headers, rows, digest, tally, ...(progress && { progress }), close: closeAll };
   } catch (error) {
     await table.close();
     throw error;

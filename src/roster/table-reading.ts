@@ -34,6 +34,8 @@ export interface TableReading {
   digest(): string;
   /** How the lines read so far add up. */
   tally(): LineTally;
+  /** How far the reading has come, in bytes as they lie, where the size of the source is known; null or absent where it is not. */
+  progress?(): { doneBytes: number; totalBytes: number } | null;
   /** Gives up a reading that is not read to its end; harmless at any time. */
   close(): Promise<void>;
 }

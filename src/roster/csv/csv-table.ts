@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
 import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
 import { compareHeaders } from './compare-headers.js';
@@ -20,6 +21,10 @@ export interface CsvTable extends TableReading {
 /** What goes through all files of a table. */
 interface Progress {
   tally: LineTally;
+  /** Bytes read so far, as they lie. */
+  doneBytes: number;
+  /** Of all files together; null where one has no size, such as a pipe. */
+  totalBytes: number | null;
   /** Of the files read to their ends, in order. */
   digests: Buffer[];
   open: CsvFile | null;
@@ -35,6 +40,8 @@ export async function openCsvTable(source: CsvSource, isMapped: (header: string)
   const paths = await findFiles([source.path].flat());
   const progress: Progress = {
     tally: { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 },
+    doneBytes: 0,
+    totalBytes: await sumSizes(paths),
     digests: [],
     open: null,
     isEnded: false,
@@ -48,7 +55,10 @@ export async function openCsvTable(source: CsvSource, isMapped: (header: string)
       name: toName(path),
       file: paths.length > 1 ? toName(path) : null,
       tally: progress.tally,
-      onBytes: (bytes: Buffer) => hash.update(bytes),
+      onBytes: (bytes: Buffer) => {
+        hash.update(bytes);
+        progress.doneBytes += bytes.length;
+      },
     };
     const file = await openCsvFile(place, source, isMapped);
     const records = noteEnd(file.records, () => progress.digests.push(hash.digest()));
@@ -86,11 +96,26 @@ function toReading(source: string, headers: readonly string[], records: Batches,
       const { headers, blanks, continuations, records } = progress.tally;
       return { ...progress.tally, lines: headers + blanks + continuations + records };
     },
+    progress: () => {
+      const { doneBytes, totalBytes } = progress;
+      return totalBytes === null ? null : { doneBytes, totalBytes };
+    },
     close: async () => {
       await records.return();
       await progress.open?.close();
     },
   };
+}
+
+async function sumSizes(paths: readonly string[]): Promise<number | null> {
+  let sum = 0;
+  for (const path of paths) {
+    const found = await stat(path).catch(() => null);
+    // What is missing is told when its turn comes.
+    if (found?.isFile() !== true) return null;
+    sum += found.size;
+  }
+  return sum;
 }
 
 async function* readFiles(

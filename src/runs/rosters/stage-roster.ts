@@ -62,16 +62,21 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
     // Whoever waits for it next hears of its failure; meanwhile it must not end the process.
     underWay.catch(() => undefined);
   };
-  for await (const rows of reading.rows) {
-    signal.throwIfAborted();
-    for (const row of rows) {
-      ordinal += 1;
-      chunk.push(toStagedRow(row, ordinal, today));
+  try {
+    for await (const rows of reading.rows) {
+      signal.throwIfAborted();
+      for (const row of rows) {
+        ordinal += 1;
+        chunk.push(toStagedRow(row, ordinal, today));
+      }
+      if (chunk.length >= chunkRows) await flush();
     }
-    if (chunk.length >= chunkRows) await flush();
+    if (chunk.length > 0) await flush();
+    await underWay;
+  } finally {
+    // Nothing is written any more once a reading that broke off has told so.
+    await underWay.catch(() => undefined);
   }
-  if (chunk.length > 0) await flush();
-  await underWay;
   tell(ordinal);
   return ordinal;
 }

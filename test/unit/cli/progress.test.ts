@@ -37,6 +37,16 @@ it('the rate of the last ten seconds is measured against the limit, and the time
   expect(play(12, 20).meter.figures?.waitingFor).toEqual({ kind: 'answers' });
 });
 
+it('an import tells how many rows it reads a second, and how long the rest of the file takes', () => {
+  const meter = new ProgressMeter(50, () => 0);
+  for (const event of begin.slice(0, 1)) meter.note(event);
+  meter.note({ kind: 'stage_started', runId, stage: 'import' });
+  const reading = { perSecond: 81_000, doneBytes: 5_000, totalBytes: 9_000, leftMs: 6_200 };
+  meter.note({ kind: 'progress', runId, stage: 'import', done: 412_000, total: null, reading });
+  const { figures } = meter;
+  expect(figures && describeProgress(figures, 100)).toBe('import    412,000  81,000 rows per s  7 s left');
+});
+
 it('what holds a run up is named with how long: an outage, a pause, the database', () => {
   const { meter, clock } = play(12, 50);
   meter.note({ kind: 'service', event: { kind: 'paused', operation: 'aml.search', pauseMs: 90_000 } });

@@ -59,7 +59,7 @@ describeOnEachDatabase('the history of a roster', (open) => {
     await nights.close();
   });
 
-  it('counts whose last day has come as having left, also when the row is as it was', async () => {
+  it('counts whose last day is over as having left, also when the row is as it was', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
     const end = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
@@ -67,7 +67,7 @@ describeOnEachDatabase('the history of a roster', (open) => {
     await nights.play({ rows });
     await nights.play({ day: 1, rows });
     await nights.play({ day: 2, rows });
-    expect((await readChanges(database)).slice(2)).toEqual(['2: C-1 left end_date']);
+    expect((await readChanges(database)).slice(2)).toEqual(['3: C-1 left end_date']);
     await nights.close();
   });
 
