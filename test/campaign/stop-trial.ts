@@ -27,6 +27,9 @@ export interface StopFigures {
 
 // What a signal needs to be delivered, and what was handed to the socket before.
 const deliveryMs = 200;
+/** The latest that a signal comes: so many searches after the start, and then so long. */
+const mostSearches = 30;
+const mostDelayMs = 1_500;
 
 /** Ends the command by SIGTERM at random times while some answers take up to seven seconds, and starts it again. */
 export async function runStopTrial(
@@ -34,7 +37,10 @@ export async function runStopTrial(
   locate: Locate,
   { stops, random }: { stops: number; random: () => number },
 ): Promise<StopFigures> {
-  const size = { customers: stops * 40, rate: { perSecond: 60, concurrency: 8 } };
+  const perSecond = 60;
+  // More than can be asked about before the last signal, however late the random times make it.
+  const customers = stops * Math.ceil(mostSearches + 2 + (mostDelayMs / 1_000) * perSecond);
+  const size = { customers, rate: { perSecond, concurrency: 8 } };
   const calm = await makeSite(nursery, locate, size);
   const site = await makeSite(nursery, locate, size);
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-stops-'));
@@ -51,7 +57,12 @@ export async function runStopTrial(
       otherExits: [],
     };
     for (let stop = 0; stop < stops; stop += 1) {
-      const { exitCode, tookMs, lateCalls } = await stopOnce(site, folder, Math.ceil(random() * 30), random() * 1_500);
+      const { exitCode, tookMs, lateCalls } = await stopOnce(
+        site,
+        folder,
+        Math.ceil(random() * mostSearches),
+        random() * mostDelayMs,
+      );
       seen.slowestMs = Math.max(seen.slowestMs, tookMs);
       seen.lateCalls += lateCalls;
       if (exitCode !== 4) seen.otherExits.push(exitCode);
