@@ -1,5 +1,6 @@
 import { countNoun, formatCount } from '../reports/format-count.js';
 import { describeReason } from '../reports/reason-words.js';
+import { describeSnapshot, listSnapshotRemarks } from '../reports/snapshot-words.js';
 import { describeRounds, describeWatch } from '../reports/watch-words.js';
 import type { RunDescription } from '../runs/session/describe-run.js';
 import { describeCounts } from './describe-counts.js';
@@ -60,7 +61,7 @@ function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[]
   ];
 }
 
-function listSums({ sums, planned, calls }: RunDescription): Row[] {
+function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
   const counted = sums?.counts;
   const rows: Row[] =
     counted === undefined
@@ -74,6 +75,8 @@ function listSums({ sums, planned, calls }: RunDescription): Row[] {
                   describeCounts(pick(counted, ['rows', 'customers', 'rejected', 'duplicates'])),
                 ] satisfies Row,
               ]),
+          ...(snapshot === null ? [] : [['customers', describeSnapshot(snapshot)] satisfies Row]),
+          ...(snapshot === null ? [] : listSnapshotRemarks(snapshot).map((remark): Row => ['note', remark])),
           ['in scope', describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))],
           ['planned', describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))],
           ...some('asked as', inWords(planned)),

@@ -1,10 +1,11 @@
 import { formatCount } from '../reports/format-count.js';
+import { describeSnapshot } from '../reports/snapshot-words.js';
 import type { RunSummary } from '../runs/session/run-summary.js';
 import { describeCounts } from './describe-counts.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 
-function describeSums({ kind, counts }: RunSummary): [string, string][] {
+function describeSums({ kind, counts, snapshot }: RunSummary): [string, string][] {
   if ('pages' in counts) {
     const { proven, ...others } = counts;
     return [['dossiers', `${describeCounts(others)}${proven ? '; proven complete' : '; not proven complete'}`]];
@@ -14,11 +15,12 @@ function describeSums({ kind, counts }: RunSummary): [string, string][] {
     'roster',
     `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
   ];
-  if (kind === 'import') return [roster];
+  const customers: [string, string][] = snapshot ? [['customers', describeSnapshot(snapshot)]] : [];
+  if (kind === 'import') return [roster, ...customers];
   // Some runs screen the roster as it was last imported.
   const isImported = counts.rows > 0;
   return [
-    ...(isImported ? [roster] : []),
+    ...(isImported ? [roster, ...customers] : []),
     [
       'screening',
       `${count(counts.planned)} planned = ${count(counts.screened)} screened + ${count(counts.reused)} reused + ${count(counts.failed)} failed + ${count(counts.remaining)} remaining; ${count(counts.skipped)} skipped`,

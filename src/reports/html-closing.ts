@@ -4,6 +4,7 @@ import { countNoun, formatCount } from './format-count.js';
 import { type Markup, nothing, section, showText, showTime } from './html-markup.js';
 import { describeReason } from './reason-words.js';
 import type { Report } from './report.js';
+import { describeSnapshot } from './snapshot-words.js';
 
 /** How the searches at the service went; left out for a run that makes none, whose calls are not counted. */
 export function showCalls(report: Report): Markup {
@@ -25,10 +26,6 @@ ${searches === null ? nothing : html`<dt>Searches</dt><dd>${formatCount(searches
 export function showEvidence(report: Report): Markup {
   const { run, evidence } = report;
   const { rosterSource } = evidence;
-  const absent =
-    rosterSource === null || rosterSource.absent === 0
-      ? nothing
-      : html`, ${countNoun(rosterSource.absent, 'known customer')} absent`;
   return section(
     'evidence',
     'Evidence',
@@ -38,7 +35,7 @@ export function showEvidence(report: Report): Markup {
 ${
   rosterSource === null
     ? nothing
-    : html`<dt>Roster</dt><dd>${showText(rosterSource.source)}, read ${showTime(rosterSource.importedAt)}${absent}</dd>
+    : html`<dt>Roster</dt><dd>${showText(rosterSource.source)}, read ${showTime(rosterSource.importedAt)}: ${describeSnapshot(rosterSource)}</dd>
 <dt>Roster digest</dt><dd><code>${rosterSource.digest}</code></dd>`
 }
 <dt>Settings digest</dt><dd><code>${evidence.settingsDigest}</code></dd>

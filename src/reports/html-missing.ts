@@ -4,6 +4,7 @@ import { countNoun } from './format-count.js';
 import { type Markup, nothing, section, showNone, showParty, showText, showTime } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
 import { describeReason, outcomeWords, rejectWords } from './reason-words.js';
+import { isOfParties } from './rejects-csv.js';
 import type { Report } from './report.js';
 import type { NotScreenedFacts } from './run-facts.js';
 
@@ -51,8 +52,15 @@ export function showRejects(report: Report): Markup {
     rejects.length === 0
       ? html`<p class="quiet">No roster row was rejected.</p>`
       : html`${showTable(`${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`, rejectColumns, rejects, 'rejects.csv')}
-<p class="muted">The whole rows are in <code>rejects.csv</code>, to be mended and fed back. A customer that was on the roster before stays in scope with its last accepted record.</p>`;
+<p class="muted">The whole rows are in ${showFiles(rejects)}, to be mended and fed back. A customer that was on the roster before stays in scope with its last accepted record.</p>`;
   return section('rejects', 'Rejected rows', body);
+}
+
+function showFiles(rejects: readonly RejectedRow[]): Markup {
+  const parties = rejects.filter(isOfParties).length;
+  if (parties === 0) return html`<code>rejects.csv</code>`;
+  if (parties === rejects.length) return html`<code>rejects-parties.csv</code>`;
+  return html`<code>rejects.csv</code> and <code>rejects-parties.csv</code>`;
 }
 
 function showLine(row: RejectedRow): Markup | string {

@@ -1,3 +1,4 @@
+import { isOfParties } from './rejects-csv.js';
 import type { NotScreenedFacts, RunCounts, RunFacts } from './run-facts.js';
 
 /** A named figure of a sum. */
@@ -44,7 +45,14 @@ export function listSums(facts: RunFacts): readonly Sum[] {
     equal(term('skipped', counts.skipped), term('skips by reason', total(facts.skippedBecause))),
     equal(term('failed', counts.failed), term('customers listed as failed', listed.failed)),
     equal(term('remaining', counts.remaining), term('customers listed as remaining', listed.remaining)),
-    equal(term('rejected', counts.rejected), term('rejected rows listed', facts.rejects.length)),
+    equal(
+      term('rejected', counts.rejected),
+      term('rejected rows listed', facts.rejects.filter((row) => !isOfParties(row)).length),
+    ),
+    equal(
+      term('rejected rows of related parties', counts.rows > 0 ? (facts.rosterSource?.partyRejected ?? 0) : 0),
+      term('listed', facts.rejects.filter(isOfParties).length),
+    ),
     equal(
       term('changes listed', facts.changes.length),
       term('changes of the run', counts.changes),

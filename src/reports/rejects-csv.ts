@@ -27,7 +27,8 @@ export function hasPartyRejects(report: Report): boolean {
   return report.rejects?.some(isOfParties) ?? false;
 }
 
-function isOfParties(row: RejectedRow): boolean {
+/** Tells whether a rejected row is of a source of related parties. */
+export function isOfParties(row: RejectedRow): boolean {
   return row.file?.startsWith(partyPrefix) ?? false;
 }
 

@@ -167,7 +167,21 @@ export const reportJsonSchema = z.strictObject({
       .nullable(),
     keyFingerprint: z.string(),
     rosterSource: z
-      .strictObject({ source: z.string(), digest: z.string(), importedAt: instant, absent: count })
+      .strictObject({
+        source: z.string(),
+        digest: z.string(),
+        importedAt: instant,
+        isDelta: z.boolean(),
+        joined: count,
+        changed: count,
+        absent: count,
+        leavers: count,
+        returned: count,
+        conflicts: count,
+        partyRows: count,
+        partyRejected: count,
+        overriddenGuards: z.array(z.string()),
+      })
       .nullable(),
   }),
   canaries: z

@@ -184,6 +184,30 @@ export interface CadenceFacts {
   reason: string | null;
 }
 
+/** What an import made of a roster. */
+export interface SnapshotFacts {
+  /** A part of the roster, which marks nobody as absent. */
+  isDelta: boolean;
+  joined: number;
+  changed: number;
+  absent: number;
+  leavers: number;
+  returned: number;
+  /** Ids of rows that contradict each other; each of their names is searched for. */
+  conflicts: number;
+  partyRows: number;
+  partyRejected: number;
+  /** Guards that would have held it, and that somebody has overridden. */
+  overriddenGuards: readonly string[];
+}
+
+/** Where a roster came from, with the digest of its bytes, and what became of it. */
+export interface RosterSource extends SnapshotFacts {
+  source: string;
+  digest: string;
+  importedAt: Date;
+}
+
 /** Everything stored about a run that its report is built from; nothing in it depends on when it is read. */
 export interface RunFacts {
   runId: string;
@@ -207,7 +231,7 @@ export interface RunFacts {
   /** The earlier run whose results this one is compared with. */
   comparedWith: { runId: string; finishedAt: Date } | null;
   /** Where the roster came from, and the digest of its bytes. */
-  rosterSource: { source: string; digest: string; importedAt: Date; absent: number } | null;
+  rosterSource: RosterSource | null;
   /** Null for a sweep. */
   counts: RunCounts | null;
   /** Customers in scope by state; sums to `counts.inScope`. Null for a sweep or an import. */

@@ -31,10 +31,9 @@ export function toReportJson(report: Report): ReportJson {
         rosterSource === null
           ? null
           : {
-              source: rosterSource.source,
-              digest: rosterSource.digest,
+              ...rosterSource,
               importedAt: rosterSource.importedAt.toISOString(),
-              absent: rosterSource.absent,
+              overriddenGuards: [...rosterSource.overriddenGuards],
             },
     },
     canaries: report.canaries?.map(toCanary) ?? null,

@@ -2,6 +2,7 @@ import { severities } from '../changes/change-event.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
 import type { RunFacts } from './run-facts.js';
+import { listSnapshotRemarks } from './snapshot-words.js';
 import { describeDrops, describeNotices } from './watch-words.js';
 
 /** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
@@ -131,9 +132,11 @@ function toRemarks(facts: RunFacts): readonly string[] {
   const rejected = facts.counts?.rejected ?? 0;
   if (rejected > 0) {
     remarks.push(
-      `${countNoun(rejected, 'roster row')} ${rejected === 1 ? 'was rejected and is' : 'were rejected and are'} not screened.`,
+      `${countNoun(rejected, 'roster row')} ${rejected === 1 ? 'was' : 'were'} rejected: customers known before are screened by their last record, whoever else is meant is not screened.`,
     );
   }
+  const isOwnImport = (facts.counts?.rows ?? 0) > 0;
+  if (facts.rosterSource && isOwnImport) remarks.push(...listSnapshotRemarks(facts.rosterSource));
   return remarks;
 }
 

@@ -1,4 +1,5 @@
 import { countNoun } from '../reports/format-count.js';
+import { listSnapshotRemarks } from '../reports/snapshot-words.js';
 import { describeDrops, describeNotices } from '../reports/watch-words.js';
 import { readAnswerFindings } from '../store/answer-findings.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
@@ -7,6 +8,7 @@ import type { Queryable } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
 import { countOverBudget } from '../store/plan-counts.js';
+import { readSnapshot } from '../store/roster-imports.js';
 import { readRunBalance } from '../store/run-balance.js';
 import { toRunId } from '../store/run-id.js';
 import { saveRunWatch } from '../store/run-watch.js';
@@ -68,7 +70,8 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
       finishedAt: workplace.clock.now(),
       sums,
     });
-    return { sums, state, reasons, watch, haltedBy };
+    const snapshot = await readSnapshot(transaction, run.runId);
+    return { sums, state, reasons, watch, haltedBy, snapshot };
   });
   const remarks = describeNotices(closed.watch);
   for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
@@ -82,8 +85,9 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     reasons: closed.reasons,
     haltedBy: closed.haltedBy,
     counts,
+    snapshot: closed.snapshot,
   });
-  return { ...summary, remarks };
+  return { ...summary, remarks: [...remarks, ...(closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [])] };
 }
 
 const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>

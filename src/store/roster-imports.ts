@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 
@@ -24,6 +25,53 @@ export async function readImportOrigin(
     `select source, source_digest as digest, rows, rejected from roster_import
      where run_id = $1 order by import_id desc limit 1`,
     [runId],
+  );
+  return rows[0] ?? null;
+}
+
+const snapshotColumns = `
+  is_delta as "isDelta", joined, changed, absent, leavers, returned, conflicts, party_rows as "partyRows",
+  party_rejected as "partyRejected", overridden_guards as "overriddenGuards"`;
+const snapshotRow = z.object({
+  isDelta: z.boolean(),
+  joined: z.number(),
+  changed: z.number(),
+  absent: z.number(),
+  leavers: z.number(),
+  returned: z.number(),
+  conflicts: z.number(),
+  partyRows: z.number(),
+  partyRejected: z.number(),
+  overriddenGuards: z.array(z.string()),
+}) satisfies z.ZodType<SnapshotFacts>;
+const sourceRow = snapshotRow.extend({
+  source: z.string(),
+  digest: z.string(),
+  importedAt: z.date(),
+}) satisfies z.ZodType<RosterSource>;
+
+/** What a run's own import made of its roster; null when it imported nothing. */
+export async function readSnapshot(database: Queryable, runId: number): Promise<SnapshotFacts | null> {
+  const rows = await database.query(
+    snapshotRow,
+    `select ${snapshotColumns} from roster_import where run_id = $1 order by import_id desc limit 1`,
+    [runId],
+  );
+  return rows[0] ?? null;
+}
+
+/** The import that a run of the roster went by: its own, else the last one before it. */
+export async function readRosterSource(
+  database: Queryable,
+  rosterId: number | null,
+  runId: number,
+): Promise<RosterSource | null> {
+  const rows = await database.query(
+    sourceRow,
+    `select source, source_digest as digest, imported_at as "importedAt", ${snapshotColumns}
+     from roster_import where roster_id = $1 and run_id <= $2
+     order by import_id desc limit 1`,
+    [rosterId, runId],
   );
   return rows[0] ?? null;
 }

@@ -8,6 +8,7 @@ import { readSweep } from './dossiers.js';
 import { readRun } from './find-runs.js';
 import { firstRow } from './first-row.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
+import { readRosterSource } from './roster-imports.js';
 import { readRunCadence } from './run-cadence.js';
 import { toRunId } from './run-id.js';
 import { readRunKeys } from './run-keys.js';
@@ -50,7 +51,7 @@ export async function readRunFacts(
     cadence: await readRunCadence(database, run.runId),
     keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
-    rosterSource: await readRosterSource(database, run),
+    rosterSource: await readRosterSource(database, run.rosterId, run.runId),
     counts: sums?.counts ?? null,
     states: isScreening ? (sums?.states ?? null) : null,
     failedBecause: sums?.failedBecause ?? {},
@@ -89,17 +90,6 @@ async function readNames(database: Queryable, run: RunRow): Promise<{ organisati
     [run.organisationId, run.rosterId],
   );
   return firstRow(rows, 'organisation');
-}
-
-async function readRosterSource(database: Queryable, run: RunRow): Promise<RunFacts['rosterSource']> {
-  const rows = await database.query(
-    z.object({ source: z.string(), digest: z.string(), importedAt: z.date(), absent: z.number() }),
-    `select source, source_digest as digest, imported_at as "importedAt", absent
-     from roster_import where roster_id = $1 and run_id <= $2
-     order by import_id desc limit 1`,
-    [run.rosterId, run.runId],
-  );
-  return rows[0] ?? null;
 }
 
 async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): Promise<readonly SweepFacts[]> {

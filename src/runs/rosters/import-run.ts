@@ -1,5 +1,7 @@
+import { listSnapshotRemarks } from '../../reports/snapshot-words.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';
+import { readSnapshot } from '../../store/roster-imports.js';
 import { closeRun } from '../../store/runs.js';
 import { type RunSession, withLease, withRun } from '../session/run-session.js';
 import { type RunSummary, toRunSummary } from '../session/run-summary.js';
@@ -21,7 +23,7 @@ export async function runImport(
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
     await importRoster(session, roster, scope.rosterId, options);
     const { run, runId } = session;
-    const sums = await session.write(async (transaction) => {
+    const { sums, snapshot } = await session.write(async (transaction) => {
       const sums = await computeRunSums(transaction, run.runId);
       const finishedAt = workplace.clock.now();
       await closeRun(transaction, run.runId, {
@@ -31,11 +33,21 @@ export async function runImport(
         finishedAt,
         sums,
       });
-      return sums;
+      return { sums, snapshot: await readSnapshot(transaction, run.runId) };
     });
     workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state: 'complete', reasons: [] });
     const { inScope: _, ...counts } = sums.counts;
-    return toRunSummary({ runId, roster: scope.roster, kind: 'import', state: 'complete', reasons: [], counts });
+    const { roster: name } = scope;
+    const summary = toRunSummary({
+      runId,
+      roster: name,
+      kind: 'import',
+      state: 'complete',
+      reasons: [],
+      counts,
+      snapshot,
+    });
+    return { ...summary, remarks: snapshot ? listSnapshotRemarks(snapshot) : [] };
   };
   return withLease(workplace, scope.leaseKey, signal, (held) => withRun(workplace, held, request, importAlone));
 }

@@ -1,5 +1,13 @@
 import { join } from 'node:path';
-import type { CanaryFacts, HaltCode, RunFacts, RunKind, RunState, WatchFacts } from '../../reports/run-facts.js';
+import type {
+  CanaryFacts,
+  HaltCode,
+  RunFacts,
+  RunKind,
+  RunState,
+  SnapshotFacts,
+  WatchFacts,
+} from '../../reports/run-facts.js';
 import { readCanaryFacts } from '../../store/canary-facts.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';
 import { readSweep, type SweepRow } from '../../store/dossiers.js';
@@ -7,6 +15,7 @@ import { readEarlyWarnings } from '../../store/early-warnings.js';
 import { readHeldLeases } from '../../store/leases.js';
 import { readAccountName, readRosterNames } from '../../store/organisations.js';
 import { readRevisions } from '../../store/report-revisions.js';
+import { readSnapshot } from '../../store/roster-imports.js';
 import { readRunBalance } from '../../store/run-balance.js';
 import { countPlanReasons } from '../../store/run-customers.js';
 import { type RunHolder, readRunHolders } from '../../store/run-holders.js';
@@ -59,6 +68,8 @@ export interface RunDescription {
   watch: WatchFacts | null;
   /** What was mailed before its report. */
   earlyWarnings: Awaited<ReturnType<typeof readEarlyWarnings>>;
+  /** What its import made of the roster; null where it imported nothing. */
+  snapshot: SnapshotFacts | null;
   /** Cadence, budget and other settings in force when it began. */
   settings: Readonly<Record<string, unknown>> | null;
   sweep: SweepRow | null;
@@ -111,6 +122,7 @@ export async function describeRun(workplace: Workplace, text: string): Promise<R
     canaries: await readCanaryFacts(database, run.runId),
     watch: await readRunWatch(database, run.runId),
     earlyWarnings: await readEarlyWarnings(database, run.runId),
+    snapshot: await readSnapshot(database, run.runId),
     settings: run.settings,
     sweep: run.kind === 'sweep' ? await readSweep(database, run.runId) : null,
     check: run.kind === 'check' ? await describeCheck(database, run) : null,

@@ -1,4 +1,4 @@
-import type { HaltCode, RunCounts, RunKind, RunState } from '../../reports/run-facts.js';
+import type { HaltCode, RunCounts, RunKind, RunState, SnapshotFacts } from '../../reports/run-facts.js';
 import type { SweepRow } from '../../store/dossiers.js';
 
 /** The outcome of a run as `--json` prints it (DESIGN: Command line). */
@@ -17,6 +17,8 @@ export interface RunSummary {
   /** What a reader should know of a run that may be complete all the same. */
   remarks?: readonly string[];
   counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'>;
+  /** What its import made of the roster; absent where it imported nothing. */
+  snapshot?: SnapshotFacts;
   /** Folder of the run's files, or null when none were written. */
   artifacts: string | null;
 }
@@ -41,9 +43,12 @@ export function toExitCode(state: RunState): number {
 
 /** The summary of a run that has ended, without artifacts. */
 export function toRunSummary(
-  run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'> & { haltedBy?: HaltCode | null },
+  run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'> & {
+    haltedBy?: HaltCode | null;
+    snapshot?: SnapshotFacts | null;
+  },
 ): RunSummary {
-  const { runId, roster, kind, state, reasons, haltedBy = null, counts } = run;
+  const { runId, roster, kind, state, reasons, haltedBy = null, counts, snapshot = null } = run;
   return {
     schema: 'nightscreen/run-summary/1',
     runId,
@@ -54,6 +59,7 @@ export function toRunSummary(
     haltedBy,
     exitCode: toExitCode(state),
     counts,
+    ...(snapshot && { snapshot }),
     artifacts: null,
   };
 }

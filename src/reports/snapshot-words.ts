@@ -1,0 +1,36 @@
+import { countNoun, formatCount } from './format-count.js';
+import type { SnapshotFacts } from './run-facts.js';
+
+/** Who joined, changed, is absent, left or returned by an import, and how many related parties it read. */
+export function describeSnapshot(snapshot: SnapshotFacts): string {
+  const { isDelta, joined, changed, absent, leavers, returned, partyRows } = snapshot;
+  const counts = [
+    ['joined', joined],
+    ['changed', changed],
+    ['absent', absent],
+    ['left', leavers],
+    ['returned', returned],
+  ] as const;
+  const words = counts.map(([name, count]) => `${formatCount(count)} ${name}`).join(', ');
+  const parties = partyRows === 0 ? '' : `; ${countNoun(partyRows, 'row')} of related parties`;
+  return `${words}${parties}${isDelta ? '; a part of the roster only' : ''}`;
+}
+
+/** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties. */
+export function listSnapshotRemarks({ overriddenGuards, conflicts, partyRejected }: SnapshotFacts): readonly string[] {
+  return [
+    ...(overriddenGuards.length > 0
+      ? [`The roster was taken although guards would have held it: ${overriddenGuards.join(', ')}.`]
+      : []),
+    ...(conflicts > 0
+      ? [
+          `${countNoun(conflicts, 'customer id')} ${conflicts === 1 ? 'has' : 'have'} rows that contradict each other: all names in them are searched for.`,
+        ]
+      : []),
+    ...(partyRejected > 0
+      ? [
+          `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps the parties that it had.`,
+        ]
+      : []),
+  ];
+}
