@@ -35,6 +35,7 @@ export async function importRoster(
   const source = await stageRoster(roster, {
     ...session,
     runId: run.runId,
+    copies: workplace.database.dialect === 'postgres',
     clock,
     secret: workplace.secret,
     tell: (progress) => workplace.tell({ kind: 'progress', runId, stage: 'import', ...progress }),
