@@ -11,9 +11,15 @@ const customerColumns =
 /** In UTF-16 units. */
 const blockLength = 64 * 1_024;
 
-/** Forgets what an earlier, broken-off import of this run had staged. */
+/** Forgets what an import of this run has staged. */
 export async function clearStaging(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('select clear_roster_staging($1)', [runId]);
+}
+
+/** Begins to stage a run's import: forgets what an earlier, broken-off one had staged. */
+export async function beginStaging(transaction: Queryable, runId: number): Promise<void> {
+  await clearStaging(transaction, runId);
+  await transaction.execute('insert into roster_stager (run_id) values ($1)', [runId]);
 }
 
 /** A chunk of a roster's rows on their way into staging. */
