@@ -82,12 +82,15 @@ create unlogged table roster_step (
   leaves text
 );
 
--- What is sent for the customers of a first snapshot's rows that stand by themselves.
+-- Rows of a first snapshot of which the same is sent as of another row, or as was sent before; those of all others have numbers of their own.
 create unlogged table roster_request (
   run_id bigint not null,
   ordinal integer not null,
   request_id bigint not null
 );
+
+-- Which imports have something staged: to look for it among a million rows would take longer than to remove them.
+create unlogged table roster_stager (run_id bigint primary key);
 
 -- Empties what an import has staged: at once where nobody else is importing.
 create function clear_roster_staging(cleared_run_id bigint) returns void language plpgsql as $$
@@ -97,9 +100,9 @@ begin
   delete from roster_party_staging where run_id = cleared_run_id;
   begin
     lock table roster_staging, roster_request in access exclusive mode nowait;
-    if not exists (select from roster_staging where run_id <> cleared_run_id)
-      and not exists (select from roster_request where run_id <> cleared_run_id) then
+    if not exists (select from roster_stager where run_id <> cleared_run_id) then
       truncate roster_staging, roster_request;
+      delete from roster_stager where run_id = cleared_run_id;
       return;
     end if;
   exception when lock_not_available or insufficient_privilege then
@@ -107,6 +110,7 @@ begin
   end;
   delete from roster_request where run_id = cleared_run_id;
   delete from roster_staging where run_id = cleared_run_id;
+  delete from roster_stager where run_id = cleared_run_id;
 end
 $$;
 
@@ -156,7 +160,10 @@ create trigger refuse_orphans after delete on screening_request referencing old 
 -- Text is compared byte by byte: a sorting rule of some language makes the indexes of a million rows three times as slow.
 alter table screening_request
   alter column type type text collate "C",
-  alter column name type text collate "C";
+  alter column name type text collate "C",
+  -- By name first: sorted by a type that nearly all of them have, a million rows cannot be told apart by the beginnings of their keys.
+  drop constraint screening_request_organisation_id_type_name_key,
+  add unique (organisation_id, name, type);
 
 alter table customer
   alter column reference type text collate "C",
@@ -228,6 +235,20 @@ begin
   perform from customer_block for update;
   last := nextval(pg_get_serial_sequence('customer', 'customer_id'));
   perform setval(pg_get_serial_sequence('customer', 'customer_id'), last + wanted);
+  return last;
+end
+$$;
+
+-- Of numbers that nobody reaches who takes them one by one, so that both may go on at once.
+create sequence screening_request_block start 1099511627776;
+
+create function take_request_ids(wanted bigint) returns bigint language plpgsql as $$
+declare
+  last bigint;
+begin
+  perform from customer_block for update;
+  last := nextval('screening_request_block');
+  perform setval('screening_request_block', last + wanted);
   return last;
 end
 $$;

@@ -23,26 +23,33 @@ export interface ImportOrigin {
   overriddenGuards: readonly string[];
   /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
   lastCustomerId: number;
+  /** The same for requests. */
+  lastRequestId: number;
 }
 
-/** Takes a block of customer numbers for whoever asks; gives the number before its first. */
-export async function takeCustomerIds(transaction: Queryable, wanted: number): Promise<number> {
-  const rows = await transaction.query(z.object({ last: z.number() }), 'select take_customer_ids($1) as last', [
-    wanted,
-  ]);
-  return firstRow(rows, 'customer_block').last;
+/** Takes blocks of customer and request numbers for whoever asks; gives the numbers before their first. */
+export async function takeNumbers(
+  transaction: Queryable,
+  wanted: number,
+): Promise<Pick<ImportOrigin, 'lastCustomerId' | 'lastRequestId'>> {
+  const rows = await transaction.query(
+    z.object({ lastCustomerId: z.number(), lastRequestId: z.number() }),
+    'select take_customer_ids($1) as "lastCustomerId", take_request_ids($1) as "lastRequestId"',
+    [wanted],
+  );
+  return firstRow(rows, 'customer_block');
 }
 
 /**
  * Turns a settled snapshot into the roster's, inside one transaction: new customers, new versions of changed ones, their parties, absence,
  * rejects. A rejected row whose id is known keeps the last accepted record in scope. `requests` resolves when what is sent for them has been
- * stored. Throws StoreError, with nothing changed, when a party would be lost.
+ * stored, with how many rows share it. Throws StoreError, with nothing changed, when a party would be lost.
  */
 export async function mergeSnapshot(
   transaction: Queryable,
   origin: ImportOrigin,
   { counts, plain }: { counts: SnapshotCounts; plain: PlainCounts },
-  requests: Promise<void>,
+  requests: Promise<number>,
 ): Promise<{ importId: number }> {
   await takeRoom(transaction);
   const importId = await insertImport(transaction, origin, counts);
@@ -50,9 +57,8 @@ export async function mergeSnapshot(
   await numberNewCustomers(transaction, origin);
   await saveCustomers(transaction, origin, importId);
   await saveVersions(transaction, origin, importId);
-  await saveStanding(transaction, origin, importId);
-  await awake(transaction, requests);
-  await saveParties(transaction, origin, plain);
+  await saveStanding(transaction, origin, importId, counts);
+  await saveParties(transaction, origin, plain, await awake(transaction, requests));
   if (origin.isFirst || counts.joined + counts.changed > 0) {
     await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
   }
@@ -63,15 +69,15 @@ export async function mergeSnapshot(
 const pollMs = 1_000;
 
 /** Waits with a statement now and then: a transaction that is silent for too long is ended by the server. */
-async function awake(transaction: Queryable, work: Promise<void>): Promise<void> {
+async function awake(transaction: Queryable, work: Promise<number>): Promise<number> {
   let timer: NodeJS.Timeout | undefined;
-  const isDone = work.then(() => true);
   for (;;) {
-    const pause = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), pollMs);
+    const pause = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), pollMs);
     });
     try {
-      if (await Promise.race([isDone, pause])) return;
+      const done = await Promise.race([work, pause]);
+      if (done !== null) return done;
     } finally {
       clearTimeout(timer);
     }

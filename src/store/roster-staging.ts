@@ -1,3 +1,4 @@
+import { StoreError } from '../errors.js';
 import { isBareCopyText, toCopyText } from './copy-text.js';
 import type { Queryable, Transaction } from './database.js';
 import type { StagedCustomer, StagedReject, StagedRelated } from './staged-row.js';
@@ -7,26 +8,73 @@ export const fieldSeparator = '\u001f';
 
 const customerColumns =
   'run_id, ordinal, line, file, reference, type, sent_name, parties, risk_tier, record, record_digest, leaves, raw';
-const blockRows = 500;
+/** In UTF-16 units. */
+const blockLength = 64 * 1_024;
 
-/** Forgets what an earlier, broken-off import of this run had staged. */
+/** Forgets what an import of this run has staged. */
 export async function clearStaging(transaction: Queryable, runId: number): Promise<void> {
   await transaction.execute('select clear_roster_staging($1)', [runId]);
 }
 
-/** Stages a chunk of a roster's rows. */
-export async function stageRows(
-  transaction: Transaction,
-  runId: number,
-  rows: readonly (StagedCustomer | StagedReject)[],
-): Promise<void> {
-  const customers = rows.filter((row) => row.kind === 'customer');
-  if (customers.length > 0) {
-    if (transaction.copyIn) {
-      await transaction.copyIn(`copy roster_staging (${customerColumns}) from stdin`, toBlocks(runId, customers));
-    } else await insertCustomers(transaction, runId, customers);
+/** Begins to stage a run's import: forgets what an earlier, broken-off one had staged. */
+export async function beginStaging(transaction: Queryable, runId: number): Promise<void> {
+  await clearStaging(transaction, runId);
+  await transaction.execute('insert into roster_stager (run_id) values ($1)', [runId]);
+}
+
+/** A chunk of a roster's rows on their way into staging. */
+export class StagingChunk {
+  readonly rejects: StagedReject[] = [];
+  /** Where rows are not copied. */
+  readonly customers: StagedCustomer[] = [];
+  #rows = 0;
+  #text = '';
+  #blocks: Buffer[] = [];
+
+  /**
+   * `copies`: the rows go to a server in bulk. Then nothing but their bytes is kept: to move thousands of living rows out of the way of the
+   * next ones takes longer than all else that is done to them.
+   */
+  constructor(
+    readonly runId: number,
+    readonly copies: boolean,
+  ) {}
+
+  get rows(): number {
+    return this.#rows;
   }
-  const rejects = rows.filter((row) => row.kind === 'rejected');
+
+  add(row: StagedCustomer | StagedReject): void {
+    this.#rows += 1;
+    if (row.kind === 'rejected') this.rejects.push(row);
+    else if (this.copies) this.#write(row);
+    else this.customers.push(row);
+  }
+
+  /** The customers in the text format of `copy`. */
+  takeBlocks(): readonly Buffer[] {
+    if (this.#text !== '') this.#blocks.push(Buffer.from(this.#text));
+    this.#text = '';
+    return this.#blocks;
+  }
+
+  #write(row: StagedCustomer): void {
+    this.#text += toLine(this.runId, row);
+    if (this.#text.length < blockLength) return;
+    this.#blocks.push(Buffer.from(this.#text));
+    this.#text = '';
+  }
+}
+
+/** Stages a chunk of a roster's rows. */
+export async function stageRows(transaction: Transaction, chunk: StagingChunk): Promise<void> {
+  const { runId, customers, rejects } = chunk;
+  const blocks = chunk.takeBlocks();
+  if (blocks.length > 0) {
+    if (!transaction.copyIn) throw new StoreError('database_value', 'rows cannot be copied into this database');
+    await transaction.copyIn(`copy roster_staging (${customerColumns}) from stdin`, blocks);
+  }
+  if (customers.length > 0) await insertCustomers(transaction, runId, customers);
   if (rejects.length > 0) await insertRejects(transaction, 'roster_staging', runId, rejects);
 }
 
@@ -59,16 +107,6 @@ const toRaw = (fields: readonly string[]): string => {
   if (separators === fields.length - 1) return raw;
   return fields.map((field) => field.replaceAll(fieldSeparator, '\u241f')).join(fieldSeparator);
 };
-
-function toBlocks(runId: number, rows: readonly StagedCustomer[]): readonly Buffer[] {
-  const blocks: Buffer[] = [];
-  for (let start = 0; start < rows.length; start += blockRows) {
-    let text = '';
-    for (const row of rows.slice(start, start + blockRows)) text += toLine(runId, row);
-    blocks.push(Buffer.from(text));
-  }
-  return blocks;
-}
 
 function toLine(runId: number, row: StagedCustomer): string {
   const { reference, sentName, record } = row;

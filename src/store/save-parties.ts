@@ -1,22 +1,33 @@
 import { z } from 'zod';
-import { StoreError } from '../errors.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import type { ImportOrigin } from './merge-roster.js';
+import { requireAll } from './require-all.js';
 import type { PlainCounts } from './roster-figures.js';
 import { plainSql } from './settle-staging.js';
 
-/** Stores the parties of new and changed customers under what is sent for them; throws StoreError when one would be lost. */
-export async function saveParties(transaction: Queryable, origin: ImportOrigin, plain: PlainCounts): Promise<void> {
-  const { runId, organisationId, isFirst, lastCustomerId } = origin;
+/**
+ * Stores the parties of new and changed customers under what is sent for them, `shared` rows of a first snapshot under what they share with
+ * others; throws StoreError when one would be lost.
+ */
+export async function saveParties(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  plain: PlainCounts,
+  shared: number,
+): Promise<void> {
+  const { runId, organisationId, isFirst, lastCustomerId, lastRequestId } = origin;
   const joinRequest = (type: string, name: string): string =>
     `join screening_request request on request.organisation_id = $2 and request.type = ${type} and request.name = ${name}`;
   const values = [runId, organisationId, lastCustomerId];
   if (isFirst) {
+    const own = '$3::bigint + staged.ordinal';
     const saved = await transaction.execute(
       `insert into party (customer_id, ordinal, request_id, is_current)
-       select $2::bigint + ordinal, 0, request_id, true from roster_request where run_id = $1`,
-      [runId, lastCustomerId],
+       select $2::bigint + staged.ordinal, 0, ${shared > 0 ? `coalesce(shared.request_id, ${own})` : own}, true
+       from (select ordinal from roster_staging where ${plainSql}) staged
+       ${shared > 0 ? 'left join roster_request shared on shared.run_id = $1 and shared.ordinal = staged.ordinal' : ''}`,
+      [runId, lastCustomerId, lastRequestId],
     );
     requireAll(saved, plain.customers);
   }
@@ -58,14 +69,5 @@ export async function saveParties(transaction: Queryable, origin: ImportOrigin, 
      where step.run_id = $1 and step.kind = 'changed' and party.customer_id = step.customer_id and party.is_current
        and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'`,
     [runId],
-  );
-}
-
-/** Nobody whom the roster names may be left without a search. */
-function requireAll(saved: number, expected: number): void {
-  if (saved === expected) return;
-  throw new StoreError(
-    'roster_not_whole',
-    `${saved} of ${expected} parties of the roster could be stored, so nothing of it was; please report this`,
   );
 }

@@ -1,22 +1,30 @@
+import { z } from 'zod';
 import { DatabaseError, type Queryable, type Transaction } from './database.js';
-import { plainSql } from './settle-staging.js';
+import { firstRow } from './first-row.js';
+import { requireAll } from './require-all.js';
+import type { PlainCounts } from './roster-figures.js';
+import { plainSql, takeRoom } from './settle-staging.js';
 
 /** Whose requests are to be stored. */
 export interface RequestOrigin {
   runId: number;
   organisationId: number;
   isFirst: boolean;
+  /** The request of a first snapshot's row has the row's place added to this, unless another row or a request that is known has the same name. */
+  lastRequestId: number;
 }
 
 const uniqueViolation = '23505';
 
+const severalRequestsSql = `
+  select party ->> 'type' as type, party ->> 'sentName' as name from (
+    select record from roster_staging where ${plainSql} and parties > 1 offset 0
+  ) several, jsonb_array_elements(several.record -> 'parties') as party`;
+
 /** SQL: what the parties of a first snapshot's rows that stand by themselves have sent for them. */
 export const plainRequestsSql = `
   select type, sent_name as name from roster_staging where ${plainSql}
-  union all
-  select party ->> 'type', party ->> 'sentName' from (
-    select record from roster_staging where ${plainSql} and parties > 1 offset 0
-  ) several, jsonb_array_elements(several.record -> 'parties') as party`;
+  union all ${severalRequestsSql}`;
 
 /** SQL: the same of new and changed customers. */
 export const stepRequestsSql = `
@@ -25,56 +33,98 @@ export const stepRequestsSql = `
   where step.run_id = $1 and party <> 'null'`;
 
 /**
- * Stores what is sent for the parties of a settled snapshot, each request once. They count for nothing until a party has them, so they may
- * be stored beside the import's own transaction.
+ * Stores what is sent for the parties of a settled snapshot, each request once; gives how many rows of a first one have the request of
+ * another row, or one that was known. They count for nothing until a party has them, so they may be stored beside the import's own
+ * transaction.
  */
 export async function saveRequests(
   write: <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T>,
   origin: RequestOrigin,
-): Promise<void> {
+  plain: PlainCounts,
+): Promise<number> {
   try {
-    await write((transaction) => insertRequests(transaction, origin, ''));
+    return await write((transaction) => insertRequests(transaction, origin, plain, ''));
   } catch (error) {
     if (!(error instanceof DatabaseError && error.sqlState === uniqueViolation)) throw error;
     // Somebody else has stored one of them meanwhile. To be ready for it each time would take a third longer.
-    await write((transaction) =>
-      insertRequests(transaction, origin, 'on conflict (organisation_id, type, name) do nothing'),
+    return write((transaction) =>
+      insertRequests(transaction, origin, plain, 'on conflict (organisation_id, name, type) do nothing'),
     );
   }
 }
 
 async function insertRequests(
   transaction: Queryable,
-  { runId, organisationId, isFirst }: RequestOrigin,
+  origin: RequestOrigin,
+  plain: PlainCounts,
   onConflict: string,
-): Promise<void> {
-  await transaction.execute("select set_config('work_mem', '256MB', true)");
-  const wanted = isFirst ? `${plainRequestsSql} union all ${stepRequestsSql}` : stepRequestsSql;
-  let saved = 0;
-  // One type after the other, so that their index grows at one end and then at the other instead of at both by turns.
-  for (const type of ['entity', 'person']) {
-    saved += await transaction.execute(
-      `insert into screening_request (organisation_id, type, name)
-       select $2, type, name from (select distinct type, name from (${wanted}) wanted) wanted
-       where type = $3 and not exists (
-         select from screening_request known
-         where known.organisation_id = $2 and known.type = wanted.type and known.name = wanted.name
-       )
-       order by name
-       ${onConflict}`,
-      [runId, organisationId, type],
-    );
-  }
-  if (saved > 0) await transaction.execute('analyze screening_request (organisation_id, type, name)');
-  if (!isFirst) return;
-  // Found here, beside the import's own transaction, and in the order of the rows, so that the indexes grow at their end.
-  await transaction.execute(
-    `insert into roster_request (run_id, ordinal, request_id)
-     select $1, staged.ordinal, request.request_id
-     from roster_staging staged
-     join screening_request request on request.organisation_id = $2 and request.type = staged.type and request.name = staged.sent_name
-     where ${plainSql}
-     order by staged.ordinal`,
+): Promise<number> {
+  await takeRoom(transaction);
+  const { runId, organisationId, isFirst } = origin;
+  const own = isFirst ? await insertOwnRequests(transaction, origin, onConflict) : 0;
+  const wanted = isFirst && plain.several > 0 ? `${severalRequestsSql} union all ${stepRequestsSql}` : stepRequestsSql;
+  const others = await transaction.execute(
+    `insert into screening_request (organisation_id, type, name)
+     select $2, type, name from (select distinct type, name from (${wanted}) wanted) wanted
+     where ${isUnknownSql}
+     order by name, type
+     ${onConflict}`,
     [runId, organisationId],
   );
+  if (own + others > 0) await transaction.execute('analyze screening_request (organisation_id, type, name)');
+  return own < plain.customers ? noteSharedRequests(transaction, origin, plain.customers - own) : 0;
+}
+
+const isUnknownSql = `
+  not exists (
+    select from screening_request known
+    where known.organisation_id = $2 and known.type = wanted.type and known.name = wanted.name
+  )`;
+
+/** In the order of their names, so that the index grows at its end; found again by the places of their rows, without looking for names. */
+async function insertOwnRequests(
+  transaction: Queryable,
+  { runId, organisationId, lastRequestId }: RequestOrigin,
+  onConflict: string,
+): Promise<number> {
+  const found = await transaction.query(
+    z.object({ any_known: z.boolean() }),
+    'select exists (select from screening_request where organisation_id = $1) as any_known',
+    [organisationId],
+  );
+  const { any_known: anyKnown } = firstRow(found, 'screening_request');
+  return transaction.execute(
+    `insert into screening_request (request_id, organisation_id, type, name) overriding system value
+     select $3::bigint + ordinal, $2, type, name
+     from (
+       select distinct on (sent_name, type) ordinal, type, sent_name as name
+       from roster_staging where ${plainSql} order by sent_name, type
+     ) wanted
+     ${anyKnown ? `where ${isUnknownSql}` : ''}
+     order by name, type
+     ${onConflict}`,
+    [runId, organisationId, lastRequestId],
+  );
+}
+
+async function noteSharedRequests(
+  transaction: Queryable,
+  { runId, organisationId, lastRequestId }: RequestOrigin,
+  expected: number,
+): Promise<number> {
+  const noted = await transaction.execute(
+    `insert into roster_request (run_id, ordinal, request_id)
+     select $1, staged.ordinal, request.request_id
+     from (
+       select ordinal, type, sent_name from roster_staging
+       where ${plainSql} and not exists (
+         select from screening_request own where own.request_id = $3::bigint + roster_staging.ordinal
+       )
+     ) staged
+     join screening_request request on request.organisation_id = $2 and request.type = staged.type and request.name = staged.sent_name`,
+    [runId, organisationId, lastRequestId],
+  );
+  requireAll(noted, expected);
+  await transaction.execute('analyze roster_request');
+  return noted;
 }

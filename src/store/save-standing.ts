@@ -1,10 +1,15 @@
 import type { Queryable } from './database.js';
 import type { ImportOrigin } from './merge-roster.js';
-import { isLeavingSql, isReturningSql } from './roster-figures.js';
+import { isLeavingSql, isReturningSql, type SnapshotCounts } from './roster-figures.js';
 import { plainSql } from './settle-staging.js';
 
 /** Who is absent, leaves or is back; whoever is as before is not touched. */
-export async function saveStanding(transaction: Queryable, origin: ImportOrigin, importId: number): Promise<void> {
+export async function saveStanding(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  { leavers }: Pick<SnapshotCounts, 'leavers'>,
+): Promise<void> {
   const { runId, importedAt, leaveAfterDays, isFirst, lastCustomerId } = origin;
   const values = [runId, importedAt, leaveAfterDays, importId];
   await transaction.execute(
@@ -24,7 +29,7 @@ export async function saveStanding(transaction: Queryable, origin: ImportOrigin,
      where step.run_id = $1`,
     values,
   );
-  if (isFirst) {
+  if (isFirst && leavers > 0) {
     await transaction.execute(
       `insert into roster_standing (import_id, customer_id, kind, because)
        select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,

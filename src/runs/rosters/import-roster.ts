@@ -1,8 +1,8 @@
 import { RosterError, RosterHeldError } from '../../errors.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import { mergeSnapshot, takeCustomerIds } from '../../store/merge-roster.js';
+import { mergeSnapshot, takeNumbers } from '../../store/merge-roster.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
-import { clearStaging } from '../../store/roster-staging.js';
+import { beginStaging, clearStaging } from '../../store/roster-staging.js';
 import { setRunStage } from '../../store/runs.js';
 import { saveRequests } from '../../store/save-requests.js';
 import type { RunSession } from '../session/run-session.js';
@@ -31,10 +31,11 @@ export async function importRoster(
   const { workplace, runId, run, signal } = session;
   const { clock, settings } = workplace;
   workplace.tell({ kind: 'stage_started', runId, stage: 'import' });
-  await session.write((transaction) => clearStaging(transaction, run.runId));
+  await session.write((transaction) => beginStaging(transaction, run.runId));
   const source = await stageRoster(roster, {
     ...session,
     runId: run.runId,
+    copies: workplace.database.dialect === 'postgres',
     clock,
     secret: workplace.secret,
     tell: (progress) => workplace.tell({ kind: 'progress', runId, stage: 'import', ...progress }),
@@ -45,7 +46,7 @@ export async function importRoster(
   const settled = await session.write((transaction) => settleSnapshot(transaction, staged, roster, source, rule));
   signal.throwIfAborted();
   await holdOrPass(session, source.source, settled, options);
-  const lastCustomerId = await session.write((transaction) => takeCustomerIds(transaction, 2 * source.ordinals + 1));
+  const numbers = await session.write((transaction) => takeNumbers(transaction, 2 * source.ordinals + 1));
   const { organisationId } = session.organisation;
   const origin = {
     ...staged,
@@ -54,9 +55,9 @@ export async function importRoster(
     organisationId,
     isFirst: settled.isFirst,
     overriddenGuards: settled.heldBy.map(({ guard }) => guard),
-    lastCustomerId,
+    ...numbers,
   };
-  await besideRequests(session, origin, async (requests) => {
+  await besideRequests(session, origin, settled.plain, async (requests) => {
     await session.write(async (transaction) => {
       await mergeSnapshot(transaction, origin, settled, requests);
       await setRunStage(transaction, run.runId, 'imported');
@@ -70,12 +71,12 @@ export async function importRoster(
 async function besideRequests(
   session: RunSession,
   origin: Parameters<typeof saveRequests>[1],
-  merge: (requests: Promise<void>) => Promise<void>,
+  plain: SettledSnapshot['plain'],
+  merge: (requests: Promise<number>) => Promise<void>,
 ): Promise<void> {
-  const requests = saveRequests(session.write, origin);
+  const requests = saveRequests(session.write, origin, plain);
   if (session.workplace.database.dialect === 'embedded') {
-    await requests;
-    await merge(Promise.resolve());
+    await merge(Promise.resolve(await requests));
     return;
   }
   // The merge waits for it and throws what it throws; whichever fails first, the other has ended before this does.

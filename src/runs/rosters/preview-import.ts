@@ -49,6 +49,7 @@ export async function previewImport(
       const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
       const source = await stageRoster(roster, {
         runId: staged.runId,
+        copies: database.dialect === 'postgres',
         clock,
         signal,
         secret,

@@ -3,8 +3,7 @@ import { readParties, readRoster } from '../../roster/read-roster.js';
 import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database.js';
-import { stageParties, stageRows } from '../../store/roster-staging.js';
-import type { StagedCustomer, StagedReject } from '../../store/staged-row.js';
+import { StagingChunk, stageParties, stageRows } from '../../store/roster-staging.js';
 import type { RunEvent } from '../run-event.js';
 import { joinDigests } from './join-digests.js';
 import { toStagedParty, toStagedRow } from './to-staged-row.js';
@@ -21,6 +20,8 @@ export interface StagedSource {
 /** Where rows are staged. */
 export interface Stager {
   runId: number;
+  /** Whether rows may be copied in bulk. */
+  copies: boolean;
   clock: Clock;
   signal: AbortSignal;
   secret: (name: string) => string | undefined;
@@ -47,18 +48,18 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
 }
 
 async function stageCustomers(reading: RosterReading, stager: Stager): Promise<number> {
-  const { runId, clock, signal, write } = stager;
+  const { runId, copies, clock, signal, write } = stager;
   const today = clock.now().toISOString().slice(0, dayLength);
   const tell = tellPace(reading, stager);
   let ordinal = 0;
-  let chunk: (StagedCustomer | StagedReject)[] = [];
+  let chunk = new StagingChunk(runId, copies);
   let underWay: Promise<void> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await underWay;
     tell(ordinal);
-    const rows = chunk;
-    chunk = [];
-    underWay = write((transaction) => stageRows(transaction, runId, rows));
+    const full = chunk;
+    chunk = new StagingChunk(runId, copies);
+    underWay = write((transaction) => stageRows(transaction, full));
     // Whoever waits for it next hears of its failure; meanwhile it must not end the process.
     underWay.catch(() => undefined);
   };
@@ -67,11 +68,11 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
       signal.throwIfAborted();
       for (const row of rows) {
         ordinal += 1;
-        chunk.push(toStagedRow(row, ordinal, today));
+        chunk.add(toStagedRow(row, ordinal, today));
       }
-      if (chunk.length >= chunkRows) await flush();
+      if (chunk.rows >= chunkRows) await flush();
     }
-    if (chunk.length > 0) await flush();
+    if (chunk.rows > 0) await flush();
     await underWay;
   } finally {
     // Nothing is written any more once a reading that broke off has told so.

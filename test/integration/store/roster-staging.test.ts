@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toStagedRow } from '../../../src/runs/rosters/to-staged-row.js';
-import type { Transaction } from '../../../src/store/database.js';
-import { stageRows } from '../../../src/store/roster-staging.js';
+import { StagingChunk, stageRows } from '../../../src/store/roster-staging.js';
 import { testDatabases } from '../../helpers/databases.js';
 
 const testDatabasesOf = { embedded: testDatabases('embedded'), postgres: testDatabases('postgres') };
@@ -42,16 +41,17 @@ const rows = odd.map((text, index) =>
 it('what goes to a server in bulk is what goes there and to the embedded database row by row', async () => {
   const [embedded, postgres] = [testDatabasesOf.embedded, testDatabasesOf.postgres];
   const [small, large] = [await embedded.open(), await postgres.open()];
-  const withoutCopy = (transaction: Transaction): Transaction => {
-    const { copyIn: _, ...others } = transaction;
-    return others;
+  const toChunk = (runId: number, copies: boolean): StagingChunk => {
+    const chunk = new StagingChunk(runId, copies);
+    for (const row of rows) chunk.add(row);
+    return chunk;
   };
   await large.transaction(async (transaction) => {
     expect(transaction.copyIn).toBeDefined();
-    await stageRows(transaction, 1, rows);
-    await stageRows(withoutCopy(transaction), 2, rows);
+    await stageRows(transaction, toChunk(1, true));
+    await stageRows(transaction, toChunk(2, false));
   });
-  await small.transaction((transaction) => stageRows(transaction, 1, rows));
+  await small.transaction((transaction) => stageRows(transaction, toChunk(1, false)));
   const sql = (run: number): string =>
     `select (to_jsonb(staged) - 'run_id')::text as row from roster_staging staged where run_id = ${run} order by ordinal`;
   const row = z.object({ row: z.string() });
