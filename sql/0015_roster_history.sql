@@ -185,6 +185,7 @@ alter table customer_version add column changed_fields text[];
 alter table roster_import
   add column is_delta boolean not null default false,
   add column headers text[],
+  add column party_headers text[],
   add column joined integer not null default 0,
   add column changed integer not null default 0,
   add column leavers integer not null default 0,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { changedFieldsSql } from './changed-fields.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { countOnTheWay, requireStaged, type Staged } from './require-staged.js';
 import type { PlainCounts, SnapshotCounts } from './roster-figures.js';
 import { clearStaging, fieldSeparator } from './roster-staging.js';
 import { saveParties } from './save-parties.js';
@@ -17,6 +18,7 @@ export interface ImportOrigin {
   sourceDigest: string;
   importedAt: Date;
   headers: readonly string[];
+  partyHeaders: readonly string[];
   isFirst: boolean;
   isDelta: boolean;
   leaveAfterDays: number;
@@ -48,10 +50,12 @@ export async function takeNumbers(
 export async function mergeSnapshot(
   transaction: Queryable,
   origin: ImportOrigin,
-  { counts, plain }: { counts: SnapshotCounts; plain: PlainCounts },
+  { counts, plain, onTheWay }: { counts: SnapshotCounts; plain: PlainCounts; onTheWay: Staged },
   requests: Promise<number>,
 ): Promise<{ importId: number }> {
   await takeRoom(transaction);
+  const found = await countOnTheWay(transaction, origin.runId);
+  requireStaged(found.rows + found.steps, onTheWay.rows + onTheWay.steps);
   const importId = await insertImport(transaction, origin, counts);
   if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId);
   await numberNewCustomers(transaction, origin);
@@ -90,9 +94,9 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
     z.object({ import_id: z.number() }),
     `insert into roster_import (
        run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers,
-       joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards
+       joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers
      )
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
      returning import_id`,
     [
       origin.runId,
@@ -115,6 +119,7 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
       counts.partyRows,
       counts.partyRejected,
       [...origin.overriddenGuards],
+      [...origin.partyHeaders],
     ],
   );
   return firstRow(rows, 'roster_import').import_id;

@@ -24,6 +24,8 @@ export interface SnapshotCounts {
   newlyAbsent: number;
   /** Who leaves by this snapshot. */
   leavers: number;
+  /** Of them those whose own row says so. */
+  leaversByRow: number;
   /** Who is shown again after having been absent or having left. */
   returned: number;
 }
@@ -36,6 +38,9 @@ export interface RosterBefore {
   mostIn30Days: number | null;
   /** The columns of the last accepted snapshot; null where they are not known. */
   headers: readonly string[] | null;
+  /** Accepted rows of related parties of the last accepted snapshot, and the columns of their sources. */
+  partyRows: number;
+  partyHeaders: readonly string[] | null;
 }
 
 const stagedRow = z.object({
@@ -107,6 +112,7 @@ export async function countSnapshot(
       absent: z.number(),
       newly_absent: z.number(),
       leavers: z.number(),
+      leavers_by_row: z.number(),
       returned: z.number(),
     }),
     `select count(*) filter (where kind = 'new')::integer as joined,
@@ -114,6 +120,7 @@ export async function countSnapshot(
        count(*) filter (where not step.is_shown and customer.left_at is null)::integer as absent,
        count(*) filter (where not step.is_shown and customer.left_at is null and customer.absent_since is null)::integer as newly_absent,
        count(*) filter (where ${isLeavingSql})::integer as leavers,
+       count(*) filter (where ${isLeavingSql} and step.is_shown)::integer as leavers_by_row,
        count(*) filter (where ${isReturningSql})::integer as returned
      from roster_step step left join customer on customer.customer_id = step.customer_id
      where run_id = $1`,
@@ -121,7 +128,7 @@ export async function countSnapshot(
   );
   const { plain, several, leavers, ...row } = firstRow(rows, 'roster_staging');
   const party = firstRow(parties, 'roster_party_staging');
-  const { newly_absent: newlyAbsent, ...step } = firstRow(steps, 'roster_step');
+  const { newly_absent: newlyAbsent, leavers_by_row: leaversByRow, ...step } = firstRow(steps, 'roster_step');
   const counts = {
     ...row,
     customers: row.rows - row.rejected - row.duplicates,
@@ -130,6 +137,7 @@ export async function countSnapshot(
     partyRejected: party.rejected,
     ...step,
     newlyAbsent,
+    leaversByRow,
     // Nothing is noted of a first snapshot's customers: all are new.
     joined: isFirst ? plain + step.joined : step.joined,
     leavers: isFirst ? leavers + step.leavers : step.leavers,
@@ -140,7 +148,13 @@ export async function countSnapshot(
 /** Reads what the roster was before, for guards to measure by. */
 export async function readRosterBefore(transaction: Queryable, rosterId: number, now: Date): Promise<RosterBefore> {
   const rows = await transaction.query(
-    z.object({ known: z.number(), most: z.number().nullable(), headers: z.array(z.string()).nullable() }),
+    z.object({
+      known: z.number(),
+      most: z.number().nullable(),
+      headers: z.array(z.string()).nullable(),
+      party_rows: z.number(),
+      party_headers: z.array(z.string()).nullable(),
+    }),
     `select
        (select count(*)::integer from customer where roster_id = $1 and absent_since is null and left_at is null) as known,
        (
@@ -155,9 +169,14 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
        (
          select headers from roster_import
          where roster_id = $1 and not is_delta and headers is not null order by import_id desc limit 1
-       ) as headers`,
+       ) as headers,
+       coalesce(last.party_rows - last.party_rejected, 0) as party_rows, last.party_headers
+     from (values (1)) once
+     left join lateral (
+       select * from roster_import where roster_id = $1 and not is_delta order by import_id desc limit 1
+     ) last on true`,
     [rosterId, now],
   );
-  const { known, most, headers } = firstRow(rows, 'roster');
-  return { known, mostIn30Days: most, headers };
+  const { known, most, headers, party_rows: partyRows, party_headers: partyHeaders } = firstRow(rows, 'roster');
+  return { known, mostIn30Days: most, headers, partyRows, partyHeaders };
 }

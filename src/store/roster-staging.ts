@@ -28,6 +28,7 @@ export class StagingChunk {
   /** Where rows are not copied. */
   readonly customers: StagedCustomer[] = [];
   #rows = 0;
+  #units = 0;
   #text = '';
   #blocks: Buffer[] = [];
 
@@ -44,8 +45,14 @@ export class StagingChunk {
     return this.#rows;
   }
 
+  /** About how many UTF-16 units its rows hold. */
+  get units(): number {
+    return this.#units;
+  }
+
   add(row: StagedCustomer | StagedReject): void {
     this.#rows += 1;
+    this.#units += countUnits(row);
     if (row.kind === 'rejected') this.rejects.push(row);
     else if (this.copies) this.#write(row);
     else this.customers.push(row);
@@ -64,6 +71,13 @@ export class StagingChunk {
     this.#blocks.push(Buffer.from(this.#text));
     this.#text = '';
   }
+}
+
+function countUnits(row: StagedCustomer | StagedReject): number {
+  let units = 0;
+  if (row.kind === 'rejected') for (const header in row.fields) units += row.fields[header]?.length ?? 0;
+  else for (const field of row.fields) units += 2 * field.length;
+  return units;
 }
 
 /** Stages a chunk of a roster's rows. */

@@ -88,24 +88,57 @@ export async function collectCases(
            select from roster_staging staged
            where staged.run_id = $1 and staged.reference = related.reference and staged.record is not null
          )
-         or exists (select from customer where customer.roster_id = $2 and customer.reference = related.reference)
+         or exists (
+           select from customer
+           where customer.roster_id = $2 and customer.reference = related.reference
+             -- Of whom a part of the roster says nothing, only who is there can be changed by it.
+             and (not $3 or customer.absent_since is null and customer.left_at is null)
+         )
        )
      group by reference
      on conflict (run_id, reference) do update set related = excluded.related, keeps_related = excluded.keeps_related`,
-    [runId, rosterId],
+    [runId, rosterId, isDelta],
   );
-  // Who is shown by a part of the roster only keeps the related parties that this part says nothing of.
-  if (isDelta) {
+  // Who is shown by a part of the roster only keeps the related parties that this part says nothing of; and a row of a related party that
+  // was rejected without saying of whom may be anybody's.
+  const keepsAll = isDelta || (await hasStrayParties(transaction, runId));
+  if (keepsAll) {
+    await transaction.execute('update roster_case set keeps_related = true where run_id = $1', [runId]);
     await transaction.execute(
       `insert into roster_case (run_id, reference, keeps_related)
        select $1, staged.reference, true
        from customer join roster_staging staged on staged.reference = customer.reference
-       where ${plainSql} and customer.roster_id = $2 and customer.own_digest is not null
+       where ${plainSql} and customer.roster_id = $2 and (
+         customer.own_digest is not null
+         -- Who is only known by rows that contradict each other has no row of their own yet.
+         or exists (
+           select from customer_version latest
+           where latest.customer_id = customer.customer_id and latest.version = customer.version
+             and jsonb_array_length(latest.record -> 'parties') > 1
+         )
+       )
        on conflict (run_id, reference) do nothing`,
       [runId, rosterId],
     );
   }
-  await fillCases(transaction, runId);
+  await fillCases(transaction, runId, isDelta);
+}
+
+async function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean> {
+  const rows = await transaction.query(
+    z.object({ found: z.boolean() }),
+    `select exists (
+       select from roster_party_staging
+       where run_id = $1 and reject_reason is not null and (reference is null or reject_reason = 'unknown_customer')
+     ) as found`,
+    [runId],
+  );
+  return firstRow(rows, 'roster_party_staging').found;
+}
+
+/** Has what a snapshot changes counted, or it is joined row against row; nobody else does so in time. */
+export async function analyzeSteps(transaction: Queryable): Promise<void> {
+  await transaction.execute('analyze roster_step (run_id, kind, is_shown, reference, customer_id, ordinal)');
 }
 
 async function collectConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
@@ -123,7 +156,7 @@ async function collectConflicts(transaction: Queryable, runId: number, isDelta: 
 }
 
 /** Takes the accepted rows of cases out of those that stand by themselves. */
-async function fillCases(transaction: Queryable, runId: number): Promise<void> {
+async function fillCases(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
   const rows = await transaction.query(
     z.object({ found: z.boolean() }),
     'select exists (select from roster_case where run_id = $1) as found',
@@ -141,10 +174,10 @@ async function fillCases(transaction: Queryable, runId: number): Promise<void> {
   );
   await transaction.execute(
     `update roster_case whole set is_shown = true
-     where run_id = $1 and exists (
+     where run_id = $1 and ($2 or exists (
        select from roster_staging staged where staged.run_id = $1 and staged.reference = whole.reference
-     )`,
-    [runId],
+     ))`,
+    [runId, isDelta],
   );
   await transaction.execute(
     `update roster_staging staged set is_case = true

@@ -8,8 +8,11 @@ export const guardNames = [
   'duplicates',
   'shrink_night',
   'shrink_30_days',
+  'leavers',
+  'party_shrink',
   'growth',
   'columns',
+  'party_columns',
   'edited',
 ] as const;
 /** What holds a roster. */
@@ -32,6 +35,8 @@ export interface GuardFigures {
   joined: number;
   /** Customers of the last snapshot that this one does not show. */
   newlyAbsent: number;
+  /** Customers whose own row says that they have left. */
+  leaversByRow: number;
   isFirst: boolean;
   isDelta: boolean;
   /** Customers of the last snapshot, those who have left aside. */
@@ -39,6 +44,10 @@ export interface GuardFigures {
   mostIn30Days: number | null;
   headers: readonly string[];
   headersBefore: readonly string[] | null;
+  /** Accepted rows of related parties of the last snapshot, and the columns of their sources then and now. */
+  partyRowsBefore: number;
+  partyHeaders: readonly string[];
+  partyHeadersBefore: readonly string[] | null;
 }
 
 /** Gives every guard that a snapshot does not pass; a part of a roster is not measured by the whole. */
@@ -57,13 +66,20 @@ export function judgeSnapshot(figures: GuardFigures, settings: GuardSettings): r
       share: settings.maxDuplicateShare,
       count: settings.maxDuplicateRows,
     }),
+    figures.isFirst
+      ? null
+      : judgeShare('leavers', figures.leaversByRow, figures.known, 'customers leave by what their own rows say', {
+          share: settings.maxShrinkNight,
+          count: settings.maxMissingCustomers,
+        }),
     ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
   ];
   return verdicts.filter((verdict) => verdict !== null);
 }
 
 function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (GuardVerdict | null)[] {
-  const { known, newlyAbsent, mostIn30Days, customers, joined } = figures;
+  const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
+  const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
   const missingLimit = { count: settings.maxMissingCustomers };
   const most = mostIn30Days ?? 0;
   const fewer = Math.max(0, most - customers);
@@ -77,13 +93,24 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
       ...missingLimit,
       share: settings.maxShrink30Days,
     }),
+    judgeShare(
+      'party_shrink',
+      fewerParties,
+      partyRowsBefore,
+      'rows of related parties are fewer than in the last snapshot',
+      {
+        ...missingLimit,
+        share: settings.maxShrinkNight,
+      },
+    ),
     mayGrow
       ? null
       : {
           guard: 'growth',
           message: `${joined} customers are new beside the ${known} of the last snapshot (at most ${toPercent(settings.maxGrowth)})`,
         },
-    settings.columns ? judgeColumns(figures) : null,
+    settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore) : null,
+    settings.columns ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore) : null,
   ];
 }
 
@@ -105,7 +132,11 @@ function judgeShare(
   return { guard, message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)})` };
 }
 
-function judgeColumns({ headers, headersBefore }: GuardFigures): GuardVerdict | null {
+function judgeColumns(
+  guard: GuardName,
+  headers: readonly string[],
+  headersBefore: readonly string[] | null,
+): GuardVerdict | null {
   if (headersBefore === null) return null;
   const missing = headersBefore.filter((header) => !headers.includes(header));
   const added = headers.filter((header) => !headersBefore.includes(header));
@@ -115,7 +146,7 @@ function judgeColumns({ headers, headersBefore }: GuardFigures): GuardVerdict | 
     ...(added.length > 0 ? [`new: ${quoteAll(added)}`] : []),
   ];
   const message = `it had ${headersBefore.length} columns and has ${headers.length}; ${parts.join('; ')}`;
-  return { guard: 'columns', message };
+  return { guard, message };
 }
 
 const quoteAll = (headers: readonly string[]): string => {

@@ -2,6 +2,7 @@ import { type GuardVerdict, judgeSnapshot } from '../../roster/guards/judge-snap
 import { guardsSchema } from '../../roster/guards/settings.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database.js';
+import { countOnTheWay, requireStaged, type Staged } from '../../store/require-staged.js';
 import { readCases, saveSettledCases } from '../../store/roster-cases.js';
 import {
   countSnapshot,
@@ -11,6 +12,7 @@ import {
   type SnapshotCounts,
 } from '../../store/roster-figures.js';
 import {
+  analyzeSteps,
   collectCases,
   compareWithKnown,
   isFirstImport,
@@ -27,6 +29,7 @@ export interface SettledSnapshot {
   plain: PlainCounts;
   isFirst: boolean;
   heldBy: readonly GuardVerdict[];
+  onTheWay: Staged;
 }
 
 const batchSize = 500;
@@ -36,7 +39,7 @@ export async function settleSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Pick<StagedSource, 'headers'>,
+  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'ordinals'>,
   rule: LeavingRule,
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
@@ -46,14 +49,24 @@ export async function settleSnapshot(
   const isFirst = await isFirstImport(transaction, rosterId);
   if (!isFirst) await compareWithKnown(transaction, staged);
   await settleCases(transaction, staged);
+  await analyzeSteps(transaction);
   const { counts, plain } = await countSnapshot(transaction, { ...staged, isFirst }, rule);
-  const { known, mostIn30Days, headers } = await readRosterBefore(transaction, rosterId, rule.importedAt);
-  const figures = { ...counts, isFirst, isDelta, known, mostIn30Days };
+  const onTheWay = await countOnTheWay(transaction, staged.runId);
+  requireStaged(onTheWay.rows, source.ordinals);
+  const before = await readRosterBefore(transaction, rosterId, rule.importedAt);
+  const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
+  const figures = { ...counts, isFirst, isDelta, known, mostIn30Days, partyRowsBefore };
   const heldBy = judgeSnapshot(
-    { ...figures, headers: source.headers, headersBefore: headers },
+    {
+      ...figures,
+      headers: source.headers,
+      headersBefore: before.headers,
+      partyHeaders: source.partyHeaders,
+      partyHeadersBefore: before.partyHeaders,
+    },
     guardsSchema.parse(roster.guards ?? {}),
   );
-  return { counts, plain, isFirst, heldBy };
+  return { counts, plain, isFirst, heldBy, onTheWay };
 }
 
 async function settleCases(transaction: Queryable, staged: StagedImport): Promise<void> {

@@ -13,6 +13,8 @@ export interface StagedSource {
   source: string;
   sourceDigest: string;
   headers: readonly string[];
+  /** Of the sources of related parties, each with the number of its source. */
+  partyHeaders: readonly string[];
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
 }
@@ -32,6 +34,8 @@ export interface Stager {
 
 // As much as a turn of the database takes while the next rows are read.
 const chunkRows = 4_000;
+// Rows may be a hundred times as wide as usual, and memory stays as flat.
+const chunkUnits = 8 * 1_024 * 1_024;
 const dayLength = 10;
 
 /** Reads a roster with its related parties and stages every row in chunks, each while the next is being read. */
@@ -39,9 +43,9 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
   const reading = await readRoster(roster, stager.secret);
   try {
     const rows = await stageCustomers(reading, stager);
-    const { ordinals, digests } = await stageAllParties(roster, stager, rows);
+    const { ordinals, digests, partyHeaders } = await stageAllParties(roster, stager, rows);
     const { source, headers } = reading;
-    return { source, sourceDigest: joinDigests([reading.digest(), ...digests]), headers, ordinals };
+    return { source, sourceDigest: joinDigests([reading.digest(), ...digests]), headers, partyHeaders, ordinals };
   } finally {
     await reading.close();
   }
@@ -70,7 +74,7 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
         ordinal += 1;
         chunk.add(toStagedRow(row, ordinal, today));
       }
-      if (chunk.rows >= chunkRows) await flush();
+      if (chunk.rows >= chunkRows || chunk.units >= chunkUnits) await flush();
     }
     if (chunk.rows > 0) await flush();
     await underWay;
@@ -86,8 +90,9 @@ async function stageAllParties(
   roster: RosterSettings,
   stager: Stager,
   rows: number,
-): Promise<{ ordinals: number; digests: readonly string[] }> {
+): Promise<{ ordinals: number; digests: readonly string[]; partyHeaders: readonly string[] }> {
   const digests: string[] = [];
+  const partyHeaders: string[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
     const reading: PartyReading = await readParties(settings, stager.secret);
@@ -99,11 +104,12 @@ async function stageAllParties(
         ordinal += batch.length;
       }
       digests.push(reading.digest());
+      partyHeaders.push(...reading.headers.map((header) => `${digests.length}: ${header}`));
     } finally {
       await reading.close();
     }
   }
-  return { ordinals: ordinal, digests };
+  return { ordinals: ordinal, digests, partyHeaders };
 }
 
 function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {

@@ -129,9 +129,9 @@ describe('the report', () => {
     expect(toReport(facts).verdict).toMatchObject({ level, short });
   });
 
-  it('says that rejected rows are not screened', () => {
+  it('says what becomes of rejected rows', () => {
     expect(toReport(buildEventfulFacts()).verdict.remarks).toContain(
-      '6 roster rows were rejected and are not screened.',
+      '6 roster rows were rejected: customers known before are screened by their last record, whoever else is meant is not screened.',
     );
   });
 

@@ -11,12 +11,16 @@ const quiet: GuardFigures = {
   partyRejected: 0,
   joined: 0,
   newlyAbsent: 0,
+  leaversByRow: 0,
   isFirst: false,
   isDelta: false,
   known: 100_000,
   mostIn30Days: 100_000,
   headers: ['id', 'name'],
   headersBefore: ['name', 'id'],
+  partyRowsBefore: 0,
+  partyHeaders: [],
+  partyHeadersBefore: null,
 };
 const judge = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
   judgeSnapshot({ ...quiet, ...figures }, guardsSchema.parse(settings)).map(
