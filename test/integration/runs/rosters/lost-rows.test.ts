@@ -1,0 +1,98 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { RosterHeldError, StoreError } from '../../../../src/errors.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { openRosterNights, readChanges, readParties } from '../../../helpers/roster-nights.js';
+
+const firms = (count: number, tail = ','): string[] =>
+  Array.from({ length: count }, (_, at) => `C-${at + 1},entity,Firm Number ${at + 1},,,,,${tail}`);
+const directors = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `C-${at + 1},director,person,Director Of ${at + 1},,`);
+const held = (work: Promise<unknown>): Promise<unknown> => work.catch((error: unknown) => error);
+
+describeOnEachDatabase('what a source has lost', (open) => {
+  it('marks nobody as absent in a part of a roster that has a source of related parties', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    await nights.play({ rows: firms(4), parties: directors(3) });
+    await nights.play({ rows: firms(1), parties: directors(3), isDelta: true, day: 1 });
+    await nights.play({ rows: firms(1), parties: directors(3), isDelta: true, day: 9 });
+    expect((await readChanges(database)).filter((line) => !line.includes('joined'))).toEqual([]);
+    await nights.close();
+  });
+
+  it('takes no related party out of scope when a contradiction is mended by a part of the roster', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    await nights.play({
+      rows: ['C-1,entity,Alpha,,,,,,', 'C-1,entity,Beta,,,,,,', 'C-2,entity,Gamma,,,,,,'],
+      parties: directors(1),
+    });
+    await nights.play({ rows: ['C-1,entity,Alpha,,,,,,'], isDelta: true, day: 1 });
+    expect((await readParties(database)).map((line) => line.replace(/ \d+ /, ' '))).toContain(
+      'C-1 director Director Of 1',
+    );
+    await nights.close();
+  });
+
+  it('takes no related party out of scope when a rejected row does not say whose it is', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    await nights.play({ rows: firms(3), parties: directors(3) });
+    const torn = [
+      ',director,person,Director Of 1,,',
+      'C-2,director,person,Director Of 2,,',
+      'C-9,director,person,Director Of 3,,',
+    ];
+    await nights.play({ rows: firms(3), parties: torn, day: 1 });
+    expect((await readParties(database)).filter((line) => line.includes('director'))).toHaveLength(3);
+    await nights.close();
+  });
+
+  it('holds a roster whose related parties are cut off, or no longer read', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const guards = {};
+    await nights.play({ rows: firms(40), parties: directors(40), guards });
+    const cut = await held(nights.play({ rows: firms(40), parties: directors(1), guards, day: 1 }));
+    expect(cut).toBeInstanceOf(RosterHeldError);
+    expect(String(cut)).toContain('39 of 40 rows of related parties are fewer than in the last snapshot');
+    const gone = await held(nights.play({ rows: firms(40), guards, day: 1 }));
+    expect(String(gone)).toMatch(/guard party_shrink.*guard party_columns/);
+    expect((await readParties(database)).filter((line) => line.includes('director'))).toHaveLength(40);
+    await nights.close();
+  });
+
+  it('holds a roster of which suddenly everybody leaves by their own rows', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const guards = {};
+    await nights.play({ rows: firms(40, 'yes,'), guards });
+    for (const isDelta of [false, true]) {
+      const left = await held(nights.play({ rows: firms(40, 'no,'), guards, isDelta, day: 1 }));
+      expect(String(left)).toContain('40 of 40 customers leave by what their own rows say');
+    }
+    await nights.close();
+  });
+
+  it('stores nothing of a roster when rows on their way are gone', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    await nights.play({ rows: firms(10) });
+    // As after a crash of the server: what is on its way is not logged.
+    await database.execute(
+      `create function lose_rows() returns trigger language plpgsql as $$
+       begin delete from roster_staging where ordinal % 2 = 0; return null; end $$`,
+    );
+    await database.execute(
+      'create trigger lose_rows after insert on roster_staging for each statement execute function lose_rows()',
+    );
+    const error = await held(nights.play({ rows: firms(12), day: 1 }));
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error).toMatchObject({ code: 'roster_not_whole' });
+    expect(await database.query(z.object({ count: z.number() }), 'select count(*) as count from customer')).toEqual([
+      { count: 10 },
+    ]);
+    await nights.close();
+  });
+});
