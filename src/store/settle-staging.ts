@@ -13,9 +13,9 @@ export interface StagedImport {
 /** SQL for the accepted rows of run $1 that stand for a customer by themselves. */
 export const plainSql = 'run_id = $1 and reject_reason is null and not is_repetition and not is_case';
 
-/** Gives room to sort and join a large roster, for this transaction only. */
+/** Gives room to sort and join a large roster, and no time to compiling what runs once, for this transaction only. */
 export async function takeRoom(transaction: Queryable): Promise<void> {
-  await transaction.execute("select set_config('work_mem', '256MB', true)");
+  await transaction.execute("select set_config('work_mem', '256MB', true), set_config('jit', 'off', true)");
 }
 
 /** Whether no snapshot of the roster has brought a customer yet. */
