@@ -114,6 +114,17 @@ export async function ensureRoster(
   return firstRow(rows, 'roster').roster_id;
 }
 
+/** The number of an organisation's roster of this name; null where it was never begun. */
+export async function findRoster(database: Queryable, organisation: string, name: string): Promise<number | null> {
+  const rows = await database.query(
+    rosterRow,
+    `select roster_id from roster join organisation using (organisation_id)
+     where organisation.name = $1 and roster.name = $2`,
+    [organisation, name],
+  );
+  return rows[0]?.roster_id ?? null;
+}
+
 /** The names of all rosters by their number. */
 export async function readRosterNames(database: Queryable): Promise<ReadonlyMap<number, string>> {
   const rows = await database.query(

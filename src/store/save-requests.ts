@@ -16,18 +16,19 @@ export interface RequestOrigin {
 
 const uniqueViolation = '23505';
 
-const severalRequestsSql = `
+const toSeveralRequestsSql = (rows: string): string => `
   select party ->> 'type' as type, party ->> 'sentName' as name from (
-    select record from roster_staging where ${plainSql} and parties > 1 offset 0
+    select record from roster_staging where ${rows} and parties > 1 offset 0
   ) several, jsonb_array_elements(several.record -> 'parties') as party`;
+const severalRequestsSql = toSeveralRequestsSql(plainSql);
 
-/** SQL: what the parties of a first snapshot's rows that stand by themselves have sent for them. */
-export const plainRequestsSql = `
-  select type, sent_name as name from roster_staging where ${plainSql}
-  union all ${severalRequestsSql}`;
+/** SQL: what the parties of a first snapshot's rows of this kind have sent for them. */
+export const toPlainRequestsSql = (rows: string): string => `
+  select type, sent_name as name from roster_staging where ${rows}
+  union all ${toSeveralRequestsSql(rows)}`;
 
-/** SQL: the same of new and changed customers. */
-export const stepRequestsSql = `
+/** SQL: what new and changed customers have sent for them. */
+const stepRequestsSql = `
   select party ->> 'type' as type, party ->> 'sentName' as name
   from roster_step step, jsonb_array_elements(step.record -> 'parties') as party
   where step.run_id = $1 and party <> 'null'`;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { plainRequestsSql, stepRequestsSql } from './save-requests.js';
+import { toPlainRequestsSql } from './save-requests.js';
+import { plainSql } from './settle-staging.js';
 
 /** How many staged rows are rejected, related parties included, by reason. */
 export async function countRejectReasons(
@@ -21,16 +22,32 @@ export async function countRejectReasons(
   return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]));
 }
 
-/** How many different requests the new customers of a settled snapshot need. */
+const askedOfSql = (facts: string): string =>
+  `jsonb_build_array(${facts} -> 'type', ${facts} -> 'sentName', ${facts} -> 'birthDate', ${facts} -> 'countries')`;
+
+/** SQL: what is asked about new customers and about what is new of changed ones, who leaves left aside. */
+const newStepRequestsSql = `
+  select seat.party ->> 'type' as type, seat.party ->> 'sentName' as name
+  from roster_step step
+  cross join jsonb_array_elements(step.record -> 'parties') with ordinality as seat (party, place)
+  left join customer_version former on former.customer_id = step.customer_id and former.version = step.version
+  where step.run_id = $1 and step.kind in ('new', 'changed') and step.leaves is null and seat.party <> 'null'
+    and (
+      step.kind = 'new'
+      or former.record -> 'parties' -> (seat.place::integer - 1) is null
+      or ${askedOfSql("(former.record -> 'parties' -> (seat.place::integer - 1))")} <> ${askedOfSql('seat.party')}
+    )`;
+
+/** How many different requests an onboarding makes for the new and changed customers of a settled snapshot. */
 export async function countNewRequests(
   transaction: Queryable,
   { runId, isFirst }: { runId: number; isFirst: boolean },
 ): Promise<number> {
-  const ofSteps = `${stepRequestsSql} and step.kind = 'new'`;
+  const staying = `${plainSql} and leaves is null`;
+  const wanted = isFirst ? `${toPlainRequestsSql(staying)} union all ${newStepRequestsSql}` : newStepRequestsSql;
   const rows = await transaction.query(
     z.object({ requests: z.number() }),
-    `select count(*)::integer as requests
-     from (select distinct type, name from (${isFirst ? `${plainRequestsSql} union all ${ofSteps}` : ofSteps}) wanted) wanted`,
+    `select count(*)::integer as requests from (select distinct type, name from (${wanted}) wanted) wanted`,
     [runId],
   );
   return firstRow(rows, 'roster_step').requests;

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import { ensureOrganisation, ensureRoster } from '../../store/organisations.js';
+import { findRoster } from '../../store/organisations.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import { countNewRequests, countRejectReasons } from '../../store/staged-sums.js';
 import type { Workplace } from '../workplace.js';
@@ -24,6 +24,7 @@ export interface ImportPreview {
 class RollBack extends Error {}
 
 const largestNumber = 2 ** 40;
+const noRoster = -1;
 
 /**
  * Reads, checks and judges a roster as an import does, in a transaction that is always rolled back. Throws RosterError when it cannot be
@@ -43,8 +44,8 @@ export async function previewImport(
       // A source may keep it waiting for as long as it likes: nobody else waits for this.
       await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
       const now = clock.now();
-      const { organisationId } = await ensureOrganisation(transaction, settings.organisation, now);
-      const rosterId = await ensureRoster(transaction, organisationId, roster.name, now);
+      // A roster that nobody has imported yet is not begun here: whoever imports it meanwhile would have to wait.
+      const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
       // No run has a number below zero, and no other preview this one.
       const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
       const source = await stageRoster(roster, {

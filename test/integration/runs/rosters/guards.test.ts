@@ -78,7 +78,7 @@ describeOnEachDatabase('guards of a roster', (open) => {
     await nights.play({ header, rows: twins });
     expect(await preview(['C-1,person,Another', ...twins.slice(1, 2), 'C-9,person,Customer 9'])).toMatchObject({
       counts: { joined: 1, changed: 1, absent: 1, newlyAbsent: 1 },
-      distinctSearches: 1,
+      distinctSearches: 2,
       heldBy: [],
     });
     expect(await readParties(database)).toHaveLength(3);
