@@ -51,7 +51,7 @@ export class RosterHeldError extends RosterError {
     const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
     super(
       'roster_held',
-      `${source} is held: ${reasons}. Nothing was changed. Mend the source, or take it as it is with --accept-roster.`,
+      `${source} is held: ${reasons}. Nothing was changed. Mend the source (nightscreen import --dry-run shows the rows), or take it as it is with --accept-roster.`,
       context,
     );
     this.heldBy = heldBy;

@@ -1,5 +1,6 @@
 import { formatCount } from '../reports/format-count.js';
 import { rejectWords } from '../reports/reason-words.js';
+import { toVisibleText } from '../reports/visible-text.js';
 import type { RejectReason } from '../roster/customer.js';
 import type { OnboardingPreview } from '../runs/planning/preview-onboarding.js';
 import type { ImportPreview } from '../runs/rosters/preview-import.js';
@@ -33,6 +34,23 @@ const listGuards = ({ heldBy }: ImportPreview): [string, string][] =>
     ? [['guards', 'all passed']]
     : heldBy.map(({ guard, message }, index) => [index === 0 ? 'HELD' : '', `${message} [guard ${guard}]`]);
 
+const shownRejections = 20;
+
+/** Where the first rejected rows stand, not what they hold. */
+function formatRejections({ firstRejections }: ImportPreview): string {
+  if (firstRejections.length === 0) return '';
+  const rows = firstRejections
+    .slice(0, shownRejections)
+    .map(({ line, file, reference, column, reason, valueClass }) => [
+      `  ${file === null ? '' : `${file}, `}line ${line}`,
+      toVisibleText(reference ?? '-'),
+      reason,
+      column === null ? '' : `${toVisibleText(column)}${valueClass === null ? '' : `: ${valueClass}`}`,
+    ]);
+  const more = firstRejections.length > shownRejections ? `  ... more with --json\n` : '';
+  return `\nThe first rejected rows\n${formatTable(rows)}${more}`;
+}
+
 const toExitCode = ({ heldBy }: ImportPreview): number =>
   heldBy.length === 0 ? exitCodes.complete : exitCodes.refused;
 
@@ -40,14 +58,14 @@ const toExitCode = ({ heldBy }: ImportPreview): number =>
 export const presentImportPreview = (preview: ImportPreview): Outcome => ({
   exitCode: toExitCode(preview),
   document: { schema: 'nightscreen/import-preview/1', ...preview },
-  text: formatTable([...listReads(preview), ...listGuards(preview)]),
+  text: formatTable([...listReads(preview), ...listGuards(preview)]) + formatRejections(preview),
 });
 
 /** What `onboard --dry-run` says. */
 export const presentOnboardingPreview = (preview: OnboardingPreview): Outcome => ({
   exitCode: toExitCode(preview),
   document: { schema: 'nightscreen/onboarding-preview/1', ...preview },
-  text: formatTable([
+  text: `${formatTable([
     ...listReads(preview),
     ...listGuards(preview),
     [
@@ -56,5 +74,5 @@ export const presentOnboardingPreview = (preview: OnboardingPreview): Outcome =>
     ],
     ['minutes', String(preview.minutes)],
     ['cost', describeCost(preview.cost)],
-  ]),
+  ])}${formatRejections(preview)}`,
 });

@@ -4,6 +4,45 @@ import { firstRow } from './first-row.js';
 import { toPlainRequestsSql } from './save-requests.js';
 import { plainSql } from './settle-staging.js';
 
+/** A staged row that is rejected: where it stands and why, without what it holds. */
+export interface StagedRejection {
+  line: number;
+  file: string | null;
+  reference: string | null;
+  column: string | null;
+  reason: string;
+  valueClass: string | null;
+}
+
+const rejectionRow: z.ZodType<StagedRejection> = z.object({
+  line: z.number(),
+  file: z.string().nullable(),
+  reference: z.string().nullable(),
+  column: z.string().nullable(),
+  reason: z.string(),
+  valueClass: z.string().nullable(),
+});
+
+/** The first rows that an import rejects, related parties last. */
+export async function listStagedRejections(
+  transaction: Queryable,
+  runId: number,
+  limit: number,
+): Promise<readonly StagedRejection[]> {
+  const columns =
+    'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class as "valueClass"';
+  return transaction.query(
+    rejectionRow,
+    `select * from (
+       select ${columns} from roster_staging where run_id = $1 and reject_reason is not null
+       union all
+       select ${columns} from roster_party_staging where run_id = $1 and reject_reason is not null
+     ) rejected
+     order by ordinal limit $2`,
+    [runId, limit],
+  );
+}
+
 /** How many staged rows are rejected, related parties included, by reason. */
 export async function countRejectReasons(
   transaction: Queryable,

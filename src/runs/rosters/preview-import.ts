@@ -3,7 +3,12 @@ import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { findRoster } from '../../store/organisations.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
-import { countNewRequests, countRejectReasons } from '../../store/staged-sums.js';
+import {
+  countNewRequests,
+  countRejectReasons,
+  listStagedRejections,
+  type StagedRejection,
+} from '../../store/staged-sums.js';
 import type { Workplace } from '../workplace.js';
 import { settleSnapshot } from './settle-snapshot.js';
 import { stageRoster } from './stage-roster.js';
@@ -15,6 +20,8 @@ export interface ImportPreview {
   counts: SnapshotCounts;
   /** How many rows would be rejected, by the reason's code. */
   rejectedByReason: Readonly<Record<string, number>>;
+  /** The first rows that would be rejected. */
+  firstRejections: readonly StagedRejection[];
   /** How many different searches the new customers would need. */
   distinctSearches: number;
   /** The guards that would hold the roster; none where it would be taken. */
@@ -25,6 +32,7 @@ class RollBack extends Error {}
 
 const largestNumber = 2 ** 40;
 const noRoster = -1;
+const mostRejections = 1_000;
 
 /**
  * Reads, checks and judges a roster as an import does, in a transaction that is always rolled back. Throws RosterError when it cannot be
@@ -64,6 +72,7 @@ export async function previewImport(
         source: source.source,
         counts,
         rejectedByReason: await countRejectReasons(transaction, staged.runId),
+        firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
       };
