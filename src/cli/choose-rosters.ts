@@ -8,6 +8,8 @@ import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 export interface RosterChoice {
   roster?: string;
   file?: string;
+  /** A part of the roster as a CSV file, whatever the roster itself is read from. */
+  delta?: string;
 }
 
 /** The option that overrides the guards of a roster. */
@@ -25,12 +27,25 @@ function findRoster(rosters: readonly RosterSettings[], name: string): RosterSet
   return rosters.find((roster) => roster.name === name);
 }
 
+function checkFile(flag: string, file: string): void {
+  if (file !== '-' && !/[*?[]/.test(file) && !existsSync(file)) throw refuse(flag, `no file at ${file}`);
+}
+
 function withFile(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  if (file !== '-' && !/[*?[]/.test(file) && !existsSync(file)) throw refuse('flag --file', `no file at ${file}`);
+  checkFile('flag --file', file);
   const configured = findRoster(rosters, name);
   if (!configured) return toFileRoster(name, file);
   if (!configured.csv) throw refuse('flag --file', `roster ${name} is read from a database, not from a file`);
   return { ...configured, csv: { ...configured.csv, path: file } };
+}
+
+/** Rejected rows of a database come back in a file: under the same columns, however such files are written. */
+function withDelta(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
+  checkFile('flag --delta', file);
+  const configured = findRoster(rosters, name);
+  const { csv } = toFileRoster(name, file);
+  if (!configured) return toFileRoster(name, file);
+  return { ...configured, postgres: undefined, csv: configured.csv ? { ...configured.csv, path: file } : csv };
 }
 
 /**
@@ -38,6 +53,7 @@ function withFile(rosters: readonly RosterSettings[], name: string, file: string
  * throws ConfigError when there is none.
  */
 export function chooseRosters(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings[] {
+  if (choice.delta !== undefined) return [withDelta(rosters, choice.roster ?? 'default', choice.delta)];
   if (choice.file !== undefined) return [withFile(rosters, choice.roster ?? 'default', choice.file)];
   if (choice.roster === undefined) {
     if (rosters.length > 0) return [...rosters];

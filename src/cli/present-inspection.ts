@@ -26,7 +26,7 @@ const describeParties = ({ parties }: Customer): string =>
         .map(({ role, name }) => `${role} ${showCell(name)}`)
         .join(', ')}`;
 
-function toRow(row: RosterRow): (string | number)[] {
+function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | number)[] {
   if (row.kind === 'rejected') {
     const { line, reference, reason, column, valueClass } = row.rejected;
     const where = column === null ? '' : ` (${showCell(column)}${valueClass === null ? '' : `: ${valueClass}`})`;
@@ -42,7 +42,7 @@ function toRow(row: RosterRow): (string | number)[] {
     birthDate ?? '',
     countries.join(' '),
     customer.riskTier ?? '',
-    describeParties(customer),
+    repeatedLines.includes(line) ? 'repeats a row above' : describeParties(customer),
   ];
 }
 
@@ -87,14 +87,20 @@ function describeColumn(value: unknown): string {
   return `${value.column} (${words.join(', ')})`;
 }
 
+const describeFile = ({ path, files }: FileInspection): string =>
+  files.length === 1 && files[0] === path
+    ? path
+    : `${files[0] ?? path} (${files.length === 1 ? '1 file matches' : `${formatCount(files.length)} files match, the first is looked at`})`;
+
 /** What `roster inspect` says. */
 export function presentInspection(inspection: FileInspection): Outcome {
-  const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, settings } = inspection;
-  const { customers, rejected, rejectedBecause } = counts;
+  const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } =
+    inspection;
+  const { customers, rejected, repeated, rejectedBecause, isComplete } = counts;
   const { lines, blanks, continuations, records } = tally;
   const text = [
     formatTable([
-      ['file', inspection.path],
+      ['file', describeFile(inspection)],
       ['encoding', encoding],
       ['delimiter', delimiterWords[delimiter] ?? JSON.stringify(delimiter)],
       ['header', hasHeader ? 'the first line' : 'none: columns go by their number'],
@@ -113,10 +119,12 @@ export function presentInspection(inspection: FileInspection): Outcome {
       ? '\nNo row can be read without an id and a name: name their columns under `columns:`.\n'
       : `\nThe first rows as they would be read\n${formatTable([
           ['line', 'id', 'type', 'name', 'born', 'countries', 'tier', ''],
-          ...firstRows.map(toRow),
-        ])}\nAll rows: ${formatCount(customers)} would be customers, ${formatCount(rejected)} rejected\n${formatTable(
-          Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]),
-        )}`,
+          ...firstRows.map((row) => toRow(row, repeatedLines)),
+        ])}\nAll rows: ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(repeated)} repeated\n${
+          isComplete
+            ? ''
+            : 'There are too many ids to compare all rows of one id: more rows may be repeated or rejected.\n'
+        }${formatTable(Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]))}`,
     `\nConfiguration to paste\n\n${toYaml(inspection)}`,
   ].join('');
   return {

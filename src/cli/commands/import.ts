@@ -7,7 +7,6 @@ import { presentRun } from '../present-run.js';
 import { withWorkplace } from '../session.js';
 
 interface ImportCommandOptions extends RosterChoice, RosterAcceptance {
-  delta?: string;
   dryRun?: true;
 }
 
@@ -29,15 +28,15 @@ export function addImportCommand(program: Command, act: Act): void {
       'after',
       examples(['import --roster retail', 'import --file customers.csv --dry-run', 'import --delta rejects.csv']),
     )
-    .action(({ delta, dryRun, acceptRoster, ...choice }: ImportCommandOptions) =>
+    .action(({ dryRun, acceptRoster, ...choice }: ImportCommandOptions) =>
       act(async (invocation) => {
         const { runImport } = await import('../../runs/rosters/import-run.js');
         const { previewImport } = await import('../../runs/rosters/preview-import.js');
         const { signal } = invocation;
-        const isDelta = delta !== undefined;
+        const isDelta = choice.delta !== undefined;
         return withWorkplace(invocation, {
           command: 'import',
-          prepare: ({ settings }) => chooseRoster(settings.rosters, isDelta ? { ...choice, file: delta } : choice),
+          prepare: ({ settings }) => chooseRoster(settings.rosters, choice),
           work: async (workplace, roster) =>
             dryRun
               ? presentImportPreview(await previewImport(workplace, roster, signal, { isDelta }))

@@ -17,7 +17,7 @@ export function addRosterCommand(program: Command, act: Act): void {
   roster
     .command('inspect <file>')
     .description(
-      'read a file nobody has described yet: how it is written, what its rows would become, and the configuration to paste',
+      'read a file nobody has described yet, or the first that matches a pattern: how it is written, what its rows would become, and the configuration to paste',
     )
     .option('--name <name>', 'name of the roster in that configuration (default: from the name of the file)')
     .option('--delimiter <character>', 'the character between the fields, where the guess is wrong')

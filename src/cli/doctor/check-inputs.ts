@@ -1,44 +1,85 @@
-import { access, constants } from 'node:fs/promises';
+import { access, constants, stat } from 'node:fs/promises';
 import type { Config } from '../../config/load-config.js';
 import { NightscreenError } from '../../errors.js';
 import { findFiles } from '../../roster/csv/find-files.js';
-import type { PartySettings, RosterSettings } from '../../roster/settings.js';
+import { toDurationMs } from '../../roster/duration.js';
+import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
 import { findMissingMail } from '../workplace.js';
-import { type Finding, well, wrong } from './finding.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
 
-async function checkFiles(check: string, pattern: string | readonly string[]): Promise<Finding> {
-  const next = 'correct the path (a relative one starts at the configuration file) or the right to read it';
+type Source = Pick<RosterSettings | PartySettings, 'csv' | 'postgres'>;
+
+/** Opens a source up to its first rows and gives it up again. */
+type Open = (source: Source) => Promise<void>;
+
+/** How long a query may take to be looked at: the night has more patience. */
+const patienceMs = 30_000;
+
+const toMessage = (error: unknown, otherwise: string): string =>
+  error instanceof NightscreenError ? error.message : otherwise;
+
+async function checkFiles(check: string, csv: CsvSettings, open: Open): Promise<Finding> {
+  const given = [csv.path].flat();
+  let paths: readonly string[];
   try {
-    const paths = await findFiles([pattern].flat());
+    paths = await findFiles(given);
     for (const path of paths) if (path !== '-') await access(path, constants.R_OK);
-    return well(check, paths.length === 1 ? (paths[0] ?? '') : `${paths.length} files, ${paths[0]} first`);
   } catch (error) {
-    return wrong(
-      check,
-      error instanceof NightscreenError ? error.message : `${[pattern].flat().join(', ')} cannot be read`,
-      next,
-    );
+    const next = 'correct the path (a relative one starts at the configuration file) or the right to read it';
+    return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
   }
+  try {
+    // What comes through a pipe would be gone for the run that is meant to read it.
+    if (await isEachFile(paths)) await open({ csv });
+  } catch (error) {
+    const next =
+      'correct the file, or csv and columns of the roster: nightscreen roster inspect FILE shows how it reads';
+    return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
+  }
+  return well(check, paths.length === 1 ? (paths[0] ?? '') : `${paths.length} files, ${paths[0]} first`);
 }
 
-function checkSource(
-  check: string,
-  { csv, postgres }: Pick<RosterSettings | PartySettings, 'csv' | 'postgres'>,
-  config: Config,
-): Finding | Promise<Finding> | [] {
-  if (csv) return checkFiles(check, csv.path);
-  if (!postgres) return [];
-  const { urlEnv } = postgres;
-  return config.secret(urlEnv) === undefined
-    ? wrong(check, `${urlEnv} is not set`, `set it, or ${urlEnv}_FILE, to the connection string`)
-    : well(check, `Postgres ${postgres.table === undefined ? 'query' : `table ${postgres.table}`} by ${urlEnv}`);
+async function isEachFile(paths: readonly string[]): Promise<boolean> {
+  for (const path of paths) if (path === '-' || !(await stat(path)).isFile()) return false;
+  return true;
 }
 
-/** Whether each configured roster's files can be read, and whether its connection strings are set; nothing is read and no server asked. */
+async function checkDatabase(check: string, postgres: PostgresSettings, config: Config, open: Open): Promise<Finding> {
+  const { urlEnv, table, statementTimeout } = postgres;
+  if (config.secret(urlEnv) === undefined) {
+    return wrong(check, `${urlEnv} is not set`, `set it, or ${urlEnv}_FILE, to the connection string`);
+  }
+  const isShort = toDurationMs(statementTimeout) > patienceMs;
+  try {
+    await open({ postgres: isShort ? { ...postgres, statementTimeout: `${patienceMs / 1_000}s` } : postgres });
+  } catch (error) {
+    const message = toMessage(error, `the database that ${urlEnv} names cannot be read`);
+    if (isShort && error instanceof NightscreenError && error.code === 'query_timeout') {
+      return doubtful(check, message, `nothing, if it takes so long: a run waits ${statementTimeout}`);
+    }
+    return wrong(check, message, `correct ${urlEnv}, the query or table, or the columns of the roster`);
+  }
+  return well(check, `Postgres ${table === undefined ? 'query' : `table ${table}`} by ${urlEnv}`);
+}
+
+function checkSource(check: string, { csv, postgres }: Source, config: Config, open: Open): Promise<Finding> | [] {
+  if (csv) return checkFiles(check, csv, open);
+  return postgres ? checkDatabase(check, postgres, config, open) : [];
+}
+
+/** Whether each configured roster and its parties can be opened and have the columns that are mapped; only their first rows are read. */
 export async function checkRosters(config: Config): Promise<Finding[]> {
+  const { readParties, readRoster } = await import('../../roster/read-roster.js');
+  const none = { csv: undefined, postgres: undefined };
   const findings = config.settings.rosters.flatMap((roster) => [
-    checkSource(`roster ${roster.name}`, roster, config),
-    ...roster.parties.map((parties) => checkSource(`parties of roster ${roster.name}`, parties, config)),
+    checkSource(`roster ${roster.name}`, roster, config, async (source) => {
+      await (await readRoster({ ...roster, ...none, ...source }, config.secret)).close();
+    }),
+    ...roster.parties.map((parties) =>
+      checkSource(`parties of roster ${roster.name}`, parties, config, async (source) => {
+        await (await readParties({ ...parties, ...none, ...source }, config.secret)).close();
+      }),
+    ),
   ]);
   return (await Promise.all(findings)).flat();
 }

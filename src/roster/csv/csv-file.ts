@@ -5,6 +5,7 @@ import { type CsvDialect, findDialect } from './find-dialect.js';
 import { type LineBlock, sliceBlock } from './line-block.js';
 import { type LineBlocks, readLineBlocks } from './line-blocks.js';
 import { createRecordSplitter, isBlank } from './record-splitter.js';
+import { refuseJson } from './refuse-other-formats.js';
 import { createSoundnessGuard } from './soundness-guard.js';
 import { readSourceBytes } from './source-bytes.js';
 
@@ -43,7 +44,7 @@ export async function openCsvFile(
   );
   try {
     const first = await findFirstRecord(blocks, place);
-    const dialect = findDialect(first, source, isMapped, name);
+    const dialect = findTableDialect(first, source, isMapped, name);
     tally.lines += dialect.headerLines;
     tally.headers += dialect.headerLines;
     const shape = { delimiter: dialect.delimiter, columnCount: dialect.headers.length };
@@ -63,6 +64,19 @@ export async function openCsvFile(
     };
   } catch (error) {
     await blocks.return();
+    throw error;
+  }
+}
+
+/** A header that the mapping asks for is one, whatever it looks like; else what begins like JSON is called so. */
+function findTableDialect(...[first, source, isMapped, name]: Parameters<typeof findDialect>): CsvDialect {
+  try {
+    const dialect = findDialect(first, source, isMapped, name);
+    if (!source.header || !dialect.headers.some(isMapped)) refuseJson(first.texts[0] ?? '', name);
+    return dialect;
+  } catch (error) {
+    // Its quotes make no sense as CSV, which would lead astray.
+    refuseJson(first.texts[0] ?? '', name);
     throw error;
   }
 }

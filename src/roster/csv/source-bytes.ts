@@ -1,5 +1,6 @@
 import { type Chunks, readFileChunks } from './file-chunks.js';
 import { gunzipChunks, isGzip } from './gunzip-chunks.js';
+import { refuseOtherFormats } from './refuse-other-formats.js';
 import { readStandardInput } from './standard-input.js';
 
 /** What is gathered before anything is decided by it. */
@@ -8,14 +9,17 @@ const firstBytes = 64 * 1024;
 /** The path that means standard input. */
 export const standardInput = '-';
 
-/** The bytes of a source, unpacked where they are packed by gzip, whatever its name; `onBytes` sees them as they lie, in order. */
+/**
+ * The bytes of a source, unpacked where they are packed by gzip, whatever its name; `onBytes` sees them as they lie, in order.
+ * Throws RosterError `not_a_table` for what begins like a workbook, a picture and the like.
+ */
 export async function* readSourceBytes(path: string, onBytes: (bytes: Buffer) => void): Chunks {
   const raw = watchBytes(path === standardInput ? readStandardInput() : readFileChunks(path), onBytes);
   try {
     const first = await raw.next();
     if (first.done) return;
     const whole = joinFirst(first.value, raw);
-    yield* isGzip(first.value) ? joinStart(gunzipChunks(whole, path)) : whole;
+    yield* refuseFormats(isGzip(first.value) ? joinStart(gunzipChunks(whole, path)) : whole, path);
   } finally {
     await raw.return();
   }
@@ -39,6 +43,18 @@ async function* joinFirst(first: Buffer, others: Chunks): Chunks {
     yield* others;
   } finally {
     await others.return();
+  }
+}
+
+async function* refuseFormats(chunks: Chunks, path: string): Chunks {
+  try {
+    const first = await chunks.next();
+    if (first.done) return;
+    refuseOtherFormats(first.value, path === standardInput ? 'Standard input' : path);
+    yield first.value;
+    yield* chunks;
+  } finally {
+    await chunks.return();
   }
 }
 

@@ -15,6 +15,10 @@ export interface ColumnProfile {
   letterShare: number;
   /** Share of values of several words of letters. */
   severalWordsShare: number;
+  /** Share of values that could be the code of something: one word with a digit, no amount and no e-mail address. */
+  codeShare: number;
+  /** Of the values, in characters. */
+  meanLength: number;
   /** Share of values that are countries. */
   countryShare: number;
   /** Each date format with the share of values that it reads, the best first; only those that read any. */
@@ -55,9 +59,17 @@ export function profileColumn(header: string, values: readonly string[]): Column
     words: distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null,
     letterShare: share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value)),
     severalWordsShare: share((value) => /\p{L}[\p{L}\p{M}.'’-]*\s+[\p{L}]/u.test(value) && !/\d/.test(value)),
+    codeShare: share(isCode),
+    meanLength: filled.reduce((sum, { length }) => sum + length, 0) / Math.max(filled.length, 1),
     countryShare: share(isCountryList),
     dateFormats: findDateFormats(filled),
   };
+}
+
+const decimal = /^[-+]?\d+([.,]\d+)+$/;
+
+function isCode(value: string): boolean {
+  return /^[\p{L}\p{N}][\p{L}\p{N}._/:#-]*$/u.test(value) && /\d/.test(value) && !decimal.test(value);
 }
 
 function isCountryList(value: string): boolean {

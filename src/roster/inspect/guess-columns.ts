@@ -1,3 +1,4 @@
+import { standardHeaders } from '../column-names.js';
 import type { PartyType, RiskTier } from '../customer.js';
 import type { ColumnProfile } from './column-profile.js';
 import { type ColumnRole, readHeaderRole } from './header-words.js';
@@ -26,6 +27,8 @@ export interface ColumnGuess {
 }
 
 const enough = 0.9;
+const shortCode = 14;
+const yearLength = 4;
 
 /** Guesses which columns of a table hold what, by their headers first and by their values where these say nothing. */
 export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
@@ -55,6 +58,11 @@ class Guess implements ColumnGuess {
     return [...this.#free];
   }
 
+  /** Free columns whose headers say nothing that is known: only of these the values may decide. */
+  get unnamed(): readonly ColumnProfile[] {
+    return this.free.filter(({ header }) => readHeaderRole(header) === null);
+  }
+
   byRole(role: ColumnRole): ColumnProfile | undefined {
     return this.free.find(({ header }) => readHeaderRole(header) === role);
   }
@@ -67,22 +75,31 @@ class Guess implements ColumnGuess {
 
 function guessId(guess: Guess): void {
   const named = guess.byRole('id');
-  const profile =
-    named ??
-    guess.free.find(
-      ({ filledShare, distinctShare, letterShare }) =>
-        filledShare === 1 && distinctShare === 1 && letterShare < 1 - enough,
-    );
+  const profile = named ?? findCodes(guess);
   if (profile === undefined) {
     guess.doubts.push('no column looks like a customer id: name one that has a different value in every row');
     return;
   }
-  guess.columns.id = profile.header;
-  guess.take('id', named ? 'by its header' : 'the first column with a different value in every row', profile);
-  if (profile.filledShare < 1) guess.doubts.push(`${profile.header} is empty in some rows: these would be rejected`);
-  if (profile.distinctShare < 1)
-    guess.doubts.push(`${profile.header} repeats: rows of one id that differ would be rejected`);
+  const { header, filledShare, distinctShare } = profile;
+  guess.columns.id = header;
+  guess.take('id', named ? 'by its header' : 'by its values, which differ in every row', profile);
+  if (!named) guess.doubts.push(`${header} is taken for the customer id by its values alone`);
+  if (filledShare < 1) guess.doubts.push(`${header} is empty in some rows: these would be rejected`);
+  if (distinctShare < 1) guess.doubts.push(`${header} repeats: rows of one id that differ would be rejected`);
 }
+
+/** Columns of codes that differ in every row; a long one may be the number of an account or a card. */
+function findCodes(guess: Guess): ColumnProfile | undefined {
+  const codes = guess.unnamed.filter(
+    (profile) =>
+      profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile),
+  );
+  return codes.find(({ meanLength }) => meanLength <= shortCode) ?? codes[0];
+}
+
+/** A number of four digits passes for a year, but is nobody's birthday. */
+const holdsDates = ({ dateFormats: [best], meanLength }: ColumnProfile): boolean =>
+  best !== undefined && best.share > 0.5 && meanLength > yearLength;
 
 function guessType(guess: Guess): void {
   const named = guess.byRole('type');
@@ -90,7 +107,7 @@ function guessType(guess: Guess): void {
     profile.words?.some((word) => toWord(typeWords, word) !== null) === true;
   const profile = named?.words
     ? named
-    : guess.free.find(
+    : guess.unnamed.find(
         (column) =>
           column.words !== null &&
           column.words.length <= 6 &&
@@ -116,7 +133,7 @@ function guessType(guess: Guess): void {
 function guessBirthDate(guess: Guess): void {
   const profile = guess.byRole('birth_date');
   if (profile === undefined) {
-    const dated = guess.free.find(({ dateFormats: [best] }) => best !== undefined && best.share >= enough);
+    const dated = guess.unnamed.find(({ dateFormats: [best] }) => best !== undefined && best.share >= enough);
     const format = dated?.dateFormats[0]?.format;
     if (dated)
       guess.doubts.push(
@@ -150,12 +167,13 @@ const isSameReading = (one: string, other: string): boolean =>
 
 function guessTier(guess: Guess): void {
   const profile = guess.byRole('risk_tier');
-  if (profile?.words == null) return;
-  const { values, unknown } = toValues(tierWords, profile.words);
+  if (profile === undefined || profile.filled === 0) return;
+  const { values, unknown } = toValues(tierWords, profile.words ?? []);
   if (Object.keys(values).length === 0) {
-    guess.doubts.push(
-      `${profile.header} holds no words that are known for tiers: give its values, or everybody counts as high`,
-    );
+    const otherwise = isStandard(profile, 'riskTier')
+      ? describeOmission(profile, 'riskTier')
+      : 'give its values, or everybody counts as high';
+    guess.doubts.push(`${profile.header} holds no words that are known for tiers: ${otherwise}`);
     return;
   }
   const isPlain = Object.entries(values).every(([own, word]) => own === word) && unknown.length === 0;
@@ -172,16 +190,26 @@ function guessCountries(guess: Guess): void {
   const found =
     named.length > 0
       ? named
-      : guess.free.filter((profile) => profile.countryShare >= enough && profile.filled > 1).slice(0, 1);
+      : guess.unnamed.filter((profile) => profile.countryShare >= enough && profile.filled > 1).slice(0, 1);
   const [first, ...others] = found.map(({ header }) => header);
   if (first === undefined) {
     const doubtful = guess.byRole('countries');
-    if (doubtful) guess.doubts.push(`${doubtful.header} holds what are no countries: left out`);
+    if (doubtful && doubtful.filled > 0)
+      guess.doubts.push(`${doubtful.header} holds what are no countries: ${describeOmission(doubtful, 'countries')}`);
     return;
   }
   guess.columns.countries = others.length === 0 ? first : [first, ...others];
   guess.take('countries', named.length > 0 ? 'by header and values' : 'by its values', ...found);
 }
+
+/** A standard header is read although no key names it, so that leaving it out of the mapping does not leave it out. */
+const isStandard = ({ header }: ColumnProfile, key: 'countries' | 'riskTier'): boolean =>
+  header.trim().normalize('NFC') === standardHeaders[key];
+
+const describeOmission = (profile: ColumnProfile, key: 'countries' | 'riskTier'): string =>
+  isStandard(profile, key)
+    ? `by this header it is read all the same, and such rows would be rejected; give its values under ${key}, or rename it in the export`
+    : 'left out';
 
 function guessName(guess: Guess): void {
   const whole = guess.byRole('name');
@@ -199,7 +227,7 @@ function guessName(guess: Guess): void {
     guess.take('name', 'by their headers', ...joined);
     return;
   }
-  const [likely] = guess.free
+  const [likely] = guess.unnamed
     .filter(
       ({ letterShare, distinctShare, words }) => letterShare >= enough && (words === null || distinctShare > enough),
     )

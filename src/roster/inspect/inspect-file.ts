@@ -1,17 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
+import { ConfigError } from '../../errors.js';
 import { openCsvTable } from '../csv/csv-table.js';
 import { detectEncoding } from '../csv/detect-encoding.js';
-import type { EncodingLabel } from '../csv/encodings.js';
+import { csvEncodings, type EncodingLabel } from '../csv/encodings.js';
+import { findFiles } from '../csv/find-files.js';
 import { guessEncoding } from '../csv/guess-encoding.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
-import type { RosterRow } from '../customer.js';
-import { readRoster } from '../read-roster.js';
-import { type RosterSettings, rosterSettingsSchema } from '../settings.js';
-import type { LineTally, TableReading } from '../table-reading.js';
+import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
+import type { TableReading } from '../table-reading.js';
 import { profileColumn } from './column-profile.js';
 import { type ColumnGuess, guessColumns } from './guess-columns.js';
 import { looksLikeHeader } from './guess-header.js';
+import { readWhole, type WholeReading } from './read-whole.js';
 
 /** What is said about a file before anybody has described it. */
 export interface InspectionRequest {
@@ -25,8 +26,11 @@ export interface InspectionRequest {
 }
 
 /** What a file looks like, and what it would become under the mapping that was guessed. */
-export interface FileInspection {
+export interface FileInspection extends WholeReading {
+  /** As it was asked for: a file or a pattern. */
   path: string;
+  /** The files that it means, of which the first was looked at. */
+  files: readonly string[];
   encoding: string;
   delimiter: string;
   hasHeader: boolean;
@@ -34,31 +38,26 @@ export interface FileInspection {
   guess: ColumnGuess;
   /** The entry of `rosters:` to paste, or null where too little could be guessed to read a single row. */
   settings: RosterSettings | null;
-  /** The first rows as they would be read. */
-  firstRows: readonly RosterRow[];
-  /** Of the whole file, under that mapping. */
-  counts: { customers: number; rejected: number; rejectedBecause: Readonly<Record<string, number>> };
-  tally: LineTally;
 }
 
 const sampleSize = 10_000;
 const encodingSampleBytes = 4 * 1024 * 1024;
-const shownRows = 10;
 
 /**
- * Reads a file nobody has described yet: how it is written, which columns hold what, and what its rows would become. Throws RosterError
- * where it cannot be read.
+ * Reads a file nobody has described yet, or the first that matches a pattern: how it is written, which columns hold what, and what its
+ * rows would become. Throws RosterError where it cannot be read, ConfigError for a delimiter or an encoding that there is not.
  */
 export async function inspectFile(request: InspectionRequest): Promise<FileInspection> {
-  const { path, name, delimiter = 'auto' } = request;
-  const encoding = request.encoding ?? (await findEncoding(path));
-  const asFound = rosterSettingsSchema.parse({ name, csv: { path, delimiter, encoding, header: false } });
-  if (asFound.csv === undefined) throw new TypeError('a CSV source was asked for');
-  const table = await openCsvTable(asFound.csv, () => false);
+  const { path, name } = request;
+  const given = parseRequest(request);
+  const files = await findFiles([path]);
+  const first = files[0] ?? path;
+  const encoding = given.encoding === 'auto' ? await findEncoding(first) : given.encoding;
+  const table = await openCsvTable({ ...given, path: first, encoding, header: false }, () => false);
   const sample = await readSample(table);
-  const [first = [], ...others] = sample;
-  const hasHeader = request.header ?? looksLikeHeader(first, others);
-  const headers = hasHeader ? first.map((cell) => cell.trim().normalize('NFC')) : table.headers;
+  const [top = [], ...others] = sample;
+  const hasHeader = request.header ?? looksLikeHeader(top, others);
+  const headers = hasHeader ? top.map((cell) => cell.trim().normalize('NFC')) : table.headers;
   const rows = hasHeader ? others : sample;
   const profiles = headers.map((header, index) =>
     profileColumn(
@@ -68,7 +67,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   );
   const guess = guessColumns(profiles);
   const csv = { path, delimiter: table.delimiter, encoding, ...(hasHeader ? {} : { header: false }) };
-  const found = { path, encoding, delimiter: table.delimiter, hasHeader, headers, guess };
+  const found = { path, files, encoding, delimiter: table.delimiter, hasHeader, headers, guess };
   const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
   if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
     const { records, headers: _, ...others } = table.tally();
@@ -77,11 +76,26 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
       ...found,
       settings: null,
       firstRows: [],
-      counts: { customers: 0, rejected: 0, rejectedBecause: {} },
+      repeatedLines: [],
+      counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, isComplete: true },
       tally,
     };
   }
-  return { ...found, settings: parsed.data, ...(await readWhole(parsed.data)) };
+  const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
+  return { ...found, settings: parsed.data, ...(await readWhole(ofFirst)) };
+}
+
+/** Flags are checked as the configuration would be. */
+function parseRequest({ path, name, delimiter = 'auto', encoding = 'auto' }: InspectionRequest): CsvSettings {
+  const { success, data, error } = rosterSettingsSchema.safeParse({ name, csv: { path, delimiter, encoding } });
+  if (success && data.csv !== undefined) return data.csv;
+  throw new ConfigError(
+    (error?.issues ?? []).map(({ path: place, message }) => {
+      const flag = String(place.at(-1) ?? '');
+      const expected = flag === 'encoding' ? `expected one of ${csvEncodings.join(', ')}` : message;
+      return { where: flag === 'path' ? 'file' : `flag --${flag}`, path: '', message: expected };
+    }),
+  );
 }
 
 /** The name that a file suggests for its roster. */
@@ -118,28 +132,4 @@ async function readSample(table: TableReading): Promise<readonly (readonly strin
     await table.close();
   }
   return sample;
-}
-
-async function readWhole(settings: RosterSettings): Promise<Pick<FileInspection, 'firstRows' | 'counts' | 'tally'>> {
-  const reading = await readRoster(settings, () => undefined);
-  const firstRows: RosterRow[] = [];
-  const rejectedBecause: Record<string, number> = {};
-  let [customers, rejected] = [0, 0];
-  try {
-    for await (const rows of reading.rows) {
-      firstRows.push(...rows.slice(0, shownRows - firstRows.length));
-      for (const row of rows) {
-        if (row.kind === 'customer') {
-          customers += 1;
-          continue;
-        }
-        rejected += 1;
-        const { reason } = row.rejected;
-        rejectedBecause[reason] = (rejectedBecause[reason] ?? 0) + 1;
-      }
-    }
-    return { firstRows, counts: { customers, rejected, rejectedBecause }, tally: reading.tally() };
-  } finally {
-    await reading.close();
-  }
 }

@@ -25,7 +25,16 @@ export async function disconnect(client: pg.Client): Promise<void> {
   await client.end().catch(() => undefined);
 }
 
+/** What the driver understands: anything else it takes for a path on a host of its own making. */
+const understood = /^(postgres(ql)?:\/\/|socket:|\/)/i;
+
 function createClient(url: string, urlEnv: string, source: string, timeoutMs: number): pg.Client {
+  if (!understood.test(url)) {
+    throw new RosterError(
+      'database_url_invalid',
+      `${source}: ${urlEnv} holds no Postgres connection string: it begins with neither postgres:// nor postgresql://.`,
+    );
+  }
   try {
     return new pg.Client({
       connectionString: verifyRequiredTls(url),

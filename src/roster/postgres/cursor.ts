@@ -33,8 +33,13 @@ export async function openCursor(client: pg.Client, query: string, source: strin
   }
 }
 
-/** Fetches the next rows of the cursor, none at its end; throws RosterError. */
-export async function fetchRows(client: pg.Client, source: string, timeoutMs: number): Promise<RowBatch> {
+/** Fetches the next rows of the cursor behind those that were read, none at its end; throws RosterError. */
+export async function fetchRows(
+  client: pg.Client,
+  source: string,
+  timeoutMs: number,
+  readRows: number,
+): Promise<RowBatch> {
   try {
     const result = await client.query<PostgresRow>({
       text: `fetch ${fetchSize} from roster`,
@@ -43,6 +48,10 @@ export async function fetchRows(client: pg.Client, source: string, timeoutMs: nu
     });
     return { headers: result.fields.map((field) => field.name), rows: result.rows };
   } catch (error) {
-    throw toQueryError(error, source, timeoutMs);
+    const place =
+      readRows === 0
+        ? `No row had been read: it is one of the first ${fetchSize}.`
+        : `It came after row ${readRows}, within the next ${fetchSize}.`;
+    throw toQueryError(error, source, timeoutMs, place);
   }
 }

@@ -26,7 +26,7 @@ export async function openPostgresTable(
   const client = await connect(readUrl(name, urlEnv, secret), urlEnv, source, timeoutMs);
   try {
     await openCursor(client, statement, source, timeoutMs);
-    const first = await fetchRows(client, source, timeoutMs);
+    const first = await fetchRows(client, source, timeoutMs, 0);
     if (first.rows.length === 0) {
       const what = table === undefined ? 'the query gave no rows' : 'the table has no rows';
       const check = table === undefined ? 'check the query' : 'check the table';
@@ -47,7 +47,7 @@ function toReading(client: pg.Client, first: RowBatch, source: string, timeoutMs
     try {
       for (let { rows } = first; rows.length > 0; ) {
         // Fetched while these are checked; a failure is thrown where the rows are waited for.
-        const next = fetchRows(client, source, timeoutMs);
+        const next = fetchRows(client, source, timeoutMs, line + rows.length);
         next.catch(() => undefined);
         hash.update(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
         for (let start = 0; start < rows.length; start += batchSize) {

@@ -30,8 +30,11 @@ export function toConnectError(error: unknown, source: string, host: string, url
   return new RosterError('database_unreachable', `${source}: cannot connect to ${host} (${code}).`);
 }
 
-/** Makes the error of a query that Postgres refused, with its message, or of a connection that was lost while reading. */
-export function toQueryError(error: unknown, source: string, timeoutMs: number): RosterError {
+/**
+ * Makes the error of a query that Postgres refused, with its message, or of a connection that was lost while reading; `place` says in
+ * words how far the reading had come, where a value is at fault.
+ */
+export function toQueryError(error: unknown, source: string, timeoutMs: number, place = ''): RosterError {
   const raise = `Raise statementTimeout of this source, or make the query faster`;
   if (!(error instanceof pg.DatabaseError)) {
     const isSilent = error instanceof Error && error.message === 'Query read timeout';
@@ -49,11 +52,16 @@ export function toQueryError(error: unknown, source: string, timeoutMs: number):
         'roster_broken_off',
         `${source}: the database ended the connection: ${describe(error)}. Nothing was imported.`,
       )
-    : new RosterError('query_refused', `${source}: Postgres refused the query: ${describe(error)}.`);
+    : new RosterError(
+        'query_refused',
+        `${source}: Postgres refused the query: ${describe(error)}.${isSafe(error) || place === '' ? '' : ` ${place}`}`,
+      );
 }
 
 /** Messages on data may quote a customer's name, and error messages are logged. */
 function describe(error: pg.DatabaseError): string {
-  const code = error.code ?? 'unknown';
-  return safeClasses.has(code.slice(0, 2)) ? `${error.message} (${code})` : `an error in a value (SQLSTATE ${code})`;
+  const { code = 'unknown' } = error;
+  return isSafe(error) ? `${error.message} (${code})` : `an error in a value (SQLSTATE ${code})`;
 }
+
+const isSafe = ({ code = '' }: pg.DatabaseError): boolean => safeClasses.has(code.slice(0, 2));

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { presentInspection } from '../../../src/cli/present-inspection.js';
 import { loadConfig } from '../../../src/config/load-config.js';
+import { ConfigError } from '../../../src/errors.js';
 import type { RosterRow } from '../../../src/roster/customer.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
@@ -62,7 +63,7 @@ it.each([
   'an undescribed file in %s is read by the configuration that is printed for it',
   async (_, encoding, delimiter) => {
     const { inspection, read } = await readAsPrinted(Buffer.from(stringify(rows, { delimiter }), encoding));
-    expect(inspection.counts).toEqual({ customers: 2, rejected: 1, rejectedBecause: { invalid_birth_date: 1 } });
+    expect(inspection.counts).toMatchObject({ customers: 2, rejected: 1, rejectedBecause: { invalid_birth_date: 1 } });
     expect(read).toEqual(inspection.firstRows);
     expect(read.map(toParty)).toEqual([
       { role: 'customer', type: 'person', name: 'Anna Ölmann', birthDate: '1970-02-13', countries: ['de'] },
@@ -85,4 +86,44 @@ it('a file in which no names can be found ends with what to name, not with an em
   const { text, exitCode, document } = presentInspection(await inspectFile({ path, name: 'kunden' }));
   expect({ exitCode, settings: document['settings'] }).toEqual({ exitCode: 3, settings: null });
   expect(text).toContain('No row can be read without an id and a name');
+});
+
+it('rows of one id are summed as an import sums them, and those that contradict each other are marked', async () => {
+  const path = await write(
+    Buffer.from('customer_id,name,type\n1,Ann,person\n2,Bob,person\n1,Ann,person\n2,Rob,person\n3,,person\n'),
+  );
+  const inspection = await inspectFile({ path, name: 'kunden' });
+  const { text } = presentInspection(inspection);
+  expect(inspection.counts).toMatchObject({ rejectedBecause: { missing_name: 1, conflicting_id: 2 } });
+  expect(text).toContain('All rows: 1 customers + 3 rejected + 1 repeated\n');
+  expect(text).toMatch(/^ +3 +2 +REJECTED +same customer id as another row with other contents$/m);
+  expect(text).toMatch(/^ +4 +1 +person +Ann +repeats a row above$/m);
+});
+
+it('of the files that match a pattern the first is looked at, and the pattern is what is printed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-inspect-'));
+  for (const [at, name] of ['Ann', 'Bob'].entries())
+    await writeFile(join(folder, `m${at}.csv`), `customer_id,name,type\n${at},${name},person\n`);
+  const pattern = join(folder, 'm*.csv');
+  const inspection = await inspectFile({ path: pattern, name: 'm' });
+  const { text } = presentInspection(inspection);
+  expect(text).toMatch(/^file +.*m0\.csv \(2 files match, the first is looked at\)$/m);
+  expect(text).toMatch(/path: .*m\*\.csv$/m);
+  expect(inspection.counts).toMatchObject({ customers: 1 });
+  expect(inspection.settings?.csv?.path).toBe(pattern);
+});
+
+it.each([
+  [{ encoding: 'latin-9x' }, /^flag --encoding: expected one of utf-8, .*iso-8859-15/],
+  [{ delimiter: ';;' }, /^flag --delimiter: expected auto, tab, or one character/],
+])('%j is refused by the name of its flag, with what is allowed', async (flags, message) => {
+  const path = await write(Buffer.from('customer_id,name\n1,Ann\n'));
+  const error: unknown = await inspectFile({ path, name: 'kunden', ...flags }).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ConfigError);
+  expect(error).toMatchObject({ message: expect.stringMatching(message) });
+});
+
+it('a workbook under the name of a CSV is called what it is', async () => {
+  const path = await write(Buffer.from('PK\x03\x04\x14\0\x06\0', 'latin1'));
+  await expect(inspectFile({ path, name: 'kunden' })).rejects.toMatchObject({ code: 'not_a_table' });
 });

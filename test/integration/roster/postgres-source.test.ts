@@ -243,6 +243,7 @@ test('an error in a value never quotes the value', async () => {
   );
   const error = await failure(collect(reading));
   expect(error.message).toContain('22007');
+  expect(error.message).toContain('It came after row 2000, within the next 2000.');
   expect(`${error.message} ${String(error.cause)}`).not.toContain('Name');
 });
 
@@ -264,6 +265,16 @@ test('a variable that is not set is a configuration error that names it', async 
   const error: unknown = await openQuery('select 1', columns, '').catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ConfigError);
   expect(error).toMatchObject({ problems: [{ where: 'environment', path: 'CORE_DATABASE_URL' }] });
+});
+
+test.each([
+  'mysql://clerk:planted-secret@127.0.0.1:3306/core',
+  'host=127.0.0.1 password=planted-secret',
+  'planted-secret',
+])('a connection string of anything else than Postgres is refused unseen', async (connection) => {
+  const error = await failure(openQuery('select 1', columns, connection));
+  expect(error).toMatchObject({ code: 'database_url_invalid', message: expect.stringContaining('CORE_DATABASE_URL') });
+  expect(`${error.message} ${error.stack} ${String(error.cause)}`).not.toMatch(/clerk|planted-secret/);
 });
 
 test('a database that cannot be reached is named by its host alone', async () => {

@@ -191,3 +191,27 @@ test('a file that is written anew with as many bytes while it is read is refused
     expect(countUnexplained(reading.tally())).toBe(0);
   });
 });
+
+test.each([
+  ['an Excel workbook or another ZIP file', Buffer.from('PK\x03\x04\x14\0\x06\0', 'latin1')],
+  ['an old Excel workbook', Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'latin1')],
+  ['a PDF', '%PDF-1.7\n'],
+  ['an SQLite database', 'SQLite format 3\0'],
+  ['a picture (PNG)', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1')],
+  ['a picture (JPEG)', Buffer.from('\xff\xd8\xff\xe0', 'latin1')],
+  ['JSON', '[\n  { "customer_id": 1, "name": "Ann" }\n]\n'],
+  ['JSON', '{"customer_id":1,"name":"Ann"}\n{"customer_id":2,"name":"Bob"}\n'],
+  ['JSON', '\ufeff[{"customer_id":1,"name":"Ann"}]'],
+])('%s that is called CSV is told by its name, packed or not', async (what, content) => {
+  for (const bytes of [content, gzipSync(content)]) {
+    const error = await failCsv(readCsv(bytes, { mapped: ['customer_id'] }));
+    expect(error.code).toBe('not_a_table');
+    expect(error.message).toMatch(/roster\.csv is .*, not CSV\. .*CSV UTF-8/);
+    expect(error.message).toContain(what);
+  }
+});
+
+test('a header that the mapping asks for may look like JSON', async () => {
+  const { headers } = await readCsv('[[id]],name\n1,Ann\n', { mapped: ['[[id]]'] });
+  expect(headers).toEqual(['[[id]]', 'name']);
+});

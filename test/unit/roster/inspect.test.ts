@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { Customer } from '../../../src/roster/customer.js';
 import { profileColumn } from '../../../src/roster/inspect/column-profile.js';
 import { guessColumns } from '../../../src/roster/inspect/guess-columns.js';
 import { looksLikeHeader } from '../../../src/roster/inspect/guess-header.js';
 import { readHeaderRole } from '../../../src/roster/inspect/header-words.js';
+import { createRepetitionCounter } from '../../../src/roster/inspect/repetitions.js';
 
 function guess(table: readonly (readonly string[])[]) {
   const [headers = [], ...rows] = table;
@@ -80,6 +82,7 @@ describe('the guessed mapping', () => {
       type: { column: '4', values: { p: 'person' } },
     });
     expect(because['name']).toBe('by its values');
+    expect(doubts).toContain('1 is taken for the customer id by its values alone');
     expect(doubts).toContain('2 is taken for the name by its values alone');
   });
 
@@ -126,5 +129,95 @@ describe('the guessed mapping', () => {
       expect.stringMatching(/^no column tells persons/),
       expect.stringMatching(/^no column looks like names/),
     ]);
+  });
+
+  it.each([
+    ['days', ['13.02.1970', '01.12.1985', '31.01.1990']],
+    ['time stamps of a compact kind', ['19700213', '19851201', '19900131']],
+    ['amounts', ['10.50', '1200.00', '7.25']],
+    ['amounts with commas', ['10,50', '1.200,00', '7,25']],
+    ['e-mail addresses', ['ann1@mail.example', 'bob2@mail.example', 'cy3@mail.example']],
+    ['street addresses', ['Hauptstr. 1', '12 Main Street', 'Ring 7']],
+    ['telephone numbers', ['+45 12 34 56', '+45 12 34 57', '+45 12 34 58']],
+    ['names', ['Ann', 'Bob', 'Cy']],
+  ])('never takes %s for the customer id', (_, values) => {
+    const { columns, doubts } = guess([['what', 'name'], ...values.map((value, at) => [value, `Ann ${'abc'[at]}`])]);
+    expect(columns.id).toBeUndefined();
+    expect(doubts.join()).toContain('no column looks like a customer id');
+  });
+
+  it('prefers a short code to a long one for the customer id, and says that it is a guess', () => {
+    const { columns, doubts } = guess([
+      ['iban', 'who', 'file'],
+      ['DK5000400440116243', 'Ann Lee', '2001'],
+      ['DK5000400440116244', 'Bob Ray', '2002'],
+    ]);
+    expect(columns.id).toBe('file');
+    expect(doubts).toContain('file is taken for the customer id by its values alone');
+  });
+
+  it('never lets values overrule a header that is known', () => {
+    const { columns } = guess([
+      ['No', 'Name', 'Status'],
+      ['K-1', 'Person', 'open'],
+      ['K-2', 'Firma', 'closed'],
+      ['K-3', 'Chad', 'open'],
+    ]);
+    expect(columns).toEqual({ id: 'No', name: 'Name', type: { value: 'person' } });
+    const lands = guess([
+      ['id', 'last name', 'status'],
+      ['1', 'Chad', 'person'],
+      ['2', 'Jordan', 'person'],
+    ]);
+    expect(lands.columns).toEqual({ id: 'id', name: 'last name', type: { value: 'person' } });
+  });
+
+  it('says that a standard header is read even where its values are not understood', () => {
+    const { columns, doubts } = guess([
+      ['customer_id', 'name', 'type', 'countries', 'risk_tier'],
+      ['1', 'Ann Lee', 'person', 'Utopia', '3'],
+    ]);
+    expect(columns).toEqual({ id: 'customer_id', name: 'name', type: 'type' });
+    expect(doubts).toEqual([
+      expect.stringMatching(/^risk_tier holds no words .* read all the same, and such rows would be rejected/),
+      expect.stringMatching(
+        /^countries holds what are no countries: .* read all the same, and such rows would be rejec/,
+      ),
+    ]);
+    const own = guess([
+      ['id', 'name', 'type', 'land'],
+      ['1', 'Ann Lee', 'person', 'Utopia'],
+    ]);
+    expect(own.doubts).toEqual(['land holds what are no countries: left out']);
+  });
+});
+
+describe('repetitions', () => {
+  const customer = (reference: string, name: string, countries: readonly string[] = []): Customer => ({
+    reference,
+    riskTier: null,
+    parties: [{ role: 'customer', type: 'person', name, birthDate: null, countries }],
+    isActive: true,
+    endDate: null,
+    attributes: {},
+  });
+
+  it('are told from contradictions, whatever the order of countries', () => {
+    const counter = createRepetitionCounter();
+    const rows = [
+      ...[customer('1', 'Ann', ['dk', 'de']), customer('1', 'Ann', ['de', 'dk']), customer('1', 'Ann', ['de', 'dk'])],
+      ...[customer('2', 'Bob'), customer('2', 'Bob'), customer('2', 'Rob'), customer('3', 'Cy')],
+    ];
+    for (const row of rows) counter.note(row);
+    expect(counter.sum()).toEqual({ repeated: 2, conflicting: 3 });
+    expect(['1', '2', '3'].map(counter.isConflict)).toEqual([false, true, false]);
+    expect(counter.isComplete()).toBe(true);
+  });
+
+  it('are counted among the first ids only where there are too many, and it is said', () => {
+    const counter = createRepetitionCounter(1);
+    for (const id of ['1', '2', '2', '1']) counter.note(customer(id, 'Ann'));
+    expect(counter.sum()).toEqual({ repeated: 1, conflicting: 0 });
+    expect(counter.isComplete()).toBe(false);
   });
 });

@@ -1,0 +1,72 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { checkRosters } from '../../../src/cli/doctor/check-inputs.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import { testDatabases } from '../../helpers/databases.js';
+
+const databases = testDatabases('postgres');
+let url = '';
+let folder = '';
+
+beforeAll(async () => {
+  url = (await databases.locateEmpty()).url ?? '';
+  folder = await mkdtemp(join(tmpdir(), 'nightscreen-doctor-'));
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("create table people as select 1 as customer_id, 'Ada' as name, 'person' as type");
+  await client.end();
+  await writeFile(join(folder, 'sound.csv'), 'customer_id,name,type\n1,Ada,person\n');
+  await writeFile(join(folder, 'other.csv'), 'number,name,type\n1,Ada,person\n');
+  await writeFile(join(folder, 'book.csv'), 'PK\x03\x04');
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true });
+});
+
+async function examine(roster: Record<string, unknown>, connection = url) {
+  const file = join(folder, 'nightscreen.config.yaml');
+  await writeFile(file, JSON.stringify({ rosters: [{ name: 'core', ...roster }] }));
+  return checkRosters(loadConfig({ environment: { CORE_URL: connection }, folder, file, flags: [] }));
+}
+const people = { urlEnv: 'CORE_URL', table: 'people' };
+
+it('a roster that can be opened and bound is well, its parties too', async () => {
+  const parties = [{ postgres: people, columns: { role: { value: 'director' } } }];
+  const findings = await examine({ csv: { path: 'sound.csv' }, parties });
+  expect(findings.map(({ check, state }) => [check, state])).toEqual([
+    ['roster core', 'ok'],
+    ['parties of roster core', 'ok'],
+  ]);
+  expect(await examine({ postgres: people })).toMatchObject([
+    { state: 'ok', message: 'Postgres table people by CORE_URL' },
+  ]);
+});
+
+it.each([
+  ['a table that is not there', { postgres: { ...people, table: 'nobody' } }, 'relation "nobody" does not exist'],
+  ['a column that is not there', { postgres: people, columns: { id: 'number' } }, 'no column "number"'],
+  ['a header without the mapped columns', { csv: { path: 'other.csv' } }, 'no column "customer_id"'],
+  ['a file that is no CSV', { csv: { path: 'book.csv' } }, 'an Excel workbook'],
+])('%s is found before the night', async (_, roster, message) => {
+  expect(await examine(roster)).toMatchObject([{ state: 'fail', message: expect.stringContaining(message) }]);
+});
+
+it('a login that is refused is found, and the connection string is not told', async () => {
+  const stranger = new URL(url);
+  [stranger.username, stranger.password] = ['stranger', 'planted-secret'];
+  const findings = await examine({ postgres: people }, stranger.href);
+  expect(findings).toMatchObject([{ state: 'fail', message: expect.stringContaining('the login failed') }]);
+  expect(JSON.stringify(findings)).not.toMatch(/stranger|planted-secret/);
+});
+
+it('parties that lack a column are found under their own name', async () => {
+  const findings = await examine({ csv: { path: 'sound.csv' }, parties: [{ csv: { path: 'sound.csv' } }] });
+  expect(findings).toMatchObject([{ state: 'ok' }, { state: 'fail', check: 'parties of roster core' }]);
+});
+
+it('standard input is left to the run that reads it', async () => {
+  expect(await examine({ csv: { path: '-' } })).toMatchObject([{ state: 'ok', message: '-' }]);
+});
