@@ -9,11 +9,17 @@ import { doubtful, type Finding, well, wrong } from './finding.js';
 
 type Source = Pick<RosterSettings | PartySettings, 'csv' | 'postgres'>;
 
+/** What the sources are looked at with; `patience` is a span such as `30s`. */
+interface Examination {
+  config: Config;
+  patience: string;
+}
+
 /** Opens a source up to its first rows and gives it up again. */
 type Open = (source: Source) => Promise<void>;
 
-/** How long a query may take to be looked at: the night has more patience. */
-const patienceMs = 30_000;
+/** How long a query may take to be looked at: a run has more patience. */
+const defaultPatience = '30s';
 
 const toMessage = (error: unknown, otherwise: string): string =>
   error instanceof NightscreenError ? error.message : otherwise;
@@ -44,14 +50,19 @@ async function isEachFile(paths: readonly string[]): Promise<boolean> {
   return true;
 }
 
-async function checkDatabase(check: string, postgres: PostgresSettings, config: Config, open: Open): Promise<Finding> {
+async function checkDatabase(
+  check: string,
+  postgres: PostgresSettings,
+  { config, patience }: Examination,
+  open: Open,
+): Promise<Finding> {
   const { urlEnv, table, statementTimeout } = postgres;
   if (config.secret(urlEnv) === undefined) {
     return wrong(check, `${urlEnv} is not set`, `set it, or ${urlEnv}_FILE, to the connection string`);
   }
-  const isShort = toDurationMs(statementTimeout) > patienceMs;
+  const isShort = toDurationMs(statementTimeout) > toDurationMs(patience);
   try {
-    await open({ postgres: isShort ? { ...postgres, statementTimeout: `${patienceMs / 1_000}s` } : postgres });
+    await open({ postgres: isShort ? { ...postgres, statementTimeout: patience } : postgres });
   } catch (error) {
     const message = toMessage(error, `the database that ${urlEnv} names cannot be read`);
     if (isShort && error instanceof NightscreenError && error.code === 'query_timeout') {
@@ -62,21 +73,30 @@ async function checkDatabase(check: string, postgres: PostgresSettings, config: 
   return well(check, `Postgres ${table === undefined ? 'query' : `table ${table}`} by ${urlEnv}`);
 }
 
-function checkSource(check: string, { csv, postgres }: Source, config: Config, open: Open): Promise<Finding> | [] {
+function checkSource(
+  check: string,
+  { csv, postgres }: Source,
+  examination: Examination,
+  open: Open,
+): Promise<Finding> | [] {
   if (csv) return checkFiles(check, csv, open);
-  return postgres ? checkDatabase(check, postgres, config, open) : [];
+  return postgres ? checkDatabase(check, postgres, examination, open) : [];
 }
 
-/** Whether each configured roster and its parties can be opened and have the columns that are mapped; only their first rows are read. */
-export async function checkRosters(config: Config): Promise<Finding[]> {
+/**
+ * Whether each configured roster and its parties can be opened and have the columns that are mapped; only their first rows are read.
+ * A query that gives none within `patience`, a span such as `30s`, is doubtful where its own timeout is longer.
+ */
+export async function checkRosters(config: Config, patience = defaultPatience): Promise<Finding[]> {
+  const examination = { config, patience };
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
   const none = { csv: undefined, postgres: undefined };
   const findings = config.settings.rosters.flatMap((roster) => [
-    checkSource(`roster ${roster.name}`, roster, config, async (source) => {
+    checkSource(`roster ${roster.name}`, roster, examination, async (source) => {
       await (await readRoster({ ...roster, ...none, ...source }, config.secret)).close();
     }),
     ...roster.parties.map((parties) =>
-      checkSource(`parties of roster ${roster.name}`, parties, config, async (source) => {
+      checkSource(`parties of roster ${roster.name}`, parties, examination, async (source) => {
         await (await readParties({ ...parties, ...none, ...source }, config.secret)).close();
       }),
     ),

@@ -26,10 +26,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-async function examine(roster: Record<string, unknown>, connection = url) {
+async function examine(roster: Record<string, unknown>, connection = url, patience = '30s') {
   const file = join(folder, 'nightscreen.config.yaml');
   await writeFile(file, JSON.stringify({ rosters: [{ name: 'core', ...roster }] }));
-  return checkRosters(loadConfig({ environment: { CORE_URL: connection }, folder, file, flags: [] }));
+  return checkRosters(loadConfig({ environment: { CORE_URL: connection }, folder, file, flags: [] }), patience);
 }
 const people = { urlEnv: 'CORE_URL', table: 'people' };
 
@@ -69,4 +69,13 @@ it('parties that lack a column are found under their own name', async () => {
 
 it('standard input is left to the run that reads it', async () => {
   expect(await examine({ csv: { path: '-' } })).toMatchObject([{ state: 'ok', message: '-' }]);
+});
+
+it('a query that takes longer than the doctor waits is doubtful, and wrong only past its own timeout', async () => {
+  const query = "select pg_sleep(2)::text as slept, 1 as customer_id, 'Ada' as name, 'person' as type";
+  const slow = { urlEnv: 'CORE_URL', query };
+  expect(await examine({ postgres: slow }, url, '1s')).toMatchObject([
+    { state: 'warn', message: expect.stringContaining('no rows within 1 s'), next: expect.stringContaining('10m') },
+  ]);
+  expect(await examine({ postgres: { ...slow, statementTimeout: '1s' } })).toMatchObject([{ state: 'fail' }]);
 });
