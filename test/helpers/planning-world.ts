@@ -41,6 +41,7 @@ export async function fillPlanningWorld(
 ): Promise<void> {
   await database.runScript(`
     truncate screening;
+    truncate party, customer_version, customer, screening_request restart identity cascade;
     truncate organisation restart identity cascade;
     insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
     insert into roster (organisation_id, name, created_at) values (1, 'people', now());

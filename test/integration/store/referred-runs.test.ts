@@ -11,7 +11,7 @@ const setUp = `
   insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
     values (3, 1, 's', 'd', now(), 1, 1, 0, 0, 0);
   insert into screening_request (organisation_id, type, name) values (1, 'person', 'Name');
-  insert into customer (roster_id, reference, version, record_digest, first_import_id, last_import_id) values (1, 'C-1', 1, 'd', 1, 1);
+  insert into customer (roster_id, reference, version, record_digest, first_import_id) values (1, 'C-1', 1, 'd', 1);
   insert into customer_version (customer_id, version, import_id, record) values (1, 1, 1, '{"parties": []}');
   insert into party (customer_id, ordinal, request_id, is_current) values (1, 0, 1, true);
   insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());

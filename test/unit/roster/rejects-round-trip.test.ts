@@ -6,7 +6,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { markFormula, neutraliseFormula } from '../../../src/reports/neutralise-formula.js';
-import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
+import { isOfParties, renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
@@ -36,9 +36,13 @@ async function readFileText(text: string | Buffer, { csv = {}, columns = {} }: S
 }
 
 function toReportOf(rejects: readonly RejectedRow[]) {
-  const counts = buildCounts({ rejected: rejects.length });
-  const all = { ...counts, rows: counts.customers + counts.duplicates + rejects.length };
-  return toReport({ ...buildRunFacts(), counts: all, rejects });
+  const partyRejected = rejects.filter(isOfParties).length;
+  const rejected = rejects.length - partyRejected;
+  const counts = buildCounts({ rejected });
+  const all = { ...counts, rows: counts.customers + counts.duplicates + rejected };
+  const facts = buildRunFacts();
+  const rosterSource = facts.rosterSource && { ...facts.rosterSource, partyRejected };
+  return toReport({ ...facts, counts: all, rosterSource, rejects });
 }
 
 const toRejectsCsv = (rejects: readonly RejectedRow[]): string => [...renderRejectsCsv(toReportOf(rejects))].join('');
