@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { onAbort } from '../on-abort.js';
 
 /** A signal that lasts as long as the work it was made for. */
@@ -49,6 +50,8 @@ const isSame = (one: readonly AbortSignal[], other: readonly AbortSignal[]): boo
 const follow = (signals: readonly AbortSignal[]): Followed => {
   // AbortSignal.any would keep something for every call alive as long as a run's signal lives (Node 20).
   const controller = new AbortController();
+  // As many calls listen to it as are under way at once: to Node that looks like a leak.
+  setMaxListeners(0, controller.signal);
   const aborted = signals.find((signal) => signal.aborted);
   if (aborted) controller.abort(aborted.reason);
   const letGo = aborted ? [] : signals.map((signal) => onAbort(signal, () => controller.abort(signal.reason)));

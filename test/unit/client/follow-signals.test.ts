@@ -20,6 +20,18 @@ describe('following the signals of calls', () => {
     stranger.clear();
   });
 
+  it('lets as many calls as are under way listen to the signal that they share, without a warning', async () => {
+    const warnings: Error[] = [];
+    const note = (warning: Error): number => warnings.push(warning);
+    process.on('warning', note);
+    const follow = createFollowSignals();
+    const { signal } = follow(new AbortController().signal, [new AbortController().signal]);
+    for (let call = 0; call < 64; call += 1) signal.addEventListener('abort', () => undefined);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(warnings).toEqual([]);
+  });
+
   it('hears of nothing any more once the last call has let go, and still does for the next one', () => {
     const follow = createFollowSignals();
     const [closing, run] = [new AbortController(), new AbortController()];
