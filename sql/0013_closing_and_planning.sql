@@ -36,30 +36,24 @@ create trigger party_keeps_number before update of party_id on party
   for each row when (old.party_id is distinct from new.party_id) execute function refuse_other_reference('the number of a party');
 
 -- The lock lets those finish who are about to add screenings, and whoever comes later sees what is gone.
-create function refuse_missing_run() returns trigger language plpgsql as $$
+create function refuse_missing() returns trigger language plpgsql as $$
+declare
+  key text := tg_argv[0];
+  is_named boolean;
 begin
   lock table screening in share mode;
-  if exists (select from gone join screening on screening.run_id = gone.run_id) then
-    raise foreign_key_violation using message = 'a run that has screenings cannot be removed';
-  end if;
-  return null;
-end
-$$;
-
-create function refuse_missing_party() returns trigger language plpgsql as $$
-begin
-  lock table screening in share mode;
-  if exists (select from gone join screening on screening.party_id = gone.party_id) then
-    raise foreign_key_violation using message = 'a party that has screenings cannot be removed';
+  execute format('select exists (select from gone join screening on screening.%1$I = gone.%1$I)', key) into is_named;
+  if is_named then
+    raise foreign_key_violation using message = format('a %s that has screenings cannot be removed', tg_table_name);
   end if;
   return null;
 end
 $$;
 
 create trigger run_stays after delete on run
-  referencing old table as gone for each statement execute function refuse_missing_run();
+  referencing old table as gone for each statement execute function refuse_missing('run_id');
 create trigger party_stays after delete on party
-  referencing old table as gone for each statement execute function refuse_missing_party();
+  referencing old table as gone for each statement execute function refuse_missing('party_id');
 
 create function refuse_emptying() returns trigger language plpgsql as $$
 begin

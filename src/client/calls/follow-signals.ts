@@ -19,11 +19,7 @@ interface Followed {
 }
 
 /** A signal that is aborted, with the same reason, as soon as `own` or one of the others is. */
-export const followSignals: FollowSignals = (own, others) => {
-  const signals = listSignals(own, others);
-  if (signals.length === 1) return { signal: own, clear: () => undefined };
-  return join(follow(signals));
-};
+export const followSignals: FollowSignals = (own, others) => createFollowSignals()(own, others);
 
 /** As `followSignals`; who follows the same signals as the one before, while that one still does, shares its signal. */
 export const createFollowSignals = (): FollowSignals => {
@@ -32,10 +28,8 @@ export const createFollowSignals = (): FollowSignals => {
     const signals = listSignals(own, others);
     if (signals.length === 1) return { signal: own, clear: () => undefined };
     // All calls of a run follow the same few signals, and a controller for each of them is the dearest part of a call.
-    const isShared = last !== undefined && last.users > 0 && isSame(last.signals, signals);
-    const followed = isShared && last ? last : follow(signals);
-    last = followed;
-    return join(followed);
+    if (last === undefined || last.users === 0 || !isSame(last.signals, signals)) last = follow(signals);
+    return join(last);
   };
 };
 
