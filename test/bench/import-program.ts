@@ -8,6 +8,7 @@ import { runImport } from '../../src/runs/rosters/import-run.js';
 import { copyIn } from '../../src/store/copy-in.js';
 import { migrate } from '../../src/store/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import { readPeakBytes } from '../helpers/read-peak-bytes.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 
 /** What the measuring process is to do: an import, or the three things that any import must do, one after another. */
@@ -99,7 +100,7 @@ process.on('message', (order: ImportOrder) => {
     .catch((error: unknown) => ({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }))
     .then((report) => {
       const { user, system } = process.cpuUsage(cpuBefore);
-      const peakBytes = process.resourceUsage().maxRSS * 1_024;
+      const peakBytes = readPeakBytes();
       process.send?.({ ...nothing, ...report, cpuMs: (user + system) / 1_000, peakBytes });
     });
 });

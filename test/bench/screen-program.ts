@@ -7,6 +7,7 @@ import { runImport } from '../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../src/runs/screening-run.js';
 import { migrate } from '../../src/store/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import { readPeakBytes } from '../helpers/read-peak-bytes.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 
 /** What the measuring process is to do: nights of one roster over a database, or the least that any client must do. */
@@ -38,8 +39,6 @@ export interface ScreenReport {
 const apiKey = 'private_sandbox_benchBenchBenchBench';
 const dayMs = 24 * 60 * 60 * 1_000;
 const isOn = new AbortController().signal;
-
-const readPeakBytes = (): number => process.resourceUsage().maxRSS * 1_024;
 
 async function measure(work: () => Promise<number>): Promise<ScreenReport> {
   const cpuBefore = process.cpuUsage();

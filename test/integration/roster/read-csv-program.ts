@@ -1,6 +1,7 @@
 import { RosterError } from '../../../src/errors.js';
 import { openCsvTable } from '../../../src/roster/csv/csv-table.js';
 import type { LineTally } from '../../../src/roster/table-reading.js';
+import { readPeakBytes } from '../../helpers/read-peak-bytes.js';
 
 /** What a process that reads a CSV table prints as JSON. */
 export interface CsvReport {
@@ -42,7 +43,7 @@ async function measureReading(path: string): Promise<CsvReport> {
     tally,
     milliseconds: performance.now() - startedAt,
     cpuMilliseconds: (user + system) / 1_000,
-    addedBytes: Math.max(process.resourceUsage().maxRSS * 1_024 - before, 0),
+    addedBytes: Math.max(readPeakBytes() - before, 0),
   };
 }
 
