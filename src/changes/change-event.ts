@@ -7,6 +7,7 @@ export const matchChangeKinds = [
   'match_removed',
   'match_not_returned',
   'match_rekeyed',
+  'match_returned',
   'hit_gained',
   'hit_lost',
 ] as const;
@@ -21,7 +22,7 @@ export type MatchDifference =
   | { kind: 'match_added'; matchId: string; before: null; after: Match; fields: readonly [] }
   | { kind: 'match_removed' | 'match_not_returned'; matchId: string; before: Match; after: null; fields: readonly [] }
   | {
-      kind: 'match_changed' | 'match_rekeyed' | 'hit_gained' | 'hit_lost';
+      kind: 'match_changed' | 'match_rekeyed' | 'match_returned' | 'hit_gained' | 'hit_lost';
       /** The id of the match as seen now. */
       matchId: string;
       before: Match;
@@ -37,13 +38,3 @@ export type Severity = (typeof severities)[number];
 /** Whose doing a change is. */
 export const changeCauses = ['service_data', 'customer_record', 'settings'] as const;
 export type ChangeCause = (typeof changeCauses)[number];
-
-/** A difference with its judgement: how severe, by which rule, from what cause; `isBaseline` for a first screening. */
-export interface MatchChange {
-  difference: MatchDifference;
-  severity: Severity;
-  /** The rule of the severity table that gave it. */
-  rule: string;
-  cause: ChangeCause;
-  isBaseline: boolean;
-}

@@ -1,6 +1,9 @@
 import type { MatchSet } from '../matches/match.js';
-import type { ChangeCause, MatchChange } from './change-event.js';
+import type { Party, RiskTier } from '../roster/customer.js';
+import type { ChangeCause } from './change-event.js';
+import { corroborate } from './corroboration.js';
 import { diffMatches, type KnownMatches, type MatchDiff } from './diff-matches.js';
+import type { MatchChange } from './match-change.js';
 import type { ChangeSettings } from './settings.js';
 import { toSeverity } from './severity.js';
 
@@ -14,6 +17,20 @@ export interface AnswerOrigin {
 /** What is known of a party from its valid answers so far. */
 export interface KnownAnswer extends KnownMatches {
   origin: AnswerOrigin;
+  /** Ids under which reviewers have confirmed that a match is the customer. */
+  confirmedIds: ReadonlySet<string>;
+}
+
+/** What of a customer bears on how much a change matters. */
+export interface ChangedParty extends Pick<Party, 'birthDate' | 'countries'> {
+  riskTier: RiskTier | null;
+}
+
+/** An answer as it came for a party. */
+export interface NewAnswer {
+  matchSet: MatchSet;
+  origin: AnswerOrigin;
+  party: ChangedParty;
 }
 
 /** The changes of one party, and what the next comparison starts from. */
@@ -21,23 +38,22 @@ export interface DetectedChanges extends Omit<MatchDiff, 'differences'> {
   changes: readonly MatchChange[];
 }
 
-const nothing: KnownMatches = { matches: [], unreturned: [], reportedScores: {} };
+const nothing: KnownMatches = { matches: [], unreturned: [], removed: [], reportedScores: {} };
 
 /** Judges what a valid answer changes for a party; without a known answer everything in it is the baseline. */
 export function detectChanges(
   known: KnownAnswer | null,
-  current: MatchSet,
-  origin: AnswerOrigin,
+  { matchSet, origin, party }: NewAnswer,
   settings: ChangeSettings,
 ): DetectedChanges {
-  const { differences, ...next } = diffMatches(known ?? nothing, current, settings.scoreStep);
+  const { differences, ...next } = diffMatches(known ?? nothing, matchSet, settings.scoreStep);
   const cause = known ? toCause(known.origin, origin) : 'service_data';
-  const changes = differences.map((difference) => ({
-    difference,
-    ...toSeverity(difference),
-    cause,
-    isBaseline: known === null,
-  }));
+  const changes = differences.map((difference): MatchChange => {
+    const corroboration = corroborate(party, difference.after ?? difference.before);
+    const isConfirmed = difference.before !== null && (known?.confirmedIds.has(difference.before.id) ?? false);
+    const subject = { difference, corroboration, cause, isConfirmed, riskTier: party.riskTier };
+    return { difference, corroboration, cause, isBaseline: known === null, ...toSeverity(subject, settings) };
+  });
   return { changes, ...next };
 }
 

@@ -10,6 +10,8 @@ export type ReportedScores = Readonly<Record<string, number>>;
 export interface KnownMatches {
   matches: readonly Match[];
   unreturned: readonly Match[];
+  /** Matches that were removed earlier and have not come back. */
+  removed: readonly Match[];
   reportedScores: ReportedScores;
 }
 
@@ -24,7 +26,7 @@ export interface MatchDiff {
 /**
  * Compares what is known of one party with a new answer. Order, rank jitter and score noise below `scoreStep` (measured from the
  * score last reported) are no difference; a match missing from a cut list is `match_not_returned`, once, and `match_removed` only
- * when a whole list lacks it.
+ * when a whole list lacks it. A match that was removed earlier and is back is `match_returned`, compared with what it was.
  */
 export function diffMatches(known: KnownMatches, after: MatchSet, scoreStep: number): MatchDiff {
   const { pairs, onlyBefore, onlyAfter } = pairMatches([...known.matches, ...known.unreturned], after.matches);
@@ -46,7 +48,12 @@ export function diffMatches(known: KnownMatches, after: MatchSet, scoreStep: num
     const kind = after.truncated ? 'match_not_returned' : 'match_removed';
     differences.push({ kind, matchId: match.id, before: match, after: null, fields: [] });
   }
-  for (const match of onlyAfter) {
+  const comeBack = pairMatches(known.removed, onlyAfter);
+  for (const { before, after: match } of comeBack.pairs) {
+    const fields = findChangedFields(before, match, scoreStep);
+    differences.push({ kind: 'match_returned', matchId: match.id, before, after: match, fields });
+  }
+  for (const match of comeBack.onlyAfter) {
     differences.push({ kind: 'match_added', matchId: match.id, before: null, after: match, fields: [] });
   }
   return { differences, reportedScores, unreturned: after.truncated ? onlyBefore : [] };

@@ -1,5 +1,7 @@
 import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
+import type { Agreement } from '../changes/compare-birth-dates.js';
 import type { DossierChangeKind } from '../changes/dossier-change.js';
+import type { SeverityAdjustment } from '../changes/severity.js';
 import type { MatchChangeFacts } from './run-facts.js';
 
 const kindWords: Readonly<Record<MatchChangeKind, string>> = {
@@ -8,6 +10,7 @@ const kindWords: Readonly<Record<MatchChangeKind, string>> = {
   match_removed: 'No longer matched',
   match_not_returned: 'No longer shown: the answer was cut short, it may still be listed',
   match_rekeyed: 'Same party under a new id',
+  match_returned: 'Back again after it was removed',
   hit_gained: 'Now flagged as hit',
   hit_lost: 'No longer flagged as hit',
 };
@@ -20,6 +23,9 @@ export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' |
   }
   if (change.kind === 'match_removed') {
     return `${byList ? 'Delisted' : kindWords.match_removed}${change.before?.isHit ? ', was flagged as hit' : ''}`;
+  }
+  if (change.kind === 'match_returned') {
+    return `${byList ? 'Listed again' : kindWords.match_returned}${change.after?.isHit ? ', flagged as hit' : ''}`;
   }
   return kindWords[change.kind];
 }
@@ -59,4 +65,17 @@ export const fieldWords: Readonly<Record<MatchField, string>> = {
   schema: 'kind',
   score: 'score',
   topics: 'listed for',
+};
+
+/** Whether a fact of the customer bears a match out, in words. */
+export const agreementWords: Readonly<Record<Agreement, string>> = {
+  agree: 'agrees',
+  contradict: 'contradicts',
+  unknown: 'cannot be compared',
+};
+
+/** What moved a severity away from its rule's, in words. */
+export const adjustmentWords: Readonly<Record<SeverityAdjustment, string>> = {
+  birth_date_contradicts: 'lowered, the birth date contradicts',
+  risk_tier: 'raised for the customer’s risk tier',
 };

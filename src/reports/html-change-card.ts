@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
 import type { MatchField } from '../changes/change-event.js';
+import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
-import { causeWords, describeChange } from './change-words.js';
+import { adjustmentWords, agreementWords, causeWords, describeChange } from './change-words.js';
 import { type Markup, nothing, showNone, showParty, showText, showTexts } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
 import type { MatchChangeFacts, PartyFacts } from './run-facts.js';
@@ -11,6 +12,8 @@ interface Row {
   title: string;
   field: MatchField | null;
   customer: (party: PartyFacts) => Markup;
+  /** Which fact of the customer bears the match out. */
+  corroborates?: keyof Corroboration;
   listed: (match: Match, other: Match | null) => Markup;
 }
 
@@ -20,12 +23,14 @@ const rows: readonly Row[] = [
   {
     title: 'Born',
     field: 'birth_date',
+    corroborates: 'birthDate',
     customer: (party) => showTexts(party.birthDate === null ? [] : [party.birthDate]),
     listed: (match) => showTexts(match.birthDates),
   },
   {
     title: 'Countries',
     field: 'country',
+    corroborates: 'country',
     customer: (party) => showCountries(party.countries),
     listed: (match) => showCountries(match.countries),
   },
@@ -58,15 +63,22 @@ export function showChangeCard(change: MatchChangeFacts): Markup {
 <tbody>
 ${rows.map((row, index) => showRow(row, change, index === 0))}</tbody>
 </table>
-<p class="why">Why: ${showText(change.rule.replaceAll('_', ' '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>
+<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>
 </article>`;
 }
 
 function showRow(row: Row, change: MatchChangeFacts, isFirst: boolean): Markup {
   const { before, after } = change;
   const changed = row.field !== null && change.fields.includes(row.field);
-  return html`<tr${changed ? html` class="changed"` : nothing}><th scope="row">${row.title}</th><td>${row.customer(change.party)}</td>${showListed(row, before, after, isFirst, changed, 'before')}${showListed(row, after, before, isFirst, changed, 'now')}</tr>
+  return html`<tr${changed ? html` class="changed"` : nothing}><th scope="row">${row.title}</th><td>${row.customer(change.party)}${showAgreement(row, change)}</td>${showListed(row, before, after, isFirst, changed, 'before')}${showListed(row, after, before, isFirst, changed, 'now')}</tr>
 `;
+}
+
+function showAgreement({ corroborates }: Row, { corroboration }: MatchChangeFacts): Markup {
+  if (corroborates === undefined || corroboration === null) return nothing;
+  const agreement = corroboration[corroborates];
+  if (agreement === 'unknown') return nothing;
+  return html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 }
 
 function showListed(

@@ -84,6 +84,7 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .chip{display:inline-block;border:1px solid var(--muted);border-radius:.7em;padding:0 .55em;margin:.05rem 0;font-size:.86rem;font-weight:400}
 .marked.now .chip.differs,strong .chip.differs{border-color:var(--critical);color:var(--critical);font-weight:700;box-shadow:inset 0 0 0 1px var(--critical)}
 .marked.before .chip.differs{text-decoration:line-through}
+.agreement{font-size:.8rem;white-space:nowrap}.agreement.agree{color:var(--critical);font-weight:700}.agreement.contradict{color:var(--muted)}
 .alarm{color:var(--red)}
 dl{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;margin:0}
 dd{margin:0;overflow-wrap:anywhere}

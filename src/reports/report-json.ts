@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { changeCauses, matchChangeKinds, matchFields, severities } from '../changes/change-event.js';
+import { agreements } from '../changes/compare-birth-dates.js';
 import { dossierChangeKinds } from '../changes/dossier-change.js';
+import { severityAdjustments } from '../changes/severity.js';
 import { runKinds, runStates } from './run-facts.js';
 import { stateOrder } from './state-words.js';
 
@@ -94,6 +96,8 @@ const matchChange = z.strictObject({
   kind: z.enum(matchChangeKinds),
   cause: z.enum(changeCauses),
   rule: z.string(),
+  adjustments: z.array(z.enum(severityAdjustments)),
+  corroboration: z.strictObject({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
   party,
   matchId: z.string(),
   fields: z.array(z.enum(matchFields)),

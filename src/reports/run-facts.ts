@@ -1,5 +1,7 @@
 import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
+import type { Corroboration } from '../changes/corroboration.js';
 import type { DossierChangeKind } from '../changes/dossier-change.js';
+import type { SeverityAdjustment } from '../changes/severity.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
@@ -73,6 +75,10 @@ export interface MatchChangeFacts {
   kind: MatchChangeKind;
   severity: Severity;
   rule: string;
+  /** What moved the severity away from the rule's. */
+  adjustments: readonly SeverityAdjustment[];
+  /** Whether the customer's facts bear the match out; null for changes found before anybody looked. */
+  corroboration: Corroboration | null;
   cause: ChangeCause;
   matchId: string;
   fields: readonly MatchField[];

@@ -162,13 +162,15 @@ function toWatch(watch: WatchFacts | null): ReportJson['watch'] {
 }
 
 function toMatchChange(change: MatchChangeFacts): NonNullable<ReportJson['changes']>[number] {
-  const { changeId, severity, kind, cause, rule, matchId } = change;
+  const { changeId, severity, kind, cause, rule, corroboration, matchId } = change;
   return {
     changeId,
     severity,
     kind,
     cause,
     rule,
+    adjustments: [...change.adjustments],
+    corroboration: corroboration && { birthDate: corroboration.birthDate, country: corroboration.country },
     party: toParty(change.party),
     matchId,
     fields: [...change.fields],

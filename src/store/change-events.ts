@@ -1,4 +1,4 @@
-import type { MatchChange } from '../changes/change-event.js';
+import type { MatchChange } from '../changes/match-change.js';
 import type { Queryable } from './database.js';
 
 /** A change of one party as a run found it. */
@@ -22,6 +22,9 @@ export async function saveChangeEvents(
     kind: change.difference.kind,
     severity: change.severity,
     rule: change.rule,
+    adjustments: change.adjustments,
+    birth_date_agreement: change.corroboration.birthDate,
+    country_agreement: change.corroboration.country,
     cause: change.cause,
     is_baseline: change.isBaseline,
     match_id: change.difference.matchId,
@@ -31,12 +34,15 @@ export async function saveChangeEvents(
   }));
   await transaction.execute(
     `insert into change_event (
-       run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after
+       run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
+       cause, is_baseline, match_id, fields, before, after
      )
-     select $1, $2, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before, after
+     select $1, $2, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
+       cause, is_baseline, match_id, fields, before, after
      from jsonb_to_recordset($3::text::jsonb) as row (
-       party_id bigint, customer_version integer, kind text, severity text, rule text, cause text, is_baseline boolean,
-       match_id text, fields text[], before jsonb, after jsonb
+       party_id bigint, customer_version integer, kind text, severity text, rule text, adjustments text[],
+       birth_date_agreement text, country_agreement text, cause text, is_baseline boolean, match_id text, fields text[],
+       before jsonb, after jsonb
      )`,
     [runId, batchId, JSON.stringify(rows)],
   );

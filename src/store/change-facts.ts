@@ -6,6 +6,8 @@ import { firstRow } from './first-row.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
+const agreement = z.enum(['agree', 'contradict', 'unknown']);
+
 const changeShape = z.object({
   changeId: z.number(),
   party: partyFactsSchema,
@@ -15,11 +17,14 @@ const changeShape = z.object({
     'match_removed',
     'match_not_returned',
     'match_rekeyed',
+    'match_returned',
     'hit_gained',
     'hit_lost',
   ]),
   severity: z.enum(['critical', 'high', 'medium', 'low', 'info']),
   rule: z.string(),
+  adjustments: z.array(z.enum(['birth_date_contradicts', 'risk_tier'])),
+  corroboration: z.object({ birthDate: agreement, country: agreement }).nullable(),
   cause: z.enum(['service_data', 'customer_record', 'settings']),
   matchId: z.string(),
   fields: z.array(z.enum(['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'])),
@@ -34,7 +39,11 @@ export const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({
 
 /** SQL that reads change events (`event`), each with the party as it was then; conditions and order are still to come. */
 export const matchChangeSql = `
-  select event.change_id as "changeId", ${partyFactsSql} as party, event.kind, event.severity, event.rule, event.cause,
+  select event.change_id as "changeId", ${partyFactsSql} as party, event.kind, event.severity, event.rule,
+    event.adjustments, event.cause,
+    case when event.birth_date_agreement is not null then jsonb_build_object(
+      'birthDate', event.birth_date_agreement, 'country', event.country_agreement
+    ) end as corroboration,
     event.match_id as "matchId", event.fields, event.before, event.after, event.is_baseline as "isBaseline"
   from change_event event
   ${joinPartySql('event')}`;

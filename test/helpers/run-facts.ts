@@ -47,6 +47,8 @@ export function buildChange(changes: Partial<MatchChangeFacts> = {}): MatchChang
     kind: 'match_added',
     severity: 'critical',
     rule: 'sanction_hit_gained',
+    adjustments: [],
+    corroboration: { birthDate: 'unknown', country: 'unknown' },
     cause: 'service_data',
     matchId: 'm-77',
     fields: [],

@@ -1,6 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { changeSettingsSchema } from '../../src/changes/settings.js';
 import type { AttemptObserver } from '../../src/client/calls/attempt-observer.js';
 import { createClient } from '../../src/client/create-client.js';
 import type { Pace } from '../../src/client/pace/pace.js';
@@ -64,7 +65,7 @@ export async function makeWorkplace(
       canaries: [],
       screening: { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 },
       budget: { currency: 'EUR', reserveShare: 0.05 },
-      changes: { scoreStep: 0.02 },
+      changes: changeSettingsSchema.parse({}),
       sweep: { perPage: 100 },
       run: { deadline: '200ms', timezone: 'UTC' },
       reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-reports-')) },

@@ -1,20 +1,17 @@
-import { detectChanges, type KnownAnswer } from '../../changes/detect-changes.js';
-import { toPartyState } from '../../matches/customer-state.js';
-import type { MatchSet } from '../../matches/match.js';
 import { toMatchSet } from '../../matches/to-match-set.js';
-import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
-import { type NewChangeEvent, saveChangeEvents } from '../../store/change-events.js';
+import { saveChangeEvents } from '../../store/change-events.js';
 import { insertCommitBatch } from '../../store/commit-batches.js';
 import type { Queryable } from '../../store/database.js';
-import { type NewPartyState, type PartyStateRow, readPartyStates, savePartyStates } from '../../store/party-states.js';
-import { readMatchSets, saveResponses } from '../../store/responses.js';
+import { type PartyStateRow, readPartyStates, savePartyStates } from '../../store/party-states.js';
+import { saveResponses } from '../../store/responses.js';
 import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
 import { type SearchAttempts, saveAttempts } from '../../store/search-attempts.js';
 import type { SearchTask } from '../../store/work-list.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
+import { type AnsweredTask, judgeAnswers } from './judge-answers.js';
 
 /** A search of the run that has come to its end, with all its attempts. */
 export interface FinishedSearch {
@@ -61,13 +58,6 @@ export async function commitScreenings(
   });
 }
 
-/** Parties whose request has been answered. */
-export interface AnsweredTask {
-  task: Pick<SearchTask, 'requestId' | 'parties'>;
-  responseId: number;
-  matchSet: MatchSet;
-}
-
 async function storeAnswers(
   transaction: Queryable,
   session: RunSession,
@@ -101,65 +91,6 @@ export const readKnownStates = (
     accountId,
     tasks.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId)),
   );
-
-/** What answers change for their parties, each compared with its own last state on the account. */
-export async function judgeAnswers(
-  transaction: Queryable,
-  session: RunSession,
-  account: WatchedAccount,
-  { answered, known }: { answered: readonly AnsweredTask[]; known: ReadonlyMap<number, PartyStateRow> },
-): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
-  const { settings, settingsDigest } = session.workplace;
-  const answers = answered.flatMap(({ task, responseId, matchSet }) =>
-    task.parties.map(({ partyId, customerVersion }) => ({
-      party: { partyId, responseId, requestId: task.requestId, customerVersion, settingsDigest },
-      matchSet: treatAsCut(matchSet, account.listCap),
-      known: known.get(partyId),
-    })),
-  );
-  // An answer that is the stored one to the letter changes nothing: most of a night.
-  const others = answers.flatMap((answer) => (isSameAnswer(answer) ? [] : (answer.known?.responseId ?? [])));
-  const knownSets = await readMatchSets(transaction, others);
-  const events: NewChangeEvent[] = [];
-  const states: NewPartyState[] = [];
-  for (const answer of answers) {
-    const { party, matchSet } = answer;
-    const isSame = isSameAnswer(answer);
-    const { changes, ...next } = isSame
-      ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
-      : detectChanges(toKnownAnswer(answer.known, knownSets), matchSet, party, settings.changes);
-    const { partyId, customerVersion } = party;
-    events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
-    const { reportedScores, unreturned } = next;
-    const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
-    states.push({ ...state, isKnown: isSame && isSameState(state, answer.known) });
-  }
-  return { events, states };
-}
-
-/** Whether the answer is the stored one and hides as much as it did: a list that is taken for whole now shows what is gone. */
-const isSameAnswer = (answer: {
-  party: { responseId: number };
-  matchSet: MatchSet;
-  known: PartyStateRow | undefined;
-}): boolean =>
-  answer.known?.responseId === answer.party.responseId &&
-  (answer.matchSet.truncated || answer.known.unreturned.length === 0);
-
-/** Whether a party's state says of the same answer what the stored one says. */
-const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boolean =>
-  known !== undefined &&
-  next.requestId === known.requestId &&
-  next.customerVersion === known.customerVersion &&
-  next.settingsDigest === known.settingsDigest &&
-  next.state === known.state;
-
-function toKnownAnswer(state: PartyStateRow | undefined, matchSets: ReadonlyMap<number, MatchSet>): KnownAnswer | null {
-  const matchSet = state && matchSets.get(state.responseId);
-  if (!state || !matchSet) return null;
-  const { reportedScores, unreturned } = state;
-  return { matches: matchSet.matches, reportedScores, unreturned, origin: state };
-}
 
 function toFailures({ task, outcome, isMadeAgain }: FinishedSearch): readonly ScreeningResult[] {
   if (outcome.kind !== 'failed' || outcome.isTransient || isMadeAgain) return [];

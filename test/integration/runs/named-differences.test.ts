@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import { RosterHeldError } from '../../../src/errors.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
@@ -23,7 +24,10 @@ async function openStopped() {
 
 it('settings that shape answers are named with old and new value, and the run is planned anew', async () => {
   const { run, work, runId } = await openStopped();
-  const changed = { ...(await work({ settings: { changes: { scoreStep: 0.05 } } })), settingsDigest: 'another' };
+  const changed = {
+    ...(await work({ settings: { changes: changeSettingsSchema.parse({ scoreStep: 0.05 }) } })),
+    settingsDigest: 'another',
+  };
   expect((await run(changed)).runId).not.toBe(runId);
   expect(warnings(changed, 'run_abandoned')).toEqual([
     `${runId} is not resumed: the settings have changed since: changes.scoreStep was 0.02 and is 0.05; what it left is planned anew`,

@@ -455,7 +455,11 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     let told = false;
     for (let night = 1; night <= 10; night += 1) {
       const after = set(match(`id${night}`, { score: 0.8 + night * 0.01 }));
-      const diff = diffMatches({ matches: before.matches, unreturned: [], reportedScores: reported }, after, 0.02);
+      const diff = diffMatches(
+        { matches: before.matches, unreturned: [], removed: [], reportedScores: reported },
+        after,
+        0.02,
+      );
       told ||= diff.differences.some(({ fields }) => fields.length > 0);
       before = after;
       reported = diff.reportedScores;
@@ -466,7 +470,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('another order of an answer in which one id occurs twice is no change', () => {
     const one = match('x', { score: 0.9 });
     const two = match('x', { name: 'Other', isHit: false, score: 0.5 });
-    const known = { matches: [one, two], unreturned: [], reportedScores: {} };
+    const known = { matches: [one, two], unreturned: [], removed: [], reportedScores: {} };
     expect(diffMatches(known, set(two, one), 0.02).differences).toEqual([]);
   });
 

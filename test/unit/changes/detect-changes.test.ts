@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { detectChanges } from '../../../src/changes/detect-changes.js';
+import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import type { Match, MatchSet } from '../../../src/matches/match.js';
 
 const match: Match = {
@@ -15,11 +16,17 @@ const match: Match = {
 };
 const found: MatchSet = { total: 1, truncated: false, matches: [match] };
 const origin = { requestId: 1, customerVersion: 1, settingsDigest: 'a' };
+const settings = changeSettingsSchema.parse({});
+const party = { birthDate: null, countries: [], riskTier: null };
 const detect = (now: typeof origin) =>
-  detectChanges({ matches: [], unreturned: [], reportedScores: {}, origin }, found, now, { scoreStep: 0.02 }).changes;
+  detectChanges(
+    { matches: [], unreturned: [], removed: [], reportedScores: {}, origin, confirmedIds: new Set() },
+    { matchSet: found, origin: now, party },
+    settings,
+  ).changes;
 
 it('a first screening gives the baseline, not news', () => {
-  const { changes } = detectChanges(null, found, origin, { scoreStep: 0.02 });
+  const { changes } = detectChanges(null, { matchSet: found, origin, party }, settings);
   expect(changes).toMatchObject([{ isBaseline: true, severity: 'critical', difference: { kind: 'match_added' } }]);
 });
 

@@ -11,7 +11,7 @@ const diffMatches = (
   after: MatchSet,
   reportedScores: KnownMatches['reportedScores'],
   scoreStep: number,
-) => diffKnown({ unreturned: [], ...before, reportedScores }, after, scoreStep);
+) => diffKnown({ unreturned: [], removed: [], ...before, reportedScores }, after, scoreStep);
 
 const match = (facts: Partial<Match> = {}): Match => ({
   rank: 1,
@@ -37,7 +37,8 @@ const kinds = (before: MatchSet, after: MatchSet) =>
 function applyDifferences(before: MatchSet, differences: readonly MatchDifference[]): Match[] {
   const known = new Map(before.matches.map((one) => [one.id, one]));
   // Everything that is no longer there under its id goes before anything comes: an id may have passed to another party.
-  for (const { before: gone } of differences) if (gone) known.delete(gone.id);
+  // What is back again was not there.
+  for (const { kind, before: gone } of differences) if (gone && kind !== 'match_returned') known.delete(gone.id);
   for (const { after: come } of differences) if (come) known.set(come.id, come);
   return [...known.values()];
 }
@@ -66,6 +67,25 @@ describe('diffMatches', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('what was removed earlier and is back is returned, whatever else happened, and never new', () => {
+    fc.assert(
+      fc.property(arbitraryMatchSet, arbitraryMatchSet, arbitraryMatchSet, (before, after, gone) => {
+        const known = { ...before, removed: gone.matches };
+        const { differences } = diffMatches(known, after, {}, step);
+        expect(withoutNoise(applyDifferences(before, differences))).toEqual(withoutNoise(after.matches));
+        const ids = new Set(gone.matches.map(({ id }) => id));
+        for (const { kind, matchId } of differences) if (kind === 'match_added') expect(ids).not.toContain(matchId);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('a return tells what it was when it went', () => {
+    const gone = match({ topics: ['sanction'] });
+    const diff = diffMatches({ ...set([]), removed: [gone] }, set([match({ id: 'amla_new', topics: [] })]), {}, step);
+    expect(diff.differences).toMatchObject([{ kind: 'match_returned', before: gone, fields: ['topics'] }]);
   });
 
   it('the order of arrays, ranks and score noise below the step are no change', () => {

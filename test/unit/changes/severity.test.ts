@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { diffMatches } from '../../../src/changes/diff-matches.js';
-import { toSeverity } from '../../../src/changes/severity.js';
+import { changeSettingsSchema } from '../../../src/changes/settings.js';
+import { type SeverityCase, toSeverity } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 
 const match = (facts: Partial<Match> = {}): Match => ({
@@ -16,14 +17,25 @@ const match = (facts: Partial<Match> = {}): Match => ({
   ...facts,
 });
 
-const judge = (before: Match | null, after: Match | null): string => {
+const settings = changeSettingsSchema.parse({});
+
+/** How a difference is judged where nothing but the answers is known. */
+const judge = (before: Match | null, after: Match | null, facts: Partial<SeverityCase> = {}, changed = settings) => {
   const list = (one: Match | null) => (one ? [one] : []);
-  const known = { matches: list(before), unreturned: [], reportedScores: {} };
+  const known = { matches: list(before), unreturned: [], removed: [], reportedScores: {} };
   const current = { total: list(after).length, truncated: false, matches: list(after) };
   const [difference] = diffMatches(known, current, 0.02).differences;
   if (!difference) throw new Error('no difference');
-  const { severity, rule } = toSeverity(difference);
-  return `${severity} ${rule}`;
+  const subject: SeverityCase = {
+    difference,
+    corroboration: { birthDate: 'unknown', country: 'unknown' },
+    cause: 'service_data',
+    isConfirmed: false,
+    riskTier: null,
+    ...facts,
+  };
+  const { severity, rule, adjustments } = toSeverity(subject, changed);
+  return [severity, rule, ...adjustments].join(' ');
 };
 
 const sanctioned = match({ topics: ['sanction'] });
@@ -42,13 +54,14 @@ it.each([
     'a sanctioned match below the threshold',
     null,
     match({ topics: ['sanction'], isHit: false }),
-    'high sanction_below_threshold',
+    'medium sanction_below_threshold',
   ],
   ['a wanted hit', null, match({ topics: ['wanted'] }), 'high crime_hit_gained'],
   ['a topic that nobody knows', null, match({ topics: ['moon'], isHit: false }), 'high unknown_topic'],
   ['a hit without any topic', null, match(), 'high hit_without_topic'],
   ['a PEP hit', null, pep, 'medium pep_hit_gained'],
-  ['a relative that is a hit', null, match({ topics: ['role.rca'] }), 'medium hit_gained'],
+  ['a relative that is a hit', null, match({ topics: ['role.rca'] }), 'low associate_hit_gained'],
+  ['a person of interest that is a hit', null, match({ topics: ['poi'] }), 'medium hit_gained'],
   ['a delisted hit', sanctioned, null, 'medium delisted'],
   ['a hit that fell below the threshold', sanctioned, match({ topics: ['sanction'], isHit: false }), 'medium hit_lost'],
   ['a sanction topic that went', match({ topics: ['sanction', 'role.pep'] }), pep, 'medium sanction_topic_lost'],
@@ -63,4 +76,63 @@ it.each([
   ['a new id for the same party', pep, match({ topics: ['role.pep'], id: 'amla_two' }), 'info rekeyed'],
 ] as const)('%s is judged by its rule', (_title, before, after, verdict) => {
   expect(judge(before, after)).toBe(verdict);
+});
+
+const born = (birthDate: 'agree' | 'contradict' | 'unknown') => ({
+  corroboration: { birthDate, country: 'contradict' as const },
+});
+const below = match({ topics: ['sanction'], isHit: false });
+
+it('a birth date that agrees makes a sanction below the threshold urgent', () => {
+  expect(judge(null, below, born('agree'))).toBe('high sanction_birth_date_agrees');
+  expect(judge(null, below, born('unknown'))).toBe('medium sanction_below_threshold');
+});
+
+it('a birth date that contradicts lowers by one step, a sanction never below medium; an unknown one never lowers', () => {
+  expect(judge(null, sanctioned, born('contradict'))).toBe('high sanction_hit_gained birth_date_contradicts');
+  expect(judge(null, below, born('contradict'))).toBe('medium sanction_below_threshold');
+  expect(judge(null, pep, born('contradict'))).toBe('low pep_hit_gained birth_date_contradicts');
+  expect(judge(null, match({ topics: ['role.rca'] }), born('contradict'))).toBe('low associate_hit_gained');
+  for (const after of [sanctioned, below, pep]) {
+    expect(judge(null, after, born('unknown'))).not.toContain('contradicts');
+  }
+  expect(judge(sanctioned, null, born('contradict'))).toBe('medium delisted');
+});
+
+it('the risk tier only raises, and never to critical', () => {
+  expect(judge(null, pep, { riskTier: 'high' })).toBe('high pep_hit_gained risk_tier');
+  expect(judge(null, match({ topics: ['crime'] }), { riskTier: 'high' })).toBe('high crime_hit_gained');
+  expect(judge(null, pep, { riskTier: 'low' })).toBe('medium pep_hit_gained');
+  expect(judge(pep, match({ topics: ['role.pep'], id: 'amla_two' }), { riskTier: 'high' })).toBe('info rekeyed');
+});
+
+it('facts of the customer that change about a confirmed match are urgent', () => {
+  const moved = match({ topics: ['role.pep'], score: 0.95 });
+  expect(judge(pep, moved, { isConfirmed: true, cause: 'customer_record' })).toBe('high confirmed_customer_changed');
+  expect(judge(pep, moved, { isConfirmed: true })).toBe('low other_change');
+  expect(judge(pep, moved, { cause: 'customer_record' })).toBe('low other_change');
+});
+
+it('a match that is back is judged like a new one', () => {
+  const known = { matches: [], unreturned: [], removed: [sanctioned], reportedScores: {} };
+  const [difference] = diffMatches(known, { total: 1, truncated: false, matches: [sanctioned] }, 0.02).differences;
+  expect(difference).toMatchObject({ kind: 'match_returned', fields: [] });
+  if (!difference) return;
+  const corroboration = { birthDate: 'unknown', country: 'unknown' } as const;
+  const subject = { difference, corroboration, cause: 'service_data', isConfirmed: false, riskTier: null } as const;
+  expect(toSeverity(subject, settings)).toMatchObject({ severity: 'critical', rule: 'sanction_hit_gained' });
+});
+
+it('the configuration changes single severities and what a topic means', () => {
+  const changed = changeSettingsSchema.parse({
+    severities: { pep_hit_gained: 'high' },
+    topics: { sanction: ['sanction', 'moon'] },
+    raisedTiers: [],
+    birthDateLowers: false,
+  });
+  expect(judge(null, pep, { riskTier: 'high' }, changed)).toBe('high pep_hit_gained');
+  expect(judge(null, match({ topics: ['moon.far'] }), born('contradict'), changed)).toBe(
+    'critical sanction_hit_gained',
+  );
+  expect(changeSettingsSchema.safeParse({ severities: { no_such_rule: 'high' } }).success).toBe(false);
 });

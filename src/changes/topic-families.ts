@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+const topicPattern = z
+  .string()
+  .regex(/^[^\s*]+$/, 'is a topic without white space or asterisks, such as sanction or role.pep');
+
+/**
+ * Which topics belong together (service facts: AML vocabulary); a topic stands for those below it as well: `crime` for `crime.fraud`.
+ */
+export const topicFamiliesSchema = z.strictObject({
+  sanction: z.array(topicPattern).min(1).default(['sanction']),
+  crime: z.array(topicPattern).default(['crime', 'wanted']),
+  pep: z.array(topicPattern).default(['role.pep']),
+  associate: z.array(topicPattern).default(['role.rca']),
+  /** Known to mean less than any of these; a topic of no family is unknown, and an unknown topic is serious. */
+  other: z
+    .array(topicPattern)
+    .default(['debarment', 'role', 'poi', 'reg', 'export', 'corp', 'fin', 'gov', 'asset', 'mil', 'invest']),
+});
+export type TopicFamilies = z.infer<typeof topicFamiliesSchema>;
+export type TopicFamily = keyof TopicFamilies;
+
+/** Whether a topic belongs to a family. */
+export const isOfFamily = (families: TopicFamilies, family: TopicFamily, topic: string): boolean =>
+  families[family].some((root) => topic === root || topic.startsWith(`${root}.`));
+
+/** Whether no family knows a topic. */
+export const isUnknownTopic = (families: TopicFamilies, topic: string): boolean =>
+  !(['sanction', 'crime', 'pep', 'associate', 'other'] as const).some((family) => isOfFamily(families, family, topic));

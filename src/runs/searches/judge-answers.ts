@@ -1,0 +1,105 @@
+import { type DetectedChanges, detectChanges } from '../../changes/detect-changes.js';
+import type { ChangeSettings } from '../../changes/settings.js';
+import { toPartyState } from '../../matches/customer-state.js';
+import type { MatchSet } from '../../matches/match.js';
+import { treatAsCut } from '../../matches/treat-as-cut.js';
+import type { NewChangeEvent } from '../../store/change-events.js';
+import { type ChangedPartyRow, readChangedParties } from '../../store/changed-parties.js';
+import type { Queryable } from '../../store/database.js';
+import type { NewPartyState, PartyStateRow } from '../../store/party-states.js';
+import { readMatchSets } from '../../store/responses.js';
+import type { SearchTask } from '../../store/work-list.js';
+import type { RunSession } from '../session/run-session.js';
+import type { WatchedAccount } from '../watching/watched-account.js';
+
+/** Parties whose request has been answered. */
+export interface AnsweredTask {
+  task: Pick<SearchTask, 'requestId' | 'parties'>;
+  responseId: number;
+  matchSet: MatchSet;
+}
+
+/** An answer as it came for one party. */
+interface PartyAnswer {
+  party: Pick<PartyStateRow, 'partyId' | 'responseId' | 'requestId' | 'customerVersion' | 'settingsDigest'>;
+  matchSet: MatchSet;
+  known: PartyStateRow | undefined;
+}
+
+/** What answers change for their parties, each compared with its own last state on the account. */
+export async function judgeAnswers(
+  transaction: Queryable,
+  session: RunSession,
+  account: WatchedAccount,
+  { answered, known }: { answered: readonly AnsweredTask[]; known: ReadonlyMap<number, PartyStateRow> },
+): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
+  const { settings, settingsDigest } = session.workplace;
+  const answers = answered.flatMap(({ task, responseId, matchSet }) =>
+    task.parties.map(
+      ({ partyId, customerVersion }): PartyAnswer => ({
+        party: { partyId, responseId, requestId: task.requestId, customerVersion, settingsDigest },
+        matchSet: treatAsCut(matchSet, account.listCap),
+        known: known.get(partyId),
+      }),
+    ),
+  );
+  // An answer that is the stored one to the letter changes nothing: most of a night.
+  const others = answers.filter((answer) => !isSameAnswer(answer));
+  const [knownSets, parties] = await Promise.all([
+    readMatchSets(
+      transaction,
+      others.flatMap(({ known }) => known?.responseId ?? []),
+    ),
+    // Most first screenings find nothing, and then there is nothing to judge.
+    readChangedParties(
+      transaction,
+      account.accountId,
+      others.flatMap(({ party, matchSet, known }) => (known || matchSet.matches.length > 0 ? [party] : [])),
+    ),
+  ]);
+  const events: NewChangeEvent[] = [];
+  const states: NewPartyState[] = [];
+  for (const answer of answers) {
+    const { party, matchSet } = answer;
+    const isSame = isSameAnswer(answer);
+    const { changes, ...next } = isSame
+      ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
+      : judgeAnswer(answer, knownSets, parties.get(party.partyId) ?? nobody, settings.changes);
+    const { partyId, customerVersion } = party;
+    events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
+    const { reportedScores, unreturned } = next;
+    const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
+    states.push({ ...state, isKnown: isSame && isSameState(state, answer.known) });
+  }
+  return { events, states };
+}
+
+/** Whether the answer is the stored one and hides as much as it did: a list that is taken for whole now shows what is gone. */
+const isSameAnswer = (answer: PartyAnswer): boolean =>
+  answer.known?.responseId === answer.party.responseId &&
+  (answer.matchSet.truncated || answer.known.unreturned.length === 0);
+
+/** Whether a party's state says of the same answer what the stored one says. */
+const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boolean =>
+  known !== undefined &&
+  next.requestId === known.requestId &&
+  next.customerVersion === known.customerVersion &&
+  next.settingsDigest === known.settingsDigest &&
+  next.state === known.state;
+
+/** What is known of a customer of whom nothing bears on any match. */
+const nobody: ChangedPartyRow = { birthDate: null, countries: [], riskTier: null, removed: [] };
+
+function judgeAnswer(
+  { party, matchSet, known }: PartyAnswer,
+  knownSets: ReadonlyMap<number, MatchSet>,
+  { removed, ...facts }: ChangedPartyRow,
+  settings: ChangeSettings,
+): DetectedChanges {
+  const before = known && knownSets.get(known.responseId);
+  const knownAnswer =
+    known && before
+      ? { ...known, matches: before.matches, removed, origin: known, confirmedIds: new Set<string>() }
+      : null;
+  return detectChanges(knownAnswer, { matchSet, origin: party, party: facts }, settings);
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { ChangedParty } from '../changes/detect-changes.js';
+import type { Match } from '../matches/match.js';
+import type { Queryable } from './database.js';
+import { storedMatchSchema } from './stored-match.js';
+
+/** What bears on how much changes of a party matter. */
+export interface ChangedPartyRow extends ChangedParty {
+  /** Matches that were removed on the account and have not come back, in the order in which they went. */
+  removed: readonly Match[];
+}
+
+const partyRow = z.object({
+  partyId: z.number(),
+  birthDate: z.string().nullable(),
+  countries: z.array(z.string()),
+  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+  gone: z.array(z.object({ kind: z.string(), before: storedMatchSchema })),
+});
+
+/** Parties whose answers differ from the ones before, by party id; each as its customer was in the version that was searched for. */
+export async function readChangedParties(
+  database: Queryable,
+  accountId: number,
+  parties: readonly { partyId: number; customerVersion: number }[],
+): Promise<ReadonlyMap<number, ChangedPartyRow>> {
+  if (parties.length === 0) return new Map();
+  const rows = await database.query(
+    partyRow,
+    `select asked.party_id as "partyId", version.risk_tier as "riskTier",
+       version.record -> 'parties' -> party.ordinal::integer ->> 'birthDate' as "birthDate",
+       version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
+       coalesce((
+         select jsonb_agg(jsonb_build_object('kind', event.kind, 'before', event.before) order by event.change_id)
+         from change_event event
+         join run on run.run_id = event.run_id and run.account_id = $1
+         where event.party_id = asked.party_id and event.kind in ('match_removed', 'match_returned')
+       ), '[]') as gone
+     from unnest($2::bigint[], $3::integer[]) as asked (party_id, customer_version)
+     join party on party.party_id = asked.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = asked.customer_version`,
+    [accountId, parties.map(({ partyId }) => partyId), parties.map(({ customerVersion }) => customerVersion)],
+  );
+  return new Map(rows.map(({ partyId, gone, ...party }) => [partyId, { ...party, removed: findGone(gone) }]));
+}
+
+/** What was removed and has not come back: a return names what was removed as it was then. */
+function findGone(events: readonly { kind: string; before: Match }[]): readonly Match[] {
+  const gone = new Map<string, Match>();
+  for (const { kind, before } of events) {
+    // An id may have been used twice.
+    const key = JSON.stringify([before.id, before.name]);
+    if (kind === 'match_removed') gone.set(key, before);
+    else gone.delete(key);
+  }
+  return [...gone.values()];
+}
