@@ -39,7 +39,7 @@ function compareDates(ours: PartialDate, listed: PartialDate): Agreement {
   const areExchanged = ours.month === listed.day && ours.day === listed.month;
   const slips = [years > 0, !isSameMonth, !isSameDay].filter(Boolean).length;
   if (slips === 0) return 'agree';
-  // Ten years are one key as well as one year is.
+  // Tens of years are one key, as one year is.
   const isYearSlip = years === 1 || years % 10 === 0;
   if (years > 0) return slips === 1 && isYearSlip ? 'unknown' : 'contradict';
   return slips === 1 || areExchanged ? 'unknown' : 'contradict';
