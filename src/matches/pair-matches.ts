@@ -1,3 +1,4 @@
+import { foldName } from './fold-name.js';
 import type { Match } from './match.js';
 
 /** Matches of two answers that are the same listed party, and what is left on either side. */
@@ -7,14 +8,12 @@ export interface MatchPairs {
   onlyAfter: readonly Match[];
 }
 
-/** Spells a name so that case, accents, white space and compatibility forms make no difference. */
-function foldName(name: string): string {
-  return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/gu, ' ').trim();
-}
+/** Without order and repetitions, which mean nothing. */
+const toSet = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
 /** What a listed party is recognised by when its id has changed. */
 function toContentKey(match: Match): string {
-  return JSON.stringify([match.schema, foldName(match.name), match.birthDates.toSorted(), match.countries.toSorted()]);
+  return JSON.stringify([match.schema, foldName(match.name), toSet(match.birthDates), toSet(match.countries)]);
 }
 
 /**

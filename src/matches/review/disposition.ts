@@ -1,0 +1,16 @@
+import type { SeenFacts } from './seen-facts.js';
+
+/** What a reviewer may decide about a match: it is the customer, it is somebody else, or it cannot be told. */
+export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusive'] as const;
+export type DispositionVerdict = (typeof dispositionVerdicts)[number];
+
+/** The decision that stands about an item. */
+export interface Disposition {
+  verdict: DispositionVerdict;
+  /** False while a second person has yet to confirm it. */
+  isFinal: boolean;
+  /** What the reviewer had before them; the decision holds as long as it is the same. */
+  seen: SeenFacts;
+  /** From when on it must be decided anew; null for never. */
+  expiresAt: Date | null;
+}

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Match } from '../../../src/matches/match.js';
+import { type ItemStep, projectItems, type ReviewItem, toState } from '../../../src/matches/review/project-items.js';
+import { type SeenCustomer, toSeenFacts } from '../../../src/matches/review/seen-facts.js';
+import { arbitraryMatchSet } from '../changes/arbitrary-matches.js';
+
+const customer: SeenCustomer = {
+  role: 'customer',
+  type: 'person',
+  name: 'Ada Ficticia',
+  birthDate: '1961-04-09',
+  countries: ['fr'],
+};
+const now = new Date('2026-11-22T02:00:00Z');
+const match = (facts: Partial<Match> = {}): Match => ({
+  rank: 1,
+  id: 'amla_one',
+  name: 'Ada Ficticia',
+  schema: 'Person',
+  isHit: true,
+  score: 0.9,
+  topics: ['sanction'],
+  birthDates: ['1961-04-09'],
+  countries: ['fr'],
+  ...facts,
+});
+
+const decide = (item: ReviewItem, verdict: 'true_match' | 'false_positive' | 'inconclusive'): ReviewItem => {
+  const disposition = { verdict, isFinal: true, seen: toSeenFacts(customer, item.listed), expiresAt: null };
+  return { ...item, disposition, state: toState(disposition) };
+};
+const settled = (facts: Partial<Match> = {}, itemId = 1): ReviewItem =>
+  decide({ itemId, listed: match(facts), state: 'open', disposition: null }, 'false_positive');
+const project = (items: readonly ReviewItem[], matches: readonly Match[], about: SeenCustomer = customer) =>
+  projectItems({ customer: about, matches, items, needsReview: ({ isHit }) => isHit }, now);
+
+/** The items as they are after what was projected. */
+function apply(items: readonly ReviewItem[], steps: readonly ItemStep[]): readonly ReviewItem[] {
+  const opened = steps.flatMap((step) => (step.kind === 'opened' ? [step.match] : []));
+  const news = new Map(steps.flatMap((step) => (step.kind === 'opened' ? [] : [[step.item.itemId, step] as const])));
+  const kept = items.map((item): ReviewItem => {
+    const step = news.get(item.itemId);
+    if (step === undefined) return item;
+    if (step.kind === 'gone') return { ...item, state: 'gone' };
+    return { ...item, listed: step.match, state: step.kind === 'reopened' ? 'open' : step.state };
+  });
+  const ofNew = opened.map(
+    (listed, index): ReviewItem => ({ itemId: items.length + index + 1, listed, state: 'open', disposition: null }),
+  );
+  return [...kept, ...ofNew];
+}
+
+describe('projectItems', () => {
+  it('a hit becomes an item once, and a weak match none', () => {
+    const hits = [match(), match({ id: 'amla_two', name: 'Somebody Else', isHit: false })];
+    const steps = project([], hits);
+    expect(steps).toMatchObject([{ kind: 'opened', match: { id: 'amla_one' } }]);
+    expect(project(apply([], steps), hits)).toEqual([]);
+  });
+
+  it('a decision holds while what was seen is the same: another score, rank, threshold, spelling, order or id opens nothing', () => {
+    const now = match({
+      id: 'amla_other',
+      rank: 4,
+      score: 0.71,
+      isHit: false,
+      name: 'ÀDA  ficticia',
+      countries: ['fr', 'fr'],
+    });
+    expect(project([settled()], [now])).toMatchObject([{ kind: 'carried', state: 'settled', match: now }]);
+  });
+
+  it.each([
+    ['another birth date', { birthDates: ['1961-04-09', '1960'] }, 'listed_birth_date'],
+    ['another topic', { topics: ['sanction', 'crime'] }, 'listed_topics'],
+    ['another country', { countries: ['ru'] }, 'listed_country'],
+    ['another name under the same id', { name: 'Boris Invented' }, 'listed_name'],
+    ['another kind', { schema: 'Company' }, 'listed_schema'],
+  ])('%s opens it again and says so', (_title, facts, reason) => {
+    expect(project([settled()], [match(facts)])).toMatchObject([{ kind: 'reopened', reasons: [reason] }]);
+  });
+
+  it('what changes about the customer opens it again, confirmed or settled', () => {
+    const about = { ...customer, birthDate: '1962-04-09', countries: ['de'] };
+    for (const item of [settled(), decide(settled(), 'true_match')]) {
+      expect(project([item], [match()], about)).toMatchObject([
+        { kind: 'reopened', reasons: ['customer_birth_date', 'customer_country'] },
+      ]);
+    }
+  });
+
+  it('a decision that has run out opens the item again', () => {
+    const item = settled();
+    const { disposition } = item;
+    if (disposition === null) throw new Error('no decision');
+    const until = (expiresAt: Date): ReviewItem => ({ ...item, disposition: { ...disposition, expiresAt } });
+    expect(project([until(new Date('2026-11-22T01:59:59Z'))], [match()])).toMatchObject([{ reasons: ['expired'] }]);
+    expect(project([until(new Date('2026-11-22T02:00:01Z'))], [match()])).toEqual([]);
+  });
+
+  it('a settled match that was away is settled when it is back the same, and open when it is not', () => {
+    const away = apply([settled()], project([settled()], []));
+    expect(away).toMatchObject([{ state: 'gone' }]);
+    expect(project(away, [])).toEqual([]);
+    expect(project(away, [match({ id: 'amla_new' })])).toMatchObject([{ kind: 'carried', state: 'settled' }]);
+    expect(project(away, [match({ topics: ['crime'] })])).toMatchObject([{ kind: 'reopened' }]);
+  });
+
+  it('one person’s proposal settles nothing, neither when it stands nor when its match was away', () => {
+    const { disposition, ...item } = settled();
+    if (disposition === null) throw new Error('no decision');
+    const proposed: ReviewItem = { ...item, state: 'proposed', disposition: { ...disposition, isFinal: false } };
+    expect(project([proposed], [match({ topics: [] })])).toMatchObject([{ kind: 'reopened' }]);
+    expect(project([{ ...proposed, state: 'gone' }], [match()])).toMatchObject([{ state: 'proposed' }]);
+  });
+
+  it('what could not be told stays open', () => {
+    const item = decide(settled(), 'inconclusive');
+    expect(item.state).toBe('open');
+    expect(project([item], [match({ topics: ['crime'] })])).toMatchObject([{ kind: 'carried', state: 'open' }]);
+  });
+
+  it('an id that passes to another listed party takes no decision with it', () => {
+    const other = match({ name: 'Boris Invented', birthDates: [] });
+    const steps = project([settled()], [other]);
+    expect(steps.every((step) => step.kind !== 'carried')).toBe(true);
+    // The same person under a new id, and somebody else under the old one.
+    const both = project([settled()], [match({ id: 'amla_new' }), other]);
+    expect(apply([settled()], both).filter(({ state }) => state === 'settled').length).toBeLessThanOrEqual(1);
+    expect(apply([settled()], both).some(({ state }) => state === 'open')).toBe(true);
+  });
+
+  it('every hit of any night is an item, none twice, and the same night again changes nothing', () => {
+    fc.assert(
+      fc.property(fc.array(arbitraryMatchSet, { minLength: 1, maxLength: 4 }), (nights) => {
+        let items: readonly ReviewItem[] = [];
+        for (const { matches } of nights) {
+          items = apply(items, project(items, matches));
+          expect(project(items, matches)).toEqual([]);
+          const present = items.filter(({ state }) => state !== 'gone').map(({ listed }) => listed);
+          for (const hit of matches.filter(({ isHit }) => isHit)) expect(present).toContainEqual(hit);
+          expect(present.length).toBeLessThanOrEqual(matches.length);
+          items = items.map((item) =>
+            item.state === 'open' && item.itemId % 2 === 0 ? decide(item, 'true_match') : item,
+          );
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
