@@ -1,4 +1,4 @@
-import type { MatchSet } from '../matches/match.js';
+import type { Match, MatchSet } from '../matches/match.js';
 import type { Party, RiskTier } from '../roster/customer.js';
 import type { ChangeCause } from './change-event.js';
 import { corroborate } from './corroboration.js';
@@ -6,6 +6,7 @@ import { diffMatches, type KnownMatches, type MatchDiff } from './diff-matches.j
 import type { MatchChange } from './match-change.js';
 import type { ChangeSettings } from './settings.js';
 import { toSeverity } from './severity.js';
+import { isOfFamily, type TopicFamilies } from './topic-families.js';
 
 /** What shaped an answer, as fingerprints: what was asked, for which record, under which settings. */
 export interface AnswerOrigin {
@@ -52,10 +53,15 @@ export function detectChanges(
     const corroboration = corroborate(party, difference.after ?? difference.before);
     const isConfirmed = difference.before !== null && (known?.confirmedIds.has(difference.before.id) ?? false);
     const subject = { difference, corroboration, cause, isConfirmed, riskTier: party.riskTier };
-    return { difference, corroboration, cause, isBaseline: known === null, ...toSeverity(subject, settings) };
+    const isSanctionHit = [difference.before, difference.after].some((match) => isHitFor(match, settings.topics));
+    const verdict = toSeverity(subject, settings);
+    return { difference, corroboration, cause, isBaseline: known === null, isSanctionHit, ...verdict };
   });
   return { changes, ...next };
 }
+
+const isHitFor = (match: Match | null, families: TopicFamilies): boolean =>
+  match?.isHit === true && match.topics.some((topic) => isOfFamily(families, 'sanction', topic));
 
 /** Whose doing a difference between two answers is: our settings before the customer's record before the service's data. */
 function toCause(before: AnswerOrigin, after: AnswerOrigin): ChangeCause {

@@ -8,4 +8,6 @@ export interface MatchChange extends SeverityVerdict {
   corroboration: Corroboration;
   cause: ChangeCause;
   isBaseline: boolean;
+  /** Whether the match is, or was, a hit for a sanction. */
+  isSanctionHit: boolean;
 }

@@ -5,20 +5,22 @@ import { partyColumns } from './party-columns.js';
 import { type Cell, type Column, renderCsv } from './render-csv.js';
 import type { Report } from './report.js';
 import type { DossierChangeFacts, MatchChangeFacts } from './run-facts.js';
+import { nameFloods } from './split-floods.js';
 
 type Line =
-  | { about: 'match' | 'first_screening'; change: MatchChangeFacts; dossier: null }
-  | { about: 'dossier'; change: null; dossier: DossierChangeFacts };
+  | { about: 'match' | 'first_screening'; change: MatchChangeFacts; dossier: null; flood: string | null }
+  | { about: 'dossier'; change: null; dossier: DossierChangeFacts; flood: null };
 
 /** `changes.csv`: every change of a match, most severe first, then every match of a first screening, then every change of a dossier; dates and lists as the service sent them. */
 export function renderChangesCsv(report: Report): Generator<string> {
   const matches = (report.changes ?? []).flatMap((group) => group.changes);
+  const floods = nameFloods(report.changes ?? []);
   const baseline = report.baseline.flatMap((group) => group.changes);
   const dossiers = report.dossiers?.changes ?? [];
   return renderCsv(columns, [
-    ...matches.map((change): Line => ({ about: 'match', change, dossier: null })),
-    ...baseline.map((change): Line => ({ about: 'first_screening', change, dossier: null })),
-    ...dossiers.map((dossier): Line => ({ about: 'dossier', change: null, dossier })),
+    ...matches.map((change): Line => ({ about: 'match', change, dossier: null, flood: floods.get(change) ?? null })),
+    ...baseline.map((change): Line => ({ about: 'first_screening', change, dossier: null, flood: null })),
+    ...dossiers.map((dossier): Line => ({ about: 'dossier', change: null, dossier, flood: null })),
   ]);
 }
 
@@ -28,6 +30,7 @@ const columns: readonly Column<Line>[] = [
   { header: 'what', cell: describeLine },
   { header: 'kind', cell: (line) => (line.change ?? line.dossier).kind },
   { header: 'cause', cell: (line) => line.change?.cause ?? null },
+  { header: 'group', cell: (line) => line.flood },
   ...partyColumns<Line>((line) => line.change?.party ?? null),
   { header: 'fields', cell: (line) => (line.change ?? line.dossier).fields.join('; ') },
   ...matchColumns('before', (line) => line.change?.before ?? null),

@@ -4,6 +4,7 @@ import { severityWords } from './change-words.js';
 import { countNoun, formatCount } from './format-count.js';
 import { showChangeCard } from './html-change-card.js';
 import { showChangeList } from './html-change-list.js';
+import { showFloods } from './html-floods.js';
 import { type Markup, nothing, section } from './html-markup.js';
 import { neverCut, shownLines, showRest } from './html-table.js';
 import type { ChangeGroup, Report } from './report.js';
@@ -28,13 +29,14 @@ function showCarried({ carriedFrom }: Report): Markup {
     .join(', ')}.</p>`;
 }
 
-function showGroup({ severity, changes }: ChangeGroup): Markup {
-  const shown = neverCut.has(severity) ? changes : changes.slice(0, shownLines);
+function showGroup({ severity, changes, single, floods }: ChangeGroup): Markup {
+  const shown = neverCut.has(severity) ? single : single.slice(0, shownLines);
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'change')}</span></h3>
+${showFloods(floods)}
 ${asCards.has(severity) ? shown.map(showChangeCard) : showChangeList(shown)}
-${neverCut.has(severity) ? nothing : showRest(changes.length, 'changes.csv')}
+${neverCut.has(severity) ? nothing : showRest(single.length, 'changes.csv')}
 </section>`;
 }
 

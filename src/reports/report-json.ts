@@ -93,6 +93,8 @@ const coverage = z.strictObject({
 const matchChange = z.strictObject({
   changeId: count,
   severity: z.enum(severities),
+  /** The group of changes that it is one of. */
+  group: z.string().nullable(),
   kind: z.enum(matchChangeKinds),
   cause: z.enum(changeCauses),
   rule: z.string(),
@@ -204,6 +206,15 @@ export const reportJsonSchema = z.strictObject({
     .nullable(),
   watch: watch.nullable(),
   sweeps: z.array(sweep).nullable(),
+  groups: z.array(
+    z.strictObject({
+      name: z.string(),
+      by: z.enum(['listed_party', 'kind_of_change']),
+      severity: z.enum(severities),
+      customers: count,
+      changes: count,
+    }),
+  ),
   changes: z.array(matchChange).nullable(),
   baselineChanges: z.array(matchChange),
   dossierChanges: z.array(dossierChange).nullable(),

@@ -3,6 +3,7 @@ import type { DossierChangeKind } from '../changes/dossier-change.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { RejectedRow } from '../roster/customer.js';
 import { checkSums } from './check-sums.js';
+import { compareText } from './compare-text.js';
 import { listCoverageSums, listSums, type Sum } from './list-sums.js';
 import type {
   CanaryFacts,
@@ -15,6 +16,7 @@ import type {
   SweepFacts,
   WatchFacts,
 } from './run-facts.js';
+import { type SplitChanges, splitFloods } from './split-floods.js';
 import { stateOrder } from './state-words.js';
 import { toVerdict, type Verdict } from './verdict.js';
 
@@ -52,8 +54,9 @@ export interface Coverage {
 }
 
 /** The changes of one severity by customer reference. */
-export interface ChangeGroup {
+export interface ChangeGroup extends SplitChanges {
   severity: Severity;
+  /** All of them. */
   changes: readonly MatchChangeFacts[];
 }
 
@@ -130,14 +133,16 @@ function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
 }
 
 function groupChanges(changes: readonly MatchChangeFacts[]): readonly ChangeGroup[] {
-  return severities
-    .map((severity) => ({
-      severity,
-      changes: changes
-        .filter((change) => change.severity === severity)
-        .sort((a, b) => compareText(a.party.reference, b.party.reference) || a.changeId - b.changeId),
-    }))
-    .filter((group) => group.changes.length > 0);
+  let floods = 0;
+  return severities.flatMap((severity) => {
+    const members = changes
+      .filter((change) => change.severity === severity)
+      .sort((a, b) => compareText(a.party.reference, b.party.reference) || a.changeId - b.changeId);
+    if (members.length === 0) return [];
+    const split = splitFloods(members, severity, floods + 1);
+    floods += split.floods.length;
+    return [{ severity, changes: members, ...split }];
+  });
 }
 
 function orderDossiers(changes: readonly DossierChangeFacts[]): readonly DossierChangeFacts[] {
@@ -174,9 +179,6 @@ const toTallies = (byCode: Readonly<Record<string, number>>): readonly Tally[] =
     .map(([code, count]) => ({ code, count }))
     .filter((tally) => tally.count > 0)
     .sort((a, b) => b.count - a.count || compareText(a.code, b.code));
-
-/** By code units: the order must not depend on the machine's locale. */
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** By file, then by line: the rows of the roster's only file first, related parties last. */
 function compareRejects(left: RejectedRow, right: RejectedRow): number {

@@ -80,6 +80,8 @@ export interface MatchChangeFacts {
   /** Whether the customer's facts bear the match out; null for changes found before anybody looked. */
   corroboration: Corroboration | null;
   cause: ChangeCause;
+  /** Whether the match is, or was, a hit for a sanction: such a change always stands by itself. */
+  isSanctionHit: boolean;
   matchId: string;
   fields: readonly MatchField[];
   before: Match | null;

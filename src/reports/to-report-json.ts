@@ -10,11 +10,13 @@ import type {
   RateFacts,
   WatchFacts,
 } from './run-facts.js';
+import { type Flood, nameFloods } from './split-floods.js';
 
 /** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order. */
 export function toReportJson(report: Report): ReportJson {
   const { run, verdict, coverage, calls, evidence } = report;
   const { rosterSource } = evidence;
+  const floods = nameFloods(report.changes ?? []);
   return {
     schema: 'nightscreen/report/1',
     run: toRun(run),
@@ -49,8 +51,9 @@ export function toReportJson(report: Report): ReportJson {
         proven: sweep.proven,
         unprovenBecause: sweep.unprovenBecause,
       })) ?? null,
-    changes: report.changes?.flatMap((group) => group.changes).map(toMatchChange) ?? null,
-    baselineChanges: report.baseline.flatMap((group) => group.changes).map(toMatchChange),
+    groups: (report.changes ?? []).flatMap(({ floods }) => floods.map(toFlood)),
+    changes: report.changes?.flatMap((group) => group.changes).map((change) => toMatchChange(change, floods)) ?? null,
+    baselineChanges: report.baseline.flatMap((group) => group.changes).map((change) => toMatchChange(change, noFloods)),
     dossierChanges: report.dossiers?.changes.map(toDossierChange) ?? null,
     notScreened:
       report.notScreened?.map((line) => ({
@@ -161,11 +164,21 @@ function toWatch(watch: WatchFacts | null): ReportJson['watch'] {
   };
 }
 
-function toMatchChange(change: MatchChangeFacts): NonNullable<ReportJson['changes']>[number] {
+const noFloods: ReadonlyMap<MatchChangeFacts, string> = new Map();
+
+function toFlood({ name, by, severity, customers, changes }: Flood): ReportJson['groups'][number] {
+  return { name, by, severity, customers, changes: changes.length };
+}
+
+function toMatchChange(
+  change: MatchChangeFacts,
+  floods: ReadonlyMap<MatchChangeFacts, string>,
+): NonNullable<ReportJson['changes']>[number] {
   const { changeId, severity, kind, cause, rule, corroboration, matchId } = change;
   return {
     changeId,
     severity,
+    group: floods.get(change) ?? null,
     kind,
     cause,
     rule,

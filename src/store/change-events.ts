@@ -25,6 +25,7 @@ export async function saveChangeEvents(
     adjustments: change.adjustments,
     birth_date_agreement: change.corroboration.birthDate,
     country_agreement: change.corroboration.country,
+    sanction_hit: change.isSanctionHit,
     cause: change.cause,
     is_baseline: change.isBaseline,
     match_id: change.difference.matchId,
@@ -35,13 +36,13 @@ export async function saveChangeEvents(
   await transaction.execute(
     `insert into change_event (
        run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
-       cause, is_baseline, match_id, fields, before, after
+       sanction_hit, cause, is_baseline, match_id, fields, before, after
      )
      select $1, $2, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
-       cause, is_baseline, match_id, fields, before, after
+       sanction_hit, cause, is_baseline, match_id, fields, before, after
      from jsonb_to_recordset($3::text::jsonb) as row (
        party_id bigint, customer_version integer, kind text, severity text, rule text, adjustments text[],
-       birth_date_agreement text, country_agreement text, cause text, is_baseline boolean, match_id text, fields text[],
+       birth_date_agreement text, country_agreement text, sanction_hit boolean, cause text, is_baseline boolean, match_id text, fields text[],
        before jsonb, after jsonb
      )`,
     [runId, batchId, JSON.stringify(rows)],

@@ -26,6 +26,7 @@ const changeShape = z.object({
   adjustments: z.array(z.enum(['birth_date_contradicts', 'risk_tier'])),
   corroboration: z.object({ birthDate: agreement, country: agreement }).nullable(),
   cause: z.enum(['service_data', 'customer_record', 'settings']),
+  isSanctionHit: z.boolean(),
   matchId: z.string(),
   fields: z.array(z.enum(['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'])),
   before: storedMatchSchema.nullable(),
@@ -40,7 +41,7 @@ export const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({
 /** SQL that reads change events (`event`), each with the party as it was then; conditions and order are still to come. */
 export const matchChangeSql = `
   select event.change_id as "changeId", ${partyFactsSql} as party, event.kind, event.severity, event.rule,
-    event.adjustments, event.cause,
+    event.adjustments, event.cause, event.sanction_hit as "isSanctionHit",
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,

@@ -48,6 +48,7 @@ export function buildChange(changes: Partial<MatchChangeFacts> = {}): MatchChang
     severity: 'critical',
     rule: 'sanction_hit_gained',
     adjustments: [],
+    isSanctionHit: false,
     corroboration: { birthDate: 'unknown', country: 'unknown' },
     cause: 'service_data',
     matchId: 'm-77',

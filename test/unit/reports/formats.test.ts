@@ -157,7 +157,12 @@ describe('report.html', () => {
   it('long lists are cut at 200 below high, and the page says where the rest is', async () => {
     const many = (severity: 'high' | 'low'): RunFacts['changes'] =>
       Array.from({ length: 250 }, (_, index) =>
-        buildChange({ changeId: index, severity, party: buildParty({ reference: `${severity}-${index}` }) }),
+        buildChange({
+          changeId: index,
+          severity,
+          isSanctionHit: true,
+          party: buildParty({ reference: `${severity}-${index}` }),
+        }),
       );
     const changes = [...many('high'), ...many('low')];
     const page = await toHtml(buildRunFacts({ changes, counts: buildCounts({ changes: 500 }) }));
@@ -165,6 +170,27 @@ describe('report.html', () => {
     expect(page.match(/>low-\d+</g)).toHaveLength(200);
     expect(page).toContain('The first 200 of 250 are shown; all of them are in <code>changes.csv</code>');
     expect(page).toContain('500 changes');
+  });
+
+  it('what touched many customers alike is one line, and the file says who they are', async () => {
+    const changes = Array.from({ length: 250 }, (_, index) =>
+      buildChange({
+        changeId: index,
+        severity: 'info',
+        kind: 'match_rekeyed',
+        before: buildMatch(),
+        party: buildParty({ reference: `rekeyed-${index}` }),
+      }),
+    );
+    const facts = buildRunFacts({ changes, counts: buildCounts({ changes: 250 }) });
+    const page = await toHtml(facts);
+    expect(page.match(/>rekeyed-\d+</g)).toHaveLength(3);
+    expect(page).toContain('<b>250 customers</b>: Same party under a new id');
+    const report = toReport(facts);
+    const rows = readCsv(renderChangesCsv(report));
+    expect(rows.filter((row) => row.includes('G1'))).toHaveLength(250);
+    expect(toReportJson(report).groups).toMatchObject([{ name: 'G1', customers: 250, changes: 250 }]);
+    expect(toReportJson(report).changes?.every(({ group }) => group === 'G1')).toBe(true);
   });
 });
 
