@@ -215,6 +215,17 @@ create table roster_standing (
 create trigger refuse_orphans_of_standing after delete on customer referencing old table as gone for each statement
   execute function refuse_orphans('roster_standing.customer_id.customer_id');
 
+-- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
+create table dropped_party (
+  import_id bigint not null references roster_import,
+  party_id bigint not null references party,
+  account_id bigint not null references account,
+  -- The last version of the customer that names the party.
+  customer_version integer not null,
+  state text not null,
+  primary key (import_id, party_id, account_id)
+);
+
 create index customer_version_changed on customer_version (import_id) where changed_fields is not null;
 
 -- What each snapshot has changed, customer by customer.

@@ -62,7 +62,7 @@ export async function mergeSnapshot(
   await saveCustomers(transaction, origin, importId);
   await saveVersions(transaction, origin, importId);
   await saveStanding(transaction, origin, importId, counts);
-  await saveParties(transaction, origin, plain, await awake(transaction, requests));
+  await saveParties(transaction, origin, importId, plain, await awake(transaction, requests));
   if (origin.isFirst || counts.joined + counts.changed > 0) {
     await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
   }
