@@ -182,6 +182,9 @@ alter table customer
 -- Which parts of the record are not as in the version before; null for the first.
 alter table customer_version add column changed_fields text[];
 
+-- The file that was given with the command in place of the configured source; '-' for standard input.
+alter table run add column roster_file text;
+
 alter table roster_import
   add column is_delta boolean not null default false,
   add column headers text[],

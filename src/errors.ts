@@ -47,11 +47,12 @@ export interface HeldBy {
 export class RosterHeldError extends RosterError {
   readonly heldBy: readonly HeldBy[];
 
-  constructor(source: string, heldBy: readonly HeldBy[], context: ErrorContext = {}) {
+  /** `override`: what to type to take it all the same. */
+  constructor(source: string, heldBy: readonly HeldBy[], override: string, context: ErrorContext = {}) {
     const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
     super(
       'roster_held',
-      `${source} is held: ${reasons}. Nothing was changed. Mend the source (nightscreen import --dry-run shows the rows), or take it as it is with --accept-roster.`,
+      `${source} is held: ${reasons}. Nothing was changed. Mend the source (the same with --dry-run in place of --accept-roster shows what it would come to), or take it as it is: ${override}`,
       context,
     );
     this.heldBy = heldBy;

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { findNearMiss } from '../config/near-miss.js';
 import { ConfigError } from '../errors.js';
@@ -27,25 +28,28 @@ function findRoster(rosters: readonly RosterSettings[], name: string): RosterSet
   return rosters.find((roster) => roster.name === name);
 }
 
-function checkFile(flag: string, file: string): void {
-  if (file !== '-' && !/[*?[]/.test(file) && !existsSync(file)) throw refuse(flag, `no file at ${file}`);
+/** The path as it is found from any folder: a run that is gone on with later reads the same file. */
+function findFile(flag: string, file: string): string {
+  if (file === '-') return file;
+  if (!/[*?[]/.test(file) && !existsSync(file)) throw refuse(flag, `no file at ${file}`);
+  return resolve(file);
 }
 
 function withFile(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  checkFile('flag --file', file);
+  const path = findFile('flag --file', file);
   const configured = findRoster(rosters, name);
-  if (!configured) return toFileRoster(name, file);
+  if (!configured) return toFileRoster(name, path);
   if (!configured.csv) throw refuse('flag --file', `roster ${name} is read from a database, not from a file`);
-  return { ...configured, csv: { ...configured.csv, path: file } };
+  return { ...configured, csv: { ...configured.csv, path } };
 }
 
 /** Rejected rows of a database come back in a file: under the same columns, however such files are written. */
 function withDelta(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  checkFile('flag --delta', file);
+  const path = findFile('flag --delta', file);
   const configured = findRoster(rosters, name);
-  const { csv } = toFileRoster(name, file);
-  if (!configured) return toFileRoster(name, file);
-  return { ...configured, postgres: undefined, csv: configured.csv ? { ...configured.csv, path: file } : csv };
+  const { csv } = toFileRoster(name, path);
+  if (!configured) return toFileRoster(name, path);
+  return { ...configured, postgres: undefined, csv: configured.csv ? { ...configured.csv, path } : csv };
 }
 
 /**

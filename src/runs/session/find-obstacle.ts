@@ -52,8 +52,9 @@ export async function findObstacle(workplace: Workplace, open: RunRow, intention
   const rosterChange = open.stage === 'started' ? null : await findOtherRoster(workplace, open, intention);
   if (rosterChange !== null && !intention.isNamed) return { obstacle: rosterChange.words, differences: [] };
   if (rosterChange?.isEdited && !intention.acceptRoster) {
-    const message = `${rosterChange.words}; with --accept-roster ${toRunId(open)} goes on with the roster as it was imported`;
-    throw new RosterHeldError(`roster ${intention.roster?.name ?? ''}`, [{ guard: 'edited', message }]);
+    const message = `${rosterChange.words}; once that is accepted, ${toRunId(open)} goes on with the roster as it was imported`;
+    const override = `nightscreen runs resume ${toRunId(open)} --accept-roster`;
+    throw new RosterHeldError(`roster ${intention.roster?.name ?? ''}`, [{ guard: 'edited', message }], override);
   }
   const differences = [
     ...changed.map(({ words }) => words),
