@@ -176,6 +176,8 @@ alter table customer
   add column own_digest bytea,
   -- Null: a customer still.
   add column left_at timestamptz,
+  -- Answers from before do not count any more; null for one who never came back after having left.
+  add column returned_at timestamptz,
   add column left_because text check (left_because in ('inactive', 'end_date', 'absent')),
   add constraint customer_left_check check ((left_at is null) = (left_because is null));
 

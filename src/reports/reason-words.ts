@@ -43,7 +43,7 @@ const knownReasons: ReadonlyMap<string, string> = new Map([
   ['bad_response', 'answer broke the contract'],
   ['budget', 'search budget reached'],
   ['cadence', 'due again'],
-  ['changed', 'name, type, birth date or country changed'],
+  ['changed', 'name, type, birth date or country changed, or back after having left'],
   ['canary_failed', 'a control search failed, so that nothing after the last ones that passed counts'],
   ['connect_timeout', 'no connection in time'],
   ['connection', 'connection broke'],

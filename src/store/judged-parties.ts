@@ -97,7 +97,7 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
     case
       when forced.party_id is not null then 'forced'
       when state.party_id is null then 'new'
-      when state.request_id <> party.request_id or party.is_current and ${hasChangedFacts} then 'changed'
+      when state.request_id <> party.request_id or state.screened_at < customer.returned_at or party.is_current and ${hasChangedFacts} then 'changed'
       when state.failed_run_id >= state.run_id then 'previously_failed'
       when state.screened_at <= tier.overdue_before then 'overdue'
       when least(state.screened_at, origin.started_at) <= tier.due_before then 'cadence'

@@ -1,7 +1,9 @@
 import type { Queryable } from './database.js';
 import type { ImportOrigin } from './merge-roster.js';
-import { isLeavingSql, isReturningSql, type SnapshotCounts } from './roster-figures.js';
+import { findLeavingDay, isReturningSql, type SnapshotCounts, toLeavingSql } from './roster-figures.js';
 import { plainSql } from './settle-staging.js';
+
+const isLeavingSql = toLeavingSql('$3');
 
 /** Who is absent, leaves or is back; whoever is as before is not touched. */
 export async function saveStanding(
@@ -10,11 +12,11 @@ export async function saveStanding(
   importId: number,
   { leavers }: Pick<SnapshotCounts, 'leavers'>,
 ): Promise<void> {
-  const { runId, importedAt, leaveAfterDays, isFirst, lastCustomerId } = origin;
-  const values = [runId, importedAt, leaveAfterDays, importId];
+  const { runId, rosterId, importedAt, isFirst, lastCustomerId } = origin;
+  const absentBefore = await findLeavingDay(transaction, rosterId, origin);
   await transaction.execute(
     `insert into roster_standing (import_id, customer_id, kind, because)
-     select $4, step.customer_id, standing.kind, standing.because
+     select $2, step.customer_id, standing.kind, standing.because
      from roster_step step
      join customer on customer.customer_id = step.customer_id
      cross join lateral (
@@ -27,7 +29,7 @@ export async function saveStanding(
        select 'returned', customer.left_because where ${isReturningSql}
      ) standing
      where step.run_id = $1`,
-    values,
+    [runId, importId, absentBefore],
   );
   if (isFirst && leavers > 0) {
     await transaction.execute(
@@ -44,10 +46,12 @@ export async function saveStanding(
          when ${isReturningSql} then null
          else customer.left_because
        end,
+       -- What was known of somebody who was not a customer for a while does not count any more.
+       returned_at = case when ${isReturningSql} and customer.left_at is not null then $2 else customer.returned_at end,
        absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
      from roster_step step
      where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
        and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
-    [runId, importedAt, leaveAfterDays],
+    [runId, importedAt, absentBefore],
   );
 }
