@@ -18,6 +18,7 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   wrong_column_count: 'more or fewer fields than the header; once mended, empty the cell rejected_reason',
   conflicting_id: 'same customer id as another row with other contents',
   malformed_csv: 'broken CSV, for example an unclosed quote; once mended, empty the cell rejected_reason',
+  too_many_parties: 'more than 10,000 names of one customer',
   field_too_long: 'field too long',
   line_break_in_name: 'line break inside a name',
   replacement_character: 'holds U+FFFD, which stands for a letter that was lost before',

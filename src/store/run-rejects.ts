@@ -19,6 +19,7 @@ const rejectReasons = {
   wrong_column_count: 'wrong_column_count',
   conflicting_id: 'conflicting_id',
   malformed_csv: 'malformed_csv',
+  too_many_parties: 'too_many_parties',
   field_too_long: 'field_too_long',
   line_break_in_name: 'line_break_in_name',
   replacement_character: 'replacement_character',

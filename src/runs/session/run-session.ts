@@ -128,6 +128,8 @@ async function close(
     const sums = state === 'stopped' && run.kind !== 'sweep' ? await computeRunSums(transaction, run.runId) : run.sums;
     const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: workplace.clock.now(), sums };
     await closeRun(transaction, run.runId, end);
+    // An import that is begun again reads everything again.
+    if (run.rosterId !== null) await clearStaging(transaction, run.runId);
   });
   workplace.tell({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });
 }
