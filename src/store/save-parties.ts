@@ -33,7 +33,12 @@ export async function saveParties(
     requireAll(saved, plain.customers);
   }
   if (plain.several > 0) {
-    await transaction.execute(
+    const wanted = await transaction.query(
+      z.object({ parties: z.number() }),
+      `select sum(parties - 1)::integer as parties from roster_staging where ${plainSql} and parties > 1`,
+      [runId],
+    );
+    const saved = await transaction.execute(
       `insert into party (customer_id, ordinal, request_id, is_current)
        select $3::bigint + staged.ordinal, party.place - 1, request.request_id, true
        from (select ordinal, record from roster_staging where ${plainSql} and parties > 1 offset 0) staged
@@ -42,6 +47,7 @@ export async function saveParties(
        where party.place > 1`,
       values,
     );
+    requireAll(saved, firstRow(wanted, 'roster_staging').parties);
   }
   const seatsSql = `
     from roster_step step

@@ -1,20 +1,21 @@
 import type { Queryable } from './database.js';
 import type { ImportOrigin } from './merge-roster.js';
+import { requireAll } from './require-all.js';
 import { findLeavingDay, isReturningSql, type SnapshotCounts, toLeavingSql } from './roster-figures.js';
 import { plainSql } from './settle-staging.js';
 
 const isLeavingSql = toLeavingSql('$3');
 
-/** Who is absent, leaves or is back; whoever is as before is not touched. */
+/** Who is absent, leaves or is back; whoever is as before is not touched. Throws StoreError when one would be lost. */
 export async function saveStanding(
   transaction: Queryable,
   origin: ImportOrigin,
   importId: number,
-  { leavers }: Pick<SnapshotCounts, 'leavers'>,
+  { newlyAbsent, leavers, returned }: Pick<SnapshotCounts, 'newlyAbsent' | 'leavers' | 'returned'>,
 ): Promise<void> {
   const { runId, rosterId, importedAt, isFirst, lastCustomerId } = origin;
   const absentBefore = await findLeavingDay(transaction, rosterId, origin);
-  await transaction.execute(
+  let saved = await transaction.execute(
     `insert into roster_standing (import_id, customer_id, kind, because)
      select $2, step.customer_id, standing.kind, standing.because
      from roster_step step
@@ -32,12 +33,13 @@ export async function saveStanding(
     [runId, importId, absentBefore],
   );
   if (isFirst && leavers > 0) {
-    await transaction.execute(
+    saved += await transaction.execute(
       `insert into roster_standing (import_id, customer_id, kind, because)
        select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
       [runId, importId, lastCustomerId],
     );
   }
+  requireAll(saved, newlyAbsent + leavers + returned, 'notes on who is absent, has left or is back');
   await transaction.execute(
     `update customer set
        left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
