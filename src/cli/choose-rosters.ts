@@ -39,7 +39,11 @@ function withFile(rosters: readonly RosterSettings[], name: string, file: string
   const path = findFile('flag --file', file);
   const configured = findRoster(rosters, name);
   if (!configured) return toFileRoster(name, path);
-  if (!configured.csv) throw refuse('flag --file', `roster ${name} is read from a database, not from a file; give the file a roster of its own with --roster NAME`);
+  if (!configured.csv)
+    throw refuse(
+      'flag --file',
+      `roster ${name} is read from a database, not from a file; give the file a roster of its own with --roster NAME`,
+    );
   return { ...configured, csv: { ...configured.csv, path } };
 }
 
