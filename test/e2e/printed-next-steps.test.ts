@@ -38,11 +38,12 @@ it('what a held onboarding says to type takes the file that it was given, and wh
   const held = await runCli(given, site);
   expect(held.exitCode).toBe(2);
   const [override = ''] = /nightscreen onboard .*--accept-roster/.exec(held.stderr) ?? [];
-  const taken = await runCli([...toWords(override), '--max-searches', '3'], { ...site, folder: tmpdir() });
-  // Without its configuration the other folder knows no roster of this name, and the file is read all the same.
+  // Without its configuration another folder knows no roster of this name, and the file is read all the same.
+  const elsewhere = { ...site, folder: await mkdtemp(join(tmpdir(), 'nightscreen-elsewhere-')) };
+  const taken = await runCli([...toWords(override), '--max-searches', '3'], elsewhere);
   expect(taken.exitCode).toBe(4);
   const [next = ''] = /nightscreen runs resume \S+/.exec(taken.stdout) ?? [];
-  const resumed = await runCli([...toWords(next), '--json'], { ...site, folder: tmpdir() });
+  const resumed = await runCli([...toWords(next), '--json'], elsewhere);
   expect(resumed.stderr).not.toContain('edited');
   expect([resumed.exitCode, JSON.parse(resumed.stdout)]).toMatchObject([
     expect.any(Number),
