@@ -157,6 +157,9 @@ create trigger refuse_orphans after delete on customer referencing old table as 
 create trigger refuse_orphans after delete on screening_request referencing old table as gone for each statement
   execute function refuse_orphans('party.request_id.request_id');
 
+-- Nobody gets a place that somebody had: over the years more than a small integer holds.
+alter table party alter column ordinal type integer;
+
 -- Text is compared byte by byte: a sorting rule of some language makes the indexes of a million rows three times as slow.
 alter table screening_request
   alter column type type text collate "C",
@@ -176,11 +179,16 @@ alter table customer
   add column own_digest bytea,
   -- Null: a customer still.
   add column left_at timestamptz,
+  -- Answers from before do not count any more; null for one who never came back after having left.
+  add column returned_at timestamptz,
   add column left_because text check (left_because in ('inactive', 'end_date', 'absent')),
   add constraint customer_left_check check ((left_at is null) = (left_because is null));
 
 -- Which parts of the record are not as in the version before; null for the first.
 alter table customer_version add column changed_fields text[];
+
+-- The file that was given with the command in place of the configured source; '-' for standard input.
+alter table run add column roster_file text;
 
 alter table roster_import
   add column is_delta boolean not null default false,
@@ -214,6 +222,17 @@ create table roster_standing (
 
 create trigger refuse_orphans_of_standing after delete on customer referencing old table as gone for each statement
   execute function refuse_orphans('roster_standing.customer_id.customer_id');
+
+-- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
+create table dropped_party (
+  import_id bigint not null references roster_import,
+  party_id bigint not null references party,
+  account_id bigint not null references account,
+  -- The last version of the customer that names the party.
+  customer_version integer not null,
+  state text not null,
+  primary key (import_id, party_id, account_id)
+);
 
 create index customer_version_changed on customer_version (import_id) where changed_fields is not null;
 

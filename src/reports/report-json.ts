@@ -180,6 +180,7 @@ export const reportJsonSchema = z.strictObject({
         conflicts: count,
         partyRows: count,
         partyRejected: count,
+        droppedParties: count,
         overriddenGuards: z.array(z.string()),
       })
       .nullable(),
@@ -213,6 +214,9 @@ export const reportJsonSchema = z.strictObject({
       }),
     )
     .nullable(),
+  droppedParties: z.array(
+    z.strictObject({ party, state: z.enum(['open_hit', 'incompletely_seen']), droppedAt: instant }),
+  ),
   rejects: z
     .array(
       z.strictObject({

@@ -66,6 +66,7 @@ export const rejectReasons = [
   'wrong_column_count',
   'conflicting_id',
   'malformed_csv',
+  'too_many_parties',
   'field_too_long',
   'line_break_in_name',
   'replacement_character',
