@@ -13,14 +13,10 @@ create unlogged table roster_staging (
   type text collate "C",
   sent_name text collate "C",
   parties smallint,
-  risk_tier text,
   -- Null: the row is rejected as it stands.
-  record jsonb,
   record_digest bytea,
   -- Why the row itself says that the customer has left.
   leaves text check (leaves in ('inactive', 'end_date')),
-  -- The fields as they stand, with the unit separator between them, in case another row contradicts this one.
-  raw text,
   reject_reason text,
   reject_column text,
   value_class text,
@@ -31,7 +27,25 @@ create unlogged table roster_staging (
   is_case boolean not null default false
 );
 
--- The same for related parties.
+-- What accepted rows say, apart from what they are judged by: of a roster that is as it was, nobody reads it.
+create unlogged table roster_record (
+  run_id bigint not null,
+  ordinal integer not null,
+  risk_tier text,
+  record jsonb not null
+);
+
+-- The fields of accepted rows as they stand, in case another row contradicts one of them: those of a chunk in one text, each row behind its
+-- place, with the unit separator between fields and the record separator between rows.
+create unlogged table roster_raw (
+  run_id bigint not null,
+  first_ordinal integer not null,
+  last_ordinal integer not null,
+  rows text not null
+);
+alter table roster_raw alter column rows set storage external;
+
+-- The same as for rows of the roster for related parties.
 create unlogged table roster_party_staging (
   run_id bigint not null,
   ordinal integer not null,
@@ -99,9 +113,9 @@ begin
   delete from roster_step where run_id = cleared_run_id;
   delete from roster_party_staging where run_id = cleared_run_id;
   begin
-    lock table roster_staging, roster_request in access exclusive mode nowait;
+    lock table roster_staging, roster_record, roster_raw, roster_request in access exclusive mode nowait;
     if not exists (select from roster_stager where run_id <> cleared_run_id) then
-      truncate roster_staging, roster_request;
+      truncate roster_staging, roster_record, roster_raw, roster_request;
       delete from roster_stager where run_id = cleared_run_id;
       return;
     end if;
@@ -109,6 +123,8 @@ begin
     null;
   end;
   delete from roster_request where run_id = cleared_run_id;
+  delete from roster_raw where run_id = cleared_run_id;
+  delete from roster_record where run_id = cleared_run_id;
   delete from roster_staging where run_id = cleared_run_id;
   delete from roster_stager where run_id = cleared_run_id;
 end

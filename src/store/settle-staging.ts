@@ -60,7 +60,7 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
      where run_id = $1 and reject_reason is null
        and not exists (
          select from roster_staging staged
-         where staged.run_id = $1 and staged.reference = related.reference and staged.record is not null
+         where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
        )
        and not exists (
          select from customer where customer.roster_id = $2 and customer.reference = related.reference
@@ -86,7 +86,7 @@ export async function collectCases(
        and (
          exists (
            select from roster_staging staged
-           where staged.run_id = $1 and staged.reference = related.reference and staged.record is not null
+           where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
          )
          or exists (
            select from customer
@@ -147,7 +147,8 @@ async function collectConflicts(transaction: Queryable, runId: number, isDelta: 
      select $1, reference, jsonb_agg(parties order by ordinal), $2
      from (
        select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
-       from roster_staging where run_id = $1 and reject_reason = 'conflicting_id'
+       from roster_staging join roster_record using (run_id, ordinal)
+       where run_id = $1 and reject_reason = 'conflicting_id'
        order by reference, record_digest, ordinal
      ) conflicting
      group by reference`,
@@ -166,8 +167,8 @@ async function fillCases(transaction: Queryable, runId: number, isDelta: boolean
   await transaction.execute('analyze roster_case (run_id, reference)');
   await transaction.execute(
     `update roster_case whole set
-       ordinal = staged.ordinal, own_record = staged.record, own_digest = staged.record_digest, leaves = staged.leaves
-     from roster_staging staged
+       ordinal = staged.ordinal, own_record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
+     from roster_staging staged join roster_record said using (run_id, ordinal)
      where whole.run_id = $1 and staged.run_id = $1 and staged.reference = whole.reference
        and staged.reject_reason is null and not staged.is_repetition`,
     [runId],
@@ -195,7 +196,7 @@ async function fillCases(transaction: Queryable, runId: number, isDelta: boolean
 export async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {
   const { runId, rosterId, isDelta } = staged;
   await transaction.execute(
-    `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves)
+    `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves, record_digest)
      select $1,
        case
          when known.customer_id is null then 'new'
@@ -203,7 +204,7 @@ export async function compareWithKnown(transaction: Queryable, staged: StagedImp
          else 'same'
        end,
        shown.reference is not null, shown.ordinal is not null, coalesce(known.reference, shown.reference), known.customer_id, known.version, shown.ordinal,
-       shown.leaves
+       shown.leaves, case when shown.record_digest <> known.record_digest or known.customer_id is null then shown.record_digest end
      from (
        select reference, ordinal, record_digest, leaves from roster_staging where ${plainSql}
        union all
@@ -233,9 +234,9 @@ export async function compareWithKnown(transaction: Queryable, staged: StagedImp
     [runId, rosterId, isDelta],
   );
   await transaction.execute(
-    `update roster_step step set record = staged.record, record_digest = staged.record_digest
-     from roster_staging staged
-     where step.run_id = $1 and staged.run_id = $1 and staged.ordinal = step.ordinal and step.kind in ('new', 'changed')`,
+    `update roster_step step set record = said.record
+     from roster_record said
+     where step.run_id = $1 and said.run_id = $1 and said.ordinal = step.ordinal and step.kind in ('new', 'changed')`,
     [runId],
   );
   await makeSeatedCases(transaction, runId);
