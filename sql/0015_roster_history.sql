@@ -7,24 +7,26 @@ create unlogged table roster_staging (
   -- Place in the source, from 1.
   ordinal integer not null,
   line integer not null,
-  file text,
-  reference text collate "C",
-  -- The customer itself; further parties of its own stand in the record.
-  type text collate "C",
-  sent_name text collate "C",
+  -- Further parties of the customer's own stand in the record.
   parties smallint,
+  -- Accepted, and stands for a customer by itself.
+  is_plain boolean not null default true,
+  -- The same record as in an earlier row.
+  is_repetition boolean not null default false,
+  reference text collate "C",
   -- Null: the row is rejected as it stands.
   record_digest bytea,
   -- Why the row itself says that the customer has left.
   leaves text check (leaves in ('inactive', 'end_date')),
+  -- The customer itself.
+  type text collate "C",
+  sent_name text collate "C",
+  file text,
   reject_reason text,
   reject_column text,
   value_class text,
   fields json,
-  -- The same record as in an earlier row.
-  is_repetition boolean not null default false,
-  -- The customer is put together from more than this row.
-  is_case boolean not null default false
+  check (not is_plain or reject_reason is null and not is_repetition)
 );
 
 -- What accepted rows say, apart from what they are judged by: of a roster that is as it was, nobody reads it.
@@ -143,6 +145,9 @@ alter table customer_version
 alter table party
   drop constraint party_customer_id_fkey,
   drop constraint party_request_id_fkey;
+
+-- A first import gives a million of them numbers; those that a connection has left over are lost.
+alter table party alter column party_id set cache 100;
 
 -- What is led to still cannot be removed.
 create function refuse_orphans() returns trigger language plpgsql as $$

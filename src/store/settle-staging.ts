@@ -11,7 +11,7 @@ export interface StagedImport {
 }
 
 /** SQL for the accepted rows of run $1 that stand for a customer by themselves. */
-export const plainSql = 'run_id = $1 and reject_reason is null and not is_repetition and not is_case';
+export const plainSql = 'run_id = $1 and is_plain';
 
 /** Gives room to sort and join a large roster, and no time to compiling what runs once, for this transaction only. */
 export async function takeRoom(transaction: Queryable): Promise<void> {
@@ -34,9 +34,10 @@ export async function isFirstImport(transaction: Queryable, rosterId: number): P
  */
 export async function judgeRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
   // Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
-  await transaction.execute('analyze roster_staging (run_id, ordinal, reference, reject_reason)');
+  await transaction.execute('analyze roster_staging (run_id, ordinal, is_plain, reference, reject_reason)');
   const judged = await transaction.execute(
     `update roster_staging staged set
+       is_plain = false,
        is_repetition = not judged.is_conflict,
        reject_reason = case when judged.is_conflict then 'conflicting_id' end
      from (
@@ -46,9 +47,8 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
          select ordinal, reference, encode(record_digest, 'hex') as digest,
            row_number() over (partition by reference order by ordinal) as place
          from roster_staging
-         where run_id = $1 and reject_reason is null and reference in (
-           select reference from roster_staging
-           where run_id = $1 and reject_reason is null group by reference having count(*) > 1
+         where ${plainSql} and reference in (
+           select reference from roster_staging where ${plainSql} group by reference having count(*) > 1
          )
        ) repeated
      ) judged
@@ -181,8 +181,8 @@ async function fillCases(transaction: Queryable, runId: number, isDelta: boolean
     [runId, isDelta],
   );
   await transaction.execute(
-    `update roster_staging staged set is_case = true
-     where run_id = $1 and reject_reason is null and exists (
+    `update roster_staging staged set is_plain = false
+     where ${plainSql} and exists (
        select from roster_case whole where whole.run_id = $1 and whole.reference = staged.reference
      )`,
     [runId],

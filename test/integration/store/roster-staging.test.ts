@@ -47,12 +47,9 @@ it('what goes to a server in bulk is what goes there and to the embedded databas
     for (const row of rows) chunk.add(row);
     return chunk;
   };
-  await large.transaction(async (transaction) => {
-    expect(transaction.copyIn).toBeDefined();
-    await stageRows(transaction, toChunk(1, true));
-    await stageRows(transaction, toChunk(2, false));
-  });
-  await small.transaction((transaction) => stageRows(transaction, toChunk(1, false)));
+  await stageRows((work) => large.transaction(work), toChunk(1, true));
+  await stageRows((work) => large.transaction(work), toChunk(2, false));
+  await stageRows((work) => small.transaction(work), toChunk(1, false));
   const row = z.object({ row: z.string() });
   for (const [table, length] of Object.entries({
     roster_staging: odd.length,
