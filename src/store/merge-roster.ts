@@ -61,7 +61,7 @@ export async function mergeSnapshot(
   if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId);
   await numberNewCustomers(transaction, origin);
   await saveCustomers(transaction, origin, importId);
-  await saveVersions(transaction, origin, importId, plain);
+  await saveVersions(transaction, origin, importId, plain, plain.customers < counts.rows);
   await saveStanding(transaction, origin, importId, counts);
   await saveParties(transaction, origin, plain, await awake(transaction, requests));
   if (origin.isFirst || counts.joined + counts.changed > 0) {
@@ -199,17 +199,17 @@ async function saveVersions(
   origin: ImportOrigin,
   importId: number,
   plain: PlainCounts,
+  isMixed: boolean,
 ): Promise<void> {
   const columns = 'customer_id, version, import_id, risk_tier, record, changed_fields';
   if (origin.isFirst) {
+    const notPlainSql = `
+      select from roster_staging staged where staged.run_id = $1 and staged.ordinal = said.ordinal and not staged.is_plain`;
     const saved = await transaction.execute(
       `insert into customer_version (${columns})
        select $3::bigint + ordinal, 1, $2, risk_tier, record, null
        from roster_record said
-       where run_id = $1 and not exists (
-         select from roster_staging staged
-         where staged.run_id = $1 and staged.ordinal = said.ordinal and not (${plainSql})
-       )`,
+       where run_id = $1 ${isMixed ? `and not exists (${notPlainSql})` : ''}`,
       [origin.runId, importId, origin.lastCustomerId],
     );
     requireAll(saved, plain.customers);

@@ -33,8 +33,7 @@ export async function isFirstImport(transaction: Queryable, rosterId: number): P
  * nobody knows. Gives how many rows repeat or contradict another one.
  */
 export async function judgeRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
-  // Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
-  await transaction.execute('analyze roster_staging (run_id, ordinal, is_plain, reference, reject_reason)');
+  await analyzeRows(transaction);
   const judged = await transaction.execute(
     `update roster_staging staged set
        is_plain = false,
@@ -55,6 +54,7 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
      where staged.run_id = $1 and staged.ordinal = judged.ordinal and (judged.place > 1 or judged.is_conflict)`,
     [runId],
   );
+  if (judged > 0) await analyzeRows(transaction);
   await transaction.execute(
     `update roster_party_staging related set reject_reason = 'unknown_customer'
      where run_id = $1 and reject_reason is null
@@ -76,7 +76,10 @@ export async function collectCases(
   { runId, rosterId, isDelta }: StagedImport,
   judgedRows: number,
 ): Promise<void> {
-  if (judgedRows > 0) await collectConflicts(transaction, runId, isDelta);
+  if (judgedRows > 0) {
+    await analyzeRecords(transaction);
+    await collectConflicts(transaction, runId, isDelta);
+  }
   await transaction.execute(
     `insert into roster_case (run_id, reference, related, keeps_related)
      select $1, reference, coalesce(jsonb_agg(distinct party) filter (where reject_reason is null), '[]'),
@@ -136,7 +139,20 @@ async function hasStrayParties(transaction: Queryable, runId: number): Promise<b
   return firstRow(rows, 'roster_party_staging').found;
 }
 
-/** Has what a snapshot changes counted, or it is joined row against row; nobody else does so in time. */
+// Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
+
+async function analyzeRows(transaction: Queryable): Promise<void> {
+  await transaction.execute(
+    'analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason)',
+  );
+}
+
+/** Has the records of staged rows counted, for whoever is about to join them. */
+export async function analyzeRecords(transaction: Queryable): Promise<void> {
+  await transaction.execute('analyze roster_record (run_id, ordinal)');
+}
+
+/** Has what a snapshot changes counted, for whoever is about to join it. */
 export async function analyzeSteps(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_step (run_id, kind, is_shown, reference, customer_id, ordinal)');
 }
@@ -165,6 +181,7 @@ async function fillCases(transaction: Queryable, runId: number, isDelta: boolean
   );
   if (!firstRow(rows, 'roster_case').found) return;
   await transaction.execute('analyze roster_case (run_id, reference)');
+  await analyzeRecords(transaction);
   await transaction.execute(
     `update roster_case whole set
        ordinal = staged.ordinal, own_record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
@@ -195,7 +212,7 @@ async function fillCases(transaction: Queryable, runId: number, isDelta: boolean
  */
 export async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {
   const { runId, rosterId, isDelta } = staged;
-  await transaction.execute(
+  const noted = await transaction.execute(
     `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves, record_digest)
      select $1,
        case
@@ -233,6 +250,9 @@ export async function compareWithKnown(transaction: Queryable, staged: StagedImp
      end`,
     [runId, rosterId, isDelta],
   );
+  if (noted === 0) return;
+  await analyzeSteps(transaction);
+  await analyzeRecords(transaction);
   await transaction.execute(
     `update roster_step step set record = said.record
      from roster_record said
