@@ -7,31 +7,47 @@ create unlogged table roster_staging (
   -- Place in the source, from 1.
   ordinal integer not null,
   line integer not null,
-  file text,
-  reference text collate "C",
-  -- The customer itself; further parties of its own stand in the record.
-  type text collate "C",
-  sent_name text collate "C",
+  -- Further parties of the customer's own stand in the record.
   parties smallint,
-  risk_tier text,
+  -- Accepted, and stands for a customer by itself.
+  is_plain boolean not null default true,
+  -- The same record as in an earlier row.
+  is_repetition boolean not null default false,
+  reference text collate "C",
   -- Null: the row is rejected as it stands.
-  record jsonb,
   record_digest bytea,
   -- Why the row itself says that the customer has left.
   leaves text check (leaves in ('inactive', 'end_date')),
-  -- The fields as they stand, with the unit separator between them, in case another row contradicts this one.
-  raw text,
+  -- The customer itself.
+  type text collate "C",
+  sent_name text collate "C",
+  file text,
   reject_reason text,
   reject_column text,
   value_class text,
   fields json,
-  -- The same record as in an earlier row.
-  is_repetition boolean not null default false,
-  -- The customer is put together from more than this row.
-  is_case boolean not null default false
+  check (not is_plain or reject_reason is null and not is_repetition)
 );
 
--- The same for related parties.
+-- What accepted rows say, apart from what they are judged by: of a roster that is as it was, nobody reads it.
+create unlogged table roster_record (
+  run_id bigint not null,
+  ordinal integer not null,
+  risk_tier text,
+  record jsonb not null
+);
+
+-- The fields of accepted rows as they stand, in case another row contradicts one of them: those of a chunk in one text, each row behind its
+-- place, with the unit separator between fields and the record separator between rows.
+create unlogged table roster_raw (
+  run_id bigint not null,
+  first_ordinal integer not null,
+  last_ordinal integer not null,
+  rows text not null
+);
+alter table roster_raw alter column rows set storage external;
+
+-- The same as for rows of the roster for related parties.
 create unlogged table roster_party_staging (
   run_id bigint not null,
   ordinal integer not null,
@@ -99,9 +115,9 @@ begin
   delete from roster_step where run_id = cleared_run_id;
   delete from roster_party_staging where run_id = cleared_run_id;
   begin
-    lock table roster_staging, roster_request in access exclusive mode nowait;
+    lock table roster_staging, roster_record, roster_raw, roster_request in access exclusive mode nowait;
     if not exists (select from roster_stager where run_id <> cleared_run_id) then
-      truncate roster_staging, roster_request;
+      truncate roster_staging, roster_record, roster_raw, roster_request;
       delete from roster_stager where run_id = cleared_run_id;
       return;
     end if;
@@ -109,6 +125,8 @@ begin
     null;
   end;
   delete from roster_request where run_id = cleared_run_id;
+  delete from roster_raw where run_id = cleared_run_id;
+  delete from roster_record where run_id = cleared_run_id;
   delete from roster_staging where run_id = cleared_run_id;
   delete from roster_stager where run_id = cleared_run_id;
 end
@@ -127,6 +145,9 @@ alter table customer_version
 alter table party
   drop constraint party_customer_id_fkey,
   drop constraint party_request_id_fkey;
+
+-- A first import gives a million of them numbers; those that a connection has left over are lost.
+alter table party alter column party_id set cache 100;
 
 -- What is led to still cannot be removed.
 create function refuse_orphans() returns trigger language plpgsql as $$

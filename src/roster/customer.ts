@@ -103,6 +103,8 @@ export type RosterRow =
       customer: Customer;
       /** As they stand in the source, in the order of its headers, in case another row contradicts this one. */
       fields: readonly string[];
+      /** The same with U+001F between them; null where one of them holds a control character. */
+      joined: string | null;
     }
   | { kind: 'rejected'; rejected: RejectedRow };
 

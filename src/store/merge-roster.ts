@@ -5,7 +5,7 @@ import { firstRow } from './first-row.js';
 import { requireAll } from './require-all.js';
 import { countOnTheWay, requireStaged, type Staged } from './require-staged.js';
 import type { PlainCounts, SnapshotCounts } from './roster-figures.js';
-import { clearStaging, fieldSeparator } from './roster-staging.js';
+import { clearStaging, fieldSeparator, rowSeparator } from './roster-staging.js';
 import { saveParties } from './save-parties.js';
 import { saveStanding } from './save-standing.js';
 import { plainSql, takeRoom } from './settle-staging.js';
@@ -61,7 +61,7 @@ export async function mergeSnapshot(
   if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId, counts);
   await numberNewCustomers(transaction, origin);
   await saveCustomers(transaction, origin, importId, counts);
-  await saveVersions(transaction, origin, importId, counts);
+  await saveVersions(transaction, origin, importId, counts, plain.customers < counts.rows);
   await saveStanding(transaction, origin, importId, counts);
   await saveParties(transaction, origin, importId, plain, await awake(transaction, requests));
   if (origin.isFirst || counts.joined + counts.changed > 0) {
@@ -135,12 +135,25 @@ async function saveRejects(
   const saved = await transaction.execute(
     `insert into roster_reject (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
      select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
-       case when raw is null then coalesce(fields, '{}'::json) else json_object($3::text[], string_to_array(raw, $4::text)) end, false
-     from roster_staging where run_id = $1 and reject_reason is not null
+       case when raw.fields is null then coalesce(rejected.fields, '{}'::json) else json_object($3::text[], raw.fields) end, false
+     from roster_staging rejected
+     -- Of rows that contradict each other.
+     left join (
+       select place[1]::integer as ordinal, place[2:] as fields
+       from roster_raw chunk
+       cross join lateral string_to_table(chunk.rows, $5::text) as row (text)
+       cross join lateral string_to_array(row.text, $4::text) as place
+       where chunk.run_id = $1 and exists (
+         select from roster_staging contradicted
+         where contradicted.run_id = $1 and contradicted.reject_reason is not null and contradicted.record_digest is not null
+           and contradicted.ordinal between chunk.first_ordinal and chunk.last_ordinal
+       )
+     ) raw using (ordinal)
+     where run_id = $1 and reject_reason is not null
      union all
      select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference, coalesce(fields, '{}'::json), true
      from roster_party_staging where run_id = $1 and reject_reason is not null`,
-    [origin.runId, importId, [...origin.headers], fieldSeparator],
+    [origin.runId, importId, [...origin.headers], fieldSeparator, rowSeparator],
   );
   requireAll(saved, rejected + partyRejected, 'rejected rows');
 }
@@ -200,13 +213,18 @@ async function saveVersions(
   origin: ImportOrigin,
   importId: number,
   { joined, changed }: SnapshotCounts,
+  isMixed: boolean,
 ): Promise<void> {
   let saved = 0;
   const columns = 'customer_id, version, import_id, risk_tier, record, changed_fields';
   if (origin.isFirst) {
+    const notPlainSql = `
+      select from roster_staging staged where staged.run_id = $1 and staged.ordinal = said.ordinal and not staged.is_plain`;
     saved += await transaction.execute(
       `insert into customer_version (${columns})
-       select $3::bigint + ordinal, 1, $2, risk_tier, record, null from roster_staging where ${plainSql}`,
+       select $3::bigint + ordinal, 1, $2, risk_tier, record, null
+       from roster_record said
+       where run_id = $1 ${isMixed ? `and not exists (${notPlainSql})` : ''}`,
       [origin.runId, importId, origin.lastCustomerId],
     );
   }

@@ -41,7 +41,9 @@ export async function saveParties(
     const saved = await transaction.execute(
       `insert into party (customer_id, ordinal, request_id, is_current)
        select $3::bigint + staged.ordinal, party.place - 1, request.request_id, true
-       from (select ordinal, record from roster_staging where ${plainSql} and parties > 1 offset 0) staged
+       from (
+         select ordinal, record from roster_staging join roster_record using (run_id, ordinal) where ${plainSql} and parties > 1 offset 0
+       ) staged
        cross join jsonb_array_elements(staged.record -> 'parties') with ordinality as party (facts, place)
        ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
        where party.place > 1`,

@@ -14,6 +14,7 @@ import {
   type SnapshotCounts,
 } from '../../store/roster-figures.js';
 import {
+  analyzeRecords,
   analyzeSteps,
   collectCases,
   compareWithKnown,
@@ -55,6 +56,7 @@ export async function settleSnapshot(
   await settleCases(transaction, staged);
   await analyzeSteps(transaction);
   const { counts, plain } = await countSnapshot(transaction, { ...staged, isFirst }, rule);
+  if (isFirst && (plain.several > 0 || plain.customers < counts.rows)) await analyzeRecords(transaction);
   const onTheWay = await countOnTheWay(transaction, staged.runId);
   requireStaged(onTheWay.rows, source.ordinals);
   const before = await readRosterBefore(transaction, rosterId, rule.importedAt);
