@@ -7,31 +7,47 @@ create unlogged table roster_staging (
   -- Place in the source, from 1.
   ordinal integer not null,
   line integer not null,
-  file text,
-  reference text collate "C",
-  -- The customer itself; further parties of its own stand in the record.
-  type text collate "C",
-  sent_name text collate "C",
+  -- Further parties of the customer's own stand in the record.
   parties smallint,
-  risk_tier text,
+  -- Accepted, and stands for a customer by itself.
+  is_plain boolean not null default true,
+  -- The same record as in an earlier row.
+  is_repetition boolean not null default false,
+  reference text collate "C",
   -- Null: the row is rejected as it stands.
-  record jsonb,
   record_digest bytea,
   -- Why the row itself says that the customer has left.
   leaves text check (leaves in ('inactive', 'end_date')),
-  -- The fields as they stand, with the unit separator between them, in case another row contradicts this one.
-  raw text,
+  -- The customer itself.
+  type text collate "C",
+  sent_name text collate "C",
+  file text,
   reject_reason text,
   reject_column text,
   value_class text,
   fields json,
-  -- The same record as in an earlier row.
-  is_repetition boolean not null default false,
-  -- The customer is put together from more than this row.
-  is_case boolean not null default false
+  check (not is_plain or reject_reason is null and not is_repetition)
 );
 
--- The same for related parties.
+-- What accepted rows say, apart from what they are judged by: of a roster that is as it was, nobody reads it.
+create unlogged table roster_record (
+  run_id bigint not null,
+  ordinal integer not null,
+  risk_tier text,
+  record jsonb not null
+);
+
+-- The fields of accepted rows as they stand, in case another row contradicts one of them: those of a chunk in one text, each row behind its
+-- place, with the unit separator between fields and the record separator between rows.
+create unlogged table roster_raw (
+  run_id bigint not null,
+  first_ordinal integer not null,
+  last_ordinal integer not null,
+  rows text not null
+);
+alter table roster_raw alter column rows set storage external;
+
+-- The same as for rows of the roster for related parties.
 create unlogged table roster_party_staging (
   run_id bigint not null,
   ordinal integer not null,
@@ -99,9 +115,9 @@ begin
   delete from roster_step where run_id = cleared_run_id;
   delete from roster_party_staging where run_id = cleared_run_id;
   begin
-    lock table roster_staging, roster_request in access exclusive mode nowait;
+    lock table roster_staging, roster_record, roster_raw, roster_request in access exclusive mode nowait;
     if not exists (select from roster_stager where run_id <> cleared_run_id) then
-      truncate roster_staging, roster_request;
+      truncate roster_staging, roster_record, roster_raw, roster_request;
       delete from roster_stager where run_id = cleared_run_id;
       return;
     end if;
@@ -109,6 +125,8 @@ begin
     null;
   end;
   delete from roster_request where run_id = cleared_run_id;
+  delete from roster_raw where run_id = cleared_run_id;
+  delete from roster_record where run_id = cleared_run_id;
   delete from roster_staging where run_id = cleared_run_id;
   delete from roster_stager where run_id = cleared_run_id;
 end
@@ -127,6 +145,9 @@ alter table customer_version
 alter table party
   drop constraint party_customer_id_fkey,
   drop constraint party_request_id_fkey;
+
+-- A first import gives a million of them numbers; those that a connection has left over are lost.
+alter table party alter column party_id set cache 100;
 
 -- What is led to still cannot be removed.
 create function refuse_orphans() returns trigger language plpgsql as $$
@@ -157,6 +178,9 @@ create trigger refuse_orphans after delete on customer referencing old table as 
 create trigger refuse_orphans after delete on screening_request referencing old table as gone for each statement
   execute function refuse_orphans('party.request_id.request_id');
 
+-- Nobody gets a place that somebody had: over the years more than a small integer holds.
+alter table party alter column ordinal type integer;
+
 -- Text is compared byte by byte: a sorting rule of some language makes the indexes of a million rows three times as slow.
 alter table screening_request
   alter column type type text collate "C",
@@ -176,11 +200,16 @@ alter table customer
   add column own_digest bytea,
   -- Null: a customer still.
   add column left_at timestamptz,
+  -- Answers from before do not count any more; null for one who never came back after having left.
+  add column returned_at timestamptz,
   add column left_because text check (left_because in ('inactive', 'end_date', 'absent')),
   add constraint customer_left_check check ((left_at is null) = (left_because is null));
 
 -- Which parts of the record are not as in the version before; null for the first.
 alter table customer_version add column changed_fields text[];
+
+-- The file that was given with the command in place of the configured source; '-' for standard input.
+alter table run add column roster_file text;
 
 alter table roster_import
   add column is_delta boolean not null default false,
@@ -214,6 +243,17 @@ create table roster_standing (
 
 create trigger refuse_orphans_of_standing after delete on customer referencing old table as gone for each statement
   execute function refuse_orphans('roster_standing.customer_id.customer_id');
+
+-- Parties that a snapshot no longer names although what is known of them is not settled: an open hit, or a list that was cut.
+create table dropped_party (
+  import_id bigint not null references roster_import,
+  party_id bigint not null references party,
+  account_id bigint not null references account,
+  -- The last version of the customer that names the party.
+  customer_version integer not null,
+  state text not null,
+  primary key (import_id, party_id, account_id)
+);
 
 create index customer_version_changed on customer_version (import_id) where changed_fields is not null;
 

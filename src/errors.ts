@@ -37,21 +37,23 @@ export class ConfigError extends NightscreenError {
 /** A roster that cannot be read or must not be used: missing file, missing column, empty, query refused. */
 export class RosterError extends NightscreenError {}
 
-/** One reason for which a roster is held: which guard, and what it found, in words that give both figures. */
+/** One reason for which a roster is held: which guard, what it found, in words that give both figures, and what to look at. */
 export interface HeldBy {
   guard: string;
   message: string;
+  look: string;
 }
 
 /** A roster that guards hold before anything of it counts; nothing has changed, and nobody counts as having left. */
 export class RosterHeldError extends RosterError {
   readonly heldBy: readonly HeldBy[];
 
-  constructor(source: string, heldBy: readonly HeldBy[], context: ErrorContext = {}) {
-    const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
+  /** `override`: what to type to take it all the same. */
+  constructor(source: string, heldBy: readonly HeldBy[], override: string, context: ErrorContext = {}) {
+    const reasons = heldBy.map(({ guard, message, look }) => `${message} [guard ${guard}]; ${look}`).join('. ');
     super(
       'roster_held',
-      `${source} is held: ${reasons}. Nothing was changed. Mend the source (nightscreen import --dry-run shows the rows), or take it as it is with --accept-roster.`,
+      `${source} is held: ${reasons}. Nothing was changed. Mend the source (the same with --dry-run in place of --accept-roster shows what it would come to), or take it as it is: ${override}`,
       context,
     );
     this.heldBy = heldBy;

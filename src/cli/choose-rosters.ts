@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { findNearMiss } from '../config/near-miss.js';
 import { ConfigError } from '../errors.js';
@@ -27,34 +28,53 @@ function findRoster(rosters: readonly RosterSettings[], name: string): RosterSet
   return rosters.find((roster) => roster.name === name);
 }
 
-function checkFile(flag: string, file: string): void {
-  if (file !== '-' && !/[*?[]/.test(file) && !existsSync(file)) throw refuse(flag, `no file at ${file}`);
+/** The path as it is found from any folder: a run that is gone on with later reads the same file. */
+function findFile(flag: string, file: string): string {
+  if (file === '-') return file;
+  if (!/[*?[]/.test(file) && !existsSync(file)) throw refuse(flag, `no file at ${file}`);
+  return resolve(file);
 }
 
 function withFile(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  checkFile('flag --file', file);
+  const path = findFile('flag --file', file);
   const configured = findRoster(rosters, name);
-  if (!configured) return toFileRoster(name, file);
-  if (!configured.csv) throw refuse('flag --file', `roster ${name} is read from a database, not from a file`);
-  return { ...configured, csv: { ...configured.csv, path: file } };
+  if (!configured) return toFileRoster(name, path);
+  if (!configured.csv)
+    throw refuse(
+      'flag --file',
+      `roster ${name} is read from a database, not from a file; give the file a roster of its own with --roster NAME`,
+    );
+  return { ...configured, csv: { ...configured.csv, path } };
 }
 
 /** Rejected rows of a database come back in a file: under the same columns, however such files are written. */
 function withDelta(rosters: readonly RosterSettings[], name: string, file: string): RosterSettings {
-  checkFile('flag --delta', file);
+  const path = findFile('flag --delta', file);
   const configured = findRoster(rosters, name);
-  const { csv } = toFileRoster(name, file);
-  if (!configured) return toFileRoster(name, file);
-  return { ...configured, postgres: undefined, csv: configured.csv ? { ...configured.csv, path: file } : csv };
+  const { csv } = toFileRoster(name, path);
+  if (!configured) return toFileRoster(name, path);
+  return { ...configured, postgres: undefined, csv: configured.csv ? { ...configured.csv, path } : csv };
+}
+
+/** Whose file it is where nobody says so: the only configured roster's, or where none is configured that of one named `default`. */
+function nameOfFile(rosters: readonly RosterSettings[], flag: 'file' | 'delta'): string {
+  const [roster, ...others] = rosters;
+  if (others.length === 0) return roster?.name ?? 'default';
+  const names = rosters.map((each) => each.name).join(', ');
+  throw refuse(
+    'flag --roster',
+    `several rosters are configured: say with --roster whose file --${flag} gives: ${names}`,
+  );
 }
 
 /**
- * The rosters that a command is about: the one named, the one in the file (named `default` unless said), or all configured;
- * throws ConfigError when there is none.
+ * The rosters that a command is about: the one named, that of the file (the only configured one, else `default`), or all configured;
+ * throws ConfigError when there is none, or a file may be of several.
  */
 export function chooseRosters(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings[] {
-  if (choice.delta !== undefined) return [withDelta(rosters, choice.roster ?? 'default', choice.delta)];
-  if (choice.file !== undefined) return [withFile(rosters, choice.roster ?? 'default', choice.file)];
+  if (choice.delta !== undefined)
+    return [withDelta(rosters, choice.roster ?? nameOfFile(rosters, 'delta'), choice.delta)];
+  if (choice.file !== undefined) return [withFile(rosters, choice.roster ?? nameOfFile(rosters, 'file'), choice.file)];
   if (choice.roster === undefined) {
     if (rosters.length > 0) return [...rosters];
     throw refuse('rosters', 'no roster is configured: give one with --file FILE, or write it under `rosters:`');
@@ -71,7 +91,7 @@ export function chooseRosters(rosters: readonly RosterSettings[], choice: Roster
   throw refuse('flag --roster', `no roster is named ${choice.roster}; ${advice}`);
 }
 
-/** The roster of a command that reads what is stored: it need not be configured, only imported; named `default` unless said. */
+/** The roster of a command that reads what is stored: it need not be configured, only imported; `default` where none is configured. */
 export function chooseStoredRoster(rosters: readonly RosterSettings[], choice: RosterChoice): RosterSettings {
   const name = choice.roster ?? (rosters.length === 0 ? 'default' : undefined);
   if (choice.file !== undefined || name === undefined || findRoster(rosters, name))

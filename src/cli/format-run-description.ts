@@ -4,6 +4,7 @@ import { describeSnapshot, listSnapshotRemarks } from '../reports/snapshot-words
 import { describeRounds, describeWatch } from '../reports/watch-words.js';
 import type { RunDescription } from '../runs/session/describe-run.js';
 import { describeCounts } from './describe-counts.js';
+import { describeChanges, describeFound } from './describe-found.js';
 import { describeSpan } from './describe-progress.js';
 import { formatFacts } from './format-facts.js';
 import { formatTable } from './format-table.js';
@@ -77,13 +78,14 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
               ]),
           ...(snapshot === null ? [] : [['customers', describeSnapshot(snapshot)] satisfies Row]),
           ...(snapshot === null ? [] : listSnapshotRemarks(snapshot).map((remark): Row => ['note', remark])),
-          ['in scope', describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))],
-          ['planned', describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))],
+          ['in scope', `customers: ${describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))}`],
+          ['planned', `customers: ${describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))}`],
           ...some('asked as', inWords(planned)),
           ...some('failed', inWords(sums?.failedBecause ?? {})),
           ...some('skipped', inWords(sums?.skippedBecause ?? {})),
-          ['states', describeCounts(sums?.states ?? {})],
-          ['found', describeCounts(pick(counted, ['matches', 'hits', 'changes']))],
+          ['states', `customers: ${describeCounts(sums?.states ?? {})}`],
+          ['found', describeFound(counted)],
+          ['changes', describeChanges(counted)],
         ];
   const rate = calls.perSecond === null ? '' : `, ${calls.perSecond} per s while they were made`;
   const billed = sums?.possiblyBilledTwice ?? 0;

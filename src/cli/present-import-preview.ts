@@ -32,7 +32,10 @@ function listReads({ roster, source, counts, rejectedByReason }: ImportPreview):
 const listGuards = ({ heldBy }: ImportPreview): [string, string][] =>
   heldBy.length === 0
     ? [['guards', 'all passed']]
-    : heldBy.map(({ guard, message }, index) => [index === 0 ? 'HELD' : '', `${message} [guard ${guard}]`]);
+    : heldBy.map(({ guard, message, look }, index) => [
+        index === 0 ? 'HELD' : '',
+        `${message} [guard ${guard}]; ${look}`,
+      ]);
 
 const shownRejections = 20;
 

@@ -1,7 +1,8 @@
-import { formatCount } from '../reports/format-count.js';
+import { countNoun, formatCount } from '../reports/format-count.js';
 import { describeSnapshot } from '../reports/snapshot-words.js';
 import type { RunSummary } from '../runs/session/run-summary.js';
 import { describeCounts } from './describe-counts.js';
+import { describeChanges, describeFound } from './describe-found.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 
@@ -23,10 +24,14 @@ function describeSums({ kind, counts, snapshot }: RunSummary): [string, string][
     ...(isImported ? [roster, ...customers] : []),
     [
       'screening',
-      `${count(counts.planned)} planned = ${count(counts.screened)} screened + ${count(counts.reused)} reused + ${count(counts.failed)} failed + ${count(counts.remaining)} remaining; ${count(counts.skipped)} skipped`,
+      `${count(counts.planned)} ${counts.planned === 1 ? 'customer' : 'customers'} planned = ${count(counts.screened)} screened + ${count(counts.reused)} reused + ${count(counts.failed)} failed + ${count(counts.remaining)} remaining; ${count(counts.skipped)} skipped`,
     ],
-    ['searches', `${count(counts.searches)} in ${count(counts.attempts)} calls`],
-    ['found', describeCounts({ matches: counts.matches, hits: counts.hits, changes: counts.changes })],
+    [
+      'searches',
+      `${count(counts.searches)} different; ${countNoun(counts.attempts, 'call')}, control searches and repeats included`,
+    ],
+    ['found', describeFound(counts)],
+    ['changes', describeChanges(counts)],
   ];
 }
 

@@ -26,7 +26,7 @@ export function showBaseline(report: Report): Markup {
       (group, index) =>
         html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term"><b>${formatCount(group.changes.length)}</b> <i>${severityWords[group.severity].toLowerCase()}</i></span></span>`,
     )}</p>
-<p class="muted">Found on customers that were screened for the first time. There is nothing to compare them with, so they are not counted among the changes; they want to be looked at all the same.</p>
+<p class="muted">Found on customers that were screened for the first time. There is nothing to compare them with, so they are not counted among the changes; they want to be looked at all the same. Each customer and related party counts for itself, also where one answer serves several.</p>
 ${baseline.map(showGroup)}`,
   );
 }

@@ -48,5 +48,5 @@ function showQuiet(report: Report): Markup {
     return html`<p class="quiet">Nobody was screened in this run: nothing was compared.</p>`;
   }
   return html`<p class="quiet">No match changed.</p>
-<p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
+<p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits (an answer that serves several customers counts once)${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
 }

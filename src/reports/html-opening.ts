@@ -52,6 +52,9 @@ function listContents(report: Report): readonly Entry[] {
     first === 0 ? null : { id: 'baseline', title: 'First screenings', count: first },
     report.dossiers && { id: 'dossiers', title: 'Dossiers', count: report.dossiers.changes.length },
     report.notScreened && { id: 'not-screened', title: 'Not screened', count: report.notScreened.length },
+    report.droppedParties.length === 0
+      ? null
+      : { id: 'dropped', title: 'No longer in the source', count: report.droppedParties.length },
     report.rejects && { id: 'rejects', title: 'Rejected rows', count: report.rejects.length },
     report.canaries && { id: 'canaries', title: 'Canaries', count: report.canaries.length },
     { id: 'evidence', title: 'Evidence', count: null },

@@ -5,6 +5,7 @@ import { showChanges } from './html-changes.js';
 import { showCalls, showEvidence } from './html-closing.js';
 import { showCoverage } from './html-coverage.js';
 import { showDossiers } from './html-dossiers.js';
+import { showDroppedParties } from './html-dropped-parties.js';
 import type { Markup } from './html-markup.js';
 import { showNotScreened, showRejects } from './html-missing.js';
 import { showOpening } from './html-opening.js';
@@ -21,6 +22,7 @@ const sections: readonly ((report: Report) => Markup)[] = [
   showBaseline,
   showDossiers,
   showNotScreened,
+  showDroppedParties,
   showRejects,
   showCanaries,
   showCalls,

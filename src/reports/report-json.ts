@@ -186,6 +186,7 @@ export const reportJsonSchema = z.strictObject({
         conflicts: count,
         partyRows: count,
         partyRejected: count,
+        droppedParties: count,
         overriddenGuards: z.array(z.string()),
       })
       .nullable(),
@@ -228,6 +229,9 @@ export const reportJsonSchema = z.strictObject({
       }),
     )
     .nullable(),
+  droppedParties: z.array(
+    z.strictObject({ party, state: z.enum(['open_hit', 'incompletely_seen']), droppedAt: instant }),
+  ),
   rejects: z
     .array(
       z.strictObject({

@@ -9,6 +9,7 @@ import type {
   CanaryFacts,
   CarriedRun,
   DossierChangeFacts,
+  DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
   RunCounts,
@@ -70,6 +71,8 @@ export interface Report {
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
   notScreened: readonly NotScreenedFacts[] | null;
   rejects: readonly RejectedRow[] | null;
+  /** Whom the roster no longer names although a hit is open or a list was cut. */
+  droppedParties: readonly DroppedPartyFacts[];
   /** The matches of first screenings, apart from what is new; grouped like the changes. */
   baseline: readonly ChangeGroup[];
   /** Earlier runs whose findings are told here because no report had told them. */
@@ -94,6 +97,7 @@ export function toReport(facts: RunFacts): Report {
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,
     rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
+    droppedParties: facts.droppedParties,
     baseline: groupChanges(facts.baselineChanges),
     carriedFrom: facts.carriedFrom,
     canaries: screens ? facts.canaries : null,

@@ -129,6 +129,14 @@ export interface NotScreenedFacts {
   lastScreenedAt: Date | null;
 }
 
+/** A party that the roster no longer names although what is known of it is not settled. */
+export interface DroppedPartyFacts {
+  party: PartyFacts;
+  /** What it was when the roster dropped it. A party with an open hit is searched for until it has none. */
+  state: 'open_hit' | 'incompletely_seen';
+  droppedAt: Date;
+}
+
 /** A control search whose answer is known beforehand. */
 export interface CanaryFacts {
   type: PartyType;
@@ -205,6 +213,8 @@ export interface SnapshotFacts {
   conflicts: number;
   partyRows: number;
   partyRejected: number;
+  /** Parties with an open hit or a cut list whom it no longer names. */
+  droppedParties: number;
   /** Guards that would have held it, and that somebody has overridden. */
   overriddenGuards: readonly string[];
 }
@@ -258,6 +268,8 @@ export interface RunFacts {
   dossierChanges: readonly DossierChangeFacts[];
   notScreened: readonly NotScreenedFacts[];
   rejects: readonly RejectedRow[];
+  /** By the run's own import, and by imports that no report had told of. */
+  droppedParties: readonly DroppedPartyFacts[];
   /** Worst first; empty when none are configured, which the report says. */
   canaries: readonly CanaryFacts[];
   /** Null for a run that makes no searches of a roster. */

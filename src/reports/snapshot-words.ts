@@ -16,9 +16,16 @@ export function describeSnapshot(snapshot: SnapshotFacts): string {
   return `${words}${parties}${isDelta ? '; a part of the roster only' : ''}`;
 }
 
-/** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties. */
-export function listSnapshotRemarks({ overriddenGuards, conflicts, partyRejected }: SnapshotFacts): readonly string[] {
+/** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties, dropped ones with
+ * an open hit. */
+export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] {
+  const { overriddenGuards, conflicts, partyRejected, droppedParties } = snapshot;
   return [
+    ...(droppedParties > 0
+      ? [
+          `${countNoun(droppedParties, 'related party', 'related parties')} with an open hit or a cut list ${droppedParties === 1 ? 'is' : 'are'} no longer in the source: an open hit stays in scope until it is settled, and the report lists them.`,
+        ]
+      : []),
     ...(overriddenGuards.length > 0
       ? [`The roster was taken although guards would have held it: ${overriddenGuards.join(', ')}.`]
       : []),

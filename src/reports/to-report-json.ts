@@ -62,6 +62,11 @@ export function toReportJson(report: Report): ReportJson {
         reason: line.reason,
         lastScreenedAt: line.lastScreenedAt?.toISOString() ?? null,
       })) ?? null,
+    droppedParties: report.droppedParties.map(({ party, state, droppedAt }) => ({
+      party: toParty(party),
+      state,
+      droppedAt: droppedAt.toISOString(),
+    })),
     rejects:
       report.rejects?.map(({ line, file, column, reason, valueClass, reference, fields }) => ({
         line,

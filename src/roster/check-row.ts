@@ -1,7 +1,7 @@
 import type { CustomerBinding, PartyBinding, RelatedBinding } from './bind-columns.js';
 import type { PartyRow, RejectedRow, RosterRow } from './customer.js';
 import { Fault } from './fault.js';
-import { findFieldFault } from './find-field-fault.js';
+import { type FieldsSeen, lookAtFields } from './find-field-fault.js';
 import { readReference } from './read-fields.js';
 import { surplusColumn } from './rejects-columns.js';
 import type { TableRecord } from './table-reading.js';
@@ -11,18 +11,18 @@ import { classifyValue } from './value-class.js';
 /** Makes a record of a roster a customer, or a rejected row with the first fault found. */
 export function checkRow(binding: CustomerBinding, record: TableRecord): RosterRow {
   const { line, file, fields } = record;
-  const fault = findRecordFault(binding, record);
+  const { fault, joined } = lookAtRecord(binding, record);
   if (fault !== null) return rejectRow(binding, record, fault);
   const customer = toCustomer(binding, fields);
   return customer instanceof Fault
     ? rejectRow(binding, record, customer)
-    : { kind: 'customer', line, file, customer, fields };
+    : { kind: 'customer', line, file, customer, fields, joined };
 }
 
 /** Makes a record of related parties a party of a customer, or a rejected row with the first fault found. */
 export function checkPartyRow(binding: RelatedBinding, record: TableRecord): PartyRow {
   const { line, file, fields } = record;
-  const fault = findRecordFault(binding, record);
+  const { fault } = lookAtRecord(binding, record);
   if (fault !== null) return rejectRow(binding, record, fault);
   const related = toRelatedParty(binding, fields);
   return related instanceof Fault
@@ -30,10 +30,9 @@ export function checkPartyRow(binding: RelatedBinding, record: TableRecord): Par
     : { kind: 'party', line, file, related, fields };
 }
 
-function findRecordFault(binding: PartyBinding, record: TableRecord): Fault | null {
-  if (record.fault !== null) return new Fault(record.fault, null, '');
-  if (record.fields.length !== binding.headers.length) return new Fault('wrong_column_count', null, '');
-  return findFieldFault(binding, record.fields);
+function lookAtRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
+  const reason = fault ?? (fields.length === binding.headers.length ? null : 'wrong_column_count');
+  return reason === null ? lookAtFields(binding, fields) : { fault: new Fault(reason, null, ''), joined: null };
 }
 
 function rejectRow(

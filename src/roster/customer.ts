@@ -66,6 +66,7 @@ export const rejectReasons = [
   'wrong_column_count',
   'conflicting_id',
   'malformed_csv',
+  'too_many_parties',
   'field_too_long',
   'line_break_in_name',
   'replacement_character',
@@ -102,6 +103,8 @@ export type RosterRow =
       customer: Customer;
       /** As they stand in the source, in the order of its headers, in case another row contradicts this one. */
       fields: readonly string[];
+      /** The same with U+001F between them; null where one of them holds a control character. */
+      joined: string | null;
     }
   | { kind: 'rejected'; rejected: RejectedRow };
 

@@ -51,8 +51,11 @@ export function toRequestKey(request: ScreeningRequest): string {
   return `${request.type}:${toSentName(request.name)}`;
 }
 
+// Letters and signs that stand for themselves, with single spaces between them: nearly all names of Latin script.
+const plainName = /^[\x21-\x7e\xa1-\xac\xae-\xff\u0100-\u017f]+(?: [\x21-\x7e\xa1-\xac\xae-\xff\u0100-\u017f]+)*$/;
+
 function toSentName(name: string): string {
-  if (/^[\x21-\x7e]+(?: [\x21-\x7e]+)*$/.test(name)) return name;
+  if (plainName.test(name)) return name;
   return name
     .normalize('NFC')
     .replace(invisibles, '')

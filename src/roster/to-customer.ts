@@ -2,6 +2,7 @@ import type { CustomerBinding, RelatedBinding } from './bind-columns.js';
 import type { Customer, Party, RelatedParty } from './customer.js';
 import { Fault } from './fault.js';
 import type { BoundColumn } from './find-columns.js';
+import { maxParties } from './max-parties.js';
 import { readAliases, readCountries, readDate, readField, readId, readName, readWord } from './read-fields.js';
 import { toRequestKey } from './screening-request.js';
 
@@ -73,6 +74,9 @@ function withAliases(
     if (known.has(key)) continue;
     known.add(key);
     others.push({ ...party, role: 'alias', name });
+  }
+  if (others.length >= maxParties) {
+    return new Fault('too_many_parties', aliases.columns[0] ?? null, '');
   }
   return [party, ...others];
 }

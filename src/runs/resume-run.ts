@@ -1,7 +1,9 @@
 import { ConfigError } from '../errors.js';
-import { toFileRoster } from '../roster/settings.js';
+import { standardInput } from '../roster/csv/source-bytes.js';
+import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import { readRosterNames } from '../store/organisations.js';
 import { toRunId } from '../store/run-id.js';
+import type { RunRow } from '../store/run-row.js';
 import { runScreening } from './screening-run.js';
 import { findRun } from './session/list-runs.js';
 import type { RunSummary } from './session/run-summary.js';
@@ -9,7 +11,7 @@ import { runSweep } from './sweep-run.js';
 import type { Workplace } from './workplace.js';
 
 /**
- * Goes on with a run that stopped early, at the next customer. Throws ConfigError when it has nothing left to do, RosterHeldError when its
+ * Goes on with a run that stopped early, at the next customer, with the roster it was begun with. Throws ConfigError when it has nothing left to do, RosterHeldError when its
  * roster was edited since and that is not accepted.
  */
 export async function resumeRun(
@@ -34,16 +36,19 @@ export async function resumeRun(
     throw refuse(`${toRunId(run)} was not planned yet; start it again with the same command, which goes on with it`);
   }
   const name = (await readRosterNames(workplace.database)).get(run.rosterId) ?? '';
-  const roster = workplace.settings.rosters.find((candidate) => candidate.name === name);
-  if (!roster && run.stage === 'started') {
-    throw refuse(`${toRunId(run)} had not imported roster ${name} yet; start it again with its file`);
+  const roster = toRosterOf(run, name, workplace.settings.rosters);
+  if (run.stage === 'started' && roster.csv?.path === '') {
+    const why =
+      run.rosterFile === standardInput
+        ? `${toRunId(run)} was to import roster ${name} from standard input, which cannot be read again; start it again with the same command and the same input`
+        : `${toRunId(run)} had not imported roster ${name} yet; start it again with its file`;
+    throw refuse(why);
   }
   return runScreening(
     workplace,
     {
       kind: run.kind,
-      // Once imported, a resumed run reads nothing but its name.
-      roster: roster ?? toFileRoster(name, ''),
+      roster,
       selection: run.selection ?? 'due',
       importFirst: run.stage === 'started',
       writeReport: true,
@@ -52,4 +57,12 @@ export async function resumeRun(
     },
     signal,
   );
+}
+
+/** The roster as the run was begun with it: from the file that was given, else as configured; of one that cannot be read again only the name. */
+function toRosterOf({ rosterFile }: RunRow, name: string, configured: readonly RosterSettings[]): RosterSettings {
+  const roster = configured.find((candidate) => candidate.name === name);
+  if (rosterFile === null) return roster ?? toFileRoster(name, '');
+  const path = rosterFile === standardInput ? '' : rosterFile;
+  return roster?.csv ? { ...roster, csv: { ...roster.csv, path } } : toFileRoster(name, path);
 }

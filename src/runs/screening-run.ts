@@ -18,6 +18,7 @@ import { requireBudget } from './planning/require-budget.js';
 import { reuseAnswers } from './planning/reuse-answers.js';
 import { withinBudget } from './planning/within-budget.js';
 import { writeRunReport } from './reports/report-run.js';
+import { findGivenFile } from './rosters/given-file.js';
 import { importRoster } from './rosters/import-roster.js';
 import { openImportedRoster, openRosterScope, type RosterScope } from './rosters/roster-scope.js';
 import { screenTasks } from './searches/screen-tasks.js';
@@ -142,7 +143,13 @@ function toRequest(
     const otherList = await findOtherList(workplace, open, options.becauseOf);
     return otherList === null ? findObstacle(workplace, open, intention) : { obstacle: otherList, differences: [] };
   };
-  return { organisation, rosterId, roster, kind, selection, mode: standing.mode, resumeOnly, findObstacle: findOurs };
+  // Whoever resumes a run by its number has given no file: the run's own holds.
+  const rosterFile =
+    resumeOnly === undefined && options.importFirst
+      ? findGivenFile(workplace.settings.rosters, options.roster)
+      : undefined;
+  const { mode } = standing;
+  return { organisation, rosterId, roster, kind, selection, mode, rosterFile, resumeOnly, findObstacle: findOurs };
 }
 
 /** What planning and searching need beside the session. */

@@ -10,9 +10,6 @@ const escapes: Readonly<Record<string, string>> = {
   '\0': '\u2400',
 };
 
-/** Whether a text stands in a column of `copy` as it is. */
-export const isBareCopyText = (text: string): boolean => !special.test(text);
-
 /** A text as a column of `copy` in its text format; null is null. */
 export function toCopyText(text: string | null): string {
   if (text === null) return '\\N';

@@ -19,6 +19,9 @@ export function inScopeSql(
   )`;
 }
 
+/** SQL: the roster names the party (`party`), or no longer does although its last answer (`state`) is an open hit, which nobody may lose. */
+export const isAskedAboutSql = `(party.is_current or state.state = 'open_hit')`;
+
 /** Whether what identifies the party, beside the name and type that are sent, is not as it was when it was last screened. */
 const hasChangedFacts = `
   state.customer_version <> customer.version and exists (
@@ -87,12 +90,14 @@ export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): stri
 export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
   const { bind } = bindings;
   return `
-  select party.party_id, party.customer_id, party.request_id, customer.version, tier.place, tier.due_before, tier.stale_before, state.screened_at,
+  select party.party_id, party.customer_id, party.request_id,
+    -- Who is no longer named is described by the record that was screened.
+    case when party.is_current then customer.version else state.customer_version end as version, tier.place, tier.due_before, tier.stale_before, state.screened_at,
     extract(epoch from tier.judged_at - state.screened_at) / extract(epoch from tier.cadence) as age,
     case
       when forced.party_id is not null then 'forced'
       when state.party_id is null then 'new'
-      when state.request_id <> party.request_id or ${hasChangedFacts} then 'changed'
+      when state.request_id <> party.request_id or state.screened_at < customer.returned_at or party.is_current and ${hasChangedFacts} then 'changed'
       when state.failed_run_id >= state.run_id then 'previously_failed'
       when state.screened_at <= tier.overdue_before then 'overdue'
       when least(state.screened_at, origin.started_at) <= tier.due_before then 'cadence'
@@ -104,11 +109,12 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
   from (select * from customer where ${inScopeSql(bindings, input)} offset 0) customer
   join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
   join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
-  join party on party.customer_id = customer.customer_id and party.is_current
+  join party on party.customer_id = customer.customer_id
   left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = party.party_id
   left join run origin on origin.run_id = state.run_id
   left join forced_screening forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
-  ${leftReasonSql(bindings, input.leftRuns)}`;
+  ${leftReasonSql(bindings, input.leftRuns)}
+  where ${isAskedAboutSql}`;
 }
 
 // Three risks times six reasons share the 65,536 values of a small integer: four bytes more per customer and night would be too many.

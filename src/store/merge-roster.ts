@@ -2,9 +2,10 @@ import { z } from 'zod';
 import { changedFieldsSql } from './changed-fields.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { requireAll } from './require-all.js';
 import { countOnTheWay, requireStaged, type Staged } from './require-staged.js';
 import type { PlainCounts, SnapshotCounts } from './roster-figures.js';
-import { clearStaging, fieldSeparator } from './roster-staging.js';
+import { clearStaging, fieldSeparator, rowSeparator } from './roster-staging.js';
 import { saveParties } from './save-parties.js';
 import { saveStanding } from './save-standing.js';
 import { plainSql, takeRoom } from './settle-staging.js';
@@ -45,7 +46,7 @@ export async function takeNumbers(
 /**
  * Turns a settled snapshot into the roster's, inside one transaction: new customers, new versions of changed ones, their parties, absence,
  * rejects. A rejected row whose id is known keeps the last accepted record in scope. `requests` resolves when what is sent for them has been
- * stored, with how many rows share it. Throws StoreError, with nothing changed, when a party would be lost.
+ * stored, with how many rows share it. Throws StoreError, with nothing changed, when a row of any kind would be lost.
  */
 export async function mergeSnapshot(
   transaction: Queryable,
@@ -57,12 +58,12 @@ export async function mergeSnapshot(
   const found = await countOnTheWay(transaction, origin.runId);
   requireStaged(found.rows + found.steps, onTheWay.rows + onTheWay.steps);
   const importId = await insertImport(transaction, origin, counts);
-  if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId);
+  if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId, counts);
   await numberNewCustomers(transaction, origin);
-  await saveCustomers(transaction, origin, importId);
-  await saveVersions(transaction, origin, importId);
+  await saveCustomers(transaction, origin, importId, counts);
+  await saveVersions(transaction, origin, importId, counts, plain.customers < counts.rows);
   await saveStanding(transaction, origin, importId, counts);
-  await saveParties(transaction, origin, plain, await awake(transaction, requests));
+  await saveParties(transaction, origin, importId, plain, await awake(transaction, requests));
   if (origin.isFirst || counts.joined + counts.changed > 0) {
     await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
   }
@@ -125,17 +126,36 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
   return firstRow(rows, 'roster_import').import_id;
 }
 
-async function saveRejects(transaction: Queryable, origin: ImportOrigin, importId: number): Promise<void> {
-  await transaction.execute(
+async function saveRejects(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  { rejected, partyRejected }: SnapshotCounts,
+): Promise<void> {
+  const saved = await transaction.execute(
     `insert into roster_reject (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
      select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
-       case when raw is null then coalesce(fields, '{}'::json) else json_object($3::text[], string_to_array(raw, $4::text)) end, false
-     from roster_staging where run_id = $1 and reject_reason is not null
+       case when raw.fields is null then coalesce(rejected.fields, '{}'::json) else json_object($3::text[], raw.fields) end, false
+     from roster_staging rejected
+     -- Of rows that contradict each other.
+     left join (
+       select place[1]::integer as ordinal, place[2:] as fields
+       from roster_raw chunk
+       cross join lateral string_to_table(chunk.rows, $5::text) as row (text)
+       cross join lateral string_to_array(row.text, $4::text) as place
+       where chunk.run_id = $1 and exists (
+         select from roster_staging contradicted
+         where contradicted.run_id = $1 and contradicted.reject_reason is not null and contradicted.record_digest is not null
+           and contradicted.ordinal between chunk.first_ordinal and chunk.last_ordinal
+       )
+     ) raw using (ordinal)
+     where run_id = $1 and reject_reason is not null
      union all
      select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference, coalesce(fields, '{}'::json), true
      from roster_party_staging where run_id = $1 and reject_reason is not null`,
-    [origin.runId, importId, [...origin.headers], fieldSeparator],
+    [origin.runId, importId, [...origin.headers], fieldSeparator, rowSeparator],
   );
+  requireAll(saved, rejected + partyRejected, 'rejected rows');
 }
 
 /** A customer's number follows from the place of its row, so that whatever belongs to it can be stored without looking it up. */
@@ -152,44 +172,63 @@ async function numberNewCustomers(transaction: Queryable, { runId, lastCustomerI
   );
 }
 
-async function saveCustomers(transaction: Queryable, origin: ImportOrigin, importId: number): Promise<void> {
+async function saveCustomers(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  { joined, changed }: SnapshotCounts,
+): Promise<void> {
   const { runId, rosterId, importedAt, lastCustomerId, isFirst } = origin;
   const columns =
     'customer_id, roster_id, reference, version, record_digest, own_digest, first_import_id, left_at, left_because';
   const values = [runId, rosterId, importId, importedAt];
+  let saved = 0;
   if (isFirst) {
-    await transaction.execute(
+    saved += await transaction.execute(
       `insert into customer (${columns}) overriding system value
        select $5::bigint + ordinal, $2, reference, 1, record_digest, null, $3, case when leaves is not null then $4::timestamptz end, leaves
        from roster_staging where ${plainSql}`,
       [...values, lastCustomerId],
     );
   }
-  await transaction.execute(
+  saved += await transaction.execute(
     `insert into customer (${columns}) overriding system value
      select customer_id, $2, reference, 1, record_digest, own_digest, $3, case when leaves is not null then $4::timestamptz end, leaves
      from roster_step where run_id = $1 and kind = 'new'
      order by customer_id`,
     values,
   );
-  await transaction.execute(
+  requireAll(saved, joined, 'new customers');
+  const updated = await transaction.execute(
     `update customer set version = customer.version + 1, record_digest = step.record_digest, own_digest = step.own_digest
      from roster_step step
      where step.run_id = $1 and step.kind = 'changed' and step.customer_id = customer.customer_id`,
     [runId],
   );
+  requireAll(updated, changed, 'changed customers');
 }
 
-async function saveVersions(transaction: Queryable, origin: ImportOrigin, importId: number): Promise<void> {
+async function saveVersions(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  { joined, changed }: SnapshotCounts,
+  isMixed: boolean,
+): Promise<void> {
+  let saved = 0;
   const columns = 'customer_id, version, import_id, risk_tier, record, changed_fields';
   if (origin.isFirst) {
-    await transaction.execute(
+    const notPlainSql = `
+      select from roster_staging staged where staged.run_id = $1 and staged.ordinal = said.ordinal and not staged.is_plain`;
+    saved += await transaction.execute(
       `insert into customer_version (${columns})
-       select $3::bigint + ordinal, 1, $2, risk_tier, record, null from roster_staging where ${plainSql}`,
+       select $3::bigint + ordinal, 1, $2, risk_tier, record, null
+       from roster_record said
+       where run_id = $1 ${isMixed ? `and not exists (${notPlainSql})` : ''}`,
       [origin.runId, importId, origin.lastCustomerId],
     );
   }
-  await transaction.execute(
+  saved += await transaction.execute(
     `insert into customer_version (${columns})
      select step.customer_id, 1, $2::bigint, step.record ->> 'riskTier', step.record, null
      from roster_step step where step.run_id = $1 and step.kind = 'new'
@@ -201,4 +240,5 @@ async function saveVersions(transaction: Queryable, origin: ImportOrigin, import
      order by 1`,
     [origin.runId, importId],
   );
+  requireAll(saved, joined + changed, 'records');
 }

@@ -47,7 +47,7 @@ export async function readRevisions(
 /**
  * Fixes what the report of a run covers: its latest revision, or a further one when there is none, when the run has gone on since, or
  * when there is something that no report of the roster has told: sweeps that have ended since, findings of earlier runs whose report
- * was never written. Only the roster's newest run takes those in.
+ * was never written, parties that an import no longer names. Only the roster's newest run takes those in.
  */
 export async function fixReportRevision(transaction: Queryable, run: RunRow, now: Date): Promise<ReportRevision> {
   const latest = (await readRevisions(transaction, run)).at(-1);
@@ -102,7 +102,12 @@ async function findUnreadRuns(transaction: Queryable, run: RunRow): Promise<read
     idRow,
     `select earlier.run_id from run earlier
      where earlier.roster_id = $2 and earlier.run_id < $1
-       and exists (select from change_event where change_event.run_id = earlier.run_id)
+       and (
+         exists (select from change_event where change_event.run_id = earlier.run_id)
+         or exists (
+           select from roster_import join dropped_party using (import_id) where roster_import.run_id = earlier.run_id
+         )
+       )
        and not exists (
          select from report
          where report.run_id = earlier.run_id and report.manifest_sha256 is not null

@@ -1,10 +1,10 @@
 import { StoreError } from '../errors.js';
 
-/** Nobody whom the roster names may be left without a search: throws StoreError unless all parties that were expected could be stored. */
-export function requireAll(saved: number, expected: number): void {
+/** Nobody whom the roster names may be left out: throws StoreError unless as many rows were written as were to be; `what` names them. */
+export function requireAll(saved: number, expected: number, what = 'parties'): void {
   if (saved === expected) return;
   throw new StoreError(
     'roster_not_whole',
-    `${saved} of ${expected} parties of the roster could be stored, so nothing of it was; please report this`,
+    `${saved} of ${expected} ${what} of the roster could be stored, so nothing of it was; please report this`,
   );
 }

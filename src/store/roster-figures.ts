@@ -65,12 +65,34 @@ export interface LeavingRule {
   leaveAfterDays: number;
 }
 
-/** Whether a step's customer ($2 and $3: when, and after how many days) leaves with this import. */
-export const isLeavingSql = `(
+/** SQL: a step's customer leaves with this import; `absentBefore` is a parameter that holds what `findLeavingDay` gives. */
+export const toLeavingSql = (absentBefore: string): string => `(
   step.is_shown and step.leaves is not null and customer.left_at is null
-  or not step.is_shown and customer.left_at is null
-    and customer.absent_since <= $2::timestamptz - $3::float8 * interval '1 day'
+  or not step.is_shown and customer.left_at is null and customer.absent_since < ${absentBefore}::timestamptz
 )`;
+
+/**
+ * Whoever is absent since before this moment has been missing on `leaveAfterDays` further days (UTC) of whole snapshots, the one that is
+ * being imported included. Days without a snapshot say nothing of anybody and do not count; null while there were not so many.
+ */
+export async function findLeavingDay(
+  transaction: Queryable,
+  rosterId: number,
+  { importedAt, leaveAfterDays }: LeavingRule,
+): Promise<Date | null> {
+  const rows = await transaction.query(
+    z.object({ day: z.date() }),
+    `select day at time zone 'UTC' as day
+     from (
+       select date_trunc('day', imported_at at time zone 'UTC') as day from roster_import where roster_id = $1 and not is_delta
+       union
+       select date_trunc('day', $2::timestamptz at time zone 'UTC')
+     ) days
+     order by day desc offset $3::integer - 1 limit 1`,
+    [rosterId, importedAt, leaveAfterDays],
+  );
+  return rows[0]?.day ?? null;
+}
 
 /** Whether a step's customer is shown again. */
 export const isReturningSql = `(
@@ -87,7 +109,8 @@ export async function countSnapshot(
   staged: StagedImport & { isFirst: boolean },
   rule: LeavingRule,
 ): Promise<{ counts: SnapshotCounts; plain: PlainCounts }> {
-  const { runId, isFirst } = staged;
+  const { runId, rosterId, isFirst } = staged;
+  const isLeavingSql = toLeavingSql('$2');
   const rows = await transaction.query(
     stagedRow,
     `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
@@ -124,7 +147,7 @@ export async function countSnapshot(
        count(*) filter (where ${isReturningSql})::integer as returned
      from roster_step step left join customer on customer.customer_id = step.customer_id
      where run_id = $1`,
-    [runId, rule.importedAt, rule.leaveAfterDays],
+    [runId, await findLeavingDay(transaction, rosterId, rule)],
   );
   const { plain, several, leavers, ...row } = firstRow(rows, 'roster_staging');
   const party = firstRow(parties, 'roster_party_staging');

@@ -31,7 +31,9 @@ export async function readImportOrigin(
 
 const snapshotColumns = `
   is_delta as "isDelta", joined, changed, absent, leavers, returned, conflicts, party_rows as "partyRows",
-  party_rejected as "partyRejected", overridden_guards as "overriddenGuards"`;
+  party_rejected as "partyRejected",
+  (select count(distinct party_id)::integer from dropped_party where dropped_party.import_id = roster_import.import_id) as "droppedParties",
+  overridden_guards as "overriddenGuards"`;
 const snapshotRow = z.object({
   isDelta: z.boolean(),
   joined: z.number(),
@@ -42,6 +44,7 @@ const snapshotRow = z.object({
   conflicts: z.number(),
   partyRows: z.number(),
   partyRejected: z.number(),
+  droppedParties: z.number(),
   overriddenGuards: z.array(z.string()),
 }) satisfies z.ZodType<SnapshotFacts>;
 const sourceRow = snapshotRow.extend({

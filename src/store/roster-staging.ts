@@ -1,15 +1,17 @@
 import { StoreError } from '../errors.js';
-import { isBareCopyText, toCopyText } from './copy-text.js';
+import { CopyBlocks } from './copy-blocks.js';
+import { toCopyText } from './copy-text.js';
 import type { Queryable, Transaction } from './database.js';
 import type { StagedCustomer, StagedReject, StagedRelated } from './staged-row.js';
 
 /** Between the fields of a row as they are kept in case another row contradicts it. */
 export const fieldSeparator = '\u001f';
+/** Between such rows. */
+export const rowSeparator = '\u001e';
 
-const customerColumns =
-  'run_id, ordinal, line, file, reference, type, sent_name, parties, risk_tier, record, record_digest, leaves, raw';
-/** In UTF-16 units. */
-const blockLength = 64 * 1_024;
+const rowColumns = 'run_id, ordinal, line, file, reference, type, sent_name, parties, record_digest, leaves';
+const recordColumns = 'run_id, ordinal, risk_tier, record';
+const rawColumns = 'rows, run_id, first_ordinal, last_ordinal';
 
 /** Forgets what an import of this run has staged. */
 export async function clearStaging(transaction: Queryable, runId: number): Promise<void> {
@@ -27,15 +29,15 @@ export class StagingChunk {
   readonly rejects: StagedReject[] = [];
   /** Where rows are not copied. */
   readonly customers: StagedCustomer[] = [];
+  readonly #rowBlocks = new CopyBlocks();
+  readonly #recordBlocks = new CopyBlocks();
+  readonly #rawBlocks = new CopyBlocks();
+  #firstCustomer = 0;
+  #lastCustomer = 0;
   #rows = 0;
   #units = 0;
-  #text = '';
-  #blocks: Buffer[] = [];
 
-  /**
-   * `copies`: the rows go to a server in bulk. Then nothing but their bytes is kept: to move thousands of living rows out of the way of the
-   * next ones takes longer than all else that is done to them.
-   */
+  /** `copies`: the rows go to a server in bulk, and nothing but their bytes is kept. */
   constructor(
     readonly runId: number,
     readonly copies: boolean,
@@ -52,44 +54,69 @@ export class StagingChunk {
 
   add(row: StagedCustomer | StagedReject): void {
     this.#rows += 1;
-    this.#units += countUnits(row);
-    if (row.kind === 'rejected') this.rejects.push(row);
-    else if (this.copies) this.#write(row);
+    if (row.kind === 'rejected') {
+      for (const header in row.fields) this.#units += row.fields[header]?.length ?? 0;
+      this.rejects.push(row);
+      return;
+    }
+    this.#units += 2 * row.raw.length;
+    if (this.copies) this.#copy(row);
     else this.customers.push(row);
   }
 
-  /** The customers in the text format of `copy`. */
-  takeBlocks(): readonly Buffer[] {
-    if (this.#text !== '') this.#blocks.push(Buffer.from(this.#text));
-    this.#text = '';
-    return this.#blocks;
+  /** The customers in the text format of `copy`: what they are judged by, their records, and what they were made from. */
+  takeBlocks(): Readonly<Record<'rows' | 'records' | 'raw', readonly Buffer[]>> {
+    if (this.#lastCustomer > 0) {
+      this.#rawBlocks.add(`\t${this.runId}\t${this.#firstCustomer}\t${this.#lastCustomer}\n`);
+      this.#lastCustomer = 0;
+    }
+    return { rows: this.#rowBlocks.take(), records: this.#recordBlocks.take(), raw: this.#rawBlocks.take() };
   }
 
-  #write(row: StagedCustomer): void {
-    this.#text += toLine(this.runId, row);
-    if (this.#text.length < blockLength) return;
-    this.#blocks.push(Buffer.from(this.#text));
-    this.#text = '';
+  #copy(row: StagedCustomer): void {
+    const { runId } = this;
+    const { ordinal, line, file, reference, type, sentName, parties, riskTier, record, recordDigest, leaves } = row;
+    if (this.#lastCustomer === 0) this.#firstCustomer = ordinal;
+    this.#rawBlocks.add((this.#lastCustomer === 0 ? '' : rowSeparator) + toRaw(row, toCopyText));
+    this.#lastCustomer = ordinal;
+    this.#rowBlocks.add(
+      `${runId}\t${ordinal}\t${line}\t${toCopyText(file)}\t${toCopyText(reference)}\t${type}\t${toCopyText(sentName)}\t${parties}\t\\\\x${recordDigest}\t${leaves ?? '\\N'}\n`,
+    );
+    // As JSON it holds no control character.
+    const escaped = record.includes('\\') ? toCopyText(record) : record;
+    this.#recordBlocks.add(`${runId}\t${ordinal}\t${riskTier ?? '\\N'}\t${escaped}\n`);
   }
 }
 
-function countUnits(row: StagedCustomer | StagedReject): number {
-  let units = 0;
-  if (row.kind === 'rejected') for (const header in row.fields) units += row.fields[header]?.length ?? 0;
-  else for (const field of row.fields) units += 2 * field.length;
-  return units;
-}
+/** Does some work in a transaction. */
+type Write = (work: (transaction: Transaction) => Promise<void>) => Promise<void>;
 
-/** Stages a chunk of a roster's rows. */
-export async function stageRows(transaction: Transaction, chunk: StagingChunk): Promise<void> {
+/**
+ * Stages a chunk of a roster's rows; in bulk by two transactions at once, because a server takes rows more slowly than they are read. When
+ * it throws, neither goes on.
+ */
+export async function stageRows(write: Write, chunk: StagingChunk): Promise<void> {
   const { runId, customers, rejects } = chunk;
-  const blocks = chunk.takeBlocks();
-  if (blocks.length > 0) {
-    if (!transaction.copyIn) throw new StoreError('database_value', 'rows cannot be copied into this database');
-    await transaction.copyIn(`copy roster_staging (${customerColumns}) from stdin`, blocks);
+  const { rows, records, raw } = chunk.takeBlocks();
+  const working = [
+    write(async (transaction) => {
+      await copy(transaction, `roster_staging (${rowColumns})`, rows);
+      await copy(transaction, `roster_raw (${rawColumns})`, raw);
+      if (customers.length > 0) await insertCustomers(transaction, runId, customers);
+      if (rejects.length > 0) await insertRejects(transaction, 'roster_staging', runId, rejects);
+    }),
+  ];
+  if (records.length > 0) {
+    working.push(write((transaction) => copy(transaction, `roster_record (${recordColumns})`, records)));
   }
-  if (customers.length > 0) await insertCustomers(transaction, runId, customers);
-  if (rejects.length > 0) await insertRejects(transaction, 'roster_staging', runId, rejects);
+  await Promise.allSettled(working);
+  await Promise.all(working);
+}
+
+async function copy(transaction: Transaction, table: string, blocks: readonly Buffer[]): Promise<void> {
+  if (blocks.length === 0) return;
+  if (!transaction.copyIn) throw new StoreError('database_value', 'rows cannot be copied into this database');
+  await transaction.copyIn(`copy ${table} from stdin`, blocks);
 }
 
 /** Stages a chunk of rows of a source of related parties. */
@@ -113,37 +140,34 @@ export async function stageParties(
   if (rejects.length > 0) await insertRejects(transaction, 'roster_party_staging', runId, rejects);
 }
 
-const toRaw = (fields: readonly string[]): string => {
-  const raw = fields.join(fieldSeparator);
-  let separators = 0;
-  for (let at = raw.indexOf(fieldSeparator); at >= 0; at = raw.indexOf(fieldSeparator, at + 1)) separators += 1;
-  // A field that holds the separator keeps its visible symbol.
-  if (separators === fields.length - 1) return raw;
-  return fields.map((field) => field.replaceAll(fieldSeparator, '\u241f')).join(fieldSeparator);
-};
-
-function toLine(runId: number, row: StagedCustomer): string {
-  const { reference, sentName, record } = row;
-  const raw = toRaw(row.fields);
-  // One look at all that the source has written, in place of one at each of it: hardly any row needs more.
-  const isBare = isBareCopyText(`${reference}${sentName}${raw}`) && !record.includes('\\');
-  const toText = isBare ? (text: string) => text : toCopyText;
-  return `${runId}\t${row.ordinal}\t${row.line}\t${toCopyText(row.file)}\t${toText(reference)}\t${row.type}\t${toText(sentName)}\t${row.parties}\t${row.riskTier ?? '\\N'}\t${toText(record)}\t\\\\x${row.recordDigest}\t${row.leaves ?? '\\N'}\t${toText(raw)}\n`;
-}
-
 async function insertCustomers(transaction: Queryable, runId: number, rows: readonly StagedCustomer[]): Promise<void> {
-  const staged = rows.map(({ fields, ...row }) => ({ ...row, raw: toRaw(fields) }));
+  const staged = rows.map(({ raw: _, ...row }) => row);
   await transaction.execute(
-    `insert into roster_staging (${customerColumns})
-     select $1, ordinal, line, file, reference, type, "sentName", parties, "riskTier", record::jsonb,
-       decode("recordDigest", 'hex'), leaves, raw
-     from json_to_recordset($2::text::json) as row (
-       ordinal integer, line integer, file text, reference text, type text, "sentName" text, parties smallint, "riskTier" text,
-       record text, "recordDigest" text, leaves text, raw text
-     )`,
+    `with row as materialized (
+       select * from json_to_recordset($2::text::json) as row (
+         ordinal integer, line integer, file text, reference text, type text, "sentName" text, parties smallint, "riskTier" text,
+         record text, "recordDigest" text, leaves text
+       )
+     ),
+     records as (
+       insert into roster_record (${recordColumns}) select $1, ordinal, "riskTier", record::jsonb from row
+     )
+     insert into roster_staging (${rowColumns})
+     select $1, ordinal, line, file, reference, type, "sentName", parties, decode("recordDigest", 'hex'), leaves from row`,
     [runId, toJson(staged)],
   );
+  const raw = rows.map((row) => toRaw(row, (text) => text)).join(rowSeparator);
+  await transaction.execute(`insert into roster_raw (${rawColumns}) values ($2, $1, $3, $4)`, [
+    runId,
+    raw,
+    rows[0]?.ordinal ?? 0,
+    rows.at(-1)?.ordinal ?? 0,
+  ]);
 }
+
+/** What a row was made from, behind its place. */
+const toRaw = ({ ordinal, raw }: StagedCustomer, toText: (text: string) => string): string =>
+  `${ordinal}${fieldSeparator}${toText(raw)}`;
 
 async function insertRejects(
   transaction: Queryable,
@@ -151,9 +175,10 @@ async function insertRejects(
   runId: number,
   rows: readonly StagedReject[],
 ): Promise<void> {
+  const [column, value] = table === 'roster_staging' ? [', is_plain', ', false'] : ['', ''];
   await transaction.execute(
-    `insert into ${table} (run_id, ordinal, line, file, reference, reject_reason, reject_column, value_class, fields)
-     select $1, ordinal, line, file, reference, reason, "column", "valueClass", fields
+    `insert into ${table} (run_id, ordinal, line, file, reference, reject_reason, reject_column, value_class, fields${column})
+     select $1, ordinal, line, file, reference, reason, "column", "valueClass", fields${value}
      from json_to_recordset($2::text::json) as row (
        ordinal integer, line integer, file text, reference text, reason text, "column" text, "valueClass" text, fields json
      )`,
@@ -163,6 +188,6 @@ async function insertRejects(
 
 /** Postgres stores no NUL in any text: it is kept as its visible symbol. */
 export const withoutNul = (json: string): string =>
-  json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : json;
+  json.includes('\\') && json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : json;
 
 const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));

@@ -5,6 +5,7 @@ import { readCanaryFacts } from './canary-facts.js';
 import { countMatchChanges, readDossierChanges, readMatchChanges } from './change-facts.js';
 import type { Queryable } from './database.js';
 import { readSweep } from './dossiers.js';
+import { readDroppedParties } from './dropped-parties.js';
 import { readRun } from './find-runs.js';
 import { firstRow } from './first-row.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
@@ -64,6 +65,7 @@ export async function readRunFacts(
     dossierChanges: await readDossierChanges(database, covered.sweepRunIds),
     notScreened: await readNotScreened(database, run.runId),
     rejects: await readRejects(database, run.runId),
+    droppedParties: await readDroppedParties(database, runIds, run.accountId),
     canaries: await readCanaryFacts(database, run.runId),
     watch: isScreening ? await readRunWatch(database, run.runId) : null,
     possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,
@@ -75,7 +77,10 @@ async function readCarried(database: Queryable, runIds: readonly number[]): Prom
   const carried: CarriedRun[] = [];
   for (const runId of runIds) {
     const run = await readRun(database, runId);
-    if (run) carried.push({ runId: toRunId(run), ...(await countMatchChanges(database, runId)) });
+    if (!run) continue;
+    const found = await countMatchChanges(database, runId);
+    // An import that only dropped somebody has found nothing.
+    if (found.changes + found.baseline > 0) carried.push({ runId: toRunId(run), ...found });
   }
   return carried;
 }

@@ -19,6 +19,7 @@ const rejectReasons = {
   wrong_column_count: 'wrong_column_count',
   conflicting_id: 'conflicting_id',
   malformed_csv: 'malformed_csv',
+  too_many_parties: 'too_many_parties',
   field_too_long: 'field_too_long',
   line_break_in_name: 'line_break_in_name',
   replacement_character: 'replacement_character',
@@ -38,7 +39,7 @@ const rejectRow: z.ZodType<RejectedRow> = z.object({
   fields: z.record(z.string(), z.string()),
 });
 
-/** The rows that a run's import rejected, in the order of the source; the first `limit` where one is given. */
+/** The rows that a run's import rejected, by file and line; the first `limit` where one is given. */
 export async function readRejects(
   database: Queryable,
   runId: number,
@@ -51,7 +52,7 @@ export async function readRejects(
      from roster_reject reject
      join roster_import using (import_id)
      where roster_import.run_id = $1
-     order by reject.ordinal
+     order by coalesce(reject.file, '') collate "C", reject.line, reject.ordinal
      limit $2`,
     [runId, limit],
   );

@@ -22,6 +22,8 @@ export interface RunRow {
   haltedBy: HaltCode | null;
   stage: RunProgress;
   selection: PlanSelection | null;
+  /** The file that was given with the command in place of the configured source; `-` for standard input. */
+  rosterFile: string | null;
   leaseKey: string;
   epoch: number;
   owner: string;
@@ -50,6 +52,7 @@ export const runRow = z
     halted_by: z.enum(['account', 'address', 'outage', 'budget', 'max_searches', 'signal']).nullable(),
     stage: runProgress,
     selection: z.enum(['due', 'new', 'all', 'forced']).nullable(),
+    roster_file: z.string().nullable(),
     lease_key: z.string(),
     epoch: z.number(),
     owner: z.string(),
@@ -75,6 +78,7 @@ export const runRow = z
       haltedBy: row.halted_by,
       stage: row.stage,
       selection: row.selection,
+      rosterFile: row.roster_file,
       leaseKey: row.lease_key,
       epoch: row.epoch,
       owner: row.owner,

@@ -14,6 +14,8 @@ export interface NewRun {
   mode: 'test' | 'live';
   kind: RunKind;
   selection: PlanSelection | null;
+  /** The file that was given with the command in place of the configured source. */
+  rosterFile: string | null;
   leaseKey: string;
   epoch: number;
   owner: string;
@@ -29,9 +31,9 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
     runRow,
     `insert into run (
        organisation_id, roster_id, mode, kind, selection, state, stage, lease_key, epoch, owner, settings_digest, version, started_at,
-       settings
+       settings, roster_file
      )
-     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11, $12::text::jsonb)
+     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11, $12::text::jsonb, $13)
      returning *`,
     [
       run.organisationId,
@@ -46,19 +48,26 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
       run.version,
       run.startedAt,
       JSON.stringify(run.settings),
+      run.rosterFile,
     ],
   );
   return firstRow(rows, 'run');
 }
 
-/** Takes an open run over: state `running` again, written under the new epoch. */
-export async function takeOverRun(database: Queryable, runId: number, epoch: number, owner: string): Promise<RunRow> {
+/** Takes an open run over: state `running` again, written under the new epoch; `rosterFile` as of now unless it is left out. */
+export async function takeOverRun(
+  database: Queryable,
+  runId: number,
+  { epoch, owner }: { epoch: number; owner: string },
+  rosterFile?: string | null,
+): Promise<RunRow> {
   const rows = await database.query(
     runRow,
-    `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null
+    `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null,
+       roster_file = case when $4 then $5 else roster_file end
      where run_id = $1
      returning *`,
-    [runId, epoch, owner],
+    [runId, epoch, owner, rosterFile !== undefined, rosterFile ?? null],
   );
   return firstRow(rows, 'run');
 }

@@ -8,11 +8,12 @@ import { plainSql } from './settle-staging.js';
 
 /**
  * Stores the parties of new and changed customers under what is sent for them, `shared` rows of a first snapshot under what they share with
- * others; throws StoreError when one would be lost.
+ * others; throws StoreError when one would be lost. Of parties that are no longer named, those whose last answer was not settled are noted.
  */
 export async function saveParties(
   transaction: Queryable,
   origin: ImportOrigin,
+  importId: number,
   plain: PlainCounts,
   shared: number,
 ): Promise<void> {
@@ -32,15 +33,23 @@ export async function saveParties(
     requireAll(saved, plain.customers);
   }
   if (plain.several > 0) {
-    await transaction.execute(
+    const wanted = await transaction.query(
+      z.object({ parties: z.number() }),
+      `select sum(parties - 1)::integer as parties from roster_staging where ${plainSql} and parties > 1`,
+      [runId],
+    );
+    const saved = await transaction.execute(
       `insert into party (customer_id, ordinal, request_id, is_current)
        select $3::bigint + staged.ordinal, party.place - 1, request.request_id, true
-       from (select ordinal, record from roster_staging where ${plainSql} and parties > 1 offset 0) staged
+       from (
+         select ordinal, record from roster_staging join roster_record using (run_id, ordinal) where ${plainSql} and parties > 1 offset 0
+       ) staged
        cross join jsonb_array_elements(staged.record -> 'parties') with ordinality as party (facts, place)
        ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
        where party.place > 1`,
       values,
     );
+    requireAll(saved, firstRow(wanted, 'roster_staging').parties);
   }
   const seatsSql = `
     from roster_step step
@@ -64,10 +73,17 @@ export async function saveParties(
   );
   requireAll(saved, parties);
   await transaction.execute(
-    `update party set is_current = false
-     from roster_step step
-     where step.run_id = $1 and step.kind = 'changed' and party.customer_id = step.customer_id and party.is_current
-       and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'`,
-    [runId],
+    `with dropped as (
+       update party set is_current = false
+       from roster_step step
+       where step.run_id = $1 and step.kind = 'changed' and party.customer_id = step.customer_id and party.is_current
+         and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'
+       returning party.party_id, step.version
+     )
+     insert into dropped_party (import_id, party_id, account_id, customer_version, state)
+     select $2, dropped.party_id, state.account_id, dropped.version, state.state
+     from dropped join party_state state on state.party_id = dropped.party_id
+     where state.state in ('open_hit', 'incompletely_seen')`,
+    [runId, importId],
   );
 }

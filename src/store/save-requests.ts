@@ -18,7 +18,7 @@ const uniqueViolation = '23505';
 
 const toSeveralRequestsSql = (rows: string): string => `
   select party ->> 'type' as type, party ->> 'sentName' as name from (
-    select record from roster_staging where ${rows} and parties > 1 offset 0
+    select record from roster_staging join roster_record using (run_id, ordinal) where ${rows} and parties > 1 offset 0
   ) several, jsonb_array_elements(several.record -> 'parties') as party`;
 const severalRequestsSql = toSeveralRequestsSql(plainSql);
 

@@ -11,7 +11,7 @@ export interface StagedImport {
 }
 
 /** SQL for the accepted rows of run $1 that stand for a customer by themselves. */
-export const plainSql = 'run_id = $1 and reject_reason is null and not is_repetition and not is_case';
+export const plainSql = 'run_id = $1 and is_plain';
 
 /** Gives room to sort and join a large roster, and no time to compiling what runs once, for this transaction only. */
 export async function takeRoom(transaction: Queryable): Promise<void> {
@@ -33,10 +33,10 @@ export async function isFirstImport(transaction: Queryable, rosterId: number): P
  * nobody knows. Gives how many rows repeat or contradict another one.
  */
 export async function judgeRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
-  // Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
-  await transaction.execute('analyze roster_staging (run_id, ordinal, reference, reject_reason)');
+  await analyzeRows(transaction);
   const judged = await transaction.execute(
     `update roster_staging staged set
+       is_plain = false,
        is_repetition = not judged.is_conflict,
        reject_reason = case when judged.is_conflict then 'conflicting_id' end
      from (
@@ -46,21 +46,21 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
          select ordinal, reference, encode(record_digest, 'hex') as digest,
            row_number() over (partition by reference order by ordinal) as place
          from roster_staging
-         where run_id = $1 and reject_reason is null and reference in (
-           select reference from roster_staging
-           where run_id = $1 and reject_reason is null group by reference having count(*) > 1
+         where ${plainSql} and reference in (
+           select reference from roster_staging where ${plainSql} group by reference having count(*) > 1
          )
        ) repeated
      ) judged
      where staged.run_id = $1 and staged.ordinal = judged.ordinal and (judged.place > 1 or judged.is_conflict)`,
     [runId],
   );
+  if (judged > 0) await analyzeRows(transaction);
   await transaction.execute(
     `update roster_party_staging related set reject_reason = 'unknown_customer'
      where run_id = $1 and reject_reason is null
        and not exists (
          select from roster_staging staged
-         where staged.run_id = $1 and staged.reference = related.reference and staged.record is not null
+         where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
        )
        and not exists (
          select from customer where customer.roster_id = $2 and customer.reference = related.reference
@@ -76,7 +76,10 @@ export async function collectCases(
   { runId, rosterId, isDelta }: StagedImport,
   judgedRows: number,
 ): Promise<void> {
-  if (judgedRows > 0) await collectConflicts(transaction, runId, isDelta);
+  if (judgedRows > 0) {
+    await analyzeRecords(transaction);
+    await collectConflicts(transaction, runId, isDelta);
+  }
   await transaction.execute(
     `insert into roster_case (run_id, reference, related, keeps_related)
      select $1, reference, coalesce(jsonb_agg(distinct party) filter (where reject_reason is null), '[]'),
@@ -86,7 +89,7 @@ export async function collectCases(
        and (
          exists (
            select from roster_staging staged
-           where staged.run_id = $1 and staged.reference = related.reference and staged.record is not null
+           where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
          )
          or exists (
            select from customer
@@ -136,7 +139,20 @@ async function hasStrayParties(transaction: Queryable, runId: number): Promise<b
   return firstRow(rows, 'roster_party_staging').found;
 }
 
-/** Has what a snapshot changes counted, or it is joined row against row; nobody else does so in time. */
+// Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
+
+async function analyzeRows(transaction: Queryable): Promise<void> {
+  await transaction.execute(
+    'analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason)',
+  );
+}
+
+/** Has the records of staged rows counted, for whoever is about to join them. */
+export async function analyzeRecords(transaction: Queryable): Promise<void> {
+  await transaction.execute('analyze roster_record (run_id, ordinal)');
+}
+
+/** Has what a snapshot changes counted, for whoever is about to join it. */
 export async function analyzeSteps(transaction: Queryable): Promise<void> {
   await transaction.execute('analyze roster_step (run_id, kind, is_shown, reference, customer_id, ordinal)');
 }
@@ -147,7 +163,8 @@ async function collectConflicts(transaction: Queryable, runId: number, isDelta: 
      select $1, reference, jsonb_agg(parties order by ordinal), $2
      from (
        select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
-       from roster_staging where run_id = $1 and reject_reason = 'conflicting_id'
+       from roster_staging join roster_record using (run_id, ordinal)
+       where run_id = $1 and reject_reason = 'conflicting_id'
        order by reference, record_digest, ordinal
      ) conflicting
      group by reference`,
@@ -164,10 +181,11 @@ async function fillCases(transaction: Queryable, runId: number, isDelta: boolean
   );
   if (!firstRow(rows, 'roster_case').found) return;
   await transaction.execute('analyze roster_case (run_id, reference)');
+  await analyzeRecords(transaction);
   await transaction.execute(
     `update roster_case whole set
-       ordinal = staged.ordinal, own_record = staged.record, own_digest = staged.record_digest, leaves = staged.leaves
-     from roster_staging staged
+       ordinal = staged.ordinal, own_record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
+     from roster_staging staged join roster_record said using (run_id, ordinal)
      where whole.run_id = $1 and staged.run_id = $1 and staged.reference = whole.reference
        and staged.reject_reason is null and not staged.is_repetition`,
     [runId],
@@ -180,8 +198,8 @@ async function fillCases(transaction: Queryable, runId: number, isDelta: boolean
     [runId, isDelta],
   );
   await transaction.execute(
-    `update roster_staging staged set is_case = true
-     where run_id = $1 and reject_reason is null and exists (
+    `update roster_staging staged set is_plain = false
+     where ${plainSql} and exists (
        select from roster_case whole where whole.run_id = $1 and whole.reference = staged.reference
      )`,
     [runId],
@@ -194,8 +212,8 @@ async function fillCases(transaction: Queryable, runId: number, isDelta: boolean
  */
 export async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {
   const { runId, rosterId, isDelta } = staged;
-  await transaction.execute(
-    `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves)
+  const noted = await transaction.execute(
+    `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves, record_digest)
      select $1,
        case
          when known.customer_id is null then 'new'
@@ -203,7 +221,7 @@ export async function compareWithKnown(transaction: Queryable, staged: StagedImp
          else 'same'
        end,
        shown.reference is not null, shown.ordinal is not null, coalesce(known.reference, shown.reference), known.customer_id, known.version, shown.ordinal,
-       shown.leaves
+       shown.leaves, case when shown.record_digest <> known.record_digest or known.customer_id is null then shown.record_digest end
      from (
        select reference, ordinal, record_digest, leaves from roster_staging where ${plainSql}
        union all
@@ -232,10 +250,13 @@ export async function compareWithKnown(transaction: Queryable, staged: StagedImp
      end`,
     [runId, rosterId, isDelta],
   );
+  if (noted === 0) return;
+  await analyzeSteps(transaction);
+  await analyzeRecords(transaction);
   await transaction.execute(
-    `update roster_step step set record = staged.record, record_digest = staged.record_digest
-     from roster_staging staged
-     where step.run_id = $1 and staged.run_id = $1 and staged.ordinal = step.ordinal and step.kind in ('new', 'changed')`,
+    `update roster_step step set record = said.record
+     from roster_record said
+     where step.run_id = $1 and said.run_id = $1 and said.ordinal = step.ordinal and step.kind in ('new', 'changed')`,
     [runId],
   );
   await makeSeatedCases(transaction, runId);

@@ -28,8 +28,8 @@ export interface StagedCustomer {
   recordDigest: string;
   /** Why the row itself says that the customer has left. */
   leaves: 'inactive' | 'end_date' | null;
-  /** The fields as they stand, in the order of the headers. */
-  fields: readonly string[];
+  /** The fields as they stand, in the order of the headers, with `fieldSeparator` between them and neither it nor `rowSeparator` in them. */
+  raw: string;
 }
 
 /** An accepted row of a source of related parties on its way. */

@@ -72,7 +72,7 @@ describe('an operator with two rosters and mail', () => {
       [1, 0],
     ]);
     const shown = await runCli(['runs', 'show', runs[0].runId], { folder });
-    expect(shown.stdout).toMatch(/^line 3 +2 +first +no name$/m);
+    expect(shown.stdout).toMatch(/^line 3 +2 +first: empty +no name$/m);
   }, 60_000);
 
   test('report --send writes one message for each recipient to the folder', async () => {

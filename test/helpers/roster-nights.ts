@@ -17,6 +17,7 @@ export interface RosterNight extends ImportOptions {
   /** Days after the first. */
   day?: number;
   header?: string;
+  leaveAfterDays?: number;
   guards?: Partial<GuardSettings>;
 }
 
@@ -45,6 +46,7 @@ export async function openRosterNights(database: Database, roster = 'people') {
     if (night.parties) await writeFile(partyPath, [partyHeader, ...night.parties, ''].join('\n'));
     const where = { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' };
     const workplace = await makeWorkplace(database, where, { offsetMs: (night.day ?? 0) * dayMs });
+    workplace.settings.screening.leaveAfterDays = night.leaveAfterDays ?? 7;
     workplaces.push(workplace);
     const base = toFileRoster(roster, path);
     const { csv } = toFileRoster(roster, partyPath);

@@ -18,7 +18,7 @@ export function addOnboardCommand(program: Command, act: Act): void {
     .command('onboard')
     .description('import a roster file, screen every new customer, and report')
     .option('--file <file>', 'roster file (CSV); its standard headers need no configuration')
-    .option('--roster <name>', 'name of the roster (default: default)')
+    .option('--roster <name>', 'name of the roster (default: the only configured one; default where none is)')
     .option('--max-searches <count>', 'stop after so many searches', parseWholeNumber(1))
     .option('--dry-run', 'print rows, guards, searches, minutes and cost; store nothing and search for nobody');
   addAcceptOption(command)

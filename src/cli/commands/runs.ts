@@ -106,7 +106,7 @@ function addShow(runs: Command, act: Act): void {
                 ...{ schema: 'nightscreen/run/2', ...run, ...listed },
                 becauseOf: run.becauseOf && toBecauseOfDocument(run.becauseOf),
               },
-              text: formatRunDescription(run) + formatListed(listed),
+              text: formatRunDescription(run) + formatListed(listed, run.artifacts),
             };
           },
         });

@@ -18,13 +18,19 @@ interface Examination {
 /** Opens a source up to its first rows and gives it up again. */
 type Open = (source: Source) => Promise<void>;
 
+/** Opens files as far as their headers. */
+type OpenEach = (paths: readonly string[], csv: CsvSettings) => Promise<void>;
+
+/** Of how many files of a roster the headers are looked at. */
+const mostHeaders = 100;
+
 /** How long a query may take to be looked at: a run has more patience. */
 const defaultPatience = '30s';
 
 const toMessage = (error: unknown, otherwise: string): string =>
   error instanceof NightscreenError ? error.message : otherwise;
 
-async function checkFiles(check: string, csv: CsvSettings, open: Open): Promise<Finding> {
+async function checkFiles(check: string, csv: CsvSettings, open: Open, openEach: OpenEach): Promise<Finding> {
   const given = [csv.path].flat();
   let paths: readonly string[];
   try {
@@ -36,13 +42,17 @@ async function checkFiles(check: string, csv: CsvSettings, open: Open): Promise<
   }
   try {
     // What comes through a pipe would be gone for the run that is meant to read it.
-    if (await isEachFile(paths)) await open({ csv });
+    if (await isEachFile(paths)) {
+      await open({ csv });
+      if (paths.length > 1) await openEach(paths.slice(0, mostHeaders), csv);
+    }
   } catch (error) {
     const next =
       'correct the file, or csv and columns of the roster: nightscreen roster inspect FILE shows how it reads';
     return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
   }
-  return well(check, paths.length === 1 ? (paths[0] ?? '') : `${paths.length} files, ${paths[0]} first`);
+  const looked = paths.length > mostHeaders ? `; only the headers of the first ${mostHeaders} were looked at` : '';
+  return well(check, paths.length === 1 ? (paths[0] ?? '') : `${paths.length} files, ${paths[0]} first${looked}`);
 }
 
 async function isEachFile(paths: readonly string[]): Promise<boolean> {
@@ -78,27 +88,43 @@ function checkSource(
   { csv, postgres }: Source,
   examination: Examination,
   open: Open,
+  openEach: OpenEach,
 ): Promise<Finding> | [] {
-  if (csv) return checkFiles(check, csv, open);
+  if (csv) return checkFiles(check, csv, open, openEach);
   return postgres ? checkDatabase(check, postgres, examination, open) : [];
 }
 
 /**
- * Whether each configured roster and its parties can be opened and have the columns that are mapped; only their first rows are read.
+ * Whether each configured roster and its parties can be opened and have the columns that are mapped; only their first rows are read, and
+ * of several files the headers of the first hundred.
  * A query that gives none within `patience`, a span such as `30s`, is doubtful where its own timeout is longer.
  */
 export async function checkRosters(config: Config, patience = defaultPatience): Promise<Finding[]> {
   const examination = { config, patience };
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
+  const { checkHeaders } = await import('../../roster/csv/check-headers.js');
+  const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/column-names.js');
   const none = { csv: undefined, postgres: undefined };
   const findings = config.settings.rosters.flatMap((roster) => [
-    checkSource(`roster ${roster.name}`, roster, examination, async (source) => {
-      await (await readRoster({ ...roster, ...none, ...source }, config.secret)).close();
-    }),
+    checkSource(
+      `roster ${roster.name}`,
+      roster,
+      examination,
+      async (source) => {
+        await (await readRoster({ ...roster, ...none, ...source }, config.secret)).close();
+      },
+      (paths, csv) => checkHeaders(paths, csv, createIsMapped(roster.columns, standardHeaders)),
+    ),
     ...roster.parties.map((parties) =>
-      checkSource(`parties of roster ${roster.name}`, parties, examination, async (source) => {
-        await (await readParties({ ...parties, ...none, ...source }, config.secret)).close();
-      }),
+      checkSource(
+        `parties of roster ${roster.name}`,
+        parties,
+        examination,
+        async (source) => {
+          await (await readParties({ ...parties, ...none, ...source }, config.secret)).close();
+        },
+        (paths, csv) => checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),
+      ),
     ),
   ]);
   return (await Promise.all(findings)).flat();

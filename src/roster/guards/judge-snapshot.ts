@@ -18,11 +18,29 @@ export const guardNames = [
 /** What holds a roster. */
 export type GuardName = (typeof guardNames)[number];
 
-/** A guard that a snapshot does not pass, in words that give both figures. */
+/** A guard that a snapshot does not pass, in words that give both figures and the limit. */
 export interface GuardVerdict {
   guard: GuardName;
   message: string;
+  /** What to look at. */
+  look: string;
 }
+
+/** What to look at where a guard holds a roster. */
+export const guardAdvice: Readonly<Record<GuardName, string>> = {
+  empty: 'look whether the export came to its end, and whether the mapping of its columns still fits',
+  rejects: 'look at the rejected rows and their reasons: has a column another form, or the file another encoding?',
+  party_rejects: 'look at the rejected rows of related parties and their reasons',
+  duplicates: 'look whether a file was written or given twice',
+  shrink_night: 'look whether the export is cut off or was filtered',
+  shrink_30_days: 'look whether exports have lost some customers each night',
+  leavers: 'look whether the column that says who has left, and the words that are mapped for it, still mean the same',
+  party_shrink: 'look whether the source of related parties is cut off, or is no longer configured',
+  growth: 'look whether the customers are new, or only their ids are written in another way',
+  columns: 'look whether the mapping has to follow the new headers',
+  party_columns: 'look whether the mapping of the related parties has to follow the new headers',
+  edited: 'look whether the file was meant to be changed while the run was stopped',
+};
 
 /** What guards look at. */
 export interface GuardFigures {
@@ -50,6 +68,8 @@ export interface GuardFigures {
   partyHeadersBefore: readonly string[] | null;
 }
 
+type Verdict = Omit<GuardVerdict, 'look'>;
+
 /** Gives every guard that a snapshot does not pass; a part of a roster is not measured by the whole. */
 export function judgeSnapshot(figures: GuardFigures, settings: GuardSettings): readonly GuardVerdict[] {
   const verdicts = [
@@ -57,27 +77,33 @@ export function judgeSnapshot(figures: GuardFigures, settings: GuardSettings): r
     judgeShare('rejects', figures.rejected, figures.rows, 'rows were rejected', {
       share: settings.maxRejectShare,
       count: settings.maxRejectedRows,
+      key: 'maxRejectShare',
     }),
     judgeShare('party_rejects', figures.partyRejected, figures.partyRows, 'rows of related parties were rejected', {
       share: settings.maxRejectShare,
       count: settings.maxRejectedRows,
+      key: 'maxRejectShare',
     }),
     judgeShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
       share: settings.maxDuplicateShare,
       count: settings.maxDuplicateRows,
+      key: 'maxDuplicateShare',
     }),
     figures.isFirst
       ? null
       : judgeShare('leavers', figures.leaversByRow, figures.known, 'customers leave by what their own rows say', {
           share: settings.maxShrinkNight,
+          key: 'maxShrinkNight',
           count: settings.maxMissingCustomers,
         }),
     ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
   ];
-  return verdicts.filter((verdict) => verdict !== null);
+  return verdicts
+    .filter((verdict) => verdict !== null)
+    .map((verdict) => ({ ...verdict, look: guardAdvice[verdict.guard] }));
 }
 
-function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (GuardVerdict | null)[] {
+function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
   const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
   const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
   const missingLimit = { count: settings.maxMissingCustomers };
@@ -88,10 +114,12 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
     judgeShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
       ...missingLimit,
       share: settings.maxShrinkNight,
+      key: 'maxShrinkNight',
     }),
     judgeShare('shrink_30_days', fewer, most, 'customers of the largest snapshot in 30 days are fewer now', {
       ...missingLimit,
       share: settings.maxShrink30Days,
+      key: 'maxShrink30Days',
     }),
     judgeShare(
       'party_shrink',
@@ -101,20 +129,21 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
       {
         ...missingLimit,
         share: settings.maxShrinkNight,
+        key: 'maxShrinkNight',
       },
     ),
     mayGrow
       ? null
       : {
           guard: 'growth',
-          message: `${joined} customers are new beside the ${known} of the last snapshot (at most ${toPercent(settings.maxGrowth)})`,
+          message: `${joined} customers are new beside the ${known} of the last snapshot: ${toPercent(joined / known, settings.maxGrowth)} (at most ${toPercent(settings.maxGrowth)}, guards.maxGrowth)`,
         },
     settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore) : null,
     settings.columns ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore) : null,
   ];
 }
 
-function judgeEmptiness({ rows, customers, known }: GuardFigures): GuardVerdict | null {
+function judgeEmptiness({ rows, customers, known }: GuardFigures): Verdict | null {
   if (customers > 0) return null;
   const message = `none of its ${rows} rows is acceptable; the last snapshot showed ${known} customers`;
   return { guard: 'empty', message };
@@ -125,18 +154,21 @@ function judgeShare(
   part: number,
   whole: number,
   what: string,
-  limit: { share: number; count: number },
-): GuardVerdict | null {
+  limit: { share: number; count: number; key: keyof GuardSettings },
+): Verdict | null {
   if (part <= limit.count || part <= limit.share * whole) return null;
-  const share = toPercent(part / whole);
-  return { guard, message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)})` };
+  const share = toPercent(part / whole, limit.share);
+  return {
+    guard,
+    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, guards.${limit.key})`,
+  };
 }
 
 function judgeColumns(
   guard: GuardName,
   headers: readonly string[],
   headersBefore: readonly string[] | null,
-): GuardVerdict | null {
+): Verdict | null {
   if (headersBefore === null) return null;
   const missing = headersBefore.filter((header) => !headers.includes(header));
   const added = headers.filter((header) => !headersBefore.includes(header));
@@ -154,8 +186,11 @@ const quoteAll = (headers: readonly string[]): string => {
   return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
 };
 
-/** Two digits that count: a tenth of a percent over the limit must show. */
-const toPercent = (share: number): string => {
+/** A tenth of a percent over the limit shows, and a share over its limit never reads like the limit. */
+function toPercent(share: number, limit?: number): string {
   const percent = share * 100;
-  return `${Number(percent.toPrecision(percent >= 10 ? 4 : 3))} %`;
-};
+  const round = (digits: number): number => Number(percent.toPrecision(digits));
+  let digits = percent >= 10 ? 4 : 3;
+  while (limit !== undefined && digits < 15 && round(digits) === Number((limit * 100).toPrecision(digits))) digits += 1;
+  return `${round(digits)} %`;
+}

@@ -45,6 +45,7 @@ export async function previewBecauseOf(
       mode,
       kind: 'screen',
       selection: options.selection,
+      rosterFile: null,
       leaseKey: scope.leaseKey,
       epoch: 0,
       owner: workplace.owner,

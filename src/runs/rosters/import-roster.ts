@@ -8,6 +8,7 @@ import { saveRequests } from '../../store/save-requests.js';
 import type { RunSession } from '../session/run-session.js';
 import { type SettledSnapshot, settleSnapshot } from './settle-snapshot.js';
 import { stageRoster } from './stage-roster.js';
+import { toOverrideCommand } from './to-override-command.js';
 
 /** How a roster is taken. */
 export interface ImportOptions {
@@ -89,7 +90,7 @@ async function holdOrPass(
   session: RunSession,
   source: string,
   { heldBy, counts }: SettledSnapshot,
-  { acceptRoster = false }: ImportOptions,
+  { acceptRoster = false, isDelta = false }: ImportOptions,
 ): Promise<void> {
   if (heldBy.length === 0) return;
   if (acceptRoster) {
@@ -102,7 +103,7 @@ async function holdOrPass(
   await session.write((transaction) => clearStaging(transaction, session.run.runId));
   // Nothing to accept: without any customer there is nothing that could be right about it.
   if (counts.customers === 0 && counts.rows > 0) throw refuseEmpty(source, counts);
-  throw new RosterHeldError(source, heldBy);
+  throw new RosterHeldError(source, heldBy, toOverrideCommand(session.run, session.roster ?? '', isDelta));
 }
 
 function refuseEmpty(source: string, { rows, rejected }: SnapshotCounts): RosterError {

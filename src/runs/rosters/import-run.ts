@@ -6,6 +6,7 @@ import { closeRun } from '../../store/runs.js';
 import { type RunSession, withLease, withRun } from '../session/run-session.js';
 import { type RunSummary, toRunSummary } from '../session/run-summary.js';
 import type { Workplace } from '../workplace.js';
+import { findGivenFile } from './given-file.js';
 import { type ImportOptions, importRoster } from './import-roster.js';
 import { openRosterScope } from './roster-scope.js';
 
@@ -19,7 +20,8 @@ export async function runImport(
   const scope = await openRosterScope(workplace, roster.name);
   // Nothing is asked of the service; the mode is that of whoever screens the roster next.
   const mode = workplace.settings.service.mode ?? 'test';
-  const request = { ...scope, kind: 'import', mode, selection: null } as const;
+  const rosterFile = findGivenFile(workplace.settings.rosters, roster);
+  const request = { ...scope, kind: 'import', mode, selection: null, rosterFile } as const;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
     await importRoster(session, roster, scope.rosterId, options);
     const { run, runId } = session;

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
+import type { Transaction } from '../../store/database.js';
 import { findRoster } from '../../store/organisations.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import {
@@ -29,6 +30,16 @@ export interface ImportPreview {
 }
 
 class RollBack extends Error {}
+
+/** One transaction does one thing after another. */
+function inTurn(transaction: Transaction): <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(() => work(transaction));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
 
 const largestNumber = 2 ** 40;
 const noRoster = -1;
@@ -62,7 +73,7 @@ export async function previewImport(
         clock,
         signal,
         secret,
-        write: (work) => work(transaction),
+        write: inTurn(transaction),
         tell: () => undefined,
       });
       const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays };

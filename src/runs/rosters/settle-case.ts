@@ -1,3 +1,6 @@
+import { RosterError } from '../../errors.js';
+import { formatCount } from '../../reports/format-count.js';
+import { maxParties } from '../../roster/max-parties.js';
 import type { RosterCase, SeatedParty, SeatedRecord, SettledCase } from '../../store/roster-cases.js';
 import { seatParties, toPartyKey } from './seat-parties.js';
 import { digestRecord } from './to-staged-row.js';
@@ -7,7 +10,8 @@ const conflictRole = 'conflicting_row';
 
 /**
  * Puts a customer together from all that a snapshot says of them and what was known: the accepted row, else the last accepted record; the
- * related parties; and of rows that contradict each other everybody they name, so that each of the names is searched for.
+ * related parties; and of rows that contradict each other everybody they name, so that each of the names is searched for. Throws RosterError
+ * `too_many_parties`.
  */
 export function settleCase(given: RosterCase): SettledCase {
   const known = given.knownRecord?.parties.filter((party) => party !== null) ?? [];
@@ -25,6 +29,7 @@ export function settleCase(given: RosterCase): SettledCase {
       ? known.filter(({ role }) => role === conflictRole)
       : [];
   const extras = [...toDistinct(related), ...toDistinct(conflicting)];
+  if (own.length + extras.length > maxParties) throw refuseParties(given.reference, own.length + extras.length);
   const ownDigest = given.ownDigest ?? toKnownOwnDigest(given, known);
   const recordDigest =
     extras.length === 0 && ownDigest !== null
@@ -43,6 +48,15 @@ export function settleCase(given: RosterCase): SettledCase {
   };
   const kind = customerId === null ? 'new' : 'changed';
   return { ...where, kind, record, recordDigest, ownDigest: extras.length === 0 ? null : ownDigest };
+}
+
+/** What a source is refused with that gives one customer more parties than anybody has: most likely the wrong column stands for its id. */
+export function refuseParties(reference: string, parties: number): RosterError {
+  return new RosterError(
+    'too_many_parties',
+    `customer ${JSON.stringify(reference)} would have ${formatCount(parties)} parties, and a customer has at most ${formatCount(maxParties)}. ` +
+      'Nothing was changed. Check which column of the source of related parties holds the customer id, and the rows of this customer.',
+  );
 }
 
 /** The digest of what the customer's own row last said; null for one that no accepted row has ever described. */

@@ -1,7 +1,9 @@
 import { type GuardVerdict, judgeSnapshot } from '../../roster/guards/judge-snapshot.js';
 import { guardsSchema } from '../../roster/guards/settings.js';
+import { maxParties } from '../../roster/max-parties.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database.js';
+import { findCrowd } from '../../store/party-crowds.js';
 import { countOnTheWay, requireStaged, type Staged } from '../../store/require-staged.js';
 import { readCases, saveSettledCases } from '../../store/roster-cases.js';
 import {
@@ -12,6 +14,7 @@ import {
   type SnapshotCounts,
 } from '../../store/roster-figures.js';
 import {
+  analyzeRecords,
   analyzeSteps,
   collectCases,
   compareWithKnown,
@@ -20,7 +23,7 @@ import {
   type StagedImport,
   takeRoom,
 } from '../../store/settle-staging.js';
-import { settleCase } from './settle-case.js';
+import { refuseParties, settleCase } from './settle-case.js';
 import type { StagedSource } from './stage-roster.js';
 
 /** A staged snapshot of which is known what it would change, and whether guards hold it. */
@@ -45,12 +48,15 @@ export async function settleSnapshot(
   const { rosterId, isDelta } = staged;
   await takeRoom(transaction);
   const judgedRows = await judgeRows(transaction, staged);
+  const crowd = await findCrowd(transaction, staged.runId, maxParties);
+  if (crowd !== null) throw refuseParties(crowd.reference, crowd.parties);
   await collectCases(transaction, staged, judgedRows);
   const isFirst = await isFirstImport(transaction, rosterId);
   if (!isFirst) await compareWithKnown(transaction, staged);
   await settleCases(transaction, staged);
   await analyzeSteps(transaction);
   const { counts, plain } = await countSnapshot(transaction, { ...staged, isFirst }, rule);
+  if (isFirst && (plain.several > 0 || plain.customers < counts.rows)) await analyzeRecords(transaction);
   const onTheWay = await countOnTheWay(transaction, staged.runId);
   requireStaged(onTheWay.rows, source.ordinals);
   const before = await readRosterBefore(transaction, rosterId, rule.importedAt);

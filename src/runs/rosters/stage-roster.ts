@@ -27,6 +27,7 @@ export interface Stager {
   clock: Clock;
   signal: AbortSignal;
   secret: (name: string) => string | undefined;
+  /** May be called again before it has ended. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Hears how far the reading has come. */
   tell: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
@@ -66,7 +67,7 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
     tell(ordinal);
     const full = chunk;
     chunk = new StagingChunk(runId, copies);
-    underWay = write((transaction) => stageRows(transaction, full));
+    underWay = stageRows(write, full);
     // Whoever waits for it next hears of its failure; meanwhile it must not end the process.
     underWay.catch(() => undefined);
   };

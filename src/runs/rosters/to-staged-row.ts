@@ -1,7 +1,7 @@
 import * as crypto from 'node:crypto';
 import type { Customer, Party, PartyRow, RosterRow } from '../../roster/customer.js';
 import { toScreeningRequest } from '../../roster/screening-request.js';
-import { withoutNul } from '../../store/roster-staging.js';
+import { fieldSeparator, rowSeparator, withoutNul } from '../../store/roster-staging.js';
 import type { StagedCustomer, StagedParty, StagedReject, StagedRelated } from '../../store/staged-row.js';
 
 const digestLength = 32;
@@ -9,7 +9,7 @@ const digestLength = 32;
 /** Gives a row of a roster as it is staged; `today` (`yyyy-mm-dd`) says whose last day is over. */
 export function toStagedRow(row: RosterRow, ordinal: number, today: string): StagedCustomer | StagedReject {
   if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
-  const { customer, line, file, fields } = row;
+  const { customer, line, file, fields, joined } = row;
   const [own] = customer.parties;
   const sentName = toScreeningRequest(own).name;
   const record = toRecord(customer, sentName);
@@ -26,7 +26,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string): Sta
     record: withoutNul(record),
     recordDigest: digestRecord(record),
     leaves: toLeaving(customer, today),
-    fields,
+    raw: joined ?? joinFields(fields),
   };
 }
 
@@ -49,6 +49,14 @@ export function toStagedParty(
     fields: named,
   };
 }
+
+// Fields that hold what stands between them, or what no database stores, keep its visible symbol.
+const joinFields = (fields: readonly string[]): string =>
+  fields
+    .map((field) =>
+      field.replaceAll(fieldSeparator, '\u241f').replaceAll(rowSeparator, '\u241e').replaceAll('\0', '\u2400'),
+    )
+    .join(fieldSeparator);
 
 /** Gives 32 hexadecimal digits of a text's SHA-256. */
 export const digestRecord = (record: string): string => crypto.hash('sha256', record, 'hex').slice(0, digestLength);

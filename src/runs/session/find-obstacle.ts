@@ -1,5 +1,6 @@
 import { RosterError, RosterHeldError } from '../../errors.js';
 import type { RunKind } from '../../reports/run-facts.js';
+import { guardAdvice } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { readLastActivity } from '../../store/find-runs.js';
 import { type Account, readAccountName } from '../../store/organisations.js';
@@ -52,8 +53,13 @@ export async function findObstacle(workplace: Workplace, open: RunRow, intention
   const rosterChange = open.stage === 'started' ? null : await findOtherRoster(workplace, open, intention);
   if (rosterChange !== null && !intention.isNamed) return { obstacle: rosterChange.words, differences: [] };
   if (rosterChange?.isEdited && !intention.acceptRoster) {
-    const message = `${rosterChange.words}; with --accept-roster ${toRunId(open)} goes on with the roster as it was imported`;
-    throw new RosterHeldError(`roster ${intention.roster?.name ?? ''}`, [{ guard: 'edited', message }]);
+    const message = `${rosterChange.words}; once that is accepted, ${toRunId(open)} goes on with the roster as it was imported`;
+    const override = `nightscreen runs resume ${toRunId(open)} --accept-roster`;
+    throw new RosterHeldError(
+      `roster ${intention.roster?.name ?? ''}`,
+      [{ guard: 'edited', message, look: guardAdvice.edited }],
+      override,
+    );
   }
   const differences = [
     ...changed.map(({ words }) => words),

@@ -46,6 +46,8 @@ export interface RunRequest {
   roster: string | null;
   mode: 'test' | 'live';
   selection: PlanSelection | null;
+  /** The file that was given with the command in place of the configured source; left out where the open run's own holds. */
+  rosterFile?: string | null | undefined;
   /** Says whether an open run may be gone on with, and what differs; without it no open run is. */
   findObstacle?: (open: RunRow) => Promise<Comparison>;
   /** Goes on with the open run of this number or with none. */
@@ -126,6 +128,8 @@ async function close(
     const sums = state === 'stopped' && run.kind !== 'sweep' ? await computeRunSums(transaction, run.runId) : run.sums;
     const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: workplace.clock.now(), sums };
     await closeRun(transaction, run.runId, end);
+    // An import that is begun again reads everything again.
+    if (run.rosterId !== null) await clearStaging(transaction, run.runId);
   });
   workplace.tell({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });
 }
@@ -151,7 +155,7 @@ async function openRun(
     if (open && !obstacle) {
       await markInFlightUnknown(transaction, open.runId);
       await noteRunHolder(transaction, open.runId, holder);
-      return takeOverRun(transaction, open.runId, lease.epoch, owner);
+      return takeOverRun(transaction, open.runId, holder, request.rosterFile);
     }
     if (open && obstacle) await abandon(workplace, transaction, open, obstacle);
     const run = await insertRun(transaction, {
@@ -160,6 +164,7 @@ async function openRun(
       mode: request.mode,
       kind: request.kind,
       selection: request.selection,
+      rosterFile: request.rosterFile ?? null,
       leaseKey: lease.key,
       epoch: lease.epoch,
       owner,

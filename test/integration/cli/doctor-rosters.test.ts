@@ -67,6 +67,32 @@ it('parties that lack a column are found under their own name', async () => {
   expect(findings).toMatchObject([{ state: 'ok' }, { state: 'fail', check: 'parties of roster core' }]);
 });
 
+it('of several files each is opened as far as its header, at most a hundred, and more are said', async () => {
+  const parts = await mkdtemp(join(folder, 'parts-'));
+  const write = (name: string, text: string) => writeFile(join(parts, name), text);
+  for (let part = 0; part < 101; part += 1) {
+    await write(`p-${String(part).padStart(3, '0')}.csv`, `customer_id,name,type\n${part},Ada,person\n`);
+  }
+  const csv = { path: join(parts, 'p-*.csv') };
+  expect(await examine({ csv })).toMatchObject([
+    {
+      state: 'ok',
+      message: expect.stringMatching(/^101 files, .*p-000\.csv first; only the headers of the first 100 were/),
+    },
+  ]);
+  await write('p-099.csv', 'customer_id,type,name\n9,person,Ada\n');
+  expect(await examine({ csv })).toMatchObject([
+    {
+      state: 'fail',
+      message: expect.stringMatching(/same columns in the same order.*p-099\.csv has "type" as column 2/),
+    },
+  ]);
+  await write('p-050.csv', 'PK\x03\x04');
+  expect(await examine({ csv })).toMatchObject([
+    { state: 'fail', message: expect.stringMatching(/p-050\.csv.*Excel/) },
+  ]);
+});
+
 it('standard input is left to the run that reads it', async () => {
   expect(await examine({ csv: { path: '-' } })).toMatchObject([{ state: 'ok', message: '-' }]);
 });

@@ -158,8 +158,12 @@ describe('a screening that meets trouble', () => {
       [5, 'conflicting_id'],
     ]);
     expect(facts.rosterSource?.absent).toBe(2);
+    // Eight days by the clock, of which one had a snapshot.
     const later = await run(await work({ offsetMs: 8 * dayMs }));
-    expect(later.counts).toMatchObject({ planned: 4 });
+    expect(later.counts).toMatchObject({ planned: 6 });
+    const screening = { cadenceHours: 24, leaveAfterDays: 2, canariesEvery: 10_000, reuseMaxAge: 0 } as const;
+    const last = await run(await work({ offsetMs: 9 * dayMs, settings: { screening } }));
+    expect(last.counts).toMatchObject({ planned: 4 });
   });
 
   it('a roster without an acceptable row is refused and leaves the former snapshot whole', async () => {

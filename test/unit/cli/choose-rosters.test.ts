@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { chooseRoster } from '../../../src/cli/choose-rosters.js';
+import { ConfigError } from '../../../src/errors.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 
@@ -47,3 +48,25 @@ it.each(['file', 'delta'])('a file that is not there is told under the flag that
   const choose = () => chooseRoster([core], { roster: 'core', [flag]: join(folder, 'gone.csv') });
   expect(choose).toThrow(`flag --${flag}: no file at `);
 });
+
+it.each(['file', 'delta'])(
+  '--%s without --roster is of the only configured roster, and of `default` where none is',
+  (flag) => {
+    expect(chooseRoster([branch], { [flag]: file })).toMatchObject({
+      name: 'branch',
+      csv: { path: file, delimiter: ';' },
+    });
+    expect(chooseRoster([], { [flag]: file })).toMatchObject({ name: 'default', csv: { path: file } });
+  },
+);
+
+it.each(['file', 'delta'])(
+  '--%s without --roster asks whose it is where several are configured, and names them',
+  (flag) => {
+    const choose = () => chooseRoster([core, branch], { [flag]: file });
+    expect(choose).toThrow(ConfigError);
+    expect(choose).toThrow(
+      `flag --roster: several rosters are configured: say with --roster whose file --${flag} gives: core, branch`,
+    );
+  },
+);

@@ -173,3 +173,18 @@ test('the days that exist are those of the calendar, whichever way they are read
     expect(plain(text)).toBeNull();
   }
 });
+
+test('a row with more aliases than a customer may have parties is rejected, and its id is shown', async () => {
+  // No field holds so many, and several of them do.
+  const cells = Array.from({ length: 5 }, (_, cell) =>
+    Array.from({ length: 2_200 }, (_, at) => (46_656 + cell * 2_200 + at).toString(36)).join('|'),
+  );
+  const columns = { ...basic, aliases: ['a0', 'a1', 'a2', 'a3', 'a4'] };
+  const text = (count: number) =>
+    `id,name,a0,a1,a2,a3,a4\n7,Ann Lee,${cells.map((cell, at) => (at < count ? cell.replaceAll('|', ';').slice(0, 9_999) : '')).join(',')}\n`;
+  expect(await readText(text(5), { columns, delimiter: ',' })).toMatchObject([
+    { kind: 'rejected', rejected: { reason: 'too_many_parties', reference: '7', column: 'a0' } },
+  ]);
+  const [row] = await customers(text(4), columns);
+  expect(row?.parties.length).toBeGreaterThan(7_000);
+});

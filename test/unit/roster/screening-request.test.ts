@@ -100,3 +100,11 @@ test('two requests have the same key only when type and sent name are the same',
     }),
   );
 });
+
+test('a plain name is sent as it would be were it looked at letter by letter', () => {
+  for (let code = 0x21; code <= 0x24f; code += 1) {
+    const name = `A${String.fromCodePoint(code)}b c`;
+    // White space at the end has to be looked at.
+    expect(sent(name)).toBe(sent(`${name} `));
+  }
+});

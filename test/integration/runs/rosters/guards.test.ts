@@ -38,7 +38,7 @@ describeOnEachDatabase('guards of a roster', (open) => {
     await expect(play(bad(3))).rejects.toMatchObject({ code: 'roster_without_customers' });
     expect([await readParties(database), await readChanges(database)]).toEqual(before);
     await expect(play(rowsOf(96))).rejects.toThrow(
-      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %\) \[guard shrink_night\].*--accept-roster/,
+      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, guards.maxShrinkNight\) \[guard shrink_night\]; look whether .*: nightscreen import --file \S+ --roster people --accept-roster/,
     );
     await play(rowsOf(96), { acceptRoster: true });
     const taken = await database.query(

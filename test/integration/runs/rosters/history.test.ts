@@ -59,6 +59,7 @@ describeOnEachDatabase('the history of a roster', (open) => {
     ]);
     await nights.play({
       day: 10,
+      leaveAfterDays: 1,
       rows: [row(1, 'Ann Ash', ',1970-01-02,DK,high,,,'), row(3, 'Cyd Cedar', ',,,,,no,'), dan],
     });
     await nights.play({ day: 11, rows: [ann, ben, cyd, dan, row(5, 'Eve Elm')] });

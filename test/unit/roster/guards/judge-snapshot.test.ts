@@ -34,14 +34,18 @@ describe('guards', () => {
 
   it('hold what is above a share, and pass what reaches it', () => {
     expect(judge({ rejected: 500 })).toEqual([]);
-    expect(judge({ rejected: 501 })).toEqual(['rejects: 501 of 100000 rows were rejected: 0.501 % (at most 0.5 %)']);
+    expect(judge({ rejected: 501 })).toEqual([
+      'rejects: 501 of 100000 rows were rejected: 0.501 % (at most 0.5 %, guards.maxRejectShare)',
+    ]);
     expect(judge({ newlyAbsent: 1_000 })).toEqual([]);
     expect(judge({ newlyAbsent: 1_001 })).toHaveLength(1);
     expect(judge({ customers: 97_000 })).toEqual([]);
     expect(judge({ customers: 96_999 })).toEqual([
-      'shrink_30_days: 3001 of 100000 customers of the largest snapshot in 30 days are fewer now: 3 % (at most 3 %)',
+      'shrink_30_days: 3001 of 100000 customers of the largest snapshot in 30 days are fewer now: 3.001 % (at most 3 %, guards.maxShrink30Days)',
     ]);
-    expect(judge({ joined: 50_001 })).toHaveLength(1);
+    expect(judge({ joined: 50_001 })).toEqual([
+      'growth: 50001 customers are new beside the 100000 of the last snapshot: 50.001 % (at most 50 %, guards.maxGrowth)',
+    ]);
     expect(judge({ duplicates: 5_001 })).toHaveLength(1);
     expect(judge({ partyRows: 1_000, partyRejected: 6 })).toHaveLength(1);
   });
@@ -69,5 +73,13 @@ describe('guards', () => {
     expect(judge({ ...strange, isFirst: true })).toEqual([]);
     expect(judge({ ...strange, isDelta: true })).toEqual([]);
     expect(judge(strange)).toHaveLength(4);
+  });
+
+  it('say what to look at, each its own', () => {
+    const verdicts = judgeSnapshot({ ...quiet, newlyAbsent: 5_000, joined: 90_000 }, guardsSchema.parse({}));
+    expect(verdicts.map(({ look }) => look)).toEqual([
+      'look whether the export is cut off or was filtered',
+      'look whether the customers are new, or only their ids are written in another way',
+    ]);
   });
 });

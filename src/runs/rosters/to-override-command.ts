@@ -1,0 +1,20 @@
+import { toRunId } from '../../store/run-id.js';
+import type { RunRow } from '../../store/run-row.js';
+
+/** What to type so that a run takes a roster although guards hold it. */
+export function toOverrideCommand(
+  run: Pick<RunRow, 'kind' | 'runId' | 'startedAt' | 'resumed' | 'rosterFile' | 'selection'>,
+  roster: string,
+  isDelta: boolean,
+): string {
+  // A run that is held in its first start is closed: it is begun anew. One that was gone on with stays open.
+  if (run.resumed > 0) return `nightscreen runs resume ${toRunId(run)} --accept-roster`;
+  const file = run.rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quote(run.rosterFile)}`;
+  const selection = run.kind === 'screen' ? selectionFlags[run.selection ?? 'due'] : '';
+  return `nightscreen ${run.kind}${file} --roster ${quote(roster)}${selection} --accept-roster`;
+}
+
+const selectionFlags = { due: ' --due', new: ' --new', all: ' --all', forced: ' --because-of LIST' } as const;
+
+/** As a shell takes it for one word. */
+const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -1,0 +1,127 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { formatRun } from '../../../../src/cli/present-run.js';
+import { guardsSchema } from '../../../../src/roster/guards/settings.js';
+import { type RosterSettings, toFileRoster } from '../../../../src/roster/settings.js';
+import { runReports } from '../../../../src/runs/reports/report-run.js';
+import { runImport } from '../../../../src/runs/rosters/import-run.js';
+import { describeRun } from '../../../../src/runs/session/describe-run.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { openSmallSites, searched } from '../../../helpers/small-site.js';
+
+const hourMs = 60 * 60 * 1_000;
+const expectCount = z.object({ count: z.number() });
+const header = 'customer_id,type,name,alias';
+const cleanHolder = 'C-1,joint_holder,Tamsin Oyelaran';
+const partyHeader = 'customer_id,role,name';
+
+/** A roster with a column of aliases and a file of related parties; `write` gives both new rows. */
+async function openFirms() {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-dropped-'));
+  const [path, partyPath] = [join(folder, 'firms.csv'), join(folder, 'officers.csv')];
+  const base = toFileRoster('firms', path);
+  const { csv } = toFileRoster('firms', partyPath);
+  const roster: RosterSettings = {
+    ...base,
+    columns: { aliases: 'alias' },
+    parties: csv ? [{ csv, columns: {} }] : [],
+    guards: guardsSchema.parse({ maxRejectShare: 1 }),
+  };
+  const write = async (rows: readonly string[], parties: readonly string[]): Promise<void> => {
+    await writeFile(path, [header, ...rows, ''].join('\n'));
+    await writeFile(partyPath, [partyHeader, cleanHolder, ...parties, ''].join('\n'));
+  };
+  return { roster, write };
+}
+
+const firm = 'C-1,entity,Alpha Foundry,';
+const listedDirector = 'C-1,director,Wilhelmina Achterberg';
+
+describeOnEachDatabase('a party whose source drops it', (open) => {
+  const begin = openSmallSites(open);
+
+  it('stays in scope with its open hit, and import, summary and report say so', async () => {
+    const { database, sandbox, work, run } = await begin();
+    const { roster, write } = await openFirms();
+    await write([firm], [listedDirector]);
+    await run(await work({ offsetMs: -60 * hourMs }), { roster });
+    await write([firm], []);
+    const second = await work({ offsetMs: -30 * hourMs });
+    const summary = await run(second, { roster });
+    expect(summary).toMatchObject({ state: 'complete', snapshot: { droppedParties: 1 }, counts: { hits: 1 } });
+    expect(formatRun(summary)).toContain('1 related party with an open hit or a cut list is no longer in the source');
+    expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(2);
+    const described = await describeRun(second, summary.runId);
+    expect(described.sums?.states).toMatchObject({ open_hit: 1, clear: 0 });
+    expect(described.balance).toMatchObject({ disagreements: [] });
+    const [report] = await runReports(second, { runId: summary.runId, send: false });
+    const directory = report?.directory ?? '';
+    const json: unknown = JSON.parse(await readFile(join(directory, 'report.json'), 'utf8'));
+    expect(json).toMatchObject({
+      droppedParties: [
+        { party: { reference: 'C-1', role: 'director', name: 'Wilhelmina Achterberg' }, state: 'open_hit' },
+      ],
+    });
+    const page = await readFile(join(directory, 'report.html'), 'utf8');
+    expect(page).toContain('No longer in the source');
+    expect(page).toContain('Wilhelmina Achterberg');
+    // It is told once; the hit stays open every night.
+    const third = await work();
+    const again = await run(third, { roster });
+    expect(again).toMatchObject({ snapshot: { droppedParties: 0 }, counts: { hits: 1 } });
+    expect((await describeRun(third, again.runId)).sums?.states).toMatchObject({ open_hit: 1 });
+    expect(await database.query(expectCount, 'select count(*)::integer as count from dropped_party')).toEqual([
+      { count: 1 },
+    ]);
+  });
+
+  it('leaves the scope once the service no longer reports the hit, and that is told as a change', async () => {
+    const { sandbox, work, run } = await begin();
+    const { roster, write } = await openFirms();
+    await write([firm], [listedDirector]);
+    await run(await work({ offsetMs: -90 * hourMs }), { roster });
+    await write([firm], []);
+    sandbox.setWorld({ watchlist: [], dossiers: [] });
+    const summary = await run(await work({ offsetMs: -60 * hourMs, settings: { canaries: [] } }), { roster });
+    expect(summary.counts).toMatchObject({ hits: 0, changes: 1 });
+    const later = await run(await work({ settings: { canaries: [] } }), { roster });
+    expect(later.counts).toMatchObject({ searches: 2 });
+    expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(2);
+  });
+
+  it('is told where an import alone drops it, and in the report of the screening after it', async () => {
+    const { work, run } = await begin();
+    const { roster, write } = await openFirms();
+    await write(['C-1,person,Aroha Ngata,Oktavian Prunescu'], []);
+    await run(await work({ offsetMs: -60 * hourMs }), { roster });
+    await write(['C-1,person,Aroha Ngata,'], []);
+    const imported = await runImport(await work({ offsetMs: -31 * hourMs }), roster, new AbortController().signal);
+    expect(imported.snapshot).toMatchObject({ droppedParties: 1 });
+    expect(formatRun(imported)).toContain('no longer in the source');
+    const workplace = await work({ offsetMs: -30 * hourMs });
+    const screened = await run(workplace, { roster, kind: 'screen', importFirst: false, writeReport: true });
+    const json: unknown = JSON.parse(await readFile(join(screened.artifacts ?? '', 'report.json'), 'utf8'));
+    expect(json).toMatchObject({ droppedParties: [{ party: { role: 'alias', name: 'Oktavian Prunescu' } }] });
+    const next = await run(await work(), { roster, kind: 'screen', importFirst: false, writeReport: true });
+    const nextJson: unknown = JSON.parse(await readFile(join(next.artifacts ?? '', 'report.json'), 'utf8'));
+    expect(nextJson).toMatchObject({ droppedParties: [] });
+  });
+
+  it('is told when a contradiction is settled against a name that has a hit', async () => {
+    const { work, run } = await begin();
+    const { roster, write } = await openFirms();
+    await write(['C-2,entity,Gamma,', 'C-1,person,Aroha Ngata,', 'C-1,person,Wilhelmina Achterberg,'], []);
+    await run(await work({ offsetMs: -60 * hourMs }), { roster });
+    await write(['C-2,entity,Gamma,', 'C-1,person,Aroha Ngata,'], []);
+    const workplace = await work();
+    const summary = await run(workplace, { roster, writeReport: true });
+    const json: unknown = JSON.parse(await readFile(join(summary.artifacts ?? '', 'report.json'), 'utf8'));
+    expect(json).toMatchObject({
+      droppedParties: [{ party: { role: 'conflicting_row', name: 'Wilhelmina Achterberg' }, state: 'open_hit' }],
+    });
+    expect((await describeRun(workplace, summary.runId)).sums?.states).toMatchObject({ open_hit: 1, clear: 1 });
+  });
+});

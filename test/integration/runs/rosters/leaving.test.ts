@@ -1,0 +1,106 @@
+import { writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
+import type { Database } from '../../../../src/store/database.js';
+import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
+import { openSmallSites, searched } from '../../../helpers/small-site.js';
+import { fileOf } from '../../../helpers/small-world.js';
+
+const row = (id: number, rest = ',,,,,,'): string => `C-${id},person,Customer Number ${id}${rest}`;
+const rows = (count: number): string[] => Array.from({ length: count }, (_, at) => row(at + 1));
+const dayMs = 86_400_000;
+
+/** What was said of C-1, import by import. */
+const readStanding = async (database: Database): Promise<readonly string[]> =>
+  (await readChanges(database)).filter((line) => line.includes(' C-1 ') && !line.includes('joined'));
+
+const standingRow = z.object({ absent: z.boolean(), left: z.boolean() });
+const readFirst = (database: Database) =>
+  database.query(
+    standingRow,
+    `select absent_since is not null as absent, left_at is not null as left from customer where reference = 'C-1'`,
+  );
+
+describeOnEachDatabase('leaving a roster', (open) => {
+  const begin = openSmallSites(open);
+
+  it('counts only days on which a whole snapshot came: nobody leaves by the clock alone', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    await nights.play({ rows: rows(3) });
+    // The first snapshot after two weeks without any is the first that says something of C-1.
+    await nights.play({ day: 14, rows: rows(3).slice(1) });
+    expect(await readStanding(database)).toEqual(['2: C-1 absent']);
+    // Absent for ten days by the clock, of which one had a snapshot.
+    await nights.play({ day: 24, rows: rows(3).slice(1) });
+    await nights.play({ day: 24, rows: rows(3).slice(1) });
+    for (let day = 25; day <= 29; day += 1) await nights.play({ day, rows: rows(3).slice(1) });
+    expect(await readStanding(database)).toEqual(['2: C-1 absent']);
+    await nights.play({ day: 30, rows: rows(3).slice(1) });
+    expect(await readStanding(database)).toEqual(['2: C-1 absent', '10: C-1 left absent']);
+    await nights.close();
+  });
+
+  it('neither marks nor counts absence by a held, a failed, a previewed or a partial import', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    await nights.play({ rows: rows(40) });
+    const others = rows(40).slice(1);
+    const none = async (day: number): Promise<void> => {
+      await nights.play({ day, rows: others.slice(10), guards: {} }).catch(() => undefined);
+      await nights.play({ day, rows: ['C-2,"person'] }).catch(() => undefined);
+      const { workplace, settings } = await nights.prepare({ day, rows: others });
+      await previewImport(workplace, settings, new AbortController().signal);
+      await nights.play({ day, rows: others.slice(0, 2), isDelta: true });
+    };
+    await none(1);
+    expect(await readFirst(database)).toEqual([{ absent: false, left: false }]);
+    await nights.play({ day: 2, rows: others });
+    for (let day = 3; day <= 11; day += 3) await none(day);
+    await nights.play({ day: 12, rows: others });
+    expect(await readFirst(database)).toEqual([{ absent: true, left: false }]);
+    await nights.close();
+  });
+
+  it('keeps a customer in scope on the last day, in UTC, and no longer', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const toDay = (days: number): string => new Date(Date.now() + days * dayMs).toISOString().slice(0, 10);
+    await nights.play({ rows: [row(1, `,,,,,,${toDay(0)}`), row(2, `,,,,,,${toDay(-1)}`), row(3)] });
+    const left = await database.query(
+      z.object({ reference: z.string() }),
+      'select reference from customer where left_at is not null',
+    );
+    expect(left).toEqual([{ reference: 'C-2' }]);
+    await nights.close();
+  });
+
+  it('searches at once for who returns after having left, whatever was answered before', async () => {
+    const { sandbox, database, work, run, roster } = await begin(['Aroha Ngata', 'Ciro Malvestuto']);
+    const settings = { ...roster, columns: { active: 'active' } };
+    const write = (active: string) =>
+      writeFile(
+        fileOf(roster),
+        `customer_id,type,name,active\nC-1,person,Aroha Ngata,${active}\nC-2,person,Ciro Malvestuto,yes\n`,
+      );
+    await write('yes');
+    await run(await work({ offsetMs: -3 * 3_600_000 }), { roster: settings });
+    await write('no');
+    const without = await run(await work({ offsetMs: -2 * 3_600_000 }), { roster: settings });
+    expect(without.counts).toMatchObject({ planned: 0, skipped: 1 });
+    await write('yes');
+    const back = await run(await work({ offsetMs: -3_600_000 }), { roster: settings });
+    expect(back.counts).toMatchObject({ planned: 1, screened: 1, skipped: 1 });
+    expect([searched(sandbox, 'Aroha Ngata'), searched(sandbox, 'Ciro Malvestuto')]).toEqual([2, 1]);
+    // Once, not every night.
+    expect((await run(await work(), { roster: settings })).counts).toMatchObject({ planned: 0, skipped: 2 });
+    expect(await readStanding(database)).toEqual([
+      '2: C-1 changed standing',
+      '2: C-1 left inactive',
+      '3: C-1 changed standing',
+      '3: C-1 returned inactive',
+    ]);
+  });
+});
