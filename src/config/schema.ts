@@ -4,6 +4,7 @@ import { serviceSettingsSchema } from '../client/settings.js';
 import { sweepSettingsSchema } from '../dossiers/settings.js';
 import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
+import { reviewSettingsSchema } from '../matches/review/settings.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
 import { runSettingsSchema } from '../runs/settings.js';
@@ -23,6 +24,7 @@ export const configSchema = z.strictObject({
   screening: screeningSettingsSchema.prefault({}),
   budget: budgetSettingsSchema.prefault({}),
   changes: changeSettingsSchema.prefault({}),
+  review: reviewSettingsSchema.prefault({}),
   sweep: sweepSettingsSchema.prefault({}),
   run: runSettingsSchema.prefault({}),
   reports: reportSettingsSchema.prefault({}),

@@ -16,6 +16,7 @@ import { closeRun } from '../store/runs.js';
 import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-answers.js';
 import { findMissingCanaries } from './canaries/find-missing-canaries.js';
 import { unscreenUnconfirmed } from './canaries/record-canary.js';
+import { makeItems } from './reviewing/make-items.js';
 import { toRunVerdict } from './run-verdict.js';
 import { findDisagreements } from './session/balance-lines.js';
 import type { RunHalted } from './session/run-halted.js';
@@ -37,6 +38,8 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
     const held = await readAnswerFindings(transaction, run.runId);
     const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
+    // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
+    if (halt === null && accountId !== null) await makeItems(transaction, session, accountId);
     const sums = await computeRunSums(transaction, run.runId, held);
     const isWhole = failed === 0 && halt === null;
     const found = await judgeFindings(transaction, run, sums, held, isWhole);

@@ -1,12 +1,5 @@
 import { z } from 'zod';
-
-const isTimezone = (timezone: string): boolean => {
-  try {
-    return Intl.DateTimeFormat('en', { timeZone: timezone }).resolvedOptions().timeZone !== '';
-  } catch {
-    return false;
-  }
-};
+import { isTimezone } from '../clock.js';
 
 /** How runs behave when the service is out of reach. */
 export const runSettingsSchema = z.strictObject({

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js';
 import type { SweepSettings } from '../dossiers/settings.js';
 import type { MailSettings } from '../mail/settings.js';
 import type { Canary } from '../matches/canary.js';
+import type { ReviewSettings } from '../matches/review/settings.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget-settings.js';
@@ -25,6 +26,7 @@ export interface RunSettings {
   screening: ScreeningSettings;
   budget: BudgetSettings;
   changes: ChangeSettings;
+  review: ReviewSettings;
   sweep: SweepSettings;
   reports: ReportSettings;
   run: RunDeadlineSettings;

@@ -1,6 +1,6 @@
 import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
-import { isTimezone } from './is-timezone.js';
+import { isTimezone } from '../clock.js';
 
 const cronSchema = z.string().superRefine((expression, context) => {
   for (const error of validateDetailed(expression).errors) {

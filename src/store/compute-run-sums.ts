@@ -58,7 +58,8 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
        select party.customer_id, screening.request_id, screening.outcome, screening.outcome_reason,
          screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
          case
-           when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due' then coalesce(state.state, 'not_screened')
+           when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due' 
+             then coalesce(to_standing_state(state.state, state.reviewed_state), 'not_screened')
            else 'not_screened'
          end as state
        from screening

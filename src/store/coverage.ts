@@ -71,7 +71,9 @@ function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindin
   pending as (
     select screening.party_id, state.former_run_id, state.former_screened_at,
       coalesce((state.former_answer ->> 'request_id')::bigint, state.request_id) as request_id,
-      coalesce(state.former_answer ->> 'state', state.state) as state
+      case when state.former_answer is null then to_standing_state(state.state, state.reviewed_state)
+        else to_standing_state(state.former_answer ->> 'state', state.former_answer ->> 'reviewed_state')
+      end as state
     from run
     join screening on ${isPendingSql}
     join party_state state
@@ -87,7 +89,7 @@ function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindin
         else judged.reason
       end as reason,
       case when pending.party_id is null then judged.screened_at else pending.former_screened_at end as screened_at,
-      coalesce(pending.state, state.state) as state,
+      coalesce(pending.state, to_standing_state(state.state, state.reviewed_state)) as state,
       case when pending.party_id is null then state.run_id else pending.former_run_id end as run_id
     from judged
     left join pending on pending.party_id = judged.party_id

@@ -13,14 +13,15 @@ export function inScopeSql(
     customer.left_at is null
     or exists (
       select from party own
-      join party_state hit on hit.party_id = own.party_id and hit.account_id = ${bind(input.accountId, 'bigint')} and hit.state = 'open_hit'
+      join party_state hit on hit.party_id = own.party_id and hit.account_id = ${bind(input.accountId, 'bigint')} 
+        and to_standing_state(hit.state, hit.reviewed_state) = 'open_hit'
       where own.customer_id = customer.customer_id
     )
   )`;
 }
 
 /** SQL: the roster names the party (`party`), or no longer does although its last answer (`state`) is an open hit, which nobody may lose. */
-export const isAskedAboutSql = `(party.is_current or state.state = 'open_hit')`;
+export const isAskedAboutSql = `(party.is_current or to_standing_state(state.state, state.reviewed_state) = 'open_hit')`;
 
 /** Whether what identifies the party, beside the name and type that are sent, is not as it was when it was last screened. */
 const hasChangedFacts = `

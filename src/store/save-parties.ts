@@ -81,9 +81,9 @@ export async function saveParties(
        returning party.party_id, step.version
      )
      insert into dropped_party (import_id, party_id, account_id, customer_version, state)
-     select $2, dropped.party_id, state.account_id, dropped.version, state.state
+     select $2, dropped.party_id, state.account_id, dropped.version, to_standing_state(state.state, state.reviewed_state)
      from dropped join party_state state on state.party_id = dropped.party_id
-     where state.state in ('open_hit', 'incompletely_seen')`,
+     where to_standing_state(state.state, state.reviewed_state) in ('open_hit', 'incompletely_seen')`,
     [runId, importId],
   );
 }

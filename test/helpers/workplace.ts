@@ -6,6 +6,7 @@ import type { AttemptObserver } from '../../src/client/calls/attempt-observer.js
 import { createClient } from '../../src/client/create-client.js';
 import type { Pace } from '../../src/client/pace/pace.js';
 import { type Clock, shiftedClock } from '../../src/clock.js';
+import { reviewSettingsSchema } from '../../src/matches/review/settings.js';
 import type { RunEvent } from '../../src/runs/run-event.js';
 import type { RunSettings, Workplace } from '../../src/runs/workplace.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
@@ -66,6 +67,7 @@ export async function makeWorkplace(
       screening: { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 },
       budget: { currency: 'EUR', reserveShare: 0.05 },
       changes: changeSettingsSchema.parse({}),
+      review: reviewSettingsSchema.parse({}),
       sweep: { perPage: 100 },
       run: { deadline: '200ms', timezone: 'UTC' },
       reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-reports-')) },

@@ -1,0 +1,38 @@
+import type { Queryable } from '../../store/database.js';
+import { readReviewItems, saveItemChanges } from '../../store/review-items.js';
+import { findUnprojectedParties, markProjected, readUnprojectedParties } from '../../store/unprojected-changes.js';
+import type { RunSession } from '../session/run-session.js';
+import { settleParties } from './settle-parties.js';
+import { toItemChanges } from './to-item-changes.js';
+
+const partiesAtOnce = 500;
+
+/**
+ * Stage: makes of all that a roster's runs have found on an account what reviewers have to decide about, and lets decisions hold or fall; inside
+ * the transaction that closes a run, when control searches have confirmed its answers.
+ */
+export async function makeItems(
+  transaction: Queryable,
+  { workplace, run }: RunSession,
+  accountId: number,
+): Promise<void> {
+  const { runId, rosterId } = run;
+  if (rosterId === null) return;
+  const now = workplace.clock.now();
+  const scope = { rosterId, accountId };
+  const partyIds = await findUnprojectedParties(transaction, scope, now);
+  for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
+    const chunk = partyIds.slice(start, start + partiesAtOnce);
+    const parties = await readUnprojectedParties(transaction, scope, chunk);
+    const items = await readReviewItems(transaction, accountId, chunk);
+    const changes = parties.flatMap((party) =>
+      toItemChanges(party, items.get(party.partyId) ?? [], workplace.settings.review, now),
+    );
+    await saveItemChanges(transaction, { accountId, runId, now }, changes);
+    await settleParties(
+      transaction,
+      parties.map(({ partyId }) => ({ partyId, accountId })),
+    );
+  }
+  await markProjected(transaction, scope);
+}

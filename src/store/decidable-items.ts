@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import type { Match } from '../matches/match.js';
+import type { DispositionVerdict } from '../matches/review/disposition.js';
+import { type ItemState, itemStates } from '../matches/review/project-items.js';
+import type { SeenCustomer, SeenFacts } from '../matches/review/seen-facts.js';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+import { storedMatchSchema } from './stored-match.js';
+
+/** An item with all that a decision about it depends on. */
+export interface DecidableItem {
+  itemId: number;
+  partyId: number;
+  accountId: number;
+  state: ItemState;
+  listed: Match;
+  /** As the roster described it when the match was last seen. */
+  customer: SeenCustomer;
+  /** The decision or proposal that stands; null without one. */
+  standing: { dispositionId: number; verdict: DispositionVerdict; reviewer: string; isFinal: boolean } | null;
+}
+
+const itemRow = z.object({
+  itemId: z.number(),
+  partyId: z.number(),
+  accountId: z.number(),
+  state: z.enum(itemStates),
+  listed: storedMatchSchema,
+  customer: z.object({
+    role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
+    type: z.enum(['person', 'entity']),
+    name: z.string(),
+    birthDate: z.string().nullable(),
+    countries: z.array(z.string()),
+  }),
+  standing: z
+    .object({
+      dispositionId: z.number(),
+      verdict: z.enum(['true_match', 'false_positive', 'inconclusive']),
+      reviewer: z.string(),
+      isFinal: z.boolean(),
+    })
+    .nullable(),
+}) satisfies z.ZodType<DecidableItem>;
+
+/** These items, each held until the transaction ends, so that of two who decide at once the second sees what the first has decided. */
+export async function holdItems(
+  transaction: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, DecidableItem>> {
+  const ids = [...new Set(itemIds)].sort((left, right) => left - right);
+  // In one order for everybody: two who hold the same items never wait for each other.
+  await transaction.execute(`select from review_item where item_id = any ($1::bigint[]) order by item_id for update`, [
+    ids,
+  ]);
+  const rows = await transaction.query(
+    itemRow,
+    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.listed,
+       jsonb_build_object(
+         'role', said.facts -> 'role', 'type', said.facts -> 'type', 'name', said.facts -> 'name',
+         'birthDate', said.facts -> 'birthDate', 'countries', said.facts -> 'countries'
+       ) as customer,
+       case when standing.disposition_id is not null then jsonb_build_object(
+         'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
+         'isFinal', standing.kind <> 'proposed'
+       ) end as standing
+     from review_item item
+     join party on party.party_id = item.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
+     cross join lateral (select version.record -> 'parties' -> party.ordinal as facts) said
+     left join disposition standing on standing.disposition_id = item.disposition_id
+     where item.item_id = any ($1::bigint[])`,
+    [ids],
+  );
+  return new Map(rows.map((row) => [row.itemId, row]));
+}
+
+/** A decision as it is stored. */
+export interface NewDisposition {
+  itemId: number;
+  kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
+  /** Null where a decision is undone. */
+  verdict: DispositionVerdict | null;
+  reviewer: string;
+  isAttested: boolean;
+  reason: string;
+  comment: string | null;
+  origin: 'review' | 'legacy';
+  seen: SeenFacts;
+  /** Keyed, in hex. */
+  seenDigest: string;
+  expiresAt: Date | null;
+  refersTo: number | null;
+  /** Where the item stands with it. */
+  state: ItemState;
+}
+
+/** Adds a decision to an item's history and has it stand; gives its number. */
+export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
+  const rows = await transaction.query(
+    z.object({ dispositionId: z.number() }),
+    `insert into disposition (
+       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to
+     ) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13)
+     returning disposition_id as "dispositionId"`,
+    [
+      decision.itemId,
+      decision.kind,
+      decision.verdict,
+      decision.reviewer,
+      decision.isAttested,
+      decision.reason,
+      decision.comment,
+      now,
+      decision.origin,
+      JSON.stringify(decision.seen),
+      decision.seenDigest,
+      decision.expiresAt,
+      decision.refersTo,
+    ],
+  );
+  const { dispositionId } = firstRow(rows, 'disposition');
+  const stands = decision.kind === 'undone' ? null : dispositionId;
+  await transaction.execute('update review_item set state = $2, disposition_id = $3 where item_id = $1', [
+    decision.itemId,
+    decision.state,
+    stands,
+  ]);
+  return dispositionId;
+}

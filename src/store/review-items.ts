@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import type { Severity } from '../changes/change-event.js';
+import { StoreError } from '../errors.js';
+import { dispositionVerdicts } from '../matches/review/disposition.js';
+import { itemStates, type ReviewItem } from '../matches/review/project-items.js';
+import type { SeenFacts } from '../matches/review/seen-facts.js';
+import type { Queryable } from './database.js';
+import { storedMatchSchema } from './stored-match.js';
+
+/** An item as it is stored. */
+export interface StoredItem extends ReviewItem {
+  partyId: number;
+  severity: Severity;
+  rule: string;
+  priority: number;
+  openedAt: Date;
+  dueAt: Date | null;
+}
+
+const severity = z.enum(['critical', 'high', 'medium', 'low', 'info']);
+const texts = z.array(z.string());
+/** What a reviewer saw, as it is stored. */
+export const seenFactsSchema = z.object({
+  listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
+  customer: z.object({
+    role: z.string(),
+    type: z.string(),
+    name: z.string(),
+    birthDate: z.string().nullable(),
+    countries: texts,
+  }),
+}) satisfies z.ZodType<SeenFacts>;
+
+const itemRow = z
+  .object({
+    itemId: z.number(),
+    partyId: z.number(),
+    state: z.enum(itemStates),
+    listed: storedMatchSchema,
+    severity,
+    rule: z.string(),
+    priority: z.number(),
+    openedAt: z.date(),
+    dueAt: z.date().nullable(),
+    verdict: z.enum(dispositionVerdicts).nullable(),
+    isFinal: z.boolean(),
+    seen: seenFactsSchema.nullable(),
+    expiresAt: z.date().nullable(),
+  })
+  .transform(({ verdict, isFinal, seen, expiresAt, ...item }): StoredItem => {
+    const disposition = verdict === null || seen === null ? null : { verdict, isFinal, seen, expiresAt };
+    return { ...item, disposition };
+  });
+
+/** The items of parties on an account, by party id. */
+export async function readReviewItems(
+  database: Queryable,
+  accountId: number,
+  partyIds: readonly number[],
+): Promise<ReadonlyMap<number, readonly StoredItem[]>> {
+  const rows = await database.query(
+    itemRow,
+    `select item.item_id as "itemId", item.party_id as "partyId", item.state, item.listed, item.severity, item.rule, item.priority,
+       item.opened_at as "openedAt", item.due_at as "dueAt", disposition.verdict, disposition.seen,
+       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at as "expiresAt"
+     from review_item item
+     left join disposition on disposition.disposition_id = item.disposition_id
+     where item.account_id = $1 and item.party_id = any ($2::bigint[])
+     order by item.item_id`,
+    [accountId, [...partyIds]],
+  );
+  const byParty = new Map<number, StoredItem[]>();
+  for (const row of rows) byParty.set(row.partyId, [...(byParty.get(row.partyId) ?? []), row]);
+  return byParty;
+}
+
+/** An item as it is to be stored; without an id it is new. */
+export interface ItemChange
+  extends Pick<StoredItem, 'partyId' | 'state' | 'listed' | 'severity' | 'rule' | 'priority'> {
+  itemId: number | null;
+  customerVersion: number;
+  isBaseline: boolean;
+  openedAt: Date;
+  dueAt: Date | null;
+  /** Whether the decision that it had stands no longer. */
+  dropsDisposition: boolean;
+  event: {
+    kind: 'opened' | 'reopened' | 'escalated' | 'rekeyed' | 'gone' | 'returned';
+    reasons: readonly string[];
+  } | null;
+}
+
+/** Stores what a run has made of items, with the history; throws StoreError unless every one of them is. */
+export async function saveItemChanges(
+  transaction: Queryable,
+  { accountId, runId, now }: { accountId: number; runId: number; now: Date },
+  changes: readonly ItemChange[],
+): Promise<void> {
+  if (changes.length === 0) return;
+  const rows = changes.map((change, place) => ({ ...change, place, ...change.event }));
+  const saved = await transaction.query(
+    z.object({ items: z.number() }),
+    `with change as (
+       select * from jsonb_to_recordset($4::text::jsonb) as row (
+         place integer, "itemId" bigint, "partyId" bigint, state text, listed jsonb, "customerVersion" integer, severity text, rule text,
+         priority smallint, "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean,
+         kind text, reasons text[]
+       )
+     ),
+     numbered as (
+       select change.*, coalesce("itemId", nextval(pg_get_serial_sequence('review_item', 'item_id'))) as item_id from change
+     ),
+     inserted as (
+       insert into review_item (
+         item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at
+       ) overriding system value
+       select item_id, $1, "partyId", state, listed, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt"
+       from numbered where "itemId" is null
+       returning item_id
+     ),
+     updated as (
+       update review_item item set
+         state = numbered.state, listed = numbered.listed, customer_version = numbered."customerVersion", severity = numbered.severity,
+         rule = numbered.rule, priority = numbered.priority, opened_at = numbered."openedAt", due_at = numbered."dueAt",
+         disposition_id = case when numbered."dropsDisposition" then null else item.disposition_id end
+       from numbered where numbered."itemId" = item.item_id
+       returning item.item_id
+     ),
+     told as (
+       insert into review_event (item_id, kind, happened_at, run_id, reasons, severity)
+       select item_id, kind, $3, $2, coalesce(reasons, '{}'), severity from numbered where kind is not null order by place
+     )
+     select ((select count(*) from inserted) + (select count(*) from updated))::integer as items`,
+    [accountId, runId, now, JSON.stringify(rows)],
+  );
+  const items = saved[0]?.items ?? 0;
+  if (items === changes.length) return;
+  throw new StoreError(
+    'items_not_whole',
+    `${items} of ${changes.length} review items could be stored; please report this`,
+  );
+}

@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { Severity } from '../changes/change-event.js';
+import type { Corroboration } from '../changes/corroboration.js';
+import type { Match } from '../matches/match.js';
+import type { SeenCustomer } from '../matches/review/seen-facts.js';
+import type { RiskTier } from '../roster/customer.js';
+import type { Queryable } from './database.js';
+import { storedMatchSchema } from './stored-match.js';
+
+/** Whose changes: of a roster's runs on an account. */
+export interface ProjectionScope {
+  rosterId: number;
+  accountId: number;
+}
+
+/** A change that no item has been made of yet. */
+export interface UnprojectedChange {
+  matchId: string;
+  severity: Severity;
+  rule: string;
+  corroboration: Corroboration;
+  isBaseline: boolean;
+}
+
+/** A party whose items may not be as its last answer says. */
+export interface UnprojectedParty {
+  partyId: number;
+  customerVersion: number;
+  customer: SeenCustomer;
+  riskTier: RiskTier | null;
+  /** Those of the last answer, and those that cut lists hide. */
+  matches: readonly Match[];
+  /** By match id; of several the last. */
+  changes: ReadonlyMap<string, UnprojectedChange>;
+}
+
+const idRow = z.object({ partyId: z.number() });
+
+/** SQL: the changes of a roster's runs ($1) on an account ($2) of which no items have been made. */
+const unprojectedSql = `
+  change_event event
+  join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
+    and event.change_id > coalesce(run.projected_change_id, 0)`;
+
+/**
+ * The parties whose items have to be looked at: their matches have changed, the record has beside which an item was seen, or a decision
+ * has run out by `now`.
+ */
+export async function findUnprojectedParties(
+  database: Queryable,
+  { rosterId, accountId }: ProjectionScope,
+  now: Date,
+): Promise<readonly number[]> {
+  const rows = await database.query(
+    idRow,
+    `select event.party_id as "partyId" from ${unprojectedSql}
+     union
+     select item.party_id
+     from review_item item
+     join party on party.party_id = item.party_id
+     join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
+     join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
+     left join disposition on disposition.disposition_id = item.disposition_id
+     where item.account_id = $2 and item.state <> 'gone'
+       and (item.customer_version <> state.customer_version or disposition.expires_at <= $3)
+     order by 1`,
+    [rosterId, accountId, now],
+  );
+  return rows.map(({ partyId }) => partyId);
+}
+
+const agreement = z.enum(['agree', 'contradict', 'unknown']);
+const partyRow = z
+  .object({
+    partyId: z.number(),
+    customerVersion: z.number(),
+    customer: z.object({
+      role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
+      type: z.enum(['person', 'entity']),
+      name: z.string(),
+      birthDate: z.string().nullable(),
+      countries: z.array(z.string()),
+    }),
+    riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+    returned: z.array(storedMatchSchema),
+    hidden: z.array(storedMatchSchema),
+    changes: z.array(
+      z.object({
+        matchId: z.string(),
+        severity: z.enum(['critical', 'high', 'medium', 'low', 'info']),
+        rule: z.string(),
+        corroboration: z.object({ birthDate: agreement, country: agreement }),
+        isBaseline: z.boolean(),
+      }),
+    ),
+  })
+  .transform(({ returned, hidden, changes, ...party }): UnprojectedParty => {
+    const byMatch = new Map(changes.map((change) => [change.matchId, change]));
+    return { ...party, matches: [...returned, ...hidden], changes: byMatch };
+  });
+
+/** What is known now of parties whose items have to be looked at, each beside the record that was searched for. */
+export async function readUnprojectedParties(
+  database: Queryable,
+  { rosterId, accountId }: ProjectionScope,
+  partyIds: readonly number[],
+): Promise<readonly UnprojectedParty[]> {
+  return database.query(
+    partyRow,
+    `select state.party_id as "partyId", state.customer_version as "customerVersion", version.risk_tier as "riskTier",
+       (select jsonb_build_object(
+          'role', said.facts -> 'role', 'type', said.facts -> 'type', 'name', said.facts -> 'name',
+          'birthDate', said.facts -> 'birthDate', 'countries', said.facts -> 'countries'
+        ) from (select version.record -> 'parties' -> party.ordinal as facts) said) as customer,
+       (select coalesce(jsonb_agg(jsonb_build_object(
+          'rank', match.rank, 'id', match.match_id, 'name', match.name, 'schema', match.schema, 'isHit', match.is_hit,
+          'score', match.score, 'topics', match.topics, 'birthDates', match.birth_dates, 'countries', match.countries
+        ) order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
+       coalesce(state.unreturned, '[]') as hidden,
+       (select coalesce(jsonb_agg(jsonb_build_object(
+          'matchId', event.match_id, 'severity', event.severity, 'rule', event.rule, 'isBaseline', event.is_baseline,
+          'corroboration', jsonb_build_object(
+            'birthDate', coalesce(event.birth_date_agreement, 'unknown'), 'country', coalesce(event.country_agreement, 'unknown')
+          )
+        ) order by event.change_id), '[]') from ${unprojectedSql} where event.party_id = state.party_id) as changes
+     from party_state state
+     join party on party.party_id = state.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = state.customer_version
+     where state.account_id = $2 and state.party_id = any ($3::bigint[])
+     order by state.party_id`,
+    [rosterId, accountId, [...partyIds]],
+  );
+}
+
+/** Notes that items have been made of all changes so far. */
+export async function markProjected(transaction: Queryable, { rosterId, accountId }: ProjectionScope): Promise<void> {
+  await transaction.execute(
+    `update run set projected_change_id = told.last
+     from (select event.run_id, max(event.change_id) as last from ${unprojectedSql} group by event.run_id) told
+     where run.run_id = told.run_id`,
+    [rosterId, accountId],
+  );
+}

@@ -1,0 +1,151 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { decideItems, type ItemDecision, toItemStamp } from '../../../src/runs/reviewing/decide-items.js';
+import type { Database } from '../../../src/store/database.js';
+import { holdItems } from '../../../src/store/decidable-items.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const digestKey = Buffer.from('a key of the test');
+const reviewer = { name: 'r.reviewer', isAttested: true };
+const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
+const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, canary], dossiers: [] });
+
+const itemRow = z.object({ itemId: z.number(), reference: z.string(), state: z.string(), severity: z.string() });
+const readItems = (database: Database) =>
+  database.query(
+    itemRow,
+    `select item_id as "itemId", reference, review_item.state, severity
+     from review_item join party using (party_id) join customer using (customer_id) order by reference, item_id`,
+  );
+const readEvents = async (database: Database): Promise<string[]> => {
+  const row = z.object({ text: z.string() });
+  const rows = await database.query(
+    row,
+    `select concat_ws(' ', item_id, kind, array_to_string(reasons, ',')) as text from review_event order by event_id`,
+  );
+  return rows.map(({ text }) => text.trim());
+};
+
+/** Decides about items as somebody would who has just looked at them. */
+async function decide(database: Database, itemIds: readonly number[], facts: Partial<ItemDecision> = {}) {
+  return database.transaction(async (transaction) => {
+    const items = await holdItems(transaction, itemIds);
+    const decisions = [...items.values()].map((item): ItemDecision => {
+      const stamp = toItemStamp(item, digestKey);
+      const decision = {
+        verdict: 'false_positive',
+        reason: 'another birth date',
+        comment: null,
+        origin: 'review',
+      } as const;
+      return { itemId: item.itemId, ...decision, stamp, expiresAt: null, ...facts };
+    });
+    return decideItems(transaction, { digestKey, reviewer, now: new Date() }, decisions);
+  });
+}
+
+describeOnEachDatabase('what reviewers have to decide about', (open) => {
+  const begin = openSmallSites(open);
+
+  it('each hit is an item once; a decision holds over nights, new ids and scores, and falls with a reason', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const night = async (daysAgo: number) => {
+      const { state } = await run(await work({ offsetMs: -daysAgo * dayMs }));
+      expect(state).toBe('complete');
+      const [row] = await database.query(
+        z.object({ states: z.record(z.string(), z.number()) }),
+        "select sums -> 'states' as states from run where run_id = (select max(run_id) from run)",
+      );
+      return { states: row?.states };
+    };
+    expect((await night(9)).states).toMatchObject({ open_hit: 2 });
+    const items = await readItems(database);
+    expect(items).toMatchObject([
+      { reference: 'C-1', state: 'open', severity: 'critical' },
+      { reference: 'C-2', state: 'open', severity: 'critical' },
+    ]);
+    const [{ itemId } = { itemId: 0 }] = items;
+    expect(await decide(database, [itemId])).toEqual([{ itemId, kind: 'decided' }]);
+
+    // Nothing has changed.
+    expect((await night(8)).states).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    // The whole list has new ids: the decision goes with the content.
+    sandbox.setWorld(worldOf({ ...first, id: 'amla_new_one' }, { ...second, id: 'amla_new_two' }));
+    expect((await night(7)).states).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    // It was taken off the list, and put on it again as it was.
+    sandbox.setWorld(worldOf(second));
+    expect((await night(6)).states).toMatchObject({ clear: 5, open_hit: 1 });
+    sandbox.setWorld(worldOf(first, second));
+    expect((await night(5)).states).toMatchObject({ open_hit: 1, settled_false_positive: 1 });
+    // Something material.
+    sandbox.setWorld(worldOf({ ...first, topics: ['sanction', 'crime'] }, second));
+    expect((await night(4)).states).toMatchObject({ open_hit: 2 });
+    expect((await readEvents(database)).filter((event) => event.startsWith(`${itemId} `))).toEqual([
+      `${itemId} opened`,
+      `${itemId} rekeyed`,
+      `${itemId} gone`,
+      `${itemId} returned`,
+      `${itemId} reopened listed_topics`,
+    ]);
+    expect(await readItems(database)).toHaveLength(2);
+  });
+
+  it('a customer whose facts change is open again, also when the match was confirmed and no answer changes', async () => {
+    const { database, roster, work, run } = await begin();
+    await run(await work({ offsetMs: -3 * dayMs }));
+    const [item] = await readItems(database);
+    if (!item) throw new Error('no item');
+    await decide(database, [item.itemId], { verdict: 'true_match' });
+    await run(await work({ offsetMs: -2 * dayMs }));
+    expect(await readItems(database)).toMatchObject([{ state: 'confirmed' }, { state: 'open' }]);
+    const path = String(roster.csv?.path);
+    const text = (await readFile(path, 'utf8')).replace('customer_id,type,name', 'customer_id,type,name,birth_date');
+    await writeFile(
+      path,
+      text.replace('Wilhelmina Achterberg', 'Wilhelmina Achterberg,1971-05-06').replace(/^(C-[2-6].*)$/gm, '$1,'),
+    );
+    await run(await work({ offsetMs: -dayMs }), { acceptRoster: true });
+    expect(await readItems(database)).toMatchObject([{ state: 'open', severity: 'critical' }, { state: 'open' }]);
+    expect(await readEvents(database)).toContain(`${item.itemId} reopened customer_birth_date`);
+  });
+
+  it('a decision about what has changed since, or was decided otherwise since, is refused; the same again is none', async () => {
+    const { database, work, run } = await begin();
+    await run(await work({ offsetMs: -2 * dayMs }));
+    const [item] = await readItems(database);
+    if (!item) throw new Error('no item');
+    const { itemId } = item;
+    const stale = await database.transaction(async (transaction) => {
+      const held = (await holdItems(transaction, [itemId])).get(itemId);
+      return held ? toItemStamp(held, digestKey) : '';
+    });
+    expect(await decide(database, [itemId])).toMatchObject([{ kind: 'decided' }]);
+    expect(await decide(database, [itemId], { stamp: stale })).toMatchObject([{ kind: 'same_already' }]);
+    expect(await decide(database, [itemId], { stamp: stale, verdict: 'true_match' })).toMatchObject([
+      { kind: 'refused', reason: 'decided_since' },
+    ]);
+    expect(await decide(database, [itemId], { stamp: '0123456789abcdef', verdict: 'true_match' })).toMatchObject([
+      { kind: 'refused', reason: 'changed_since' },
+    ]);
+    await expect(database.execute('update disposition set verdict = null')).rejects.toThrow(/never changed/);
+    await expect(database.execute('delete from review_event')).rejects.toThrow(/never changed/);
+  });
+
+  it('an item is made only of what control searches have confirmed', async () => {
+    const { sandbox, database, work, run } = await begin();
+    sandbox.setWorld(worldOf());
+    await run(await work({ offsetMs: -2 * dayMs }));
+    sandbox.setWorld({ watchlist: [first, second], dossiers: [] });
+    const red = await run(await work({ offsetMs: -dayMs }));
+    expect(red.state).toBe('incomplete');
+    expect(await readItems(database)).toEqual([]);
+    sandbox.setWorld(worldOf(first, second));
+    await run(await work());
+    expect(await readItems(database)).toHaveLength(2);
+  });
+});
