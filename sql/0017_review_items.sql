@@ -94,6 +94,9 @@ alter table party_state
 -- Up to which of a run's changes its items are made.
 alter table run add column projected_change_id bigint;
 
+-- What waited for reviewers when the run closed: a report says so, whenever it is made again.
+alter table run add column open_items jsonb;
+
 -- Whoever is an open hit already waits since the answer that first showed it, as far as that is known.
 insert into review_item (
   account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at

@@ -1,4 +1,5 @@
 import { countNoun, formatCount } from '../reports/format-count.js';
+import { describeWaiting } from '../reports/item-words.js';
 import { describeReason } from '../reports/reason-words.js';
 import { describeSnapshot, listSnapshotRemarks } from '../reports/snapshot-words.js';
 import { describeRounds, describeWatch } from '../reports/watch-words.js';
@@ -128,8 +129,9 @@ function formatCanaries({ canaries }: RunDescription): string {
   return `\nControl searches\n${formatTable(rows)}`;
 }
 
-function listWatch({ watch, earlyWarnings }: RunDescription): Row[] {
+function listWatch({ watch, earlyWarnings, openItems }: RunDescription): Row[] {
   return [
+    ...(openItems === null ? [] : [['to decide', describeWaiting(openItems)] satisfies Row]),
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;

@@ -1,4 +1,5 @@
 import { countNoun, formatCount } from '../reports/format-count.js';
+import { describeWaiting } from '../reports/item-words.js';
 import { describeSnapshot } from '../reports/snapshot-words.js';
 import type { RunSummary } from '../runs/session/run-summary.js';
 import { describeCounts } from './describe-counts.js';
@@ -6,7 +7,7 @@ import { describeChanges, describeFound } from './describe-found.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 
-function describeSums({ kind, counts, snapshot }: RunSummary): [string, string][] {
+function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [string, string][] {
   if ('pages' in counts) {
     const { proven, ...others } = counts;
     return [['dossiers', `${describeCounts(others)}${proven ? '; proven complete' : '; not proven complete'}`]];
@@ -18,6 +19,7 @@ function describeSums({ kind, counts, snapshot }: RunSummary): [string, string][
   ];
   const customers: [string, string][] = snapshot ? [['customers', describeSnapshot(snapshot)]] : [];
   if (kind === 'import') return [roster, ...customers];
+  const toDecide: [string, string][] = openItems ? [['to decide', describeWaiting(openItems)]] : [];
   // Some runs screen the roster as it was last imported.
   const isImported = counts.rows > 0;
   return [
@@ -32,6 +34,7 @@ function describeSums({ kind, counts, snapshot }: RunSummary): [string, string][
     ],
     ['found', describeFound(counts)],
     ['changes', describeChanges(counts)],
+    ...toDecide,
   ];
 }
 

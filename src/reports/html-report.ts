@@ -8,6 +8,7 @@ import { showDossiers } from './html-dossiers.js';
 import { showDroppedParties } from './html-dropped-parties.js';
 import type { Markup } from './html-markup.js';
 import { showNotScreened, showRejects } from './html-missing.js';
+import { showOpenItems } from './html-open-items.js';
 import { showOpening } from './html-opening.js';
 import { reportStyle } from './html-style.js';
 import type { Report } from './report.js';
@@ -18,6 +19,7 @@ const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
 const sections: readonly ((report: Report) => Markup)[] = [
   showOpening,
   showCoverage,
+  showOpenItems,
   showChanges,
   showBaseline,
   showDossiers,

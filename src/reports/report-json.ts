@@ -207,6 +207,18 @@ export const reportJsonSchema = z.strictObject({
     .nullable(),
   watch: watch.nullable(),
   sweeps: z.array(sweep).nullable(),
+  /** What waited for reviewers when the run closed. */
+  openItems: z
+    .strictObject({
+      waiting: count,
+      overdue: count,
+      unassigned: count,
+      proposed: count,
+      oldestAt: z.string().nullable(),
+      bySeverity: z.array(z.strictObject({ severity: z.enum(severities), waiting: count, overdue: count })),
+      byAge: z.strictObject({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
+    })
+    .nullable(),
   groups: z.array(
     z.strictObject({
       name: z.string(),

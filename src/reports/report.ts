@@ -12,6 +12,7 @@ import type {
   DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
+  OpenItemsFacts,
   RunCounts,
   RunFacts,
   SweepFacts,
@@ -77,6 +78,7 @@ export interface Report {
   baseline: readonly ChangeGroup[];
   /** Earlier runs whose findings are told here because no report had told them. */
   carriedFrom: readonly CarriedRun[];
+  openItems: OpenItemsFacts | null;
   canaries: readonly CanaryFacts[] | null;
   /** What watching the service has shown. */
   watch: WatchFacts | null;
@@ -100,6 +102,7 @@ export function toReport(facts: RunFacts): Report {
     droppedParties: facts.droppedParties,
     baseline: groupChanges(facts.baselineChanges),
     carriedFrom: facts.carriedFrom,
+    openItems: facts.openItems,
     canaries: screens ? facts.canaries : null,
     watch: facts.watch,
     calls: {

@@ -88,6 +88,21 @@ export interface MatchChangeFacts {
   after: Match | null;
 }
 
+/** What waited for reviewers when the run closed. */
+export interface OpenItemsFacts {
+  /** Undecided, proposals that nobody has confirmed yet included. */
+  waiting: number;
+  overdue: number;
+  unassigned: number;
+  proposed: number;
+  /** Since when the oldest waits; null where nothing does. */
+  oldestAt: Date | null;
+  /** Only severities that occur, most severe first. */
+  bySeverity: readonly { severity: Severity; waiting: number; overdue: number }[];
+  /** By how long they have waited. */
+  byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
+}
+
 /** A critical change as it is told while its run is still going on; `isBaseline` for a first screening. */
 export interface CriticalChange extends MatchChangeFacts {
   isBaseline: boolean;
@@ -271,6 +286,8 @@ export interface RunFacts {
   /** By the run's own import, and by imports that no report had told of. */
   droppedParties: readonly DroppedPartyFacts[];
   /** Worst first; empty when none are configured, which the report says. */
+  /** Null where nothing is known of it. */
+  openItems: OpenItemsFacts | null;
   canaries: readonly CanaryFacts[];
   /** Null for a run that makes no searches of a roster. */
   watch: WatchFacts | null;

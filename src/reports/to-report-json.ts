@@ -6,6 +6,7 @@ import type {
   CanaryFacts,
   DossierChangeFacts,
   MatchChangeFacts,
+  OpenItemsFacts,
   PartyFacts,
   RateFacts,
   WatchFacts,
@@ -38,6 +39,7 @@ export function toReportJson(report: Report): ReportJson {
               overriddenGuards: [...rosterSource.overriddenGuards],
             },
     },
+    openItems: toOpenItems(report.openItems),
     canaries: report.canaries?.map(toCanary) ?? null,
     watch: toWatch(report.watch),
     sweeps:
@@ -151,6 +153,12 @@ function toCanary(canary: CanaryFacts): NonNullable<ReportJson['canaries']>[numb
       verdict,
     })),
   };
+}
+
+function toOpenItems(items: OpenItemsFacts | null): ReportJson['openItems'] {
+  if (items === null) return null;
+  const { oldestAt, bySeverity, byAge, ...counts } = items;
+  return { ...counts, oldestAt: oldestAt?.toISOString() ?? null, bySeverity: [...bySeverity], byAge: { ...byAge } };
 }
 
 function toWatch(watch: WatchFacts | null): ReportJson['watch'] {

@@ -39,7 +39,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const held = await readAnswerFindings(transaction, run.runId);
     const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
     // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
-    if (halt === null && accountId !== null) await makeItems(transaction, session, accountId);
+    const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId) : null;
     const sums = await computeRunSums(transaction, run.runId, held);
     const isWhole = failed === 0 && halt === null;
     const found = await judgeFindings(transaction, run, sums, held, isWhole);
@@ -74,7 +74,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
       sums,
     });
     const snapshot = await readSnapshot(transaction, run.runId);
-    return { sums, state, reasons, watch, haltedBy, snapshot };
+    return { openItems, sums, state, reasons, watch, haltedBy, snapshot };
   });
   const remarks = describeNotices(closed.watch);
   for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
@@ -89,6 +89,7 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     haltedBy: closed.haltedBy,
     counts,
     snapshot: closed.snapshot,
+    openItems: closed.openItems,
   });
   return { ...summary, remarks: [...remarks, ...(closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [])] };
 }

@@ -178,6 +178,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     rejects: [],
     droppedParties: [],
     canaries: [buildCanary(), buildCanary({ name: 'Zzyzx Nobody', expect: 'none' })],
+    openItems: null,
     watch: null,
     possiblyBilledTwice: 0,
     attemptsByOutcome: { ok: 472, '503': 3 },

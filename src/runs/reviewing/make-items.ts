@@ -1,4 +1,6 @@
+import type { OpenItemsFacts } from '../../reports/run-facts.js';
 import type { Queryable } from '../../store/database.js';
+import { saveOpenItems } from '../../store/open-items.js';
 import { readReviewItems, saveItemChanges } from '../../store/review-items.js';
 import { findUnprojectedParties, markProjected, readUnprojectedParties } from '../../store/unprojected-changes.js';
 import type { RunSession } from '../session/run-session.js';
@@ -9,15 +11,15 @@ const partiesAtOnce = 500;
 
 /**
  * Stage: makes of all that a roster's runs have found on an account what reviewers have to decide about, and lets decisions hold or fall; inside
- * the transaction that closes a run, when control searches have confirmed its answers.
+ * the transaction that closes a run, when control searches have confirmed its answers. Gives what waits then.
  */
 export async function makeItems(
   transaction: Queryable,
   { workplace, run }: RunSession,
   accountId: number,
-): Promise<void> {
+): Promise<OpenItemsFacts | null> {
   const { runId, rosterId } = run;
-  if (rosterId === null) return;
+  if (rosterId === null) return null;
   const now = workplace.clock.now();
   const scope = { rosterId, accountId };
   const partyIds = await findUnprojectedParties(transaction, scope, now);
@@ -35,4 +37,5 @@ export async function makeItems(
     );
   }
   await markProjected(transaction, scope);
+  return saveOpenItems(transaction, runId, scope, now);
 }

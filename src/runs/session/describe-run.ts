@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type {
   CanaryFacts,
   HaltCode,
+  OpenItemsFacts,
   RunFacts,
   RunKind,
   RunState,
@@ -13,6 +14,7 @@ import { computeRunSums } from '../../store/compute-run-sums.js';
 import { readSweep, type SweepRow } from '../../store/dossiers.js';
 import { readEarlyWarnings } from '../../store/early-warnings.js';
 import { readHeldLeases } from '../../store/leases.js';
+import { readOpenItems } from '../../store/open-items.js';
 import { readAccountName, readRosterNames } from '../../store/organisations.js';
 import { readRevisions } from '../../store/report-revisions.js';
 import { readSnapshot } from '../../store/roster-imports.js';
@@ -66,6 +68,8 @@ export interface RunDescription {
   canaries: readonly CanaryFacts[];
   /** What watching the service has shown; null while it goes on. */
   watch: WatchFacts | null;
+  /** What waited for reviewers when it closed; null where no items were made. */
+  openItems: OpenItemsFacts | null;
   /** What was mailed before its report. */
   earlyWarnings: Awaited<ReturnType<typeof readEarlyWarnings>>;
   /** What its import made of the roster; null where it imported nothing. */
@@ -120,6 +124,7 @@ export async function describeRun(workplace: Workplace, text: string): Promise<R
     balance: sums === null ? null : await readBalance(workplace, run, sums),
     calls: await readRunCalls(database, run.runId),
     canaries: await readCanaryFacts(database, run.runId),
+    openItems: await readOpenItems(database, run.runId),
     watch: await readRunWatch(database, run.runId),
     earlyWarnings: await readEarlyWarnings(database, run.runId),
     snapshot: await readSnapshot(database, run.runId),

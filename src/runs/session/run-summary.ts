@@ -1,4 +1,4 @@
-import type { HaltCode, RunCounts, RunKind, RunState, SnapshotFacts } from '../../reports/run-facts.js';
+import type { HaltCode, OpenItemsFacts, RunCounts, RunKind, RunState, SnapshotFacts } from '../../reports/run-facts.js';
 import type { SweepRow } from '../../store/dossiers.js';
 
 /** The outcome of a run as `--json` prints it (DESIGN: Command line). */
@@ -19,6 +19,8 @@ export interface RunSummary {
   counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'>;
   /** What its import made of the roster; absent where it imported nothing. */
   snapshot?: SnapshotFacts;
+  /** What waited for reviewers when it closed; absent where no items were made. */
+  openItems?: OpenItemsFacts;
   /** Folder of the run's files, or null when none were written. */
   artifacts: string | null;
 }
@@ -46,9 +48,10 @@ export function toRunSummary(
   run: Pick<RunSummary, 'runId' | 'roster' | 'kind' | 'state' | 'reasons' | 'counts'> & {
     haltedBy?: HaltCode | null;
     snapshot?: SnapshotFacts | null;
+    openItems?: OpenItemsFacts | null;
   },
 ): RunSummary {
-  const { runId, roster, kind, state, reasons, haltedBy = null, counts, snapshot = null } = run;
+  const { runId, roster, kind, state, reasons, haltedBy = null, counts, snapshot = null, openItems = null } = run;
   return {
     schema: 'nightscreen/run-summary/1',
     runId,
@@ -60,6 +63,7 @@ export function toRunSummary(
     exitCode: toExitCode(state),
     counts,
     ...(snapshot && { snapshot }),
+    ...(openItems && { openItems }),
     artifacts: null,
   };
 }

@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { severities } from '../changes/change-event.js';
+import type { OpenItemsFacts } from '../reports/run-facts.js';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+
+const count = z.number().int();
+const openItemsRow: z.ZodType<OpenItemsFacts> = z.object({
+  waiting: count,
+  overdue: count,
+  unassigned: count,
+  proposed: count,
+  oldestAt: z.coerce.date().nullable(),
+  bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
+  byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
+});
+
+/** Counts what waits for reviewers of a roster's customers on an account at `now`, and keeps it with the run. */
+export async function saveOpenItems(
+  transaction: Queryable,
+  runId: number,
+  { rosterId, accountId }: { rosterId: number; accountId: number },
+  now: Date,
+): Promise<OpenItemsFacts> {
+  const rows = await transaction.query(
+    z.object({ items: openItemsRow }),
+    `with waiting as (
+       select item.severity, item.assigned_to, item.state, item.opened_at,
+         coalesce(item.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - item.opened_at as age
+       from review_item item
+       join party on party.party_id = item.party_id
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+       where item.account_id = $3 and item.state in ('open', 'proposed')
+     )
+     update run set open_items = (
+       select jsonb_build_object(
+         'waiting', count(*), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where assigned_to is null),
+         'proposed', count(*) filter (where state = 'proposed'), 'oldestAt', min(opened_at),
+         'bySeverity', (
+           select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', items, 'overdue', late)
+             order by array_position($5::text[], severity)), '[]')
+           from (
+             select severity, count(*) as items, count(*) filter (where is_overdue) as late from waiting group by severity
+           ) tally
+         ),
+         'byAge', jsonb_build_object(
+           'upToOneDay', count(*) filter (where age <= interval '1 day'),
+           'upToOneWeek', count(*) filter (where age > interval '1 day' and age <= interval '7 days'),
+           'upToThirtyDays', count(*) filter (where age > interval '7 days' and age <= interval '30 days'),
+           'older', count(*) filter (where age > interval '30 days')
+         )
+       )
+       from waiting
+     )
+     where run.run_id = $1
+     returning open_items as items`,
+    [runId, rosterId, accountId, now, [...severities]],
+  );
+  return firstRow(rows, 'run').items;
+}
+
+/** What waited for reviewers when a run closed; null for one that has not closed, or closed before there were items. */
+export async function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
+  const rows = await database.query(
+    z.object({ items: openItemsRow.nullable() }),
+    'select open_items as items from run where run_id = $1',
+    [runId],
+  );
+  return rows[0]?.items ?? null;
+}
