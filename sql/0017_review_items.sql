@@ -23,6 +23,14 @@ create table review_item (
 create index review_item_by_party on review_item (party_id, account_id);
 create index review_item_waiting on review_item (account_id) where state in ('open', 'proposed');
 
+-- Each working list that was written: decisions say which one they came by.
+create table review_sheet (
+  sheet_id bigint generated always as identity primary key,
+  exported_at timestamptz not null,
+  exported_by text not null,
+  items integer not null
+);
+
 create table disposition (
   disposition_id bigint generated always as identity primary key,
   item_id bigint not null references review_item,
@@ -90,6 +98,26 @@ create trigger refuse_rewriting before update or delete or truncate on review_ev
 -- What decisions have made of the state that the answer gives; null while there is anything in it to decide.
 alter table party_state
   add column reviewed_state text check (reviewed_state in ('settled_false_positive', 'incompletely_seen', 'confirmed'));
+
+-- On a server nobody decides under another name than that of their login, and where the role nightscreen_reviewer exists only its members
+-- do. The embedded database knows one login only: there a name is attested.
+create function require_reviewer() returns trigger language plpgsql as $$
+begin
+  if version() ~ 'emscripten' then
+    if not new.is_attested then
+      raise exception 'nobody is authenticated on the embedded database' using errcode = 'insufficient_privilege';
+    end if;
+  elsif new.is_attested or new.reviewer <> session_user then
+    raise exception '% cannot decide in the name of %', session_user, new.reviewer using errcode = 'insufficient_privilege';
+  elsif exists (select from pg_roles where rolname = 'nightscreen_reviewer')
+    and not pg_has_role(session_user, 'nightscreen_reviewer', 'member') then
+    raise exception '% is not a member of the role nightscreen_reviewer', session_user using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger require_reviewer before insert on disposition for each row execute function require_reviewer();
 
 -- Up to which of a run's changes its items are made.
 alter table run add column projected_change_id bigint;

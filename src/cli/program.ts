@@ -11,6 +11,7 @@ import { addMigrateCommand } from './commands/migrate.js';
 import { addOnboardCommand } from './commands/onboard.js';
 import { addReportCommand } from './commands/report.js';
 import { addRescreenCommand } from './commands/rescreen.js';
+import { addReviewCommand } from './commands/review.js';
 import { addRosterCommand } from './commands/roster.js';
 import { addRunsCommand } from './commands/runs.js';
 import { addSandboxCommand } from './commands/sandbox.js';
@@ -55,6 +56,7 @@ export function createProgram(act: Act, output: ProgramOutput): Command {
   addSweepCommand(program, act);
   addReportCommand(program, act);
   program.commandsGroup(more);
+  addReviewCommand(program, act);
   addRosterCommand(program, act);
   addImportCommand(program, act);
   addScreenCommand(program, act);

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
+import { toStamp } from '../../matches/review/item-code.js';
 import { toState } from '../../matches/review/project-items.js';
 import { toSeenFacts, toSeenText } from '../../matches/review/seen-facts.js';
 import type { Queryable } from '../../store/database.js';
@@ -65,16 +66,14 @@ export async function decideItems(
   return results;
 }
 
-/**
- * What names the state in which a reviewer saw an item: what was to be seen, and whose decision stood. 16 hexadecimal digits, keyed, so that
- * nothing can be told from them.
- */
+/** What names the state in which a reviewer saw an item: what was to be seen, and whose decision stood; keyed, so that nothing can be told from it. */
 export function toItemStamp({ customer, listed, standing }: DecidableItem, digestKey: Buffer): string {
   const seen = toSeenText(toSeenFacts(customer, listed));
-  return createHmac('sha256', digestKey)
-    .update(`${standing?.dispositionId ?? 'none'} ${seen}`)
-    .digest('hex')
-    .slice(0, 16);
+  return toStamp(
+    createHmac('sha256', digestKey)
+      .update(`${standing?.dispositionId ?? 'none'} ${seen}`)
+      .digest('hex'),
+  );
 }
 
 function findRefusal(

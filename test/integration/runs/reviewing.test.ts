@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { decideItems, type ItemDecision, toItemStamp } from '../../../src/runs/reviewing/decide-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import type { Database } from '../../../src/store/database.js';
 import { holdItems } from '../../../src/store/decidable-items.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
@@ -11,7 +12,6 @@ import { listed, watchlist } from '../../helpers/small-world.js';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const digestKey = Buffer.from('a key of the test');
-const reviewer = { name: 'r.reviewer', isAttested: true };
 const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
 const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, canary], dossiers: [] });
 
@@ -33,6 +33,7 @@ const readEvents = async (database: Database): Promise<string[]> => {
 
 /** Decides about items as somebody would who has just looked at them. */
 async function decide(database: Database, itemIds: readonly number[], facts: Partial<ItemDecision> = {}) {
+  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
   return database.transaction(async (transaction) => {
     const items = await holdItems(transaction, itemIds);
     const decisions = [...items.values()].map((item): ItemDecision => {
@@ -129,7 +130,7 @@ describeOnEachDatabase('what reviewers have to decide about', (open) => {
     expect(await decide(database, [itemId], { stamp: stale, verdict: 'true_match' })).toMatchObject([
       { kind: 'refused', reason: 'decided_since' },
     ]);
-    expect(await decide(database, [itemId], { stamp: '0123456789abcdef', verdict: 'true_match' })).toMatchObject([
+    expect(await decide(database, [itemId], { stamp: '0123456789', verdict: 'true_match' })).toMatchObject([
       { kind: 'refused', reason: 'changed_since' },
     ]);
     await expect(database.execute('update disposition set verdict = null')).rejects.toThrow(/never changed/);

@@ -1,0 +1,67 @@
+import type { Severity } from '../changes/change-event.js';
+import type { Corroboration } from '../changes/corroboration.js';
+import type { Match } from '../matches/match.js';
+import { agreementWords } from './change-words.js';
+import { partyColumns } from './party-columns.js';
+import { type Column, renderCsv } from './render-csv.js';
+import type { PartyFacts } from './run-facts.js';
+
+/** The columns that a reviewer fills in, and the one that says which item is meant; all others are for reading only. */
+export const workingListColumns = {
+  item: 'item',
+  decision: 'decision',
+  reason: 'reason',
+  comment: 'comment',
+} as const;
+
+/** An item that waits, as a working list shows it. */
+export interface WaitingItem {
+  /** The cell by which it is known again. */
+  mark: string;
+  party: PartyFacts;
+  listed: Match;
+  severity: Severity;
+  rule: string;
+  priority: number;
+  corroboration: Corroboration;
+  openedAt: Date;
+  dueAt: Date | null;
+  assignedTo: string | null;
+  /** Why it is open again; none for one that was never decided. */
+  reopenedBecause: readonly string[];
+  /** The last decision about it, whether it stands or not. */
+  lastDecision: { verdict: string; reviewer: string; reason: string; decidedAt: Date } | null;
+}
+
+const columns: readonly Column<WaitingItem>[] = [
+  { header: workingListColumns.item, cell: ({ mark }) => mark },
+  { header: 'severity', cell: ({ severity }) => severity },
+  { header: 'priority', cell: ({ priority }) => priority },
+  { header: 'due', cell: ({ dueAt }) => dueAt?.toISOString() ?? null },
+  ...partyColumns<WaitingItem>(({ party }) => party),
+  { header: 'listed_name', cell: ({ listed }) => listed.name },
+  { header: 'listed_for', cell: ({ listed }) => listed.topics.join('; ') },
+  { header: 'listed_birth_dates', cell: ({ listed }) => listed.birthDates.join('; ') },
+  { header: 'birth_date_compared', cell: ({ corroboration }) => agreementWords[corroboration.birthDate] },
+  { header: 'listed_countries', cell: ({ listed }) => listed.countries.join('; ') },
+  { header: 'country_compared', cell: ({ corroboration }) => agreementWords[corroboration.country] },
+  { header: 'listed_kind', cell: ({ listed }) => listed.schema },
+  { header: 'hit', cell: ({ listed }) => (listed.isHit ? 'yes' : 'no') },
+  { header: 'score', cell: ({ listed }) => listed.score },
+  { header: 'rank', cell: ({ listed }) => listed.rank },
+  { header: 'match_id', cell: ({ listed }) => listed.id },
+  { header: 'because', cell: ({ rule }) => rule },
+  { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
+  { header: 'reopened_because', cell: ({ reopenedBecause }) => reopenedBecause.join('; ') },
+  { header: 'assigned_to', cell: ({ assignedTo }) => assignedTo },
+  { header: 'last_decision', cell: ({ lastDecision }) => lastDecision?.verdict ?? null },
+  { header: 'last_decided_by', cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
+  { header: 'last_decided_at', cell: ({ lastDecision }) => lastDecision?.decidedAt.toISOString() ?? null },
+  { header: 'last_reason', cell: ({ lastDecision }) => lastDecision?.reason ?? null },
+  { header: workingListColumns.decision, cell: () => null },
+  { header: workingListColumns.reason, cell: () => null },
+  { header: workingListColumns.comment, cell: () => null },
+];
+
+/** A working list as CSV: one row per item that waits, with empty columns for the decision, its reason and a comment. */
+export const renderWorkingList = (items: readonly WaitingItem[]): Generator<string> => renderCsv(columns, items);

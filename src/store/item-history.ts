@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { severities } from '../changes/change-event.js';
+import { itemStates } from '../matches/review/project-items.js';
+import type { Queryable } from './database.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
+import { storedMatchSchema } from './stored-match.js';
+
+const historyRow = z.object({
+  roster: z.string(),
+  mode: z.enum(['test', 'live']),
+  party: partyFactsSchema,
+  listed: storedMatchSchema,
+  state: z.enum(itemStates),
+  severity: z.enum(severities),
+  dueAt: z.date().nullable(),
+  assignedTo: z.string().nullable(),
+  history: z.array(
+    z.object({
+      at: z.coerce.date(),
+      what: z.string(),
+      who: z.string().nullable(),
+      isAttested: z.boolean(),
+      reason: z.string(),
+      comment: z.string().nullable(),
+    }),
+  ),
+});
+
+/** An item of a customer with all that has become of it, oldest first. */
+export type ItemHistory = z.infer<typeof historyRow>;
+
+/** Every item of the customers of this reference, in all rosters, with its history. */
+export function readItemHistories(
+  database: Queryable,
+  organisation: string,
+  reference: string,
+): Promise<readonly ItemHistory[]> {
+  return database.query(
+    historyRow,
+    `select roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+       item.listed, item.state, item.severity, item.due_at as "dueAt", item.assigned_to as "assignedTo",
+       (
+         select coalesce(jsonb_agg(jsonb_build_object(
+           'at', told.at, 'what', told.what, 'who', told.who, 'isAttested', told.is_attested, 'reason', told.reason, 'comment', told.comment
+         ) order by told.at, told.place), '[]')
+         from (
+           select happened_at as at, event_id as place, kind || ' ' || severity as what, actor as who, false as is_attested,
+             array_to_string(reasons, ', ') as reason, null as comment
+           from review_event where review_event.item_id = item.item_id
+           union all
+           select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
+           from disposition where disposition.item_id = item.item_id
+         ) told
+       ) as history
+     from review_item item
+     ${joinPartySql('item')}
+     join roster on roster.roster_id = customer.roster_id
+     join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
+     join account on account.account_id = item.account_id
+     where customer.reference = $2
+     order by roster.name, item.item_id`,
+    [organisation, reference],
+  );
+}

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { severities } from '../changes/change-event.js';
+import type { WaitingItem } from '../reports/working-list.js';
+import type { Database, Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
+import { storedMatchSchema } from './stored-match.js';
+
+const waitingRow = z.object({
+  itemId: z.number(),
+  party: partyFactsSchema,
+  listed: storedMatchSchema,
+  severity: z.enum(severities),
+  rule: z.string(),
+  priority: z.number(),
+  openedAt: z.date(),
+  dueAt: z.date().nullable(),
+  assignedTo: z.string().nullable(),
+  reopenedBecause: z.array(z.string()),
+  lastDecision: z
+    .object({ verdict: z.string(), reviewer: z.string(), reason: z.string(), decidedAt: z.coerce.date() })
+    .nullable(),
+});
+
+/** An item that waits, as it is stored. */
+export type StoredWaitingItem = z.infer<typeof waitingRow> & Omit<WaitingItem, 'mark' | 'corroboration'>;
+
+/** What waits for reviewers on the accounts that the rosters were last screened with, the first to be looked at first. */
+export function readWaitingItems(
+  database: Database,
+  { organisation, roster }: { organisation: string; roster: string | null },
+): Promise<readonly StoredWaitingItem[]> {
+  return database.query(
+    waitingRow,
+    `select event.item_id as "itemId", ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
+       event.opened_at as "openedAt", event.due_at as "dueAt", event.assigned_to as "assignedTo",
+       coalesce((
+         select told.reasons from review_event told
+         where told.item_id = event.item_id and told.kind in ('opened', 'reopened') order by told.event_id desc limit 1
+       ), '{}') as "reopenedBecause",
+       (
+         select jsonb_build_object(
+           'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
+         )
+         from disposition made where made.item_id = event.item_id and made.verdict is not null
+         order by made.disposition_id desc limit 1
+       ) as "lastDecision"
+     from review_item event
+     ${joinPartySql('event')}
+     join roster on roster.roster_id = customer.roster_id and ($2::text is null or roster.name = $2)
+     join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
+     where event.state = 'open' and event.account_id = (
+       select run.account_id from run where run.roster_id = roster.roster_id and run.account_id is not null
+       order by run.run_id desc limit 1
+     )
+     order by event.priority desc, event.due_at, event.item_id`,
+    [organisation, roster],
+  );
+}
+
+/** Notes that a working list was written; gives its number. */
+export async function insertReviewSheet(
+  database: Queryable,
+  sheet: { exportedAt: Date; exportedBy: string; items: number },
+): Promise<number> {
+  const rows = await database.query(
+    z.object({ sheetId: z.number() }),
+    `insert into review_sheet (exported_at, exported_by, items) values ($1, $2, $3) returning sheet_id as "sheetId"`,
+    [sheet.exportedAt, sheet.exportedBy, sheet.items],
+  );
+  return firstRow(rows, 'review_sheet').sheetId;
+}

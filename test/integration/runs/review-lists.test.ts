@@ -1,0 +1,121 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { renderWorkingList } from '../../../src/reports/working-list.js';
+import { exportItems } from '../../../src/runs/reviewing/export-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { type DecisionImport, importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
+import { readItemHistories } from '../../../src/store/item-history.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
+
+const dayMs = 24 * 3_600_000;
+type Row = Record<string, string>;
+const rowSchema = z.array(z.record(z.string(), z.string()));
+
+async function exportRows(workplace: TestWorkplace): Promise<Row[]> {
+  const { items } = await exportItems(workplace, { roster: null, exportedBy: 'a test' });
+  return rowSchema.parse(parse([...renderWorkingList(items)].join(''), { bom: true, columns: true }));
+}
+
+async function importRows(workplace: TestWorkplace, rows: readonly Row[], how: Partial<DecisionImport> = {}) {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-review-')), 'filled.csv');
+  await writeFile(path, stringify([...rows], { header: true, delimiter: ';' }));
+  const { database } = workplace;
+  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+  return importDecisions(workplace, { path, reviewer, apply: true, partial: false, ...how });
+}
+
+const decide = (row: Row | undefined, decision: string, reason = 'looked at it'): Row => ({ ...row, decision, reason });
+
+describeOnEachDatabase('a working list', (open) => {
+  const begin = openSmallSites(open);
+
+  it('goes out and comes back through a spreadsheet that mangles dates and ids, and decides what it says, once', async () => {
+    const { database, work, run } = await begin();
+    await run(await work({ offsetMs: -dayMs }));
+    const workplace = await work();
+    const rows = await exportRows(workplace);
+    expect(rows.map(({ reference, hit, decision }) => [reference, hit, decision])).toEqual([
+      ['C-1', 'yes', ''],
+      ['C-2', 'yes', ''],
+    ]);
+    const mangled = rows.toReversed().map(({ item = '', ...row }) => ({
+      ...{ due: '46348,2', reference: '1', birth_date: '########', match_id: '1,2E+15' },
+      ...{ comment: row['comment'] ?? '', item: ` ${item.toLowerCase()} ` },
+    }));
+    const filled = [decide(mangled[0], 'False Positive'), decide(mangled[1], 'true-match')];
+    const preview = await importRows(workplace, filled, { apply: false });
+    expect(preview).toMatchObject({ isApplied: false, decided: [{}, {}], refused: [], faulty: [] });
+    expect(await exportRows(workplace)).toEqual(rows);
+    expect(await importRows(workplace, filled)).toMatchObject({ isApplied: true, decided: [{}, {}] });
+    expect(await exportRows(workplace)).toEqual([]);
+    expect(await importRows(workplace, filled)).toMatchObject({ isApplied: true, decided: [], sameAlready: [{}, {}] });
+    const [history] = await readItemHistories(database, 'default', 'C-1');
+    expect(history).toMatchObject({
+      state: 'confirmed',
+      history: [{ what: 'opened critical' }, { what: 'decided true_match' }],
+    });
+  });
+
+  it('is taken whole or not at all, unless in part; each row that cannot be taken says why', async () => {
+    const { sandbox, work, run } = await begin();
+    await run(await work({ offsetMs: -2 * dayMs }));
+    const workplace = await work();
+    const [first, second] = await exportRows(workplace);
+    const [one = listed('one', ''), ...others] = watchlist;
+    sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });
+    await run(await work({ offsetMs: -dayMs }));
+    const slip = { ...second, item: (second?.['item'] ?? '').replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) };
+    const rows = [
+      decide(first, 'false_positive'),
+      decide(second, 'false_positive'),
+      decide(second, 'true_match'),
+      decide(slip, 'false_positive'),
+      decide(second, 'perhaps'),
+      decide({ ...second, comment: 'x' }, 'inconclusive', ''),
+      { ...second, decision: '', reason: '' },
+    ];
+    const refused = await importRows(workplace, rows);
+    expect(refused).toMatchObject({
+      isApplied: false,
+      decided: [{ line: 3 }],
+      refused: [{ row: { line: 2 }, reason: 'changed_since' }],
+      faulty: [
+        { line: 4, problem: 'the same item as line 3' },
+        { line: 5, problem: expect.stringContaining('is no item of a list') },
+        { line: 6, problem: expect.stringContaining('the decision is none of') },
+        { line: 7, problem: 'the decision has no reason' },
+      ],
+      undecided: 1,
+    });
+    expect(await exportRows(workplace)).toHaveLength(2);
+    expect(await importRows(workplace, rows, { partial: true })).toMatchObject({
+      isApplied: true,
+      decided: [{ line: 3 }],
+    });
+    expect(await exportRows(workplace)).toHaveLength(1);
+  });
+
+  it('another file is refused by what it lacks', async () => {
+    const workplace = await (await begin()).work();
+    await expect(importRows(workplace, [{ a: '1', b: '2' }])).rejects.toThrow(/no column item, decision, reason/);
+  });
+
+  it('nobody decides in another name', async () => {
+    const { database } = await begin();
+    if (database.dialect === 'embedded') {
+      await expect(findReviewer(database, undefined)).rejects.toThrow(/--reviewer: is missing/);
+      expect(await findReviewer(database, 'A. Meyer')).toEqual({ name: 'A. Meyer', isAttested: true });
+    } else {
+      await expect(findReviewer(database, 'A. Meyer')).rejects.toThrow(/everybody decides under their own login/);
+      expect(await findReviewer(database, undefined)).toMatchObject({ isAttested: false });
+    }
+  });
+});
