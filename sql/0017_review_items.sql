@@ -23,12 +23,11 @@ create table review_item (
 create index review_item_by_party on review_item (party_id, account_id);
 create index review_item_waiting on review_item (account_id) where state in ('open', 'proposed');
 
--- Each working list that was written: decisions say which one they came by.
+-- Each working list that was written.
 create table review_sheet (
   sheet_id bigint generated always as identity primary key,
   exported_at timestamptz not null,
-  exported_by text not null,
-  items integer not null
+  exported_by text not null
 );
 
 create table disposition (
@@ -48,6 +47,8 @@ create table disposition (
   seen jsonb not null,
   seen_digest bytea not null,
   expires_at timestamptz,
+  -- The working list that it came by.
+  sheet_id bigint references review_sheet,
   -- The proposal that is confirmed, or the decision that is undone.
   refers_to bigint references disposition,
   check ((kind = 'undone') = (verdict is null)),
@@ -159,3 +160,6 @@ left join lateral (
 create function to_standing_state(state text, reviewed_state text) returns text immutable language sql as $$
   select case when state = 'open_hit' or reviewed_state = 'confirmed' then coalesce(reviewed_state, state) else state end
 $$;
+
+-- A reviewer who may say of a party that it is settled need not be able to change runs, which looking one up under a lock asks for.
+alter function require_run() security definer set search_path from current;

@@ -9,6 +9,7 @@ import type { PartyFacts } from './run-facts.js';
 /** The columns that a reviewer fills in, and the one that says which item is meant; all others are for reading only. */
 export const workingListColumns = {
   item: 'item',
+  sheet: 'sheet',
   decision: 'decision',
   reason: 'reason',
   comment: 'comment',
@@ -18,6 +19,8 @@ export const workingListColumns = {
 export interface WaitingItem {
   /** The cell by which it is known again. */
   mark: string;
+  /** The working list that it is on. */
+  sheetId: number;
   party: PartyFacts;
   listed: Match;
   severity: Severity;
@@ -35,6 +38,7 @@ export interface WaitingItem {
 
 const columns: readonly Column<WaitingItem>[] = [
   { header: workingListColumns.item, cell: ({ mark }) => mark },
+  { header: workingListColumns.sheet, cell: ({ sheetId }) => `S-${sheetId}` },
   { header: 'severity', cell: ({ severity }) => severity },
   { header: 'priority', cell: ({ priority }) => priority },
   { header: 'due', cell: ({ dueAt }) => dueAt?.toISOString() ?? null },

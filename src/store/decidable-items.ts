@@ -18,6 +18,8 @@ export interface DecidableItem {
   customer: SeenCustomer;
   /** The decision or proposal that stands; null without one. */
   standing: { dispositionId: number; verdict: DispositionVerdict; reviewer: string; isFinal: boolean } | null;
+  /** The numbers of all that was ever decided about it. */
+  decisions: readonly number[];
 }
 
 const itemRow = z.object({
@@ -41,6 +43,7 @@ const itemRow = z.object({
       isFinal: z.boolean(),
     })
     .nullable(),
+  decisions: z.array(z.number()),
 }) satisfies z.ZodType<DecidableItem>;
 
 /** These items, each held until the transaction ends, so that of two who decide at once the second sees what the first has decided. */
@@ -63,7 +66,8 @@ export async function holdItems(
        case when standing.disposition_id is not null then jsonb_build_object(
          'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
          'isFinal', standing.kind <> 'proposed'
-       ) end as standing
+       ) end as standing,
+       array(select made.disposition_id from disposition made where made.item_id = item.item_id order by 1) as decisions
      from review_item item
      join party on party.party_id = item.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
@@ -91,6 +95,8 @@ export interface NewDisposition {
   seenDigest: string;
   expiresAt: Date | null;
   refersTo: number | null;
+  /** The working list that it came by; one that nobody has written counts as none. */
+  sheetId: number | null;
   /** Where the item stands with it. */
   state: ItemState;
 }
@@ -100,8 +106,11 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
   const rows = await transaction.query(
     z.object({ dispositionId: z.number() }),
     `insert into disposition (
-       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to
-     ) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13)
+       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id
+     ) values (
+       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
+       (select sheet_id from review_sheet where sheet_id = $14)
+     )
      returning disposition_id as "dispositionId"`,
     [
       decision.itemId,
@@ -117,6 +126,7 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
       decision.seenDigest,
       decision.expiresAt,
       decision.refersTo,
+      decision.sheetId,
     ],
   );
   const { dispositionId } = firstRow(rows, 'disposition');
@@ -127,4 +137,18 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
     stands,
   ]);
   return dispositionId;
+}
+
+/** From a decision on a score is measured from the one that was decided on. */
+export async function noteDecidedScores(
+  transaction: Queryable,
+  items: readonly Pick<DecidableItem, 'accountId' | 'partyId' | 'listed'>[],
+): Promise<void> {
+  for (const { accountId, partyId, listed } of items) {
+    await transaction.execute(
+      `update party_state set reported_scores = coalesce(reported_scores, '{}') || $3::text::jsonb
+       where account_id = $1 and party_id = $2`,
+      [accountId, partyId, JSON.stringify({ [listed.id]: listed.score })],
+    );
+  }
 }

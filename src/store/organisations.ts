@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { StoreError } from '../errors.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 
@@ -33,6 +34,18 @@ export async function ensureOrganisation(database: Queryable, name: string, now:
   );
   const row = firstRow(rows, 'organisation');
   return { organisationId: row.organisation_id, name, digestKey: row.digest_key };
+}
+
+/** Finds the organisation of this name; throws StoreError `organisation_unknown` when nothing was ever stored for it. */
+export async function readOrganisation(database: Queryable, name: string): Promise<Organisation> {
+  const rows = await database.query(
+    organisationRow,
+    'select organisation_id, digest_key from organisation where name = $1',
+    [name],
+  );
+  const [row] = rows;
+  if (row) return { organisationId: row.organisation_id, name, digestKey: row.digest_key };
+  throw new StoreError('organisation_unknown', `nothing was imported for ${name} yet, so there is nothing to decide`);
 }
 
 /** Finds the account with this public key or creates it; the base URL is kept as last used. */

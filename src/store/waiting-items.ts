@@ -23,7 +23,7 @@ const waitingRow = z.object({
 });
 
 /** An item that waits, as it is stored. */
-export type StoredWaitingItem = z.infer<typeof waitingRow> & Omit<WaitingItem, 'mark' | 'corroboration'>;
+export type StoredWaitingItem = z.infer<typeof waitingRow> & Omit<WaitingItem, 'mark' | 'sheetId' | 'corroboration'>;
 
 /** What waits for reviewers on the accounts that the rosters were last screened with, the first to be looked at first. */
 export function readWaitingItems(
@@ -61,12 +61,12 @@ export function readWaitingItems(
 /** Notes that a working list was written; gives its number. */
 export async function insertReviewSheet(
   database: Queryable,
-  sheet: { exportedAt: Date; exportedBy: string; items: number },
+  sheet: { exportedAt: Date; exportedBy: string },
 ): Promise<number> {
   const rows = await database.query(
     z.object({ sheetId: z.number() }),
-    `insert into review_sheet (exported_at, exported_by, items) values ($1, $2, $3) returning sheet_id as "sheetId"`,
-    [sheet.exportedAt, sheet.exportedBy, sheet.items],
+    `insert into review_sheet (exported_at, exported_by) values ($1, $2) returning sheet_id as "sheetId"`,
+    [sheet.exportedAt, sheet.exportedBy],
   );
   return firstRow(rows, 'review_sheet').sheetId;
 }

@@ -4,7 +4,7 @@ import { toStamp } from '../../matches/review/item-code.js';
 import { toState } from '../../matches/review/project-items.js';
 import { toSeenFacts, toSeenText } from '../../matches/review/seen-facts.js';
 import type { Queryable } from '../../store/database.js';
-import { type DecidableItem, holdItems, saveDisposition } from '../../store/decidable-items.js';
+import { type DecidableItem, holdItems, noteDecidedScores, saveDisposition } from '../../store/decidable-items.js';
 import { settleParties } from './settle-parties.js';
 
 /** Who decides; `isAttested` where nothing but their word says who they are. */
@@ -22,6 +22,8 @@ export interface ItemDecision {
   /** The stamp that the item had before the reviewer's eyes. */
   stamp: string;
   origin: 'review' | 'legacy';
+  /** The working list that it came by. */
+  sheetId: number | null;
   expiresAt: Date | null;
 }
 
@@ -62,16 +64,20 @@ export async function decideItems(
       results.push({ itemId: decision.itemId, kind: 'decided' });
     }
   }
+  await noteDecidedScores(transaction, decided);
   await settleParties(transaction, decided);
   return results;
 }
 
 /** What names the state in which a reviewer saw an item: what was to be seen, and whose decision stood; keyed, so that nothing can be told from it. */
-export function toItemStamp({ customer, listed, standing }: DecidableItem, digestKey: Buffer): string {
+export const toItemStamp = (item: DecidableItem, digestKey: Buffer): string =>
+  toStampAt(item, item.standing?.dispositionId ?? null, digestKey);
+
+function toStampAt({ customer, listed }: DecidableItem, dispositionId: number | null, digestKey: Buffer): string {
   const seen = toSeenText(toSeenFacts(customer, listed));
   return toStamp(
     createHmac('sha256', digestKey)
-      .update(`${standing?.dispositionId ?? 'none'} ${seen}`)
+      .update(`${dispositionId ?? 'none'} ${seen}`)
       .digest('hex'),
   );
 }
@@ -83,7 +89,7 @@ function findRefusal(
 ): 'no_longer_listed' | 'changed_since' | 'decided_since' | null {
   if (item.state === 'gone') return 'no_longer_listed';
   if (stamp === toItemStamp(item, digestKey)) return null;
-  const isAsBefore = stamp === toItemStamp({ ...item, standing: null }, digestKey);
+  const isAsBefore = [null, ...item.decisions].some((before) => stamp === toStampAt(item, before, digestKey));
   return isAsBefore ? 'decided_since' : 'changed_since';
 }
 
@@ -93,7 +99,7 @@ const isSameDecision = ({ standing }: DecidableItem, { verdict }: ItemDecision, 
 async function saveDecision(
   transaction: Queryable,
   item: DecidableItem,
-  { verdict, reason, comment, origin, expiresAt }: ItemDecision,
+  { verdict, reason, comment, origin, sheetId, expiresAt }: ItemDecision,
   { digestKey, reviewer, now }: { digestKey: Buffer; reviewer: Reviewer; now: Date },
 ): Promise<void> {
   const seen = toSeenFacts(item.customer, item.listed);
@@ -112,6 +118,7 @@ async function saveDecision(
       seenDigest: createHmac('sha256', digestKey).update(toSeenText(seen)).digest('hex'),
       expiresAt,
       refersTo: null,
+      sheetId,
       state: toState({ verdict, isFinal: true }),
     },
     now,

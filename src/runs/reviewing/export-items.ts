@@ -2,7 +2,7 @@ import { corroborate } from '../../changes/corroboration.js';
 import { toItemMark } from '../../matches/review/item-code.js';
 import type { WaitingItem } from '../../reports/working-list.js';
 import { holdItems } from '../../store/decidable-items.js';
-import { ensureOrganisation } from '../../store/organisations.js';
+import { readOrganisation } from '../../store/organisations.js';
 import { insertReviewSheet, readWaitingItems } from '../../store/waiting-items.js';
 import type { Workplace } from '../workplace.js';
 import { toItemStamp } from './decide-items.js';
@@ -21,7 +21,8 @@ export async function exportItems(
   { roster, exportedBy }: { roster: string | null; exportedBy: string },
 ): Promise<WorkingList> {
   const now = clock.now();
-  const { name, digestKey } = await ensureOrganisation(database, settings.organisation, now);
+  const { name, digestKey } = await readOrganisation(database, settings.organisation);
+  const sheetId = await insertReviewSheet(database, { exportedAt: now, exportedBy });
   const waiting = await readWaitingItems(database, { organisation: name, roster });
   const items: WaitingItem[] = [];
   for (let start = 0; start < waiting.length; start += itemsAtOnce) {
@@ -37,9 +38,8 @@ export async function exportItems(
       // What was decided while the list was put together waits no more.
       if (seen?.state !== 'open') continue;
       const mark = toItemMark({ itemId, stamp: toItemStamp(seen, digestKey) }, digestKey);
-      items.push({ ...item, listed: seen.listed, mark, corroboration: corroborate(item.party, seen.listed) });
+      items.push({ ...item, listed: seen.listed, mark, sheetId, corroboration: corroborate(item.party, seen.listed) });
     }
   }
-  const sheetId = await insertReviewSheet(database, { exportedAt: now, exportedBy, items: items.length });
   return { sheetId, items };
 }

@@ -1,4 +1,4 @@
-import { ensureOrganisation } from '../../store/organisations.js';
+import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
 import { type DecisionResult, decideItems, type Reviewer } from './decide-items.js';
 import { type FaultyRow, type FilledRow, readDecisions } from './read-decisions.js';
@@ -39,7 +39,7 @@ class RolledBack extends Error {
 export async function importDecisions(workplace: Workplace, request: DecisionImport): Promise<ImportedDecisions> {
   const { database, settings, clock } = workplace;
   const now = clock.now();
-  const { digestKey } = await ensureOrganisation(database, settings.organisation, now);
+  const { digestKey } = await readOrganisation(database, settings.organisation);
   const { filled, faulty, undecided } = await readDecisions(request.path, digestKey);
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
   let isApplied = false;

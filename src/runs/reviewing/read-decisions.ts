@@ -9,6 +9,8 @@ export interface FilledRow {
   line: number;
   itemId: number;
   stamp: string;
+  /** The working list that it is on, where the row still says so. */
+  sheetId: number | null;
   verdict: DispositionVerdict;
   reason: string;
   comment: string | null;
@@ -38,7 +40,7 @@ export async function readDecisions(path: string, key: Buffer): Promise<FilledLi
   const table = await openCsvTable({ path, delimiter: 'auto', encoding: 'auto', header: true }, isOurs);
   try {
     const places = new Map(table.headers.map((header, index) => [header.trim().toLowerCase(), index]));
-    const missing = columnNames.filter((name) => name !== 'comment' && !places.has(name));
+    const missing = columnNames.filter((name) => name !== 'comment' && name !== 'sheet' && !places.has(name));
     if (missing.length > 0) {
       throw new RosterError(
         'columns_missing',
@@ -84,7 +86,15 @@ function toRow(line: number, pick: (name: string) => string, key: Buffer): Fille
   }
   const reason = pick('reason');
   if (reason === '') return { line, problem: 'the decision has no reason' };
-  return { line, ...mark, verdict, reason, comment: pick('comment') || null };
+  const [, sheet] = /^S-?(\d{1,15})$/i.exec(pick('sheet')) ?? [];
+  return {
+    line,
+    ...mark,
+    sheetId: sheet === undefined ? null : Number(sheet),
+    verdict,
+    reason,
+    comment: pick('comment') || null,
+  };
 }
 
 /** Reads a verdict in whatever case and spacing it was typed. */

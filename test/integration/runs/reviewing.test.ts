@@ -43,6 +43,7 @@ async function decide(database: Database, itemIds: readonly number[], facts: Par
         reason: 'another birth date',
         comment: null,
         origin: 'review',
+        sheetId: null,
       } as const;
       return { itemId: item.itemId, ...decision, stamp, expiresAt: null, ...facts };
     });
