@@ -20,7 +20,7 @@ export interface StoredItem extends ReviewItem {
 const severity = z.enum(['critical', 'high', 'medium', 'low', 'info']);
 const texts = z.array(z.string());
 /** What a reviewer saw, as it is stored. */
-export const seenFactsSchema = z.object({
+const seenFactsSchema = z.object({
   listed: z.object({ schema: z.string(), name: z.string(), topics: texts, birthDates: texts, countries: texts }),
   customer: z.object({
     role: z.string(),
