@@ -19,9 +19,12 @@ export interface ColumnFinder {
   finish(): void;
 }
 
+/** What a column without a header is called, by its place from 0. */
+export const nameColumn = (index: number): string => `column ${index + 1}`;
+
 /** Makes the finder for a source's headers; throws RosterError `duplicate_header`. */
 export function createColumnFinder(givenHeaders: readonly string[], source: string, hasHeader: boolean): ColumnFinder {
-  const headers = givenHeaders.map((header, index) => header.trim().normalize('NFC') || `column ${index + 1}`);
+  const headers = givenHeaders.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
   const places = new Map<string, number>();
   const duplicates = new Set<string>();
   for (const [index, header] of headers.entries()) {

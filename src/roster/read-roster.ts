@@ -7,6 +7,7 @@ import { settleRejects } from './detect-rejects.js';
 import { openPostgresTable } from './postgres/open-postgres-table.js';
 import { partyFilePrefix } from './rejects-columns.js';
 import { asSource } from './rejects-table.js';
+import { nameColumn } from './find-columns.js';
 import type { PartyReading, RosterReading } from './roster-reading.js';
 import type { PartySettings, RosterSettings } from './settings.js';
 import type { TableReading, TableRecord } from './table-reading.js';
@@ -55,8 +56,10 @@ async function read<Row>(
   bind: (shape: Pick<SourceHeaders, 'headers' | 'source'>) => (record: TableRecord) => Row,
 ) {
   try {
-    const { source, headers, digest, tally, progress, close } = table;
-    const rows = checkBatches(table, bind(table));
+    const { source, digest, tally, progress, close } = table;
+    // Whatever names a field from here on has a name for it: of two columns without one, the first would be lost under the second.
+    const headers = table.headers.map((header, index) => header || nameColumn(index));
+    const rows = checkBatches(table, bind({ source, headers }));
     const closeAll = async (): Promise<void> => {
       await rows.return();
       await close();

@@ -34,7 +34,7 @@ export async function isFirstImport(transaction: Queryable, rosterId: number): P
  */
 export async function judgeRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
   await analyzeRows(transaction);
-  const judged = await transaction.execute(
+  const repeated = await transaction.execute(
     `update roster_staging staged set
        is_plain = false,
        is_repetition = not judged.is_conflict,
@@ -54,6 +54,7 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
      where staged.run_id = $1 and staged.ordinal = judged.ordinal and (judged.place > 1 or judged.is_conflict)`,
     [runId],
   );
+  const judged = repeated + (await judgeBesideRejects(transaction, runId, rosterId));
   if (judged > 0) await analyzeRows(transaction);
   await transaction.execute(
     `update roster_party_staging related set reject_reason = 'unknown_customer'
@@ -68,6 +69,28 @@ export async function judgeRows(transaction: Queryable, { runId, rosterId }: Sta
     [runId, rosterId],
   );
   return judged;
+}
+
+/**
+ * A row that was accepted does not speak for a customer of whom another row was rejected: nobody can read whom that one meant. It counts as a
+ * contradiction, unless it says what is known of the customer already. Gives how many such rows there are.
+ */
+function judgeBesideRejects(transaction: Queryable, runId: number, rosterId: number): Promise<number> {
+  return transaction.execute(
+    `update roster_staging staged set is_plain = false, reject_reason = 'conflicting_id'
+     where ${plainSql}
+       and reference in (
+         select rejected.reference from roster_staging rejected
+         where rejected.run_id = $1 and rejected.reject_reason is not null and rejected.record_digest is null
+           and rejected.reference is not null
+       )
+       and not exists (
+         select from customer known
+         where known.roster_id = $2 and known.reference = staged.reference
+           and coalesce(known.own_digest, known.record_digest) = staged.record_digest
+       )`,
+    [runId, rosterId],
+  );
 }
 
 /** Collects the customers that are more than one row of the roster, each with all that the snapshot says of them. */

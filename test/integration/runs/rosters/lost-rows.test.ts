@@ -21,6 +21,45 @@ describeOnEachDatabase('what a source has lost', (open) => {
     await nights.close();
   });
 
+  it('lets no accepted row take the place of somebody whose own row of the same id was rejected', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const known = ['C-1,person,Leocadia Rautavaarala,,,,,,', 'C-2,person,Otto Klar,1980-01-01,,,,,'];
+    await nights.play({ rows: known });
+    const torn = ['C-1,person,Leocadia Rautavaarala,1970-02-31,,,,,', 'C-2,person,Otto Klar,1980-02-31,,,,,'];
+    const { snapshot } = await nights.play({
+      rows: [...torn, 'C-1,person,Boris Neu,1960-01-01,,,,,', known[1] ?? ''],
+      day: 1,
+    });
+    expect(snapshot).toMatchObject({ conflicts: 1 });
+    const parties = (await readParties(database)).map((line) => line.replace(/ \d+ /, ' '));
+    expect(parties).toEqual(
+      expect.arrayContaining([
+        'C-1 customer Leocadia Rautavaarala',
+        'C-1 conflicting_row Boris Neu',
+        'C-2 customer Otto Klar',
+      ]),
+    );
+    expect(parties).toHaveLength(3);
+    await nights.close();
+  });
+
+  it('searches for an accepted row of a new id also when another row of it was rejected', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    await nights.play({
+      rows: [
+        'C-1,person,Leocadia Rautavaarala,1970-02-31,,,,,',
+        'C-1,person,Boris Neu,,,,,,',
+        'C-2,person,Otto Klar,,,,,,',
+      ],
+    });
+    expect((await readParties(database)).map((line) => line.replace(/ \d+ /, ' '))).toContain(
+      'C-1 conflicting_row Boris Neu',
+    );
+    await nights.close();
+  });
+
   it('takes no related party out of scope when a contradiction is mended by a part of the roster', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
