@@ -11,7 +11,7 @@ const turns = 100;
 export const hasNews = (number: number, night: number): boolean => night > 0 && number % turns === night;
 
 /** The number at the end of a name. */
-export const toNumber = (name: string): number => Number(name.slice(name.lastIndexOf(' ') + 1));
+const toNumber = (name: string): number => Number(name.slice(name.lastIndexOf(' ') + 1));
 
 /** A search that has been answered with two matches, the first of them a hit. */
 export function answerSearch(task: SearchTask, attemptId: number, night: number, at: Date): FinishedSearch {

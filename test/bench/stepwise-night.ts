@@ -4,8 +4,8 @@ import { planScreenings } from '../../src/runs/planning/plan-screenings.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
 import { openImportedRoster } from '../../src/runs/rosters/roster-scope.js';
 import { batchLimits } from '../../src/runs/searches/batch-limits.js';
-import { commitScreenings, type FinishedSearch } from '../../src/runs/searches/commit-screenings.js';
-import { type RunSession, withLease, withRun } from '../../src/runs/session/run-session.js';
+import { commitScreenings } from '../../src/runs/searches/commit-screenings.js';
+import { withLease, withRun } from '../../src/runs/session/run-session.js';
 import type { RunSummary } from '../../src/runs/session/run-summary.js';
 import type { Database } from '../../src/store/database.js';
 import { ensureAccount } from '../../src/store/organisations.js';
@@ -42,10 +42,8 @@ export async function playNight(
     const identity = { publicKey: 'public_bench', isTest: true, baseUrl: nowhere.url };
     const { accountId } = await ensureAccount(database, organisationId, identity, workplace.clock.now());
     const request = { ...scope, kind: 'screen', mode: 'test', selection: 'due' } as const;
-    const commit = (session: RunSession, finished: readonly FinishedSearch[]): Promise<void> =>
-      kind === 'judged'
-        ? commitScreenings(session, { accountId, isTest: true, listCap: null }, finished)
-        : storeScreenings(session, accountId, finished, night);
+    const account = { accountId, isTest: true, listCap: null };
+    const commit = kind === 'judged' ? commitScreenings : storeScreenings;
     return await withLease(workplace, scope.leaseKey, isOn, (held) =>
       withRun(workplace, held, request, async (session) => {
         const { runId } = session.run;
@@ -61,7 +59,7 @@ export async function playNight(
             session.write((transaction) => noteInFlight(transaction, runId, ids, now)),
           );
           const finished = chunk.value.map((task) => answerSearch(task, noted.get(task.requestId) ?? 0, night, now));
-          await step('save', () => commit(session, finished));
+          await step('save', () => commit(session, account, finished));
         }
         await session.write((transaction) => setRunStage(transaction, runId, 'screened'));
         return step('close', () => finishScreening(session, null));

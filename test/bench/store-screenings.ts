@@ -1,24 +1,23 @@
 import { toPartyState } from '../../src/matches/customer-state.js';
 import { toMatchSet } from '../../src/matches/to-match-set.js';
 import { digestAnswer } from '../../src/runs/ledger/digest-answer.js';
-import type { FinishedSearch } from '../../src/runs/searches/commit-screenings.js';
+import { type FinishedSearch, readKnownStates } from '../../src/runs/searches/commit-screenings.js';
 import type { RunSession } from '../../src/runs/session/run-session.js';
+import type { WatchedAccount } from '../../src/runs/watching/watched-account.js';
 import { insertCommitBatch } from '../../src/store/commit-batches.js';
 import { type NewPartyState, savePartyStates } from '../../src/store/party-states.js';
 import { saveResponses } from '../../src/store/responses.js';
 import { saveScreeningResults } from '../../src/store/screenings.js';
 import { saveAttempts } from '../../src/store/search-attempts.js';
-import { hasNews, toNumber } from './made-answers.js';
 
 /**
- * Saves searches as runs do, and compares nothing: ledger, answers, match sets, states and outcomes. It is told whose answers are new, so that
- * it reads no state of before and only dates those that are the same: less than any run could do that knows nothing of the night before.
+ * Saves searches as runs do, and compares nothing: ledger, answers, match sets, states and outcomes. It reads which answer was the last, so that
+ * what is the same is only dated: that costs less than writing every state anew.
  */
 export async function storeScreenings(
   session: RunSession,
-  accountId: number,
+  account: WatchedAccount,
   finished: readonly FinishedSearch[],
-  night: number,
 ): Promise<void> {
   const { workplace, run, organisation, lease } = session;
   await session.write(async (transaction) => {
@@ -28,8 +27,9 @@ export async function storeScreenings(
       const digest = digestAnswer(organisation.digestKey, outcome.body);
       return [{ task, body: outcome.body, digest, matchSet: toMatchSet(outcome.answer) }];
     });
-    const [batchId, ids] = await Promise.all([
+    const [batchId, known, ids] = await Promise.all([
       insertCommitBatch(transaction, run.runId, lease.epoch, finished.length, now),
+      readKnownStates(transaction, account, finished),
       saveResponses(transaction, organisation.organisationId, answers, now),
       saveAttempts(
         transaction,
@@ -47,12 +47,12 @@ export async function storeScreenings(
           reportedScores: {},
           unreturned: [],
           state: toPartyState(matchSet, []),
-          isKnown: night > 0 && !hasNews(toNumber(task.name), night),
+          isKnown: known.get(partyId)?.responseId === ids.get(digest),
         }),
       ),
     );
     await Promise.all([
-      savePartyStates(transaction, { accountId, runId: run.runId, screenedAt: now }, states),
+      savePartyStates(transaction, { accountId: account.accountId, runId: run.runId, screenedAt: now }, states),
       saveScreeningResults(
         transaction,
         run.runId,
