@@ -32,9 +32,12 @@ export async function readChangedParties(
        version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
        coalesce((
          select jsonb_agg(jsonb_build_object('kind', event.kind, 'before', event.before) order by event.change_id)
-         from change_event event
+         -- Fenced off: in a night that has stored many changes and has no statistics yet, all of a run's would be walked through for each party.
+         from (
+           select change_id, run_id, kind, before from change_event
+           where party_id = asked.party_id and kind in ('match_removed', 'match_returned') offset 0
+         ) event
          join run on run.run_id = event.run_id and run.account_id = $1
-         where event.party_id = asked.party_id and event.kind in ('match_removed', 'match_returned')
        ), '[]') as gone
      from unnest($2::bigint[], $3::integer[]) as asked (party_id, customer_version)
      join party on party.party_id = asked.party_id

@@ -122,7 +122,11 @@ export async function readUnprojectedParties(
           'corroboration', jsonb_build_object(
             'birthDate', coalesce(event.birth_date_agreement, 'unknown'), 'country', coalesce(event.country_agreement, 'unknown')
           )
-        ) order by event.change_id), '[]') from ${unprojectedSql} where event.party_id = state.party_id) as changes
+        ) order by event.change_id), '[]')
+        -- Fenced off: without statistics all changes of a run would be walked through for each party.
+        from (select * from change_event where party_id = state.party_id offset 0) event
+        join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
+          and event.change_id > coalesce(run.projected_change_id, 0)) as changes
      from party_state state
      join party on party.party_id = state.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = state.customer_version

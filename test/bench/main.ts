@@ -1,4 +1,5 @@
 import type { Bench } from './bench.js';
+import { benchChanges } from './changes.js';
 import { benchClient } from './client.js';
 import { benchImport } from './import.js';
 import { benchMemory } from './memory.js';
@@ -14,6 +15,7 @@ const benchWholePace: Bench = async (tell) => {
 };
 
 const benches: Readonly<Record<string, Bench>> = {
+  changes: benchChanges,
   client: benchClient,
   import: benchImport,
   memory: benchMemory,

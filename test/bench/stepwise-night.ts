@@ -1,0 +1,71 @@
+import { toFileRoster } from '../../src/roster/settings.js';
+import { finishScreening } from '../../src/runs/finish-screening.js';
+import { planScreenings } from '../../src/runs/planning/plan-screenings.js';
+import { runImport } from '../../src/runs/rosters/import-run.js';
+import { openImportedRoster } from '../../src/runs/rosters/roster-scope.js';
+import { batchLimits } from '../../src/runs/searches/batch-limits.js';
+import { commitScreenings } from '../../src/runs/searches/commit-screenings.js';
+import { withLease, withRun } from '../../src/runs/session/run-session.js';
+import type { RunSummary } from '../../src/runs/session/run-summary.js';
+import type { Database } from '../../src/store/database.js';
+import { ensureAccount } from '../../src/store/organisations.js';
+import { setRunAccount, setRunStage } from '../../src/store/runs.js';
+import { noteInFlight } from '../../src/store/search-attempts.js';
+import { readSearchTasks } from '../../src/store/work-list.js';
+import { makeWorkplace } from '../helpers/workplace.js';
+import { answerSearch } from './made-answers.js';
+import { storeScreenings } from './store-screenings.js';
+
+/** Whether changes are found, stored and made items of, or answers only stored. */
+export type NightKind = 'judged' | 'stored';
+
+/** Does one step of a night, when it is its turn, and times it. */
+export type TimeStep = <T>(step: string, work: () => Promise<T>) => Promise<T>;
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const isOn = new AbortController().signal;
+const nowhere = { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' };
+
+/** A whole run, except that answers are made here and not asked for: plan, work list, ledger, saving in batches, closing; each a step. */
+export async function playNight(
+  database: Database,
+  rosterPath: string,
+  { kind, night, step }: { kind: NightKind; night: number; step: TimeStep },
+): Promise<RunSummary> {
+  const made = await makeWorkplace(database, nowhere, { offsetMs: night * dayMs });
+  const workplace = { ...made, tell: () => undefined };
+  const roster = toFileRoster('bench', rosterPath);
+  try {
+    if (night === 0) await step('import', () => runImport(workplace, roster, isOn));
+    const scope = await openImportedRoster(workplace, roster.name);
+    const { organisationId } = scope.organisation;
+    const identity = { publicKey: 'public_bench', isTest: true, baseUrl: nowhere.url };
+    const { accountId } = await ensureAccount(database, organisationId, identity, workplace.clock.now());
+    const request = { ...scope, kind: 'screen', mode: 'test', selection: 'due' } as const;
+    const account = { accountId, isTest: true, listCap: null };
+    const commit = kind === 'judged' ? commitScreenings : storeScreenings;
+    return await withLease(workplace, scope.leaseKey, isOn, (held) =>
+      withRun(workplace, held, request, async (session) => {
+        const { runId } = session.run;
+        await session.write((transaction) => setRunAccount(transaction, runId, accountId));
+        await step('plan', () => planScreenings(session, { rosterId: scope.rosterId, accountId, selection: 'due' }));
+        const chunks = readSearchTasks(database, runId, batchLimits.maxItems / 2);
+        for (;;) {
+          const chunk = await step('work list', () => chunks.next());
+          if (chunk.done) break;
+          const now = workplace.clock.now();
+          const ids = chunk.value.map(({ requestId }) => requestId);
+          const noted = await step('ledger', () =>
+            session.write((transaction) => noteInFlight(transaction, runId, ids, now)),
+          );
+          const finished = chunk.value.map((task) => answerSearch(task, noted.get(task.requestId) ?? 0, night, now));
+          await step('save', () => commit(session, account, finished));
+        }
+        await session.write((transaction) => setRunStage(transaction, runId, 'screened'));
+        return step('close', () => finishScreening(session, null));
+      }),
+    );
+  } finally {
+    await workplace.client().close();
+  }
+}
