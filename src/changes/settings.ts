@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { riskTiers } from '../roster/customer.js';
+import type { RiskTier } from '../roster/customer.js';
 import { severities } from './change-event.js';
 import { type SeverityRuleName, severityRules } from './severity-rules.js';
 import { topicFamiliesSchema } from './topic-families.js';
 
+const riskTier = z.enum(['low', 'medium', 'high']) satisfies z.ZodType<RiskTier>;
 const ruleNames = severityRules.map(({ rule }): SeverityRuleName => rule);
 
 /** What counts as a change, and how much each matters. */
@@ -16,6 +17,6 @@ export const changeSettingsSchema = z.strictObject({
   severities: z.partialRecord(z.enum(ruleNames), z.enum(severities)).default({}),
   birthDateLowers: z.boolean().default(true),
   /** Customers in these tiers have what is low or medium raised by a step. */
-  raisedTiers: z.array(z.enum(riskTiers)).default(['high']),
+  raisedTiers: z.array(riskTier).default(['high']),
 });
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;

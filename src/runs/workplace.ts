@@ -4,12 +4,12 @@ import type { Clock } from '../clock.js';
 import type { SweepSettings } from '../dossiers/settings.js';
 import type { MailSettings } from '../mail/settings.js';
 import type { Canary } from '../matches/canary.js';
-import type { ReviewSettings } from '../matches/review/settings.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget-settings.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database.js';
+import type { ReviewSettings } from './reviewing/settings.js';
 import type { RunEvent } from './run-event.js';
 import type { RunDeadlineSettings } from './settings.js';
 

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Match } from '../matches/match.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
-import { type ItemState, itemStates } from '../matches/review/project-items.js';
+import type { ItemState } from '../matches/review/project-items.js';
 import type { SeenCustomer, SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { itemStateShape, verdictShape } from './item-shapes.js';
 import { storedMatchSchema } from './stored-match.js';
 
 /** An item with all that a decision about it depends on. */
@@ -26,7 +27,7 @@ const itemRow = z.object({
   itemId: z.number(),
   partyId: z.number(),
   accountId: z.number(),
-  state: z.enum(itemStates),
+  state: itemStateShape,
   listed: storedMatchSchema,
   customer: z.object({
     role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
@@ -38,7 +39,7 @@ const itemRow = z.object({
   standing: z
     .object({
       dispositionId: z.number(),
-      verdict: z.enum(['true_match', 'false_positive', 'inconclusive']),
+      verdict: verdictShape,
       reviewer: z.string(),
       isFinal: z.boolean(),
     })

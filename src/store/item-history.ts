@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { severities } from '../changes/change-event.js';
-import { itemStates } from '../matches/review/project-items.js';
 import type { Queryable } from './database.js';
+import { itemStateShape, severityShape } from './item-shapes.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -10,8 +9,8 @@ const historyRow = z.object({
   mode: z.enum(['test', 'live']),
   party: partyFactsSchema,
   listed: storedMatchSchema,
-  state: z.enum(itemStates),
-  severity: z.enum(severities),
+  state: itemStateShape,
+  severity: severityShape,
   dueAt: z.date().nullable(),
   assignedTo: z.string().nullable(),
   history: z.array(

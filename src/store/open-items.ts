@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { severities } from '../changes/change-event.js';
 import type { OpenItemsFacts } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { severityShape } from './item-shapes.js';
 
 const count = z.number().int();
 const openItemsRow: z.ZodType<OpenItemsFacts> = z.object({
@@ -11,7 +11,7 @@ const openItemsRow: z.ZodType<OpenItemsFacts> = z.object({
   unassigned: count,
   proposed: count,
   oldestAt: z.coerce.date().nullable(),
-  bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
+  bySeverity: z.array(z.object({ severity: severityShape, waiting: count, overdue: count })),
   byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
 });
 
@@ -54,7 +54,7 @@ export async function saveOpenItems(
      )
      where run.run_id = $1
      returning open_items as items`,
-    [runId, rosterId, accountId, now, [...severities]],
+    [runId, rosterId, accountId, now, severityShape.options],
   );
   return firstRow(rows, 'run').items;
 }

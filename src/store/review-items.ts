@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
 import { StoreError } from '../errors.js';
-import { dispositionVerdicts } from '../matches/review/disposition.js';
-import { itemStates, type ReviewItem } from '../matches/review/project-items.js';
+import type { ReviewItem } from '../matches/review/project-items.js';
 import type { SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
+import { itemStateShape, severityShape, verdictShape } from './item-shapes.js';
 import { storedMatchSchema } from './stored-match.js';
 
 /** An item as it is stored. */
@@ -17,7 +17,6 @@ export interface StoredItem extends ReviewItem {
   dueAt: Date | null;
 }
 
-const severity = z.enum(['critical', 'high', 'medium', 'low', 'info']);
 const texts = z.array(z.string());
 /** What a reviewer saw, as it is stored. */
 const seenFactsSchema = z.object({
@@ -35,14 +34,14 @@ const itemRow = z
   .object({
     itemId: z.number(),
     partyId: z.number(),
-    state: z.enum(itemStates),
+    state: itemStateShape,
     listed: storedMatchSchema,
-    severity,
+    severity: severityShape,
     rule: z.string(),
     priority: z.number(),
     openedAt: z.date(),
     dueAt: z.date().nullable(),
-    verdict: z.enum(dispositionVerdicts).nullable(),
+    verdict: verdictShape.nullable(),
     isFinal: z.boolean(),
     seen: seenFactsSchema.nullable(),
     expiresAt: z.date().nullable(),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { severities } from '../changes/change-event.js';
 import type { WaitingItem } from '../reports/working-list.js';
 import type { Database, Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { severityShape } from './item-shapes.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -10,7 +10,7 @@ const waitingRow = z.object({
   itemId: z.number(),
   party: partyFactsSchema,
   listed: storedMatchSchema,
-  severity: z.enum(severities),
+  severity: severityShape,
   rule: z.string(),
   priority: z.number(),
   openedAt: z.date(),

@@ -6,7 +6,7 @@ import type { AttemptObserver } from '../../src/client/calls/attempt-observer.js
 import { createClient } from '../../src/client/create-client.js';
 import type { Pace } from '../../src/client/pace/pace.js';
 import { type Clock, shiftedClock } from '../../src/clock.js';
-import { reviewSettingsSchema } from '../../src/matches/review/settings.js';
+import { reviewSettingsSchema } from '../../src/runs/reviewing/settings.js';
 import type { RunEvent } from '../../src/runs/run-event.js';
 import type { RunSettings, Workplace } from '../../src/runs/workplace.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';

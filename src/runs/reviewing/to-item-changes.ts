@@ -4,9 +4,9 @@ import { toDueTime } from '../../changes/due-time.js';
 import { toPriority } from '../../changes/priority.js';
 import type { Match } from '../../matches/match.js';
 import { type ItemStep, projectItems } from '../../matches/review/project-items.js';
-import type { ReviewSettings } from '../../matches/review/settings.js';
 import type { ItemChange, StoredItem } from '../../store/review-items.js';
 import type { UnprojectedParty } from '../../store/unprojected-changes.js';
+import type { ReviewSettings } from './settings.js';
 
 const serious: ReadonlySet<Severity> = new Set(['critical', 'high']);
 

@@ -3,6 +3,7 @@ import { guardsSchema } from '../../roster/guards/settings.js';
 import { maxParties } from '../../roster/max-parties.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database.js';
+import { judgeRows } from '../../store/judge-rows.js';
 import { findCrowd } from '../../store/party-crowds.js';
 import { countOnTheWay, requireStaged, type Staged } from '../../store/require-staged.js';
 import { readCases, saveSettledCases } from '../../store/roster-cases.js';
@@ -19,7 +20,6 @@ import {
   collectCases,
   compareWithKnown,
   isFirstImport,
-  judgeRows,
   type StagedImport,
   takeRoom,
 } from '../../store/settle-staging.js';

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import type { Severity } from '../changes/change-event.js';
+import type { DispositionVerdict } from '../matches/review/disposition.js';
+import type { ItemState } from '../matches/review/project-items.js';
+
+/** Severities as they are stored, most severe first. */
+export const severityShape = z.enum(['critical', 'high', 'medium', 'low', 'info']) satisfies z.ZodType<Severity>;
+
+/** Where an item stands, as it is stored. */
+export const itemStateShape = z.enum([
+  'open',
+  'proposed',
+  'settled',
+  'confirmed',
+  'gone',
+]) satisfies z.ZodType<ItemState>;
+
+/** A decision, as it is stored. */
+export const verdictShape = z.enum([
+  'true_match',
+  'false_positive',
+  'inconclusive',
+]) satisfies z.ZodType<DispositionVerdict>;
