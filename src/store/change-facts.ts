@@ -3,10 +3,9 @@ import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../re
 import type { Queryable } from './database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
 import { firstRow } from './first-row.js';
+import { agreementShape, severityShape } from './item-shapes.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
-
-const agreement = z.enum(['agree', 'contradict', 'unknown']);
 
 const changeShape = z.object({
   changeId: z.number(),
@@ -21,10 +20,10 @@ const changeShape = z.object({
     'hit_gained',
     'hit_lost',
   ]),
-  severity: z.enum(['critical', 'high', 'medium', 'low', 'info']),
+  severity: severityShape,
   rule: z.string(),
   adjustments: z.array(z.enum(['birth_date_contradicts', 'risk_tier'])),
-  corroboration: z.object({ birthDate: agreement, country: agreement }).nullable(),
+  corroboration: z.object({ birthDate: agreementShape, country: agreementShape }).nullable(),
   cause: z.enum(['service_data', 'customer_record', 'settings']),
   isSanctionHit: z.boolean(),
   matchId: z.string(),

@@ -6,6 +6,7 @@ import type { SeenCustomer, SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { itemStateShape, verdictShape } from './item-shapes.js';
+import { seenCustomerSchema, seenCustomerSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
 /** An item with all that a decision about it depends on. */
@@ -29,13 +30,7 @@ const itemRow = z.object({
   accountId: z.number(),
   state: itemStateShape,
   listed: storedMatchSchema,
-  customer: z.object({
-    role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
-    type: z.enum(['person', 'entity']),
-    name: z.string(),
-    birthDate: z.string().nullable(),
-    countries: z.array(z.string()),
-  }),
+  customer: seenCustomerSchema,
   standing: z
     .object({
       dispositionId: z.number(),
@@ -60,10 +55,7 @@ export async function holdItems(
   const rows = await transaction.query(
     itemRow,
     `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.listed,
-       jsonb_build_object(
-         'role', said.facts -> 'role', 'type', said.facts -> 'type', 'name', said.facts -> 'name',
-         'birthDate', said.facts -> 'birthDate', 'countries', said.facts -> 'countries'
-       ) as customer,
+       ${seenCustomerSql} as customer,
        case when standing.disposition_id is not null then jsonb_build_object(
          'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
          'isFinal', standing.kind <> 'proposed'
@@ -72,7 +64,6 @@ export async function holdItems(
      from review_item item
      join party on party.party_id = item.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
-     cross join lateral (select version.record -> 'parties' -> party.ordinal as facts) said
      left join disposition standing on standing.disposition_id = item.disposition_id
      where item.item_id = any ($1::bigint[])`,
     [ids],

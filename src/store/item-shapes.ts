@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
+import type { Agreement } from '../changes/compare-birth-dates.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { ItemState } from '../matches/review/project-items.js';
 
@@ -21,3 +22,6 @@ export const verdictShape = z.enum([
   'false_positive',
   'inconclusive',
 ]) satisfies z.ZodType<DispositionVerdict>;
+
+/** Whether a customer's fact bears a match out, as it is stored. */
+export const agreementShape = z.enum(['agree', 'contradict', 'unknown']) satisfies z.ZodType<Agreement>;

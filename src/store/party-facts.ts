@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SeenCustomer } from '../matches/review/seen-facts.js';
 import type { PartyFacts } from '../reports/run-facts.js';
 
 /** A party as the roster described it in one version of its customer; the shape that `partyFactsSql` builds. */
@@ -11,6 +12,21 @@ export const partyFactsSchema = z.object({
   countries: z.array(z.string()),
   riskTier: z.enum(['low', 'medium', 'high']).nullable(),
 }) satisfies z.ZodType<PartyFacts>;
+
+/** What of a party's facts a reviewer's decision is bound to; the shape that `seenCustomerSql` builds. */
+export const seenCustomerSchema = partyFactsSchema.omit({
+  reference: true,
+  riskTier: true,
+}) satisfies z.ZodType<SeenCustomer>;
+
+/** SQL that builds the same as JSON from `version` (customer_version) and `party`. */
+export const seenCustomerSql = `(
+  select jsonb_build_object(
+    'role', said.facts -> 'role', 'type', said.facts -> 'type', 'name', said.facts -> 'name',
+    'birthDate', said.facts -> 'birthDate', 'countries', said.facts -> 'countries'
+  )
+  from (select version.record -> 'parties' -> party.ordinal as facts) said
+)`;
 
 /** SQL that builds a party's facts as JSON from `customer`, `version` (customer_version) and `party`. */
 export const partyFactsSql = `jsonb_build_object(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Match, MatchSet } from '../matches/match.js';
 import type { Queryable } from './database.js';
-import { storedMatchSchema } from './stored-match.js';
+import { storedMatchSchema, storedMatchSql } from './stored-match.js';
 
 /** An answer to store under its keyed digest. */
 export interface NewResponse {
@@ -109,10 +109,7 @@ export async function readMatchSets(
     `select response.response_id, response.total, response.truncated,
        coalesce(
          jsonb_agg(
-           jsonb_build_object(
-             'rank', match.rank, 'id', match.match_id, 'name', match.name, 'schema', match.schema, 'isHit', match.is_hit,
-             'score', match.score, 'topics', match.topics, 'birthDates', match.birth_dates, 'countries', match.countries
-           ) order by match.rank
+           ${storedMatchSql} order by match.rank
          ) filter (where match.rank is not null),
          '[]'::jsonb
        ) as matches

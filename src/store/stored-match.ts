@@ -13,3 +13,9 @@ export const storedMatchSchema = z.object({
   birthDates: z.array(z.string()),
   countries: z.array(z.string()),
 }) satisfies z.ZodType<Match>;
+
+/** SQL that builds such JSON from a row of `match`. */
+export const storedMatchSql = `jsonb_build_object(
+  'rank', match.rank, 'id', match.match_id, 'name', match.name, 'schema', match.schema, 'isHit', match.is_hit,
+  'score', match.score, 'topics', match.topics, 'birthDates', match.birth_dates, 'countries', match.countries
+)`;

@@ -5,7 +5,9 @@ import type { Match } from '../matches/match.js';
 import type { SeenCustomer } from '../matches/review/seen-facts.js';
 import type { RiskTier } from '../roster/customer.js';
 import type { Queryable } from './database.js';
-import { storedMatchSchema } from './stored-match.js';
+import { agreementShape, severityShape } from './item-shapes.js';
+import { partyFactsSchema, seenCustomerSchema, seenCustomerSql } from './party-facts.js';
+import { storedMatchSchema, storedMatchSql } from './stored-match.js';
 
 /** Whose changes: of a roster's runs on an account. */
 export interface ProjectionScope {
@@ -69,27 +71,20 @@ export async function findUnprojectedParties(
   return rows.map(({ partyId }) => partyId);
 }
 
-const agreement = z.enum(['agree', 'contradict', 'unknown']);
 const partyRow = z
   .object({
     partyId: z.number(),
     customerVersion: z.number(),
-    customer: z.object({
-      role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
-      type: z.enum(['person', 'entity']),
-      name: z.string(),
-      birthDate: z.string().nullable(),
-      countries: z.array(z.string()),
-    }),
-    riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+    customer: seenCustomerSchema,
+    riskTier: partyFactsSchema.shape.riskTier,
     returned: z.array(storedMatchSchema),
     hidden: z.array(storedMatchSchema),
     changes: z.array(
       z.object({
         matchId: z.string(),
-        severity: z.enum(['critical', 'high', 'medium', 'low', 'info']),
+        severity: severityShape,
         rule: z.string(),
-        corroboration: z.object({ birthDate: agreement, country: agreement }),
+        corroboration: z.object({ birthDate: agreementShape, country: agreementShape }),
         isBaseline: z.boolean(),
       }),
     ),
@@ -108,14 +103,8 @@ export async function readUnprojectedParties(
   return database.query(
     partyRow,
     `select state.party_id as "partyId", state.customer_version as "customerVersion", version.risk_tier as "riskTier",
-       (select jsonb_build_object(
-          'role', said.facts -> 'role', 'type', said.facts -> 'type', 'name', said.facts -> 'name',
-          'birthDate', said.facts -> 'birthDate', 'countries', said.facts -> 'countries'
-        ) from (select version.record -> 'parties' -> party.ordinal as facts) said) as customer,
-       (select coalesce(jsonb_agg(jsonb_build_object(
-          'rank', match.rank, 'id', match.match_id, 'name', match.name, 'schema', match.schema, 'isHit', match.is_hit,
-          'score', match.score, 'topics', match.topics, 'birthDates', match.birth_dates, 'countries', match.countries
-        ) order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
+       ${seenCustomerSql} as customer,
+       (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
        coalesce(state.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(jsonb_build_object(
           'matchId', event.match_id, 'severity', event.severity, 'rule', event.rule, 'isBaseline', event.is_baseline,
