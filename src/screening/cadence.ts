@@ -6,6 +6,8 @@ const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
 /** What a night may start earlier or later than the last one. */
 const graceMs = hourMs;
+/** The least age at which a daily screening is due again: a second run in the daytime finds nobody due. */
+const leastDailyAgeMs = 16 * hourMs;
 /** A run that is to start at once is this one. */
 const soonestNextMs = 60 * 1_000;
 
@@ -49,8 +51,8 @@ const tiers: readonly RiskTier[] = ['high', 'medium', 'low'];
 
 /**
  * When each tier is due now: a customer is due when the next run would come later than its cadence and an hour allow. Where nobody says when
- * that is (`nextRunAt`), it is taken to come in 24 hours, but nobody is due before two thirds of the cadence have passed, so that a
- * second run in the daytime does not ask about everybody again. Within a cadence of two days or more each customer is also due once in a
+ * that is (`nextRunAt`), it is taken to come in 24 hours, but nobody is due before 16 hours, or two thirds of a shorter cadence, have passed,
+ * so that a second run in the daytime does not ask about everybody again. Within a cadence of two days or more each customer is also due once in a
  * night of its own, so that no night has them all.
  */
 export function listTierDues({ hours }: Cadence, now: Date, nextRunAt: Date | null = null): readonly TierDue[] {
@@ -80,5 +82,5 @@ function toDueAgeMs(cadenceMs: number, untilNextMs: number): number {
   const isKnown = untilNextMs > soonestNextMs;
   const lastChanceMs = cadenceMs + graceMs - (isKnown ? untilNextMs : dayMs);
   // Whatever comes next, a night that starts a little early finds everybody due.
-  return Math.min(Math.max(lastChanceMs, isKnown ? graceMs : (cadenceMs * 2) / 3), Math.max(cadenceMs - graceMs, 0));
+  return Math.min(Math.max(lastChanceMs, isKnown ? graceMs : Math.min((cadenceMs * 2) / 3, leastDailyAgeMs)), Math.max(cadenceMs - graceMs, 0));
 }

@@ -40,9 +40,12 @@ const idRow = z.object({ partyId: z.number() });
 
 /** SQL: the changes of a roster's runs ($1) on an account ($2) of which no items have been made. */
 const unprojectedSql = `
-  change_event event
-  join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
-    and event.change_id > coalesce(run.projected_change_id, 0)`;
+  run cross join lateral (
+    -- Fenced off: run by run, because nearly all that earlier runs have found has been looked at.
+    select run_id, change_id, party_id from change_event
+    where run_id = run.run_id and change_id > coalesce(run.projected_change_id, 0) offset 0
+  ) event`;
+const inScopeSql = 'run.roster_id = $1 and run.account_id = $2';
 
 /**
  * The parties whose items have to be looked at: their matches have changed, the record has beside which an item was seen, or a decision
@@ -55,7 +58,7 @@ export async function findUnprojectedParties(
 ): Promise<readonly number[]> {
   const rows = await database.query(
     idRow,
-    `select event.party_id as "partyId" from ${unprojectedSql}
+    `select event.party_id as "partyId" from ${unprojectedSql} where ${inScopeSql}
      union
      select item.party_id
      from review_item item
@@ -129,7 +132,7 @@ export async function readUnprojectedParties(
 export async function markProjected(transaction: Queryable, { rosterId, accountId }: ProjectionScope): Promise<void> {
   await transaction.execute(
     `update run set projected_change_id = told.last
-     from (select event.run_id, max(event.change_id) as last from ${unprojectedSql} group by event.run_id) told
+     from (select event.run_id, max(event.change_id) as last from ${unprojectedSql} where ${inScopeSql} group by event.run_id) told
      where run.run_id = told.run_id`,
     [rosterId, accountId],
   );

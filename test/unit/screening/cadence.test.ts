@@ -44,6 +44,12 @@ describe('cadence by risk tier', () => {
     expect(dueAge(24)).toBe(16);
   });
 
+  it('of two days is due the night before it would be exceeded, also when nobody has written down when nights begin', () => {
+    expect(dueAge(48)).toBe(25);
+    expect(dueAge(36)).toBe(16);
+    expect(dueAge(12)).toBe(8);
+  });
+
   it('is due when the next run on the schedule would come too late, and not before', () => {
     // A night at two after a run at nine, one after a change of the clocks, and a second run in the morning.
     expect(dueAge(24, 24)).toBeLessThan(17);
