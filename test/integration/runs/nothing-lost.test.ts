@@ -5,21 +5,18 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { reportJob } from '../../../jobs/report.js';
 import { diffMatches } from '../../../src/changes/diff-matches.js';
-import { shiftedClock } from '../../../src/clock.js';
 import { configSchema } from '../../../src/config/schema.js';
 import { digestSettings } from '../../../src/config/settings-digest.js';
-import { ConfigError, RunLockedError } from '../../../src/errors.js';
+import { ConfigError } from '../../../src/errors.js';
 import type { Match } from '../../../src/matches/match.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
-import { keepLease, leaseTtlMs } from '../../../src/runs/session/keep-lease.js';
 import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
 import type { Database } from '../../../src/store/database.js';
-import { assertLease, waitForLease } from '../../../src/store/leases.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listenAlong } from '../../helpers/listen-along.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
@@ -478,32 +475,5 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const settings = configSchema.parse({});
     const otherPages = configSchema.parse({ sweep: { perPage: 50 }, screening: { cadenceHours: 12 } });
     expect(digestSettings(otherPages)).toBe(digestSettings(settings));
-  });
-});
-
-describe('a lease on Postgres', () => {
-  const databases = testDatabases('postgres');
-
-  it('a second start is told who holds the lease within two seconds while the holder is in a long transaction', async () => {
-    const location = await databases.locate();
-    const holder = await databases.open(location);
-    const asker = await databases.open(location);
-    const lease = await waitForLease(holder, shiftedClock(0), 'screening/default/people', 'holder', leaseTtlMs);
-    const kept = keepLease(holder, lease);
-    // A merge of a large roster, longer than the lease lives.
-    const merge = holder.transaction(async (transaction) => {
-      await assertLease(transaction, lease);
-      await transaction.execute('select pg_sleep(10)');
-    });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const begin = performance.now();
-    const answer = await waitForLease(asker, shiftedClock(0), lease.key, 'asker', leaseTtlMs).catch(
-      (error: unknown) => error,
-    );
-    const waitedMs = performance.now() - begin;
-    await merge;
-    await kept.release();
-    expect.soft(answer).toBeInstanceOf(RunLockedError);
-    expect.soft(waitedMs).toBeLessThan(2_000);
   });
 });

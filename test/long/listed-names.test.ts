@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { createComparison, type FindListed } from '../../../src/lists/compare-names.js';
-import type { ListedParty } from '../../../src/lists/listed-party.js';
-import { readPublishedList } from '../../../src/lists/read-published-list.js';
-import { createSeededRandom } from '../../../src/runs/checks/assurance/seeded-random.js';
-import { varyName } from '../../../src/runs/checks/assurance/vary-name.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { createComparison, type FindListed } from '../../src/lists/compare-names.js';
+import type { ListedParty } from '../../src/lists/listed-party.js';
+import { readPublishedList } from '../../src/lists/read-published-list.js';
+import { createSeededRandom } from '../../src/runs/checks/assurance/seeded-random.js';
+import { varyName } from '../../src/runs/checks/assurance/vary-name.js';
+import { printFigure } from '../helpers/print-figure.js';
 
 const folder = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const isPresent = folder !== '' && existsSync(join(folder, 'watchlists'));

@@ -1,10 +1,16 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
-import type { ClientEvent } from '../../../src/client/client-event.js';
-import { createClient } from '../../../src/client/create-client.js';
-import { printFigure } from '../../helpers/print-figure.js';
-import { makeScaledClock } from '../../helpers/scaled-clock.js';
-import { answerJson, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
+import type { Attempt, AttemptEnd } from '../../src/client/calls/attempt-observer.js';
+import type { ClientEvent } from '../../src/client/client-event.js';
+import { createClient } from '../../src/client/create-client.js';
+import { printFigure } from '../helpers/print-figure.js';
+import { makeScaledClock } from '../helpers/scaled-clock.js';
+import {
+  answerJson,
+  startService,
+  type TestService,
+  testKey,
+  toEmptyResult,
+} from '../integration/client/start-service.js';
 
 let service: TestService | undefined;
 afterEach(async () => {
