@@ -6,6 +6,7 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
+import type { DetailFacts } from './detail-facts.js';
 
 /** What a run is; the words of the command line. */
 export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure'] as const;
@@ -285,9 +286,10 @@ export interface RunFacts {
   rejects: readonly RejectedRow[];
   /** By the run's own import, and by imports that no report had told of. */
   droppedParties: readonly DroppedPartyFacts[];
-  /** Worst first; empty when none are configured, which the report says. */
   /** Null where nothing is known of it. */
   openItems: OpenItemsFacts | null;
+  details: DetailFacts;
+  /** Worst first; empty when none are configured, which the report says. */
   canaries: readonly CanaryFacts[];
   /** Null for a run that makes no searches of a roster. */
   watch: WatchFacts | null;

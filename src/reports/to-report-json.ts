@@ -1,5 +1,6 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import { toDetailsJson } from './details-json.js';
 import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
 import type {
@@ -40,6 +41,7 @@ export function toReportJson(report: Report): ReportJson {
             },
     },
     openItems: toOpenItems(report.openItems),
+    details: toDetailsJson(report.details),
     canaries: report.canaries?.map(toCanary) ?? null,
     watch: toWatch(report.watch),
     sweeps:
