@@ -17,11 +17,11 @@ import type {
   RunCounts,
   RunFacts,
   SweepFacts,
-  WatchFacts,
 } from './run-facts.js';
 import { type SplitChanges, splitFloods } from './split-floods.js';
 import { stateOrder } from './state-words.js';
 import { toVerdict, type Verdict } from './verdict.js';
+import type { WatchFacts } from './watch-facts.js';
 
 /** What names a run and tells it from others. */
 export type RunIdentity = Pick<

@@ -3,16 +3,9 @@ import type { Match } from '../matches/match.js';
 import { toDetailsJson } from './details-json.js';
 import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
-import type {
-  CanaryFacts,
-  DossierChangeFacts,
-  MatchChangeFacts,
-  OpenItemsFacts,
-  PartyFacts,
-  RateFacts,
-  WatchFacts,
-} from './run-facts.js';
+import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, OpenItemsFacts, PartyFacts } from './run-facts.js';
 import { type Flood, nameFloods } from './split-floods.js';
+import type { RateFacts, WatchFacts } from './watch-facts.js';
 
 /** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order. */
 export function toReportJson(report: Report): ReportJson {

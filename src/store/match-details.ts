@@ -132,15 +132,20 @@ const countsRow = z.object({
     .nullable(),
 });
 
+/** What became of a run's details; null for a run that fetched none. */
+export async function readDetailCounts(database: Queryable, runId: number): Promise<DetailCounts | null> {
+  const rows = await database.query(countsRow, 'select details from run where run_id = $1', [runId]);
+  return rows[0]?.details ?? null;
+}
+
 /** What a run fetched, and the runs whose findings its report carries. */
 export async function readDetailFacts(
   database: Queryable,
   runId: number,
   earlierRunIds: readonly number[],
 ): Promise<DetailFacts> {
-  const rows = await database.query(countsRow, 'select details from run where run_id = $1', [runId]);
   return {
-    counts: rows[0]?.details ?? null,
+    counts: await readDetailCounts(database, runId),
     lookups: await readDetailLookups(database, [...earlierRunIds, runId]),
   };
 }
