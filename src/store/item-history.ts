@@ -15,7 +15,14 @@ const historyRow = z.object({
   dueAt: z.date().nullable(),
   assignedTo: z.string().nullable(),
   details: z.array(
-    z.object({ kind: z.enum(['activity', 'entity']), id: z.string(), fetchedAt: z.coerce.date(), digest: z.string() }),
+    z.object({
+      kind: z.enum(['activity', 'entity']),
+      id: z.string(),
+      fetchedAt: z.coerce.date(),
+      digest: z.string(),
+      withheldLinks: z.number(),
+      body: z.string(),
+    }),
   ),
   history: z.array(
     z.object({

@@ -153,7 +153,8 @@ export async function readDetailFacts(
 /** SQL: what is kept of an item's match and of the entities that it names, as JSON, oldest first. */
 export const keptDetailsSql = (item: string): string => `(
   select coalesce(jsonb_agg(jsonb_build_object(
-    'kind', lookup.kind, 'id', lookup.record_id, 'fetchedAt', lookup.asked_at, 'digest', encode(lookup.received_digest, 'hex')
+    'kind', lookup.kind, 'id', lookup.record_id, 'fetchedAt', lookup.asked_at, 'digest', encode(lookup.received_digest, 'hex'),
+    'withheldLinks', detail.withheld_links, 'body', detail.body
   ) order by lookup.asked_at, lookup.record_id collate "C"), '[]')
   from match_detail detail
   join detail_lookup lookup on lookup.detail_id = detail.detail_id
