@@ -1,3 +1,4 @@
+import { describeDetails } from '../reports/detail-words.js';
 import { countNoun, formatCount } from '../reports/format-count.js';
 import { describeWaiting } from '../reports/item-words.js';
 import { describeReason } from '../reports/reason-words.js';
@@ -129,9 +130,10 @@ function formatCanaries({ canaries }: RunDescription): string {
   return `\nControl searches\n${formatTable(rows)}`;
 }
 
-function listWatch({ watch, earlyWarnings, openItems }: RunDescription): Row[] {
+function listWatch({ watch, earlyWarnings, openItems, details }: RunDescription): Row[] {
   return [
     ...(openItems === null ? [] : [['to decide', describeWaiting(openItems)] satisfies Row]),
+    ...(details === null || details.hits === 0 ? [] : [['details', describeDetails(details)] satisfies Row]),
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;

@@ -1,4 +1,5 @@
 import { severityWords } from '../reports/change-words.js';
+import { detailWords } from '../reports/detail-words.js';
 import { countNoun } from '../reports/format-count.js';
 import type { ImportedDecisions } from '../runs/reviewing/import-decisions.js';
 import type { ItemHistory } from '../store/item-history.js';
@@ -59,7 +60,18 @@ export function presentItemHistories(reference: string, items: readonly ItemHist
   return { exitCode: exitCodes.complete, document, text: items.map(formatItem).join('\n') };
 }
 
-function formatItem({ roster, mode, party, listed, state, severity, dueAt, assignedTo, history }: ItemHistory): string {
+function formatItem({
+  roster,
+  mode,
+  party,
+  listed,
+  state,
+  severity,
+  dueAt,
+  assignedTo,
+  details,
+  history,
+}: ItemHistory): string {
   const head: [string, string][] = [
     [
       'customer',
@@ -75,6 +87,10 @@ function formatItem({ roster, mode, party, listed, state, severity, dueAt, assig
     ],
     ...(assignedTo === null ? [] : [['assigned to', assignedTo] satisfies [string, string]]),
     ...(mode === 'test' ? [['mode', 'test'] satisfies [string, string]] : []),
+    ...details.map(({ kind, id, fetchedAt, digest }): [string, string] => [
+      'kept',
+      `${detailWords[kind]} ${id}, ${toMinute(fetchedAt)}, SHA-256 ${digest}`,
+    ]),
   ];
   const rows = history.map(({ at, what, who, isAttested, reason, comment }) => [
     toMinute(at),

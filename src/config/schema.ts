@@ -6,6 +6,7 @@ import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
+import { evidenceSettingsSchema } from '../runs/details/settings.js';
 import { reviewSettingsSchema } from '../runs/reviewing/settings.js';
 import { runSettingsSchema } from '../runs/settings.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
@@ -25,6 +26,7 @@ export const configSchema = z.strictObject({
   budget: budgetSettingsSchema.prefault({}),
   changes: changeSettingsSchema.prefault({}),
   review: reviewSettingsSchema.prefault({}),
+  evidence: evidenceSettingsSchema.prefault({}),
   sweep: sweepSettingsSchema.prefault({}),
   run: runSettingsSchema.prefault({}),
   reports: reportSettingsSchema.prefault({}),

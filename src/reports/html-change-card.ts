@@ -3,8 +3,11 @@ import type { MatchField } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import { adjustmentWords, agreementWords, causeWords, describeChange } from './change-words.js';
-import { type Markup, nothing, showNone, showParty, showText, showTexts } from './html-markup.js';
+import type { DetailLookup } from './detail-facts.js';
+import { detailWords } from './detail-words.js';
+import { type Markup, nothing, showNone, showParty, showText, showTexts, showTime } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
+import { describeReason } from './reason-words.js';
 import type { MatchChangeFacts, PartyFacts } from './run-facts.js';
 
 /** A row of the comparison; `field` is the compared field whose change it shows, null when it is not compared. */
@@ -51,7 +54,7 @@ const rows: readonly Row[] = [
 ];
 
 /** One change in full: the customer's facts beside the listed party's, before and now, with what changed marked. */
-export function showChangeCard(change: MatchChangeFacts): Markup {
+export function showChangeCard(change: MatchChangeFacts, details: readonly DetailLookup[]): Markup {
   const { party } = change;
   return html`
 <article class="change">
@@ -63,7 +66,7 @@ export function showChangeCard(change: MatchChangeFacts): Markup {
 <tbody>
 ${rows.map((row, index) => showRow(row, change, index === 0))}</tbody>
 </table>
-<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>
+<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>${details.map(showDetail)}
 </article>`;
 }
 
@@ -93,4 +96,14 @@ function showListed(
     return isFirst ? html`<td class="absent" rowspan="${rows.length}">not in the answer</td>` : nothing;
   if (!changed) return html`<td>${row.listed(match, other)}</td>`;
   return html`<td class="marked ${when}">${row.listed(match, other)}${when === 'now' ? html` <span class="note">changed</span>` : nothing}</td>`;
+}
+
+function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup): Markup {
+  const what = html`${detailWords[kind]} <code>${showText(id)}</code>`;
+  if (digest === null) {
+    return html`
+<p class="muted">Not available: ${what}, ${describeReason(reason ?? 'unknown')}, ${showTime(askedAt)}</p>`;
+  }
+  return html`
+<p class="muted">Kept as evidence: ${what}, fetched ${showTime(askedAt)}, SHA-256 <code>${digest}</code></p>`;
 }

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { Severity } from '../changes/change-event.js';
 import { severityWords } from './change-words.js';
+import { type DetailLookup, listDetailsOf } from './detail-facts.js';
 import { countNoun, formatCount } from './format-count.js';
 import { showChangeCard } from './html-change-card.js';
 import { showChangeList } from './html-change-list.js';
@@ -18,7 +19,7 @@ export function showChanges(report: Report): Markup {
   return section(
     'changes',
     'Changes',
-    html`${showCarried(report)}${changes.length === 0 ? showQuiet(report) : changes.map(showGroup)}`,
+    html`${showCarried(report)}${changes.length === 0 ? showQuiet(report) : changes.map((group) => showGroup(group, report.details.lookups))}`,
   );
 }
 
@@ -29,13 +30,13 @@ function showCarried({ carriedFrom }: Report): Markup {
     .join(', ')}.</p>`;
 }
 
-function showGroup({ severity, changes, single, floods }: ChangeGroup): Markup {
+function showGroup({ severity, changes, single, floods }: ChangeGroup, lookups: readonly DetailLookup[]): Markup {
   const shown = neverCut.has(severity) ? single : single.slice(0, shownLines);
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'change')}</span></h3>
 ${showFloods(floods)}
-${asCards.has(severity) ? shown.map(showChangeCard) : showChangeList(shown)}
+${asCards.has(severity) ? shown.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId))) : showChangeList(shown)}
 ${neverCut.has(severity) ? nothing : showRest(single.length, 'changes.csv')}
 </section>`;
 }

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { describeCadence } from './cadence-words.js';
+import { describeDetails } from './detail-words.js';
 import { countNoun, formatCount } from './format-count.js';
 import { type Markup, nothing, section, showText, showTime } from './html-markup.js';
 import { describeReason } from './reason-words.js';
@@ -43,6 +44,11 @@ ${
   evidence.cadence === null
     ? nothing
     : html`<dt>Cadence</dt><dd>${describeCadence(evidence.cadence)}${evidence.cadence.reason === null ? nothing : html`: ${showText(evidence.cadence.reason)}`}</dd>
+`
+}${
+  report.details.counts === null || report.details.counts.hits === 0
+    ? nothing
+    : html`<dt>Details</dt><dd>${describeDetails(report.details.counts)}</dd>
 `
 }<dt>Service key</dt><dd>${run.mode}, fingerprint <code>${evidence.keyFingerprint}</code></dd>
 <dt>Version</dt><dd>Nightscreen ${run.version}</dd>

@@ -3,6 +3,7 @@ import { changeCauses, matchChangeKinds, matchFields, severities } from '../chan
 import { agreements } from '../changes/compare-birth-dates.js';
 import { dossierChangeKinds } from '../changes/dossier-change.js';
 import { severityAdjustments } from '../changes/severity.js';
+import { detailsJsonSchema } from './details-json.js';
 import { runKinds, runStates } from './run-facts.js';
 import { stateOrder } from './state-words.js';
 
@@ -219,6 +220,8 @@ export const reportJsonSchema = z.strictObject({
       byAge: z.strictObject({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
     })
     .nullable(),
+  /** What was fetched about new hits; a record belongs to the changes of its match id and of those that name it. */
+  details: detailsJsonSchema,
   groups: z.array(
     z.strictObject({
       name: z.string(),

@@ -4,6 +4,7 @@ import type { CustomerState } from '../matches/customer-state.js';
 import type { RejectedRow } from '../roster/customer.js';
 import { checkSums } from './check-sums.js';
 import { compareText } from './compare-text.js';
+import type { DetailFacts } from './detail-facts.js';
 import { listCoverageSums, listSums, type Sum } from './list-sums.js';
 import type {
   CanaryFacts,
@@ -16,11 +17,11 @@ import type {
   RunCounts,
   RunFacts,
   SweepFacts,
-  WatchFacts,
 } from './run-facts.js';
 import { type SplitChanges, splitFloods } from './split-floods.js';
 import { stateOrder } from './state-words.js';
 import { toVerdict, type Verdict } from './verdict.js';
+import type { WatchFacts } from './watch-facts.js';
 
 /** What names a run and tells it from others. */
 export type RunIdentity = Pick<
@@ -79,6 +80,8 @@ export interface Report {
   /** Earlier runs whose findings are told here because no report had told them. */
   carriedFrom: readonly CarriedRun[];
   openItems: OpenItemsFacts | null;
+  /** What was fetched about new hits. */
+  details: DetailFacts;
   canaries: readonly CanaryFacts[] | null;
   /** What watching the service has shown. */
   watch: WatchFacts | null;
@@ -103,6 +106,7 @@ export function toReport(facts: RunFacts): Report {
     baseline: groupChanges(facts.baselineChanges),
     carriedFrom: facts.carriedFrom,
     openItems: facts.openItems,
+    details: facts.details,
     canaries: screens ? facts.canaries : null,
     watch: facts.watch,
     calls: {

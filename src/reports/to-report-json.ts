@@ -1,17 +1,11 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import { toDetailsJson } from './details-json.js';
 import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
-import type {
-  CanaryFacts,
-  DossierChangeFacts,
-  MatchChangeFacts,
-  OpenItemsFacts,
-  PartyFacts,
-  RateFacts,
-  WatchFacts,
-} from './run-facts.js';
+import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, OpenItemsFacts, PartyFacts } from './run-facts.js';
 import { type Flood, nameFloods } from './split-floods.js';
+import type { RateFacts, WatchFacts } from './watch-facts.js';
 
 /** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order. */
 export function toReportJson(report: Report): ReportJson {
@@ -40,6 +34,7 @@ export function toReportJson(report: Report): ReportJson {
             },
     },
     openItems: toOpenItems(report.openItems),
+    details: toDetailsJson(report.details),
     canaries: report.canaries?.map(toCanary) ?? null,
     watch: toWatch(report.watch),
     sweeps:

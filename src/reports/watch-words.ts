@@ -1,5 +1,6 @@
 import { countNoun, formatCount } from './format-count.js';
-import type { CanaryFacts, RateFacts, WatchFacts } from './run-facts.js';
+import type { CanaryFacts } from './run-facts.js';
+import type { RateFacts, WatchFacts } from './watch-facts.js';
 
 /** What was found unusually seldom, each with both figures: such a service may be broken. */
 export function describeDrops(watch: WatchFacts | null): readonly string[] {

@@ -10,6 +10,7 @@ import { hasBegun, type PlanSelection } from '../store/screening-plan.js';
 import { openCanaries } from './canaries/open-canaries.js';
 import { closeDeadChecks } from './checks/close-dead-checks.js';
 import { findOtherList, forceListed } from './checks/force-listed.js';
+import { fetchDetails } from './details/fetch-details.js';
 import { finishScreening } from './finish-screening.js';
 import { type OutageWatch, watchOutage } from './outages/outage-watch.js';
 import { outlastOutage, type Patience } from './outages/outlast-outage.js';
@@ -215,6 +216,9 @@ async function screenPlanned(session: RunSession, client: Client, part: PaidPart
       await screenTasks({ client, account: watched, outage, ...allowance });
       await session.write((transaction) => setRunStage(transaction, run.runId, 'screened'));
     });
+    // From here on nobody waits for the service.
+    outage.close();
+    await fetchDetails(session, client, account.accountId);
   } finally {
     await critical.close();
     await keys.close();

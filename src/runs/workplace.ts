@@ -9,6 +9,7 @@ import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget-settings.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database.js';
+import type { EvidenceSettings } from './details/settings.js';
 import type { ReviewSettings } from './reviewing/settings.js';
 import type { RunEvent } from './run-event.js';
 import type { RunDeadlineSettings } from './settings.js';
@@ -27,6 +28,7 @@ export interface RunSettings {
   budget: BudgetSettings;
   changes: ChangeSettings;
   review: ReviewSettings;
+  evidence: EvidenceSettings;
   sweep: SweepSettings;
   reports: ReportSettings;
   run: RunDeadlineSettings;

@@ -44,7 +44,7 @@ export async function screen(aml: Aml, request: ScreeningRequest, options: CallO
     if (error instanceof NightscreenError)
       return {
         kind: 'failed',
-        reason: toReason(error),
+        reason: toFailureReason(error),
         isTransient: isTransient(error),
         isBadAnswer: error instanceof ResponseError && !error.isStandIn,
       };
@@ -71,7 +71,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** The stable code under which a failure is stored and reported. */
-function toReason(error: NightscreenError): string {
+export function toFailureReason(error: NightscreenError): string {
   if (error instanceof TimeoutError) return 'timeout';
   if (error instanceof ConnectionError) return 'connection';
   if (error instanceof ResponseError) return error.code;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { itemStateShape, severityShape } from './item-shapes.js';
+import { keptDetailsSql } from './match-details.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -13,6 +14,16 @@ const historyRow = z.object({
   severity: severityShape,
   dueAt: z.date().nullable(),
   assignedTo: z.string().nullable(),
+  details: z.array(
+    z.object({
+      kind: z.enum(['activity', 'entity']),
+      id: z.string(),
+      fetchedAt: z.coerce.date(),
+      digest: z.string(),
+      withheldLinks: z.number(),
+      body: z.string(),
+    }),
+  ),
   history: z.array(
     z.object({
       at: z.coerce.date(),
@@ -50,7 +61,8 @@ export function readItemHistories(
            select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
            from disposition where disposition.item_id = item.item_id
          ) told
-       ) as history
+       ) as history,
+       ${keptDetailsSql('item')} as details
      from review_item item
      ${joinPartySql('item')}
      join roster on roster.roster_id = customer.roster_id

@@ -8,6 +8,7 @@ import { readSweep } from './dossiers.js';
 import { readDroppedParties } from './dropped-parties.js';
 import { readRun } from './find-runs.js';
 import { firstRow } from './first-row.js';
+import { readDetailFacts } from './match-details.js';
 import { readOpenItems } from './open-items.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { readRosterSource } from './roster-imports.js';
@@ -68,6 +69,7 @@ export async function readRunFacts(
     rejects: await readRejects(database, run.runId),
     droppedParties: await readDroppedParties(database, runIds, run.accountId),
     openItems: isScreening ? await readOpenItems(database, run.runId) : null,
+    details: await readDetailFacts(database, run.runId, covered.earlierRunIds),
     canaries: await readCanaryFacts(database, run.runId),
     watch: isScreening ? await readRunWatch(database, run.runId) : null,
     possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,

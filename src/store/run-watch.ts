@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { WatchFacts } from '../reports/run-facts.js';
+import type { WatchFacts } from '../reports/watch-facts.js';
 import type { AnswerFindings } from './answer-findings.js';
 import type { Queryable } from './database.js';
 

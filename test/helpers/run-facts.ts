@@ -179,6 +179,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     droppedParties: [],
     canaries: [buildCanary(), buildCanary({ name: 'Zzyzx Nobody', expect: 'none' })],
     openItems: null,
+    details: { counts: null, lookups: [] },
     watch: null,
     possiblyBilledTwice: 0,
     attemptsByOutcome: { ok: 472, '503': 3 },

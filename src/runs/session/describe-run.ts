@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { DetailCounts } from '../../reports/detail-facts.js';
 import type {
   CanaryFacts,
   HaltCode,
@@ -7,13 +8,14 @@ import type {
   RunKind,
   RunState,
   SnapshotFacts,
-  WatchFacts,
 } from '../../reports/run-facts.js';
+import type { WatchFacts } from '../../reports/watch-facts.js';
 import { readCanaryFacts } from '../../store/canary-facts.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';
 import { readSweep, type SweepRow } from '../../store/dossiers.js';
 import { readEarlyWarnings } from '../../store/early-warnings.js';
 import { readHeldLeases } from '../../store/leases.js';
+import { readDetailCounts } from '../../store/match-details.js';
 import { readOpenItems } from '../../store/open-items.js';
 import { readAccountName, readRosterNames } from '../../store/organisations.js';
 import { readRevisions } from '../../store/report-revisions.js';
@@ -70,6 +72,8 @@ export interface RunDescription {
   watch: WatchFacts | null;
   /** What waited for reviewers when it closed; null where no items were made. */
   openItems: OpenItemsFacts | null;
+  /** What became of the details of its new hits; null where none were to be fetched. */
+  details: DetailCounts | null;
   /** What was mailed before its report. */
   earlyWarnings: Awaited<ReturnType<typeof readEarlyWarnings>>;
   /** What its import made of the roster; null where it imported nothing. */
@@ -125,6 +129,7 @@ export async function describeRun(workplace: Workplace, text: string): Promise<R
     calls: await readRunCalls(database, run.runId),
     canaries: await readCanaryFacts(database, run.runId),
     openItems: await readOpenItems(database, run.runId),
+    details: await readDetailCounts(database, run.runId),
     watch: await readRunWatch(database, run.runId),
     earlyWarnings: await readEarlyWarnings(database, run.runId),
     snapshot: await readSnapshot(database, run.runId),

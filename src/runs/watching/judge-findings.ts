@@ -1,4 +1,4 @@
-import type { RateFacts, WatchFacts } from '../../reports/run-facts.js';
+import type { RateFacts, WatchFacts } from '../../reports/watch-facts.js';
 import type { AnswerFindings } from '../../store/answer-findings.js';
 import type { Queryable } from '../../store/database.js';
 import type { RunRow } from '../../store/run-row.js';

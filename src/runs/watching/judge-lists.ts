@@ -1,4 +1,4 @@
-import type { ListCapFacts } from '../../reports/run-facts.js';
+import type { ListCapFacts } from '../../reports/watch-facts.js';
 import type { Queryable } from '../../store/database.js';
 import { readListCap, saveListCap, takeForCut, takeForWhole } from '../../store/list-caps.js';
 import type { RunSession } from '../session/run-session.js';

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { toSubject } from '../../../src/mail/message-subject.js';
 import { toReport } from '../../../src/reports/report.js';
-import type { RateFacts, RunFacts } from '../../../src/reports/run-facts.js';
+import type { RunFacts } from '../../../src/reports/run-facts.js';
+import type { RateFacts } from '../../../src/reports/watch-facts.js';
 import { describeRounds, describeWatch } from '../../../src/reports/watch-words.js';
 import { buildCanary, buildCounts, buildRunFacts } from '../../helpers/run-facts.js';
 

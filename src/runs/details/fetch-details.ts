@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import type { Client } from '../../client/create-client.js';
+import type { DetailCounts } from '../../reports/detail-facts.js';
+import { describeDetails } from '../../reports/detail-words.js';
+import { hasFailedCanary } from '../../store/canary-outcomes.js';
+import {
+  type NewDetailLookup,
+  readDetailLookups,
+  readNewHits,
+  saveDetailCounts,
+  saveDetailLookup,
+} from '../../store/match-details.js';
+import type { RunSession } from '../session/run-session.js';
+import { askRecord, type RecordOutcome } from './ask-record.js';
+import { orderHits } from './order-hits.js';
+import { type DetailRecord, toDetailRecord } from './record-ids.js';
+import type { EvidenceSettings } from './settings.js';
+import { type DetailStops, openDetailStops } from './stop-details.js';
+
+interface Fetching {
+  session: RunSession;
+  client: Client;
+  accountId: number;
+  settings: EvidenceSettings['details'];
+  stops: DetailStops;
+}
+
+/**
+ * Stage: fetches the records of a run's new hits and keeps them as evidence, when control searches have confirmed its answers; what an
+ * earlier start of the run has asked for is not asked for again. Whatever the service does, the run goes on: what could not be had is
+ * counted and told. Throws only what the database does.
+ */
+export async function fetchDetails(session: RunSession, client: Client, accountId: number): Promise<void> {
+  const { workplace, run, runId } = session;
+  const settings = workplace.settings.evidence.details;
+  const isOff = settings.maxPerRun === 0 || !(settings.activity || settings.entity);
+  if (isOff || (await hasFailedCanary(workplace.database, run.runId))) return;
+  const matchIds = orderHits(await readNewHits(workplace.database, run.runId));
+  if (matchIds.length > 0) workplace.tell({ kind: 'stage_started', runId, stage: 'details' });
+  const stops = openDetailStops(session, client);
+  try {
+    const fetching = { session, client, accountId, settings, stops };
+    const own = matchIds.flatMap((id) => toDetailRecord(id) ?? []);
+    const ownLeft = await askMissing(fetching, own);
+    // Only now is it known whom the matches belong to.
+    const namedLeft = await askMissing(fetching, await listNamed(session, matchIds));
+    const lookups = await readDetailLookups(workplace.database, [run.runId]);
+    const kept = lookups.filter(({ reason }) => reason === null).length;
+    const leftOver = ownLeft + namedLeft;
+    const counts: DetailCounts = {
+      hits: matchIds.length,
+      withoutRecord: matchIds.length - own.length,
+      asked: lookups.length,
+      kept,
+      notAvailable: lookups.length - kept,
+      leftOver,
+      stoppedBecause: leftOver > 0 ? (stops.because ?? 'limit') : null,
+    };
+    await session.write((transaction) => saveDetailCounts(transaction, run.runId, counts));
+    if (matchIds.length > 0) tellEnd(session, counts);
+  } finally {
+    stops.close();
+  }
+}
+
+function tellEnd({ workplace, runId }: RunSession, counts: DetailCounts): void {
+  const { asked, kept, notAvailable, leftOver } = counts;
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'details', counts: { asked, kept, notAvailable, leftOver } });
+  if (counts.stoppedBecause === null || counts.stoppedBecause === 'limit') return;
+  const message = `the details of ${describeDetails(counts)}; the run itself is not affected`;
+  workplace.tell({ kind: 'warning', runId, code: 'details_left', message });
+}
+
+/** The entities that the matches' kept activities name, in the order of the matches. */
+async function listNamed({ workplace, run }: RunSession, matchIds: readonly string[]): Promise<DetailRecord[]> {
+  const lookups = await readDetailLookups(workplace.database, [run.runId]);
+  const named = new Map(lookups.map(({ id, entityIds }) => [id, entityIds]));
+  const ids = new Set(matchIds.flatMap((id) => named.get(id) ?? []));
+  return [...ids].flatMap((id) => toDetailRecord(id) ?? []);
+}
+
+/** Asks for those records that the run has not asked for, as many as it may; gives how many are left. */
+async function askMissing(fetching: Fetching, records: readonly DetailRecord[]): Promise<number> {
+  const { session, settings } = fetching;
+  const { workplace, run, runId } = session;
+  const lookups = await readDetailLookups(workplace.database, [run.runId]);
+  const asked = new Set(lookups.map(({ id }) => id));
+  const missing = records.filter(({ kind, id }) => settings[kind] && !asked.has(id));
+  const queue = missing.slice(0, Math.max(0, settings.maxPerRun - asked.size)).values();
+  let done = 0;
+  const work = async (): Promise<void> => {
+    for (const record of queue) {
+      if (fetching.stops.waitSignal.aborted) return;
+      if (!(await askOne(fetching, record))) return;
+      done += 1;
+      workplace.tell({ kind: 'progress', runId, stage: 'details', done, total: missing.length });
+    }
+  };
+  const { concurrency } = workplace.settings.service.rate;
+  const workers = Array.from({ length: concurrency }, () =>
+    work().catch((error: unknown) => {
+      fetching.stops.stop('signal');
+      throw error;
+    }),
+  );
+  // All of them, whatever becomes of one: nothing may be written after this.
+  await Promise.allSettled(workers);
+  await Promise.all(workers);
+  return missing.length - done;
+}
+
+/** Asks for one record and saves what came of it; false when it was not asked for after all. */
+async function askOne({ session, client, accountId, stops }: Fetching, record: DetailRecord): Promise<boolean> {
+  const { waitSignal, signal } = stops;
+  const askedAt = session.workplace.clock.now();
+  const outcome = await askRecord(client, record, { waitSignal, signal });
+  if (outcome.kind === 'refused') stops.stop('refused');
+  if (outcome.kind === 'refused' || outcome.kind === 'aborted') return false;
+  stops.note(outcome.kind === 'not_available' && outcome.isTransient);
+  const { status, requestId } = outcome;
+  const lookup = { accountId, runId: session.run.runId, ...record, askedAt, status, requestId, ...toKept(outcome) };
+  await session.write((transaction) => saveDetailLookup(transaction, lookup));
+  return true;
+}
+
+function toKept(
+  outcome: Extract<RecordOutcome, { kind: 'answered' | 'not_available' }>,
+): Pick<NewDetailLookup, 'reason' | 'kept'> {
+  if (outcome.kind === 'not_available') return { reason: outcome.reason, kept: null };
+  const { received, record } = outcome;
+  const { body, withheldLinks, entityIds } = record;
+  return {
+    reason: null,
+    kept: { body, withheldLinks, entityIds, digest: digest(body), receivedDigest: digest(received) },
+  };
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -1,0 +1,167 @@
+import { z } from 'zod';
+import type { DetailCounts, DetailFacts, DetailKind, DetailLookup } from '../reports/detail-facts.js';
+import type { Queryable } from './database.js';
+import { agreementShape, severityShape } from './item-shapes.js';
+
+const newHitRow = z.object({
+  matchId: z.string(),
+  severity: severityShape,
+  isSanctionHit: z.boolean(),
+  isBaseline: z.boolean(),
+  corroboration: z.object({ birthDate: agreementShape, country: agreementShape }),
+  score: z.number(),
+});
+
+/** The matches that became hits in a run, with what says how much each matters. */
+export function readNewHits(database: Queryable, runId: number): Promise<readonly z.infer<typeof newHitRow>[]> {
+  return database.query(
+    newHitRow,
+    `select match_id as "matchId", severity, sanction_hit as "isSanctionHit", is_baseline as "isBaseline",
+       max((after ->> 'score')::float8) as score, jsonb_build_object(
+         'birthDate', coalesce(birth_date_agreement, 'unknown'), 'country', coalesce(country_agreement, 'unknown')
+       ) as corroboration
+     from change_event
+     where run_id = $1 and kind in ('match_added', 'hit_gained', 'match_returned') and after -> 'isHit' = 'true'
+     group by match_id, severity, sanction_hit, is_baseline, birth_date_agreement, country_agreement`,
+    [runId],
+  );
+}
+
+/** One look-up to be saved. */
+export interface NewDetailLookup {
+  accountId: number;
+  runId: number;
+  kind: DetailKind;
+  id: string;
+  askedAt: Date;
+  status: number | null;
+  requestId: string | null;
+  /** Stable code; null where there is something to keep. */
+  reason: string | null;
+  /** Digests in hex. */
+  kept: {
+    body: string;
+    digest: string;
+    receivedDigest: string;
+    withheldLinks: number;
+    entityIds: readonly string[];
+  } | null;
+}
+
+/** Saves a look-up; a record that is as it was before is not kept twice. */
+export async function saveDetailLookup(transaction: Queryable, lookup: NewDetailLookup): Promise<void> {
+  const { accountId, runId, kind, id, askedAt, status, requestId, reason, kept } = lookup;
+  if (kept !== null) {
+    await transaction.execute(
+      `insert into match_detail (
+         account_id, kind, record_id, digest, body, withheld_links, entity_ids, first_run_id, first_fetched_at
+       )
+       values ($1, $2, $3, decode($4, 'hex'), $5, $6, $7, $8, $9)
+       on conflict (account_id, kind, record_id, digest) do nothing`,
+      [accountId, kind, id, kept.digest, kept.body, kept.withheldLinks, [...kept.entityIds], runId, askedAt],
+    );
+  }
+  await transaction.execute(
+    `insert into detail_lookup (
+       run_id, kind, record_id, asked_at, status, reason, service_request_id, received_digest, detail_id
+     )
+     values ($1, $2::text, $3::text, $4, $5, $6, $7, decode($8::text, 'hex'), (
+       select detail_id from match_detail
+       where account_id = $9 and kind = $2 and record_id = $3 and digest = decode($10::text, 'hex')
+     ))`,
+    [
+      runId,
+      kind,
+      id,
+      askedAt,
+      status,
+      reason,
+      requestId,
+      kept?.receivedDigest ?? null,
+      accountId,
+      kept?.digest ?? null,
+    ],
+  );
+}
+
+const lookupRow: z.ZodType<DetailLookup> = z.object({
+  kind: z.enum(['activity', 'entity']),
+  id: z.string(),
+  askedAt: z.date(),
+  status: z.number().nullable(),
+  reason: z.string().nullable(),
+  digest: z.string().nullable(),
+  withheldLinks: z.number(),
+  entityIds: z.array(z.string()),
+});
+
+/** What runs have asked for, in order. */
+export function readDetailLookups(database: Queryable, runIds: readonly number[]): Promise<readonly DetailLookup[]> {
+  return database.query(
+    lookupRow,
+    `select lookup.kind, lookup.record_id as id, lookup.asked_at as "askedAt", lookup.status, lookup.reason,
+       encode(lookup.received_digest, 'hex') as digest, coalesce(detail.withheld_links, 0) as "withheldLinks",
+       coalesce(detail.entity_ids, '{}') as "entityIds"
+     from detail_lookup lookup
+     left join match_detail detail on detail.detail_id = lookup.detail_id
+     where lookup.run_id = any ($1::bigint[])
+     order by lookup.run_id, lookup.asked_at, lookup.record_id collate "C"`,
+    [[...runIds]],
+  );
+}
+
+/** Notes what became of a run's details. */
+export async function saveDetailCounts(transaction: Queryable, runId: number, counts: DetailCounts): Promise<void> {
+  await transaction.execute('update run set details = $2::text::jsonb where run_id = $1', [
+    runId,
+    JSON.stringify(counts),
+  ]);
+}
+
+const countsRow = z.object({
+  details: z
+    .object({
+      hits: z.number(),
+      withoutRecord: z.number(),
+      asked: z.number(),
+      kept: z.number(),
+      notAvailable: z.number(),
+      leftOver: z.number(),
+      stoppedBecause: z.enum(['limit', 'out_of_reach', 'refused', 'time', 'signal']).nullable(),
+    })
+    .nullable(),
+});
+
+/** What became of a run's details; null for a run that fetched none. */
+export async function readDetailCounts(database: Queryable, runId: number): Promise<DetailCounts | null> {
+  const rows = await database.query(countsRow, 'select details from run where run_id = $1', [runId]);
+  return rows[0]?.details ?? null;
+}
+
+/** What a run fetched, and the runs whose findings its report carries. */
+export async function readDetailFacts(
+  database: Queryable,
+  runId: number,
+  earlierRunIds: readonly number[],
+): Promise<DetailFacts> {
+  return {
+    counts: await readDetailCounts(database, runId),
+    lookups: await readDetailLookups(database, [...earlierRunIds, runId]),
+  };
+}
+
+/** SQL: what is kept of an item's match and of the entities that it names, as JSON, oldest first. */
+export const keptDetailsSql = (item: string): string => `(
+  select coalesce(jsonb_agg(jsonb_build_object(
+    'kind', lookup.kind, 'id', lookup.record_id, 'fetchedAt', lookup.asked_at, 'digest', encode(lookup.received_digest, 'hex'),
+    'withheldLinks', detail.withheld_links, 'body', detail.body
+  ) order by lookup.asked_at, lookup.record_id collate "C"), '[]')
+  from match_detail detail
+  join detail_lookup lookup on lookup.detail_id = detail.detail_id
+  where detail.account_id = ${item}.account_id and detail.kind in ('activity', 'entity') and detail.record_id in (
+    select ${item}.listed ->> 'id'
+    union
+    select unnest(named.entity_ids) from match_detail named
+    where named.account_id = ${item}.account_id and named.kind = 'activity' and named.record_id = ${item}.listed ->> 'id'
+  )
+)`;
