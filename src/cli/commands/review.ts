@@ -1,4 +1,3 @@
-import { chmod, rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { countNoun } from '../../reports/format-count.js';
@@ -8,6 +7,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { presentImportedDecisions, presentItemHistories } from '../present-review.js';
 import { withWorkplace } from '../session.js';
+import { refuseUnknownKind, writeWorkingList } from '../write-working-list.js';
 
 const defaultFile = 'review.csv';
 
@@ -15,37 +15,35 @@ function addExport(review: Command, act: Act): void {
   review
     .command('export')
     .description('write a working list of what waits for a decision, to be filled in and imported')
-    .option('--out <file>', `the file to write (default: ${defaultFile})`)
+    .option('--out <file>', `the file to write, CSV or a workbook (.xlsx) (default: ${defaultFile})`)
     .option('--roster <name>', 'only this roster')
-    .addHelpText('after', examples(['review export', 'review export --roster retail --out today.csv']))
+    .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
     .action((options: { out?: string; roster?: string }) =>
       act(async (invocation) => {
         const { exportItems } = await import('../../runs/reviewing/export-items.js');
-        const { renderWorkingList } = await import('../../reports/working-list.js');
         return withWorkplace(invocation, {
           command: 'review export',
-          prepare: () => resolve(invocation.folder, options.out ?? defaultFile),
+          prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
           work: async (workplace, file) => {
             const request = { roster: options.roster ?? null, exportedBy: findCurrentUser() };
-            const { sheetId, items } = await exportItems(workplace, request);
-            await writePrivately(file, [...renderWorkingList(items)].join(''));
+            const list = await exportItems(workplace, request);
+            const { notice, leftOut } = await writeWorkingList(file, list, request.roster);
+            const { sheetId, items } = list;
             return {
               exitCode: exitCodes.complete,
-              document: { schema: 'nightscreen/review-export/1', sheetId, items: items.length, file },
-              text: `${countNoun(items.length, 'item')} to decide: ${file}\nfill in decision (true_match, false_positive, inconclusive) and reason, then: nightscreen review import ${file}\n`,
+              document: {
+                schema: 'nightscreen/review-export/1',
+                sheetId,
+                items: items.length - leftOut,
+                leftOut,
+                file,
+              },
+              text: `${countNoun(items.length - leftOut, 'item')} to decide: ${file}\n${notice}fill in decision (true_match, false_positive, inconclusive) and reason, then: nightscreen review import ${file}\n`,
             };
           },
         });
       }),
     );
-}
-
-/** Names of customers are for their owner's eyes only, and nobody finds half a list. */
-async function writePrivately(file: string, text: string): Promise<void> {
-  const part = `${file}.part`;
-  await writeFile(part, text, { mode: 0o600 });
-  await chmod(part, 0o600);
-  await rename(part, file);
 }
 
 function addImport(review: Command, act: Act): void {
