@@ -1,9 +1,9 @@
-import { chmod, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { ConfigError } from '../errors.js';
 import { countNoun } from '../reports/format-count.js';
 import type { WorkingList } from '../runs/reviewing/export-items.js';
 import { quoteArgument } from './quote-argument.js';
+import { writePrivately } from './write-privately.js';
 
 const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.xlsx';
 
@@ -42,11 +42,4 @@ export async function writeWorkingList(
       ? ''
       : `${countNoun(leftOut, 'item')} more did not fit; a list of all: ${toWhole(join(dirname(file), 'review.csv'))}\n`;
   return { leftOut, notice };
-}
-
-async function writePrivately(file: string, content: string | Uint8Array): Promise<void> {
-  const part = `${file}.part`;
-  await writeFile(part, content, { mode: 0o600 });
-  await chmod(part, 0o600);
-  await rename(part, file);
 }

@@ -10,7 +10,10 @@ export function toWorkbookText<Value extends string | number | null>(cell: Value
   const text = toMinute(cell)
     .replace(/[\ufffe\uffff]/g, '\ufffd')
     .replace(/[^\n\t]+/g, toVisibleText);
-  return text.length > maxTextLength ? `${text.slice(0, maxTextLength).replace(/[\ud800-\udbff]$/, '')} ...` : text;
+  const shown =
+    text.length > maxTextLength ? `${text.slice(0, maxTextLength).replace(/[\ud800-\udbff]$/, '')} ...` : text;
+  // The format's own way to write a sign by its number must not be read into a name.
+  return shown.replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_');
 }
 
 /** A moment of ours to the minute; other text as it is. */

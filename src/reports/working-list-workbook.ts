@@ -65,11 +65,15 @@ const readStyle = { alignment, border, protection: { locked: true } };
 const fillStyle = { alignment, border, protection: { locked: false }, fill: toFill('FFF8DC') };
 
 /**
- * A working list as a workbook (XLSX) of the items given first, at most 10,000: all but the columns to fill in is locked, without a password,
+ * A working list as a workbook (XLSX) of the items given first, at most `maxRows`: all but the columns to fill in is locked, without a password,
  * and no cell is a formula, whatever names begin with.
  */
-export function renderWorkbook(items: readonly WaitingItem[], facts: WorkbookFacts): Promise<Uint8Array> {
-  const shown = items.slice(0, maxWorkbookRows);
+export function renderWorkbook(
+  items: readonly WaitingItem[],
+  facts: WorkbookFacts,
+  maxRows = maxWorkbookRows,
+): Promise<Uint8Array> {
+  const shown = items.slice(0, maxRows);
   return writeXlsx({
     sheets: [toListSheet(shown, facts), toGuideSheet(shown.length, facts)],
     defaultFont: workbookFont,

@@ -8,6 +8,7 @@ import type { Act } from '../invocation.js';
 import { presentImportedDecisions, presentItemHistories } from '../present-review.js';
 import { withWorkplace } from '../session.js';
 import { refuseUnknownKind, writeWorkingList } from '../write-working-list.js';
+import { importLegacyList, type LegacyImportOptions } from './import-legacy-list.js';
 
 const defaultFile = 'review.csv';
 
@@ -53,12 +54,22 @@ function addImport(review: Command, act: Act): void {
     .option('--apply', 'store them, all or none')
     .option('--partial', 'with --apply: store those that can be stored although others cannot')
     .option('--reviewer <name>', 'who has decided; on Postgres the login says so')
+    .option('--legacy', 'the list is that of an older system, whose decisions are to be taken over')
+    .option(
+      '--unmatched <file>',
+      'with --legacy: where to write what cannot be taken (default: unmatched.csv beside it)',
+    )
     .addHelpText(
       'after',
-      examples(['review import review.csv', 'review import review.csv --apply --reviewer "A. Meyer"']),
+      examples([
+        'review import review.csv',
+        'review import review.xlsx --apply --reviewer "A. Meyer"',
+        'review import --legacy old-decisions.csv',
+      ]),
     )
-    .action((file: string, options: { apply?: true; partial?: true; reviewer?: string }) =>
+    .action((file: string, options: LegacyImportOptions & { legacy?: true }) =>
       act(async (invocation) => {
+        if (options.legacy) return importLegacyList(invocation, file, options);
         const { importDecisions } = await import('../../runs/reviewing/import-decisions.js');
         const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
         return withWorkplace(invocation, {
