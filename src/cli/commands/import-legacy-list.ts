@@ -42,6 +42,12 @@ export async function importLegacyList(
   });
 }
 
+/** Throws ConfigError for what only the list of an older system can be given. */
+export function refuseLegacyOptions({ unmatched }: LegacyImportOptions): void {
+  if (unmatched === undefined) return;
+  throw new ConfigError([{ where: 'flag --unmatched', message: 'goes with --legacy only', path: '' }]);
+}
+
 function findFiles(folder: string, file: string, given: string | undefined): { path: string; unmatched: string } {
   const path = resolve(folder, file);
   const unmatched = given === undefined ? join(dirname(path), 'unmatched.csv') : resolve(folder, given);

@@ -8,7 +8,7 @@ import type { Act } from '../invocation.js';
 import { presentImportedDecisions, presentItemHistories } from '../present-review.js';
 import { withWorkplace } from '../session.js';
 import { refuseUnknownKind, writeWorkingList } from '../write-working-list.js';
-import { importLegacyList, type LegacyImportOptions } from './import-legacy-list.js';
+import { importLegacyList, type LegacyImportOptions, refuseLegacyOptions } from './import-legacy-list.js';
 
 const defaultFile = 'review.csv';
 
@@ -70,6 +70,7 @@ function addImport(review: Command, act: Act): void {
     .action((file: string, options: LegacyImportOptions & { legacy?: true }) =>
       act(async (invocation) => {
         if (options.legacy) return importLegacyList(invocation, file, options);
+        refuseLegacyOptions(options);
         const { importDecisions } = await import('../../runs/reviewing/import-decisions.js');
         const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
         return withWorkplace(invocation, {
