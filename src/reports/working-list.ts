@@ -34,9 +34,12 @@ export interface WaitingItem {
   reopenedBecause: readonly string[];
   /** The last decision about it, whether it stands or not. */
   lastDecision: { verdict: string; reviewer: string; reason: string; decidedAt: Date } | null;
+  /** What an older system had decided, as it says so; `isSample` where that was not taken over so that somebody looks again. */
+  legacy: { verdict: string; reviewer: string; reason: string; decidedAt: string; isSample: boolean } | null;
 }
 
-const columns: readonly Column<WaitingItem>[] = [
+/** Everything that a working list says of an item. */
+export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: workingListColumns.item, cell: ({ mark }) => mark },
   { header: workingListColumns.sheet, cell: ({ sheetId }) => `S-${sheetId}` },
   { header: 'severity', cell: ({ severity }) => severity },
@@ -62,10 +65,16 @@ const columns: readonly Column<WaitingItem>[] = [
   { header: 'last_decided_by', cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
   { header: 'last_decided_at', cell: ({ lastDecision }) => lastDecision?.decidedAt.toISOString() ?? null },
   { header: 'last_reason', cell: ({ lastDecision }) => lastDecision?.reason ?? null },
+  { header: 'legacy_decision', cell: ({ legacy }) => legacy?.verdict ?? null },
+  { header: 'legacy_decided_by', cell: ({ legacy }) => legacy?.reviewer ?? null },
+  { header: 'legacy_decided_at', cell: ({ legacy }) => legacy?.decidedAt ?? null },
+  { header: 'legacy_reason', cell: ({ legacy }) => legacy?.reason ?? null },
+  { header: 'legacy_sample', cell: ({ legacy }) => (legacy?.isSample === true ? 'yes' : null) },
   { header: workingListColumns.decision, cell: () => null },
   { header: workingListColumns.reason, cell: () => null },
   { header: workingListColumns.comment, cell: () => null },
 ];
 
 /** A working list as CSV: one row per item that waits, with empty columns for the decision, its reason and a comment. */
-export const renderWorkingList = (items: readonly WaitingItem[]): Generator<string> => renderCsv(columns, items);
+export const renderWorkingList = (items: readonly WaitingItem[]): Generator<string> =>
+  renderCsv(workingListTable, items);

@@ -60,6 +60,10 @@ export function readItemHistories(
            union all
            select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
            from disposition where disposition.item_id = item.item_id
+           union all
+           select imported_at, 0, case when is_sample then 'sampled ' else 'legacy ' end || verdict, decided_by, true, reason,
+             'decided ' || decided_at || ' in an older system, brought by ' || reviewer || coalesce('; ' || comment, '')
+           from legacy_decision where legacy_decision.item_id = item.item_id
          ) told
        ) as history,
        ${keptDetailsSql('item')} as details

@@ -20,6 +20,15 @@ const waitingRow = z.object({
   lastDecision: z
     .object({ verdict: z.string(), reviewer: z.string(), reason: z.string(), decidedAt: z.coerce.date() })
     .nullable(),
+  legacy: z
+    .object({
+      verdict: z.string(),
+      reviewer: z.string(),
+      reason: z.string(),
+      decidedAt: z.string(),
+      isSample: z.boolean(),
+    })
+    .nullable(),
 });
 
 /** An item that waits, as it is stored. */
@@ -44,7 +53,14 @@ export function readWaitingItems(
          )
          from disposition made where made.item_id = event.item_id and made.verdict is not null
          order by made.disposition_id desc limit 1
-       ) as "lastDecision"
+       ) as "lastDecision",
+       (
+         select jsonb_build_object(
+           'verdict', told.verdict, 'reviewer', told.decided_by, 'reason', told.reason, 'decidedAt', told.decided_at,
+           'isSample', told.is_sample and not exists (select from disposition made where made.item_id = event.item_id)
+         )
+         from legacy_decision told where told.item_id = event.item_id
+       ) as legacy
      from review_item event
      ${joinPartySql('event')}
      join roster on roster.roster_id = customer.roster_id and ($2::text is null or roster.name = $2)

@@ -1,4 +1,3 @@
-import { chmod, rename, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { countNoun } from '../../reports/format-count.js';
@@ -8,6 +7,8 @@ import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { presentImportedDecisions, presentItemHistories } from '../present-review.js';
 import { withWorkplace } from '../session.js';
+import { refuseUnknownKind, writeWorkingList } from '../write-working-list.js';
+import { importLegacyList, type LegacyImportOptions, refuseLegacyOptions } from './import-legacy-list.js';
 
 const defaultFile = 'review.csv';
 
@@ -15,37 +16,35 @@ function addExport(review: Command, act: Act): void {
   review
     .command('export')
     .description('write a working list of what waits for a decision, to be filled in and imported')
-    .option('--out <file>', `the file to write (default: ${defaultFile})`)
+    .option('--out <file>', `the file to write, CSV or a workbook (.xlsx) (default: ${defaultFile})`)
     .option('--roster <name>', 'only this roster')
-    .addHelpText('after', examples(['review export', 'review export --roster retail --out today.csv']))
+    .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
     .action((options: { out?: string; roster?: string }) =>
       act(async (invocation) => {
         const { exportItems } = await import('../../runs/reviewing/export-items.js');
-        const { renderWorkingList } = await import('../../reports/working-list.js');
         return withWorkplace(invocation, {
           command: 'review export',
-          prepare: () => resolve(invocation.folder, options.out ?? defaultFile),
+          prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
           work: async (workplace, file) => {
             const request = { roster: options.roster ?? null, exportedBy: findCurrentUser() };
-            const { sheetId, items } = await exportItems(workplace, request);
-            await writePrivately(file, [...renderWorkingList(items)].join(''));
+            const list = await exportItems(workplace, request);
+            const { notice, leftOut } = await writeWorkingList(file, list, request.roster);
+            const { sheetId, items } = list;
             return {
               exitCode: exitCodes.complete,
-              document: { schema: 'nightscreen/review-export/1', sheetId, items: items.length, file },
-              text: `${countNoun(items.length, 'item')} to decide: ${file}\nfill in decision (true_match, false_positive, inconclusive) and reason, then: nightscreen review import ${file}\n`,
+              document: {
+                schema: 'nightscreen/review-export/1',
+                sheetId,
+                items: items.length - leftOut,
+                leftOut,
+                file,
+              },
+              text: `${countNoun(items.length - leftOut, 'item')} to decide: ${file}\n${notice}fill in decision (true_match, false_positive, inconclusive) and reason, then: nightscreen review import ${file}\n`,
             };
           },
         });
       }),
     );
-}
-
-/** Names of customers are for their owner's eyes only, and nobody finds half a list. */
-async function writePrivately(file: string, text: string): Promise<void> {
-  const part = `${file}.part`;
-  await writeFile(part, text, { mode: 0o600 });
-  await chmod(part, 0o600);
-  await rename(part, file);
 }
 
 function addImport(review: Command, act: Act): void {
@@ -55,12 +54,23 @@ function addImport(review: Command, act: Act): void {
     .option('--apply', 'store them, all or none')
     .option('--partial', 'with --apply: store those that can be stored although others cannot')
     .option('--reviewer <name>', 'who has decided; on Postgres the login says so')
+    .option('--legacy', 'the list is that of an older system, whose decisions are to be taken over')
+    .option(
+      '--unmatched <file>',
+      'with --legacy: where to write what cannot be taken (default: unmatched.csv beside it)',
+    )
     .addHelpText(
       'after',
-      examples(['review import review.csv', 'review import review.csv --apply --reviewer "A. Meyer"']),
+      examples([
+        'review import review.csv',
+        'review import review.xlsx --apply --reviewer "A. Meyer"',
+        'review import --legacy old-decisions.csv',
+      ]),
     )
-    .action((file: string, options: { apply?: true; partial?: true; reviewer?: string }) =>
+    .action((file: string, options: LegacyImportOptions & { legacy?: true }) =>
       act(async (invocation) => {
+        if (options.legacy) return importLegacyList(invocation, file, options);
+        refuseLegacyOptions(options);
         const { importDecisions } = await import('../../runs/reviewing/import-decisions.js');
         const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
         return withWorkplace(invocation, {

@@ -10,6 +10,7 @@ import { toItemStamp } from './decide-items.js';
 /** A working list. */
 export interface WorkingList {
   sheetId: number;
+  exportedAt: Date;
   items: readonly WaitingItem[];
 }
 
@@ -41,5 +42,5 @@ export async function exportItems(
       items.push({ ...item, listed: seen.listed, mark, sheetId, corroboration: corroborate(item.party, seen.listed) });
     }
   }
-  return { sheetId, items };
+  return { sheetId, exportedAt: now, items };
 }

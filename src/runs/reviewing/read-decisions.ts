@@ -1,8 +1,8 @@
-import { RosterError } from '../../errors.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review/disposition.js';
 import { parseItemMark } from '../../matches/review/item-code.js';
 import { workingListColumns } from '../../reports/working-list.js';
-import { openCsvTable } from '../../roster/csv/csv-table.js';
+import { openListTable } from './open-list-table.js';
+import { parseVerdict } from './parse-verdict.js';
 
 /** A row of a working list that somebody has filled in. */
 export interface FilledRow {
@@ -30,32 +30,28 @@ export interface FilledList {
   undecided: number;
 }
 
-const columnNames = Object.values(workingListColumns);
+const { item, decision, reason } = workingListColumns;
 
 /**
  * Reads a working list back, as the spreadsheet has left it: only the item, the decision, its reason and the comment; dates and ids beside
- * them, which spreadsheets mangle, are never looked at. Throws RosterError when the file is no CSV or lacks a column.
+ * them, which spreadsheets mangle, are never looked at. Throws RosterError when the file is no list or lacks a column.
  */
 export async function readDecisions(path: string, key: Buffer): Promise<FilledList> {
-  const table = await openCsvTable({ path, delimiter: 'auto', encoding: 'auto', header: true }, isOurs);
+  const table = await openListTable(path, {
+    names: Object.values(workingListColumns),
+    required: [item, decision, reason],
+    origin: 'a list of review export',
+  });
   try {
-    const places = new Map(table.headers.map((header, index) => [header.trim().toLowerCase(), index]));
-    const missing = columnNames.filter((name) => name !== 'comment' && name !== 'sheet' && !places.has(name));
-    if (missing.length > 0) {
-      throw new RosterError(
-        'columns_missing',
-        `${path} has no column ${missing.join(', ')}: is it a list of review export?`,
-      );
-    }
     const filled: FilledRow[] = [];
     const faulty: FaultyRow[] = [];
     let undecided = 0;
     const seen = new Map<number, number>();
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
-        const pick = (name: string): string => fields[places.get(name) ?? -1]?.trim() ?? '';
+        const pick = (name: string): string => table.pick(fields, name);
         if (fault !== null) faulty.push({ line, problem: `the row cannot be read (${fault})` });
-        else if (pick('decision') === '') undecided += 1;
+        else if (pick('decision') === '') undecided += pick('item') === '' ? 0 : 1;
         else {
           const row = toRow(line, pick, key);
           const earlier = 'problem' in row ? undefined : seen.get(row.itemId);
@@ -74,13 +70,11 @@ export async function readDecisions(path: string, key: Buffer): Promise<FilledLi
   }
 }
 
-const isOurs = (header: string): boolean => columnNames.some((name) => name === header.trim().toLowerCase());
-
 function toRow(line: number, pick: (name: string) => string, key: Buffer): FilledRow | FaultyRow {
   const mark = parseItemMark(pick('item'), key);
   if (mark === null)
     return { line, problem: `${JSON.stringify(pick('item'))} is no item of a list: a slip of the pen?` };
-  const verdict = toVerdict(pick('decision'));
+  const verdict = parseVerdict(pick('decision'));
   if (verdict === null) {
     return { line, problem: `the decision is none of ${dispositionVerdicts.join(', ')}` };
   }
@@ -95,10 +89,4 @@ function toRow(line: number, pick: (name: string) => string, key: Buffer): Fille
     reason,
     comment: pick('comment') || null,
   };
-}
-
-/** Reads a verdict in whatever case and spacing it was typed. */
-function toVerdict(text: string): DispositionVerdict | null {
-  const folded = text.toLowerCase().replace(/[\s-]+/g, '_');
-  return dispositionVerdicts.find((verdict) => verdict === folded) ?? null;
 }

@@ -1,0 +1,61 @@
+import { countNoun } from '../reports/format-count.js';
+import type { ImportedLegacy } from '../runs/reviewing/legacy/import-legacy.js';
+import { describeUntaken, findUntaken } from '../runs/reviewing/legacy/render-untaken.js';
+import { exitCodes } from './exit-code.js';
+import { formatTable } from './format-table.js';
+import type { Outcome } from './invocation.js';
+import { quoteArgument } from './quote-argument.js';
+
+const linesShown = 30;
+
+/** What became, or would become, of the decisions of an older system. */
+export function presentLegacy(
+  { isApplied, rows }: ImportedLegacy,
+  { file, unmatched, wasApplied }: { file: string; unmatched: string; wasApplied: boolean },
+): Outcome {
+  const untaken = findUntaken(rows);
+  const countOf = (kind: (typeof rows)[number]['kind']): number => rows.filter((row) => row.kind === kind).length;
+  const counts = {
+    rows: rows.length,
+    decided: countOf('decided'),
+    sample: countOf('sample'),
+    same: countOf('same'),
+    unmatched: countOf('unmatched'),
+    refused: countOf('refused'),
+  };
+  const table = [
+    ['rows', String(counts.rows)],
+    [isApplied ? 'taken over for 90 days' : 'would be taken over for 90 days', String(counts.decided)],
+    ['left open as a sample', String(counts.sample)],
+    ['taken before', String(counts.same)],
+    ['not found here', String(counts.unmatched)],
+    ['not taken', String(counts.refused)],
+  ];
+  const lines = untaken.slice(0, linesShown).map((row) => [`line ${row.row.line}`, describeUntaken(row)]);
+  const more = untaken.length - lines.length;
+  return {
+    exitCode:
+      wasApplied && !isApplied ? exitCodes.refused : untaken.length > 0 ? exitCodes.incomplete : exitCodes.complete,
+    document: {
+      schema: 'nightscreen/review-import-legacy/1',
+      isApplied,
+      counts,
+      untaken: untaken.map((row) => ({ line: row.row.line, reason: row.reason, problem: describeUntaken(row) })),
+      file: untaken.length === 0 ? null : unmatched,
+    },
+    text: [
+      formatTable(table),
+      lines.length === 0 ? '' : `\n${formatTable(lines)}`,
+      more > 0 ? `and ${countNoun(more, 'row')} more\n` : '',
+      untaken.length === 0 ? '' : `all of these, with the reasons: ${unmatched}\n`,
+      `\n${describeNext()}\n`,
+    ].join(''),
+  };
+
+  function describeNext(): string {
+    const command = `nightscreen review import --legacy ${quoteArgument(file)} --apply`;
+    if (isApplied) return 'stored';
+    if (!wasApplied) return `nothing was stored; to store it: ${command}${untaken.length > 0 ? ' --partial' : ''}`;
+    return `nothing was stored, because ${countNoun(untaken.length, 'row')} cannot be taken; mend them, or take the others: ${command} --partial`;
+  }
+}

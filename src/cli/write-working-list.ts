@@ -1,0 +1,45 @@
+import { basename, dirname, extname, join } from 'node:path';
+import { ConfigError } from '../errors.js';
+import { countNoun } from '../reports/format-count.js';
+import type { WorkingList } from '../runs/reviewing/export-items.js';
+import { quoteArgument } from './quote-argument.js';
+import { writePrivately } from './write-privately.js';
+
+const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.xlsx';
+
+/** The file itself, unless its ending promises a kind that nobody here writes; throws ConfigError then. */
+export function refuseUnknownKind(file: string): string {
+  if (!/\.(ods|xls|xlsm|xlsb|pdf)$/i.test(file)) return file;
+  const message = `${file}: a working list is written as .csv or .xlsx`;
+  throw new ConfigError([{ where: 'flag --out', message, path: '' }]);
+}
+
+/**
+ * Writes a working list as a workbook or as CSV, by the ending of the file; gives how many items did not fit, and what to say of it. Names of
+ * customers are for their owner's eyes only, and nobody finds half a list.
+ */
+export async function writeWorkingList(
+  file: string,
+  list: WorkingList,
+  roster: string | null,
+): Promise<{ leftOut: number; notice: string }> {
+  if (!isWorkbook(file)) {
+    const { renderWorkingList } = await import('../reports/working-list.js');
+    await writePrivately(file, [...renderWorkingList(list.items)].join(''));
+    return { leftOut: 0, notice: '' };
+  }
+  const { maxWorkbookRows, renderWorkbook } = await import('../reports/working-list-workbook.js');
+  const waiting = list.items.length;
+  const ofRoster = roster === null ? '' : ` --roster ${quoteArgument(roster)}`;
+  const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;
+  // Whoever fills it in has it somewhere else.
+  const importCommand = `nightscreen review import ${quoteArgument(basename(file))}`;
+  const facts = { ...list, waiting, importCommand, wholeListCommand: toWhole('review.csv') };
+  await writePrivately(file, await renderWorkbook(list.items, facts));
+  const leftOut = Math.max(0, waiting - maxWorkbookRows);
+  const notice =
+    leftOut === 0
+      ? ''
+      : `${countNoun(leftOut, 'item')} more did not fit; a list of all: ${toWhole(join(dirname(file), 'review.csv'))}\n`;
+  return { leftOut, notice };
+}

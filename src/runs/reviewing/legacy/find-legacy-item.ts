@@ -1,0 +1,55 @@
+import { compareBirthDates } from '../../../changes/compare-birth-dates.js';
+import { foldName } from '../../../matches/fold-name.js';
+import type { LegacyCandidate, LegacyCustomer } from '../../../store/legacy-decisions.js';
+import type { LegacyFacts } from './read-legacy-rows.js';
+
+/** Why nobody can tell which item a row of an older system is about. */
+export type Unmatched =
+  | 'unknown_customer'
+  | 'several_rosters'
+  | 'not_listed'
+  | 'ambiguous'
+  | 'name_differs'
+  | 'birth_date_differs';
+
+/**
+ * The item that a row is about: of those of its customer whose match is still listed the one with its match id, else the only one with its
+ * listed name and, where it gives one, its birth date. An id under which somebody of another name or birth date is listed today is none.
+ */
+export function findLegacyItem(
+  facts: LegacyFacts,
+  customers: readonly LegacyCustomer[],
+): { item: LegacyCandidate } | { unmatched: Unmatched } {
+  const meant = customers.filter(
+    ({ reference, roster }) => reference === facts.reference && (facts.roster ?? roster) === roster,
+  );
+  const [customer] = meant;
+  if (customer === undefined) return { unmatched: 'unknown_customer' };
+  if (meant.length > 1) return { unmatched: 'several_rosters' };
+  const ofId = customer.items.filter(({ listed }) => listed.id === facts.matchId);
+  if (ofId.length === 0) return findByName(facts, customer.items);
+  const [item] = ofId;
+  if (item === undefined || ofId.length > 1) return { unmatched: 'ambiguous' };
+  if (facts.listedName !== null && !isNamed(item, facts.listedName)) return { unmatched: 'name_differs' };
+  if (compareBirthDates(facts.listedBirthDate, item.listed.birthDates) === 'contradict') {
+    return { unmatched: 'birth_date_differs' };
+  }
+  return { item };
+}
+
+function findByName(
+  { listedName, listedBirthDate }: LegacyFacts,
+  items: readonly LegacyCandidate[],
+): { item: LegacyCandidate } | { unmatched: Unmatched } {
+  const named = listedName === null ? [] : items.filter((item) => isNamed(item, listedName));
+  if (named.length === 0) return { unmatched: 'not_listed' };
+  const fitting =
+    listedBirthDate === null
+      ? named
+      : named.filter(({ listed }) => compareBirthDates(listedBirthDate, listed.birthDates) === 'agree');
+  const [item] = fitting;
+  if (item === undefined) return { unmatched: 'birth_date_differs' };
+  return fitting.length > 1 ? { unmatched: 'ambiguous' } : { item };
+}
+
+const isNamed = ({ listed }: LegacyCandidate, name: string): boolean => foldName(listed.name) === foldName(name);

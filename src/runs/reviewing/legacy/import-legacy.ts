@@ -1,0 +1,120 @@
+import { StoreError } from '../../../errors.js';
+import type { Queryable } from '../../../store/database.js';
+import { holdItems } from '../../../store/decidable-items.js';
+import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../../store/legacy-decisions.js';
+import { readOrganisation } from '../../../store/organisations.js';
+import type { Workplace } from '../../workplace.js';
+import { decideItems, type ItemDecision, type Reviewer, toItemStamp } from '../decide-items.js';
+import { isSampled } from './is-sampled.js';
+import { type JudgedRow, judgeLegacyRows } from './judge-legacy-rows.js';
+import { type LegacyRow, readLegacyRows } from './read-legacy-rows.js';
+
+/** How the list of an older system is taken. */
+export interface LegacyImport {
+  path: string;
+  /** Who brings it. */
+  reviewer: Reviewer;
+  /** Without it everything is tried and nothing stored. */
+  apply: boolean;
+  /** Takes what can be taken although some rows cannot. */
+  partial: boolean;
+}
+
+/** What became of the list, row by row. */
+export interface ImportedLegacy {
+  /** Whether anything was stored. */
+  isApplied: boolean;
+  rows: readonly JudgedRow[];
+}
+
+/** How long what an older system has decided holds before somebody here looks at it. */
+const holdsMs = 90 * 86_400_000;
+const referencesAtOnce = 1_000;
+
+/** Ends a transaction that must leave nothing behind. */
+class RolledBack extends Error {
+  constructor(readonly rows: readonly JudgedRow[]) {
+    super('rolled back');
+  }
+}
+
+/**
+ * Takes over the decisions of an older system for 90 days: all rows or none, unless `partial`; false positives of the sample stay open. Without
+ * `apply` they are tried in the same way and rolled back. Throws RosterError when the file is no such list.
+ */
+export async function importLegacy(workplace: Workplace, request: LegacyImport): Promise<ImportedLegacy> {
+  const { database, settings, clock } = workplace;
+  const { name, digestKey } = await readOrganisation(database, settings.organisation);
+  const read = await readLegacyRows(request.path);
+  const context = { digestKey, reviewer: request.reviewer, now: clock.now() };
+  const isWhole = (rows: readonly JudgedRow[]) => rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
+  try {
+    const rows = await database.transaction(async (transaction) => {
+      const tried = await takeRows(transaction, { organisation: name, ...context }, read);
+      if (!request.apply || !(isWhole(tried) || request.partial)) throw new RolledBack(tried);
+      return tried;
+    });
+    return { isApplied: true, rows };
+  } catch (error) {
+    if (!(error instanceof RolledBack)) throw error;
+    return { isApplied: false, rows: error.rows };
+  }
+}
+
+interface Context {
+  organisation: string;
+  digestKey: Buffer;
+  reviewer: Reviewer;
+  now: Date;
+}
+
+async function takeRows(
+  transaction: Queryable,
+  { organisation, digestKey, reviewer, now }: Context,
+  read: readonly LegacyRow[],
+): Promise<readonly JudgedRow[]> {
+  const known = await readCustomers(transaction, organisation, read);
+  // Held before anything is judged by them, so that nobody decides in between.
+  const held = await holdItems(
+    transaction,
+    known.flatMap(({ items }) => items.map(({ itemId }) => itemId)),
+  );
+  const customers = (await readCustomers(transaction, organisation, read)).map((customer) => ({
+    ...customer,
+    items: customer.items.filter(({ itemId }) => held.has(itemId)),
+  }));
+  const rows = judgeLegacyRows(read, customers, (itemId) => isSampled(itemId, digestKey));
+  const taken = rows.flatMap((row) => (row.kind === 'decided' || row.kind === 'sample' ? [row] : []));
+  await saveLegacyDecisions(
+    transaction,
+    taken.map(({ itemId, facts, kind }) => ({ ...facts, itemId, isSample: kind === 'sample' })),
+    { reviewer: reviewer.name, isAttested: reviewer.isAttested, now },
+  );
+  const expiresAt = new Date(now.getTime() + holdsMs);
+  const decisions = taken.flatMap(({ itemId, facts: { verdict, reason, comment }, kind }): ItemDecision[] => {
+    const item = held.get(itemId);
+    if (kind === 'sample' || item === undefined) return [];
+    const stamp = toItemStamp(item, digestKey);
+    return [{ itemId, verdict, reason, comment, stamp, origin: 'legacy', sheetId: null, expiresAt }];
+  });
+  const results = await decideItems(transaction, { digestKey, reviewer, now }, decisions);
+  const refused = results.find(({ kind }) => kind === 'refused');
+  if (refused !== undefined) {
+    throw new StoreError('legacy_not_decided', `item ${refused.itemId} was held and could not be decided`);
+  }
+  return rows;
+}
+
+async function readCustomers(
+  transaction: Queryable,
+  organisation: string,
+  rows: readonly LegacyRow[],
+): Promise<readonly LegacyCustomer[]> {
+  const references = [...new Set(rows.flatMap(({ facts }) => ('problem' in facts ? [] : facts.reference)))];
+  const customers: LegacyCustomer[] = [];
+  for (let start = 0; start < references.length; start += referencesAtOnce) {
+    const chunk = references.slice(start, start + referencesAtOnce);
+    customers.push(...(await readLegacyCustomers(transaction, organisation, chunk)));
+  }
+  return customers;
+}

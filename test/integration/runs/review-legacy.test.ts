@@ -1,0 +1,116 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readXlsx, writeXlsx } from 'hucre/xlsx';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { renderWorkbook } from '../../../src/reports/working-list-workbook.js';
+import { exportItems } from '../../../src/runs/reviewing/export-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
+import { importLegacy } from '../../../src/runs/reviewing/legacy/import-legacy.js';
+import { isSampled } from '../../../src/runs/reviewing/legacy/is-sampled.js';
+import { findUntaken, renderUntaken } from '../../../src/runs/reviewing/legacy/render-untaken.js';
+import { readItemHistories } from '../../../src/store/item-history.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+
+const facts = { importCommand: 'x', wholeListCommand: 'y' };
+
+/** A key under which the sample holds the item of this number and not the others of the first four. */
+function findKey(itemId: number): Buffer {
+  for (let tried = 0; ; tried += 1) {
+    const key = Buffer.alloc(32, `key ${tried} `);
+    if ([1, 2, 3, 4].every((id) => isSampled(id, key) === (id === itemId))) return key;
+  }
+}
+
+describeOnEachDatabase('decisions of an older system', (open) => {
+  const begin = openSmallSites(open);
+
+  it('are taken over for 90 days, once, beside what was decided here by workbook, and a sample stays open', async () => {
+    const { sandbox, database, work, run } = await begin();
+    await database.execute('insert into organisation (name, digest_key, created_at) values ($1, $2, $3)', [
+      'default',
+      findKey(1),
+      new Date(),
+    ]);
+    sandbox.setWorld({ watchlist: [...watchlist, listed('three', 'Tamsin Oyelaran')], dossiers: [] });
+    await run(await work({ offsetMs: -86_400_000 }));
+    const workplace = await work();
+    const folder = await mkdtemp(join(tmpdir(), 'nightscreen-legacy-'));
+    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+    const list = async () => exportItems(workplace, { roster: null, exportedBy: 'a test' });
+
+    // Decided here: the first customer whose item is not the sample's.
+    const ids = await database.query(
+      z.object({ id: z.number(), reference: z.string(), name: z.string(), match: z.string() }),
+      `select item_id as id, reference, listed ->> 'name' as name, listed ->> 'id' as match
+       from review_item join party using (party_id) join customer using (customer_id) order by item_id`,
+    );
+    const [sample, here, taken] = ids;
+    expect(ids.map(({ id }) => id)).toEqual([1, 2, 3]);
+    const exported = await list();
+    const bytes = await renderWorkbook(exported.items, { ...exported, ...facts, waiting: exported.items.length });
+    const rows = (await readXlsx(bytes)).sheets[0]?.rows ?? [];
+    const [header = []] = rows;
+    for (const row of rows.filter((cells) => cells[header.indexOf('reference')] === here?.reference)) {
+      row[header.indexOf('decision')] = 'True match';
+      row[header.indexOf('reason')] = 'met him';
+    }
+    const workbook = join(folder, 'filled.xlsx');
+    await writeFile(workbook, await writeXlsx({ sheets: [{ name: 'To review', rows }] }));
+    const decided = await importDecisions(workplace, { path: workbook, reviewer, apply: true, partial: false });
+    expect(decided).toMatchObject({ isApplied: true, decided: [{ reason: 'met him' }], undecided: 2, faulty: [] });
+
+    const path = join(folder, 'old.csv');
+    const say = (who: (typeof ids)[number] | undefined, match: string, name: string, decision = 'false positive') =>
+      `${who?.reference};${match};${name};${decision};not him;B. Old;3.2.2021;seen twice`;
+    const good = [say(sample, '', sample?.name.toUpperCase() ?? ''), say(taken, taken?.match ?? '', '')];
+    const bad = [say(here, '', here?.name ?? ''), 'C-99;;Nobody;false_positive;r;B;2021;', say(taken, '', '=Else')];
+    const write = (lines: readonly string[]) =>
+      writeFile(
+        path,
+        ['Customer ID;match_id;listed name;decision;reason;decided by;decided at;comment', ...lines].join('\n'),
+      );
+    const take = async (how: { apply?: boolean; partial?: boolean } = {}) => {
+      const { isApplied, rows } = await importLegacy(workplace, {
+        ...{ path, reviewer, apply: true, partial: false },
+        ...how,
+      });
+      return { isApplied, kinds: rows.map((row) => ('reason' in row ? row.reason : row.kind)), rows };
+    };
+    await write([...good, ...bad]);
+    const kinds = ['sample', 'decided', 'decided_here', 'unknown_customer', 'not_listed'];
+    expect(await take({ apply: false, partial: true })).toMatchObject({ isApplied: false, kinds });
+    const refused = await take();
+    expect(refused).toMatchObject({ isApplied: false, kinds });
+    expect((await list()).items).toHaveLength(2);
+    expect(renderUntaken(findUntaken(refused.rows))).toContain('6,nobody of that match id or name is listed');
+    expect(renderUntaken(findUntaken(refused.rows))).toContain("'=Else");
+    expect(await take({ partial: true })).toMatchObject({ isApplied: true, kinds });
+    const legacy = { verdict: 'false_positive', reviewer: 'B. Old', decidedAt: '3.2.2021', reason: 'not him' };
+    expect((await list()).items).toMatchObject([
+      { party: { reference: sample?.reference }, lastDecision: null, legacy: { ...legacy, isSample: true } },
+    ]);
+    const stored = await database.query(
+      z.object({ origin: z.string(), reviewer: z.string(), days: z.number(), state: z.string() }),
+      `select origin, reviewer, (extract(epoch from expires_at - decided_at) / 86400)::integer as days, state
+       from disposition join review_item using (item_id) where item_id = $1`,
+      [taken?.id],
+    );
+    expect(stored).toEqual([{ origin: 'legacy', reviewer: reviewer.name, days: 90, state: 'settled' }]);
+    await write(good);
+    expect(await take()).toMatchObject({ isApplied: true, kinds: ['same', 'same'] });
+    await write([say(taken, '', taken?.name ?? '', 'true_match')]);
+    expect(await take()).toMatchObject({ isApplied: false, kinds: ['taken_otherwise'] });
+    const [history] = await readItemHistories(database, 'default', taken?.reference ?? '');
+    expect(history?.history.map(({ what, who }) => [what, who])).toEqual([
+      ['opened critical', null],
+      ['legacy false_positive', 'B. Old'],
+      ['decided false_positive', reviewer.name],
+    ]);
+    await expect(database.execute('delete from legacy_decision')).rejects.toThrow(/never changed or removed/);
+  });
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { DispositionVerdict } from '../../../../src/matches/review/disposition.js';
+import { findLegacyItem } from '../../../../src/runs/reviewing/legacy/find-legacy-item.js';
+import { isSampled } from '../../../../src/runs/reviewing/legacy/is-sampled.js';
+import { judgeLegacyRows } from '../../../../src/runs/reviewing/legacy/judge-legacy-rows.js';
+import type { LegacyFacts, LegacyRow } from '../../../../src/runs/reviewing/legacy/read-legacy-rows.js';
+import type { LegacyCandidate, LegacyCustomer } from '../../../../src/store/legacy-decisions.js';
+
+const toItem = (itemId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({
+  itemId,
+  listed: {
+    ...{ rank: 1, id, name, schema: 'Person', isHit: true, score: 1 },
+    ...{ topics: [], birthDates, countries: [] },
+  },
+  isDecidedHere: false,
+  taken: null,
+});
+const toCustomer = (items: LegacyCandidate[], reference = 'C-1', roster = 'retail'): LegacyCustomer => ({
+  reference,
+  roster,
+  items,
+});
+const said = (facts: Partial<LegacyFacts> = {}): LegacyFacts => ({
+  ...{ reference: 'C-1', roster: null, matchId: null, listedName: null, listedBirthDate: null },
+  ...{ verdict: 'false_positive', reason: 'r', decidedBy: 'old', decidedAt: '3.2.21', comment: null },
+  ...facts,
+});
+const cells = {
+  ...{ customer_id: '', roster: '', match_id: '', listed_name: '', listed_birth_date: '', decision: '' },
+  ...{ reason: '', decided_by: '', decided_at: '', comment: '' },
+};
+const toRow = (facts: LegacyRow['facts'], line = 2): LegacyRow => ({ line, cells, facts });
+
+it('a row is about the match of its id, else the only one of its name and birth date, and nothing is guessed', () => {
+  const items = [
+    toItem(1, 'a', 'José Núñez', ['1960-01-02']),
+    toItem(2, 'b', 'Jose Nunez', ['1971']),
+    toItem(3, 'c', 'Ann'),
+  ];
+  const find = (facts: Partial<LegacyFacts>, customers = [toCustomer(items)]) => {
+    const found = findLegacyItem(said(facts), customers);
+    return 'item' in found ? found.item.itemId : found.unmatched;
+  };
+  expect(find({ matchId: 'b' })).toBe(2);
+  expect(find({ matchId: 'a', listedName: 'JOSE  nunez', listedBirthDate: '1960' })).toBe(1);
+  expect(find({ matchId: 'a', listedName: 'Ann' })).toBe('name_differs');
+  expect(find({ matchId: 'a', listedBirthDate: '1999-05-05' })).toBe('birth_date_differs');
+  expect(find({ matchId: 'gone', listedName: 'ann' })).toBe(3);
+  expect(find({ matchId: 'gone' })).toBe('not_listed');
+  expect(find({ listedName: 'jose nunez' })).toBe('ambiguous');
+  expect(find({ listedName: 'jose nunez', listedBirthDate: '1971-03-04' })).toBe(2);
+  expect(find({ listedName: 'Ann', listedBirthDate: '1971' })).toBe('birth_date_differs');
+  expect(find({ reference: 'C-2', listedName: 'Ann' })).toBe('unknown_customer');
+  const both = [toCustomer(items), toCustomer([toItem(9, 'z', 'Ann')], 'C-1', 'corporate')];
+  expect(find({ listedName: 'Ann' }, both)).toBe('several_rosters');
+  expect(find({ listedName: 'Ann', roster: 'corporate' }, both)).toBe(9);
+  expect(find({ listedName: 'Ann', roster: 'none' }, both)).toBe('unknown_customer');
+});
+
+it('each row of any list comes out once and in its place, and no item is decided twice or against somebody here', () => {
+  const verdict = fc.constantFrom<DispositionVerdict>('true_match', 'false_positive', 'inconclusive');
+  const name = fc.constantFrom('Ann', 'Ben', 'Cid', 'Eve');
+  const item = fc.record({ name, isDecidedHere: fc.boolean(), taken: fc.option(verdict) });
+  const items = fc.array(item, { maxLength: 5 });
+  const facts = fc.record({
+    ...{ reference: fc.constantFrom('C-1', 'C-2', 'C-3'), listedName: name, verdict },
+    matchId: fc.option(fc.constantFrom('C-1/0', 'C-2/1', 'none')),
+  });
+  const row = fc.oneof({ weight: 8, arbitrary: facts }, { weight: 1, arbitrary: fc.constant(null) });
+  fc.assert(
+    fc.property(fc.array(row, { maxLength: 30 }), items, items, fc.nat(3), (list, first, second, part) => {
+      const toItems = (from: typeof first, reference: string, start: number) =>
+        from.map(({ name, ...rest }, index) => ({
+          ...toItem(start + index, `${reference}/${index}`, name),
+          ...rest,
+        }));
+      const customers = [toCustomer(toItems(first, 'C-1', 1)), toCustomer(toItems(second, 'C-2', 10), 'C-2')];
+      const rows = list.map((one, index) => toRow(one === null ? { problem: 'odd' } : said(one), index + 2));
+      const judged = judgeLegacyRows(rows, customers, (itemId) => itemId % 4 === part);
+      expect(judged.map(({ row: { line } }) => line)).toEqual(rows.map(({ line }) => line));
+      const taken = judged.flatMap((one) => ('itemId' in one ? [one] : []));
+      expect(new Set(taken.map(({ itemId }) => itemId)).size).toBe(taken.length);
+      const byId = new Map(customers.flatMap((customer) => customer.items.map((one) => [one.itemId, one])));
+      for (const {
+        itemId,
+        kind,
+        facts: { verdict },
+      } of taken) {
+        expect(byId.get(itemId)).toMatchObject({ isDecidedHere: false, taken: null });
+        expect(kind).toBe(verdict === 'false_positive' && itemId % 4 === part ? 'sample' : 'decided');
+      }
+      const again = customers.map((customer) => ({
+        ...customer,
+        items: customer.items.map((one) => {
+          const made = taken.find(({ itemId }) => itemId === one.itemId);
+          return made === undefined ? one : { ...one, taken: made.facts.verdict };
+        }),
+      }));
+      const kinds = judgeLegacyRows(rows, again, () => false).map(({ kind }) => kind);
+      expect(kinds).toEqual(judged.map(({ kind }) => (kind === 'decided' || kind === 'sample' ? 'same' : kind)));
+    }),
+    { numRuns: 300 },
+  );
+});
+
+it('rows that contradict each other decide nothing, rows that agree count once', () => {
+  const customers = [toCustomer([toItem(1, 'a', 'Ann')])];
+  const judge = (...verdicts: DispositionVerdict[]) =>
+    judgeLegacyRows(
+      verdicts.map((verdict, index) => toRow(said({ listedName: 'Ann', verdict }), index + 2)),
+      customers,
+      () => false,
+    ).map(({ kind }) => kind);
+  expect(judge('false_positive', 'false_positive')).toEqual(['decided', 'same']);
+  expect(judge('false_positive', 'true_match')).toEqual(['refused', 'refused']);
+});
+
+it('the sample is one in twenty, the same for an item every time, and another for every key', () => {
+  const sampled = (key: string) => Array.from({ length: 5_000 }, (_, id) => isSampled(id, Buffer.from(key)));
+  const [one, other] = [sampled('one'), sampled('other')];
+  const count = one.filter(Boolean).length;
+  expect(count).toBeGreaterThan(180);
+  expect(count).toBeLessThan(320);
+  expect(sampled('one')).toEqual(one);
+  expect(one.filter((is, id) => is && other[id]).length).toBeLessThan(40);
+});

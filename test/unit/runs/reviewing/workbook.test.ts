@@ -1,0 +1,162 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { readXlsx, writeXlsx } from 'hucre/xlsx';
+import { expect, it } from 'vitest';
+import { workbookSheet } from '../../../../src/reports/workbook-guide.js';
+import { type WaitingItem, workingListTable } from '../../../../src/reports/working-list.js';
+import { renderWorkbook } from '../../../../src/reports/working-list-workbook.js';
+import { openListTable } from '../../../../src/runs/reviewing/open-list-table.js';
+
+const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workbook-'));
+const at = new Date('2026-11-20T10:00:00Z');
+const toItem = (name: string, mark = 'N1'): WaitingItem => ({
+  ...{
+    mark,
+    sheetId: 7,
+    severity: 'high',
+    rule: 'pep_hit',
+    priority: 500,
+    openedAt: at,
+    dueAt: null,
+    assignedTo: null,
+  },
+  party: { reference: '007', role: 'customer', type: 'person', name, birthDate: null, countries: [], riskTier: null },
+  listed: {
+    ...{ rank: 1, id: '12E5', name, schema: 'Person', isHit: true, score: 0.9 },
+    ...{ topics: [], birthDates: [], countries: [] },
+  },
+  corroboration: { birthDate: 'unknown', country: 'unknown' },
+  reopenedBecause: [],
+  lastDecision: null,
+  legacy: null,
+});
+const facts = {
+  ...{ sheetId: 7, exportedAt: at, waiting: 1 },
+  ...{ importCommand: 'nightscreen review import x', wholeListCommand: 'nightscreen review export' },
+};
+
+let files = 0;
+async function open(content: Uint8Array | string, ending = 'xlsx') {
+  files += 1;
+  const path = join(folder, `${files}.${ending}`);
+  await writeFile(path, content);
+  const required = ['item', 'decision', 'reason'];
+  const table = await openListTable(path, { names: required, required, origin: 'a list' });
+  const rows: (readonly [number, string, string])[] = [];
+  for await (const batch of table.records) {
+    for (const { line, fields } of batch) rows.push([line, table.pick(fields, 'item'), table.pick(fields, 'name')]);
+  }
+  return rows;
+}
+
+it('a workbook shows every column of the list, and only what is to be filled in is open to be written to', async () => {
+  const bytes = await renderWorkbook([toItem('A')], facts);
+  const [sheet, guide] = (await readXlsx(bytes, { readStyles: true })).sheets;
+  expect([sheet?.name, guide?.name]).toEqual([workbookSheet, 'How to']);
+  expect([...(sheet?.rows[0] ?? [])].sort()).toEqual(workingListTable.map(({ header }) => header).sort());
+  expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true });
+  expect(sheet?.protection?.password).toBeUndefined();
+  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AM2' } });
+  const unlocked = (sheet?.rows[0] ?? []).filter(
+    (_, column) => sheet?.cells?.get(`1,${column}`)?.style?.protection?.locked === false,
+  );
+  expect(unlocked).toEqual(['decision', 'reason', 'comment']);
+  expect(sheet?.dataValidations).toMatchObject([
+    { type: 'list', values: ['true_match', 'false_positive', 'inconclusive'], range: 'M2:M2' },
+  ]);
+});
+
+it('names come back as they are and are never a formula, in whatever script they are written', async () => {
+  const starts = fc.constantFrom('', '=', '+', '-', '@', '=1+', "'", '00', '=HYPERLINK("x")');
+  const names = fc.constantFrom(
+    '1',
+    'cmd|x',
+    'محمد بن علي',
+    'יוסף',
+    '山田 太郎',
+    'Þóra <&> "q"',
+    '_x0041_',
+    'a\nb',
+    '😀',
+  );
+  const name = fc.tuple(starts, names).map((parts) => parts.join(''));
+  await fc.assert(
+    fc.asyncProperty(fc.array(name, { minLength: 1, maxLength: 12 }), async (list) => {
+      const bytes = await renderWorkbook(
+        list.map((one, index) => toItem(one, `N${index}`)),
+        facts,
+      );
+      expect(await open(bytes)).toEqual(list.map((one, index) => [index + 2, `N${index}`, one]));
+      const [sheet] = (await readXlsx(bytes)).sheets;
+      expect([...(sheet?.cells?.values() ?? [])].filter(({ formula }) => formula !== undefined)).toEqual([]);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+it('what cannot be seen but misleads is shown by its number, and what no workbook can hold is cut', async () => {
+  const [hidden, long] = await open(
+    await renderWorkbook([toItem('a\u202eb\u0000\uffff'), toItem(`${'x'.repeat(31_999)}😀😀`)], facts),
+  );
+  expect(hidden?.[2]).toBe('a[U+202E]b[U+0000]\ufffd');
+  expect(long?.[2]).toBe(`${'x'.repeat(31_999)} ...`);
+});
+
+it('what does not fit is said on both sheets, and is no row of the list when it is read back', async () => {
+  const items = ['N1', 'N2', 'N3'].map((mark) => toItem('A', mark));
+  const bytes = await renderWorkbook(items, { ...facts, waiting: 3 }, 2);
+  const notice = 'The 2 most urgent of 3 items. For all of them: nightscreen review export';
+  const texts = (await readXlsx(bytes)).sheets.map(({ rows }) => rows.flat());
+  expect(texts.map((cells) => cells.includes(notice))).toEqual([true, true]);
+  expect((await open(bytes)).map(([, item]) => item)).toEqual(['N1', 'N2', '']);
+});
+
+it('the list is found on whatever sheet and below a title, and lines are rows of the sheet', async () => {
+  const rows = [['My title'], [], ['Reason', 'DECISION', 'item '], ['r', 'true_match', 'N1'], [], [null, null, 5]];
+  const bytes = await writeXlsx({
+    sheets: [
+      { name: 'Notes', rows: [['nothing']] },
+      { name: 'Mine', rows },
+    ],
+  });
+  expect((await open(bytes)).map(([line, item]) => [line, item])).toEqual([
+    [4, 'N1'],
+    [6, '5'],
+  ]);
+});
+
+it('a file that is no list says what it is and what to do', async () => {
+  const bytes = Buffer.from(await renderWorkbook([toItem('A')], facts));
+  await expect(open('')).rejects.toThrow(/called .xlsx and is no workbook/);
+  await expect(open('PK\x03\x04')).rejects.toThrow(/is no workbook, or not all of it is there/);
+  await expect(open(bytes.subarray(0, bytes.length - 100))).rejects.toThrow(/not all of it is there/);
+  await expect(open('\xd0\xcf\x11\xe0', 'txt')).rejects.toThrow(/columns|no table|not|one column/i);
+  await expect(open(Buffer.from('d0cf11e0a1b11ae1', 'hex'))).rejects.toThrow(/has a password, or is .* \(\.xls\)/);
+  const document = `PK\x03\x04${'\0'.repeat(26)}mimetypeapplication/vnd.oasis.opendocument.spreadsheet`;
+  await expect(open(Buffer.from(document, 'latin1'), 'ods')).rejects.toThrow(/OpenDocument file/);
+  await expect(open(await writeXlsx({ sheets: [{ name: 'A', rows: [] }] }))).rejects.toThrow(/nothing on its sheets/);
+  await expect(open(await writeXlsx({ sheets: [{ name: 'A', rows: [['item']] }] }))).rejects.toThrow(
+    /no column decision, reason/,
+  );
+  const wide = await writeXlsx({ sheets: [{ name: 'A', rows: [Array.from({ length: 300 }, () => 'x')] }] });
+  await expect(open(wide)).rejects.toThrow(/more than 256 columns/);
+  await expect(open(Buffer.from('item;decision;reason\nN1;true_match;fór\n', 'latin1'), 'csv')).rejects.toThrow(
+    /not utf-8 .*\. Save it as CSV UTF-8, or as \.xlsx\./,
+  );
+});
+
+it('a workbook that unpacks to more than it says, or says too much, is refused before it is unpacked', async () => {
+  const bytes = Buffer.from(await renderWorkbook([toItem('A')], facts));
+  const patch = (unpacked: number): Buffer => {
+    const copy = Buffer.from(bytes);
+    const entry = copy.lastIndexOf('xl/worksheets/sheet1.xml') - 46;
+    expect(copy.readUInt32LE(entry)).toBe(0x02014b50);
+    copy.writeUInt32LE(unpacked, entry + 24);
+    return copy;
+  };
+  await expect(open(patch(2_000_000_000))).rejects.toThrow(/unpacks to more than a working list ever does/);
+  await expect(open(patch(0))).rejects.toThrow(/unpacks to more than a working list ever does/);
+  await expect(open(patch(50))).rejects.toThrow(/cannot be read as a workbook/);
+});
