@@ -5,7 +5,7 @@ import { DatabaseError } from '../../store/database.js';
  * `isWritten`: all was written, and the answer to the commit is what did not come.
  */
 export function toImportError(error: unknown, roster: string, isWritten: boolean): unknown {
-  if (!(error instanceof DatabaseError) || !isGone(error)) return error;
+  if (!(error instanceof DatabaseError) || error.code !== 'database_error' || !isGone(error)) return error;
   const { sqlState, constraint } = error;
   const outcome = isWritten
     ? 'It went away while the snapshot was being committed: the roster is either as it was or wholly as the source says, never in part'
