@@ -13,12 +13,13 @@ const batchSize = 500;
 
 /**
  * Opens the rows of a query or a table in one read-only snapshot; `name` says whose they are. Throws ConfigError when the variable is
- * not set, RosterError when the database cannot be reached, refuses the query, or gives no rows.
+ * not set, RosterError when the database cannot be reached, refuses the query, or gives no rows, unless `mayBeEmpty`.
  */
 export async function openPostgresTable(
   name: string,
   postgres: PostgresSettings,
   secret: (name: string) => string | undefined,
+  mayBeEmpty = false,
 ): Promise<TableReading> {
   const { urlEnv, query, table } = postgres;
   const source = table === undefined ? `postgres query ${name}` : `postgres table ${table}`;
@@ -28,7 +29,7 @@ export async function openPostgresTable(
   try {
     await openCursor(client, statement, source, timeoutMs);
     const first = await fetchRows(client, source, timeoutMs, 0, firstFetchSize);
-    if (first.rows.length === 0) {
+    if (first.rows.length === 0 && !mayBeEmpty) {
       const what = table === undefined ? 'the query gave no rows' : 'the table has no rows';
       const check = table === undefined ? 'check the query' : 'check the table';
       throw new RosterError('roster_empty', `${source}: ${what}. Nothing was changed; ${check}.`);
