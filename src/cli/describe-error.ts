@@ -47,6 +47,8 @@ function describeNext(error: unknown): string | null {
     return 'make room or give the right, or name another folder with --out; `nightscreen report --run ID` then writes it, the run itself is stored';
   if (error instanceof StoreError && error.code === 'database_unreachable')
     return 'check DATABASE_URL or database.folder; `nightscreen doctor` tries it';
+  if (error instanceof StoreError && error.code === 'import_broken_off')
+    return 'once the database is back (`nightscreen doctor` tries it), start the same command again: it reads the roster anew';
   if (error instanceof CommanderError)
     return '`nightscreen --help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof NightscreenError) return null;

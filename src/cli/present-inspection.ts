@@ -92,6 +92,12 @@ const describeFile = ({ path, files }: FileInspection): string =>
     ? path
     : `${files[0] ?? path} (${files.length === 1 ? '1 file matches' : `${formatCount(files.length)} files match, the first is looked at`})`;
 
+function describeHeaderLines(lines: number, hasHeader: boolean): string {
+  if (lines > 1) return ` + ${formatCount(lines)} lines of header`;
+  if (hasHeader) return ' + the header';
+  return lines === 0 ? '' : ' + the line that names the delimiter';
+}
+
 /** What `roster inspect` says. */
 export function presentInspection(inspection: FileInspection): Outcome {
   const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } =
@@ -107,7 +113,7 @@ export function presentInspection(inspection: FileInspection): Outcome {
       ['columns', headers.map((header) => showCell(header)).join(', ')],
       [
         'lines',
-        `${formatCount(lines)} = ${formatCount(records)} rows + ${formatCount(continuations)} lines that go on + ${formatCount(blanks)} blank${hasHeader ? ' + the header' : ''}`,
+        `${formatCount(lines)} = ${formatCount(records)} rows + ${formatCount(continuations)} lines that go on + ${formatCount(blanks)} blank${describeHeaderLines(tally.headers, hasHeader)}`,
       ],
     ]),
     '\nGuessed mapping\n',

@@ -21,11 +21,7 @@ export function describeSnapshot(snapshot: SnapshotFacts): string {
 export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] {
   const { overriddenGuards, conflicts, partyRejected, droppedParties } = snapshot;
   return [
-    ...(droppedParties > 0
-      ? [
-          `${countNoun(droppedParties, 'related party', 'related parties')} with an open hit or a cut list ${droppedParties === 1 ? 'is' : 'are'} no longer in the source: an open hit stays in scope until it is settled, and the report lists them.`,
-        ]
-      : []),
+    ...listDropRemarks(droppedParties),
     ...(overriddenGuards.length > 0
       ? [`The roster was taken although guards would have held it: ${overriddenGuards.join(', ')}.`]
       : []),
@@ -39,5 +35,14 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
           `${countNoun(partyRejected, 'row')} of related parties ${partyRejected === 1 ? 'was' : 'were'} rejected: a known customer keeps the parties that it had.`,
         ]
       : []),
+  ];
+}
+
+/** What a reader must know of parties with an open hit or a cut list that their source dropped; nothing where there are none. */
+export function listDropRemarks(parties: number): readonly string[] {
+  if (parties === 0) return [];
+  const who = `${countNoun(parties, 'related party', 'related parties')} with an open hit or a cut list`;
+  return [
+    `${who} ${parties === 1 ? 'is' : 'are'} no longer in the source: an open hit stays in scope until it is settled, and the report lists them.`,
   ];
 }

@@ -2,7 +2,7 @@ import { severities } from '../changes/change-event.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
 import type { RunFacts } from './run-facts.js';
-import { listSnapshotRemarks } from './snapshot-words.js';
+import { listDropRemarks, listSnapshotRemarks } from './snapshot-words.js';
 import { describeDrops, describeNotices } from './watch-words.js';
 
 /** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
@@ -136,7 +136,11 @@ function toRemarks(facts: RunFacts): readonly string[] {
     );
   }
   const isOwnImport = (facts.counts?.rows ?? 0) > 0;
-  if (facts.rosterSource && isOwnImport) remarks.push(...listSnapshotRemarks(facts.rosterSource));
+  // Those that earlier imports alone have dropped are told here too, as the report lists them.
+  const droppedParties = facts.droppedParties.length;
+  if (facts.rosterSource && isOwnImport)
+    remarks.push(...listSnapshotRemarks({ ...facts.rosterSource, droppedParties }));
+  else remarks.push(...listDropRemarks(droppedParties));
   return remarks;
 }
 

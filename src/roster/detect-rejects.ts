@@ -19,6 +19,7 @@ export async function settleRejects(csv: CsvSettings): Promise<CsvSettings> {
     start === null ||
     !isRejectsHeader(
       decode(start)
+        .replace(/^"?sep=.*[\r\n]+/i, '')
         .split(/[\r\n]/, 1)[0]
         ?.split(/[,;\t|"]+/) ?? [],
     )

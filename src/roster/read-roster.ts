@@ -46,8 +46,10 @@ async function openTable(
   isMapped: (header: string) => boolean,
   secret: Secret,
 ): Promise<TableReading> {
-  if (csv !== undefined) return asSource(await openCsvTable(await settleRejects(csv), isMapped), what);
-  if (postgres !== undefined) return openPostgresTable(name, postgres, secret);
+  // That nobody has related parties is something that a source of them may say; that there are no customers is none.
+  const mayBeEmpty = what === 'parties';
+  if (csv !== undefined) return asSource(await openCsvTable(await settleRejects(csv), isMapped, mayBeEmpty), what);
+  if (postgres !== undefined) return openPostgresTable(name, postgres, secret, mayBeEmpty);
   throw new RosterError('roster_without_source', `Roster ${name} has neither csv nor postgres.`);
 }
 

@@ -15,6 +15,7 @@ export interface TableRecord {
 /** How the physical lines of a source add up: lines = headers + blanks + continuations + records. */
 export interface LineTally {
   lines: number;
+  /** With the line before a header that names the delimiter. */
   headers: number;
   blanks: number;
   /** Lines after the first of records that take several. */

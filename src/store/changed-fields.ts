@@ -1,5 +1,6 @@
+/** In an order of their own: who has only changed places has not changed. */
 const rolesSql = (record: string, roles: string): string =>
-  `jsonb_path_query_array(${record}, '$.parties[*] ? (${roles})')`;
+  `(select jsonb_agg(party order by party) from jsonb_path_query(${record}, '$.parties[*] ? (${roles})') as party)`;
 
 const aliases = '@.role == "alias"';
 const conflicting = '@.role == "conflicting_row"';
@@ -9,7 +10,8 @@ const related = '@.role == "joint_holder" || @.role == "director" || @.role == "
 export function changedFieldsSql(before: string, after: string): string {
   const own = (key: string) => (record: string) => `${record} #> '{parties,0,${key}}'`;
   const parts: readonly (readonly [string, (record: string) => string])[] = [
-    ['name', own('name')],
+    // What is sent may change by itself, where a newer version normalises names in another way.
+    ['name', (record) => `jsonb_build_array(${own('name')(record)}, ${own('sentName')(record)})`],
     ['type', own('type')],
     ['birth_date', own('birthDate')],
     ['countries', own('countries')],

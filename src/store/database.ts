@@ -46,6 +46,8 @@ export interface Database extends Queryable {
 
 /** What the database said about a refusal, without the values of any row. */
 export interface DatabaseErrorContext extends ErrorContext {
+  /** A stable code of its own, where more is known than that the database failed. */
+  code?: string;
   sqlState: string | undefined;
   constraint: string | undefined;
 }
@@ -56,7 +58,7 @@ export class DatabaseError extends StoreError {
   readonly constraint: string | undefined;
 
   constructor(message: string, context: DatabaseErrorContext) {
-    super('database_error', message, context);
+    super(context.code ?? 'database_error', message, context);
     this.sqlState = context.sqlState;
     this.constraint = context.constraint;
   }

@@ -1,6 +1,7 @@
 import { RosterError } from '../../errors.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
 import type { CsvSource } from './csv-source.js';
+import { takeDelimiterHint, withHint } from './delimiter-hint.js';
 import { type CsvDialect, findDialect } from './find-dialect.js';
 import { type LineBlock, sliceBlock } from './line-block.js';
 import { type LineBlocks, readLineBlocks } from './line-blocks.js';
@@ -43,8 +44,8 @@ export async function openCsvFile(
     name,
   );
   try {
-    const first = await findFirstRecord(blocks, place);
-    const dialect = findTableDialect(first, source, isMapped, name);
+    const { first, hinted } = await findFirstRecord(blocks, place);
+    const dialect = findTableDialect(first, withHint(source, hinted), isMapped, name);
     tally.lines += dialect.headerLines;
     tally.headers += dialect.headerLines;
     const shape = { delimiter: dialect.delimiter, columnCount: dialect.headers.length };
@@ -81,20 +82,31 @@ function findTableDialect(...[first, source, isMapped, name]: Parameters<typeof 
   }
 }
 
-/** Gives the first block that holds more than blank lines, from its first such line on. */
-async function findFirstRecord(blocks: LineBlocks, { name, tally }: FilePlace): Promise<LineBlock> {
+/** Gives the first block that holds more than blank lines, from its first such line on; a line before it that names the delimiter is counted with the header. */
+async function findFirstRecord(
+  blocks: LineBlocks,
+  { name, tally }: FilePlace,
+): Promise<{ first: LineBlock; hinted: string | undefined }> {
   const guard = createSoundnessGuard(name, 1);
+  let hinted: string | undefined;
   for (;;) {
     const block = await blocks.next();
     if (block.done) {
       throw new RosterError('roster_empty', `${name} is empty. Nothing was changed; check the export that writes it.`);
     }
-    const found = block.value.texts.findIndex((text) => !isBlank(text));
-    const blanks = found < 0 ? block.value.texts.length : found;
-    for (let at = 0; at < blanks; at += 1) guard.noteUnsound(1, block.value.firstLine + at);
+    const hint = takeDelimiterHint(block.value);
+    if (hint !== null) {
+      hinted = hint.delimiter;
+      tally.lines += 1;
+      tally.headers += 1;
+    }
+    const { rest } = hint ?? { rest: block.value };
+    const found = rest.texts.findIndex((text) => !isBlank(text));
+    const blanks = found < 0 ? rest.texts.length : found;
+    for (let at = 0; at < blanks; at += 1) guard.noteUnsound(1, rest.firstLine + at);
     tally.lines += blanks;
     tally.blanks += blanks;
-    if (found >= 0) return sliceBlock(block.value, found);
+    if (found >= 0) return { first: sliceBlock(rest, found), hinted };
   }
 }
 

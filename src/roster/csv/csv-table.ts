@@ -33,10 +33,15 @@ interface Progress {
 
 /**
  * Opens the files of a CSV table and reads the header of the first; `isMapped` says which headers the mapping asks for.
- * Throws RosterError when a pattern matches nothing, a file cannot be read, or there are no records; while `records` are read
+ * Throws RosterError when a pattern matches nothing, a file cannot be read, or there are no records, unless `mayBeEmpty` lets a header
+ * alone pass; while `records` are read
  * also when a later file has another header or is empty.
  */
-export async function openCsvTable(source: CsvSource, isMapped: (header: string) => boolean): Promise<CsvTable> {
+export async function openCsvTable(
+  source: CsvSource,
+  isMapped: (header: string) => boolean,
+  mayBeEmpty = false,
+): Promise<CsvTable> {
   const paths = await findFiles([source.path].flat());
   const progress: Progress = {
     tally: { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 },
@@ -69,14 +74,14 @@ export async function openCsvTable(source: CsvSource, isMapped: (header: string)
   const batches = readFiles(first, paths, openAt, progress);
   try {
     const head = await batches.next();
-    if (head.done) {
+    if (head.done && !(mayBeEmpty && source.header)) {
       throw new RosterError(
         'roster_empty',
         `${name} has ${source.header ? 'a header and no rows' : 'no rows'}. Nothing was changed; check the export that writes it.`,
       );
     }
     const { headers, delimiter } = first;
-    return { ...toReading(name, headers, withHead(head.value, batches), progress), delimiter };
+    return { ...toReading(name, headers, withHead(head.done ? [] : head.value, batches), progress), delimiter };
   } catch (error) {
     await progress.open?.close();
     throw error;
@@ -143,7 +148,7 @@ async function* readFiles(
 
 async function* withHead(head: readonly TableRecord[], batches: Batches): Batches {
   try {
-    yield head;
+    if (head.length > 0) yield head;
     yield* batches;
   } finally {
     await batches.return();

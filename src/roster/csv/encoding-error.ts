@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { RosterError } from '../../errors.js';
 import type { EncodingLabel } from './encodings.js';
 import { guessEncoding } from './guess-encoding.js';
@@ -26,12 +27,28 @@ export function toEncodingError(at: UndecodedBytes, decode: DecodeText, path: st
 }
 
 function adviseOn({ bytes, label, isDeclared }: UndecodedBytes): string {
+  if (label === 'utf-8' && isOverlong(bytes)) {
+    return (
+      'A character is written there in a form that UTF-8 forbids (NUL as C0 80, or half of a pair), and it is no other encoding either: ' +
+      'have it exported as plain UTF-8.'
+    );
+  }
   const likely = label === 'utf-8' ? guessEncoding(bytes) : null;
   if (likely !== null) {
     return `It looks like ${likely}: if that is right, write \`encoding: ${likely}\` under \`csv:\` of this roster; else save it as UTF-8.`;
   }
   if (isDeclared) return 'Declare the encoding that it is written in under `csv:` of this roster, or save it as UTF-8.';
   return 'Save it as UTF-8, or write its encoding under `csv:` of this roster, for example `encoding: windows-1252`.';
+}
+
+/** NUL in more than one byte, as Java and some databases write it; half of a UTF-16 pair in three. */
+const forbidden = /\xc0\x80|\xe0\x80\x80|\xf0\x80\x80\x80|\xed[\xa0-\xbf][\x80-\xbf]/g;
+
+/** Tells whether bytes are UTF-8 but for characters in forms that it forbids. */
+function isOverlong(bytes: Buffer): boolean {
+  const text = bytes.toString('latin1');
+  const rest = text.replaceAll(forbidden, '');
+  return rest.length < text.length && isUtf8(Buffer.from(rest, 'latin1'));
 }
 
 /** Finds where the first sequence begins that is not of the encoding: behind the longest start that decodes. */

@@ -95,6 +95,7 @@ export function judgeSnapshot(figures: GuardFigures, settings: GuardSettings): r
           share: settings.maxShrinkNight,
           key: 'maxShrinkNight',
           count: settings.maxMissingCustomers,
+          holdsHalf: true,
         }),
     ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
   ];
@@ -106,7 +107,8 @@ export function judgeSnapshot(figures: GuardFigures, settings: GuardSettings): r
 function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
   const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
   const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
-  const missingLimit = { count: settings.maxMissingCustomers };
+  // A small roster may lose a few of its customers, and not most of them.
+  const missingLimit = { count: settings.maxMissingCustomers, holdsHalf: true };
   const most = mostIn30Days ?? 0;
   const fewer = Math.max(0, most - customers);
   const mayGrow = known < settings.growthFromCustomers || joined <= settings.maxGrowth * known;
@@ -154,13 +156,15 @@ function judgeShare(
   part: number,
   whole: number,
   what: string,
-  limit: { share: number; count: number; key: keyof GuardSettings },
+  limit: { share: number; count: number; key: keyof GuardSettings; holdsHalf?: boolean },
 ): Verdict | null {
-  if (part <= limit.count || part <= limit.share * whole) return null;
+  if (part <= limit.share * whole) return null;
+  if (part <= limit.count && !(limit.holdsHalf === true && part >= 2 && 2 * part > whole)) return null;
   const share = toPercent(part / whole, limit.share);
+  const few = part <= limit.count ? `; of so few more than half is too many, guards.maxMissingCustomers` : '';
   return {
     guard,
-    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, guards.${limit.key})`,
+    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, guards.${limit.key}${few})`,
   };
 }
 

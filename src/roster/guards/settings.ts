@@ -12,7 +12,7 @@ export const guardsSchema = z.strictObject({
   maxShrinkNight: share.default(0.01),
   /** Customers fewer than in the largest snapshot of the last 30 days. */
   maxShrink30Days: share.default(0.03),
-  /** So many missing customers are let through whatever their share is. */
+  /** So many missing customers are let through whatever their share is, as long as they are not two or more and over half of all. */
   maxMissingCustomers: z.int().min(0).default(5),
   /** New customers beside those of the last snapshot; 0.5 is half as many again. */
   maxGrowth: z.number().min(0).default(0.5),

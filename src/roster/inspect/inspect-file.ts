@@ -70,8 +70,8 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const found = { path, files, encoding, delimiter: table.delimiter, hasHeader, headers, guess };
   const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
   if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
-    const { records, headers: _, ...others } = table.tally();
-    const tally = hasHeader ? { ...others, headers: 1, records: records - 1 } : table.tally();
+    const { records, headers: headerLines, ...others } = table.tally();
+    const tally = hasHeader ? { ...others, headers: headerLines + 1, records: records - 1 } : table.tally();
     return {
       ...found,
       settings: null,

@@ -2,9 +2,6 @@ import type pg from 'pg';
 import { toQueryError } from './postgres-error.js';
 import { type PostgresRow, parsePostgresValue } from './postgres-value.js';
 
-/** Few enough that memory stays flat, many enough that waiting for the network counts for little. */
-const fetchSize = 2_000;
-
 /** Rows of a cursor, every value as text, with the names of their columns. */
 export interface RowBatch {
   headers: readonly string[];
@@ -33,12 +30,13 @@ export async function openCursor(client: pg.Client, query: string, source: strin
   }
 }
 
-/** Fetches the next rows of the cursor behind those that were read, none at its end; throws RosterError. */
+/** Fetches the next rows of the cursor, at most `fetchSize`, behind those that were read, none at its end; throws RosterError. */
 export async function fetchRows(
   client: pg.Client,
   source: string,
   timeoutMs: number,
   readRows: number,
+  fetchSize: number,
 ): Promise<RowBatch> {
   try {
     const result = await client.query<PostgresRow>({

@@ -6,18 +6,20 @@ import type { PostgresSettings } from '../settings.js';
 import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
 import { connect, disconnect } from './connect.js';
 import { fetchRows, openCursor, type RowBatch } from './cursor.js';
+import { firstFetchSize, sizeNextFetch } from './fetch-size.js';
 import { toTableStatement } from './table-statement.js';
 
 const batchSize = 500;
 
 /**
  * Opens the rows of a query or a table in one read-only snapshot; `name` says whose they are. Throws ConfigError when the variable is
- * not set, RosterError when the database cannot be reached, refuses the query, or gives no rows.
+ * not set, RosterError when the database cannot be reached, refuses the query, or gives no rows, unless `mayBeEmpty`.
  */
 export async function openPostgresTable(
   name: string,
   postgres: PostgresSettings,
   secret: (name: string) => string | undefined,
+  mayBeEmpty = false,
 ): Promise<TableReading> {
   const { urlEnv, query, table } = postgres;
   const source = table === undefined ? `postgres query ${name}` : `postgres table ${table}`;
@@ -26,8 +28,8 @@ export async function openPostgresTable(
   const client = await connect(readUrl(name, urlEnv, secret), urlEnv, source, timeoutMs);
   try {
     await openCursor(client, statement, source, timeoutMs);
-    const first = await fetchRows(client, source, timeoutMs, 0);
-    if (first.rows.length === 0) {
+    const first = await fetchRows(client, source, timeoutMs, 0, firstFetchSize);
+    if (first.rows.length === 0 && !mayBeEmpty) {
       const what = table === undefined ? 'the query gave no rows' : 'the table has no rows';
       const check = table === undefined ? 'check the query' : 'check the table';
       throw new RosterError('roster_empty', `${source}: ${what}. Nothing was changed; ${check}.`);
@@ -40,16 +42,18 @@ export async function openPostgresTable(
 }
 
 function toReading(client: pg.Client, first: RowBatch, source: string, timeoutMs: number): TableReading {
-  const hash = createHash('sha256').update(`${JSON.stringify(first.headers)}\n`);
+  const { headers } = first;
+  const hash = createHash('sha256').update(`${JSON.stringify(headers)}\n`);
   let digest: string | null = null;
   let line = 0;
   async function* readRecords(): AsyncGenerator<readonly TableRecord[], void, undefined> {
     try {
       for (let { rows } = first; rows.length > 0; ) {
         // Fetched while these are checked; a failure is thrown where the rows are waited for.
-        const next = fetchRows(client, source, timeoutMs, line + rows.length);
+        const next = fetchRows(client, source, timeoutMs, line + rows.length, sizeNextFetch(rows));
         next.catch(() => undefined);
-        hash.update(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+        // One by one: together, wide rows would be longer than a text can be.
+        for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);
         for (let start = 0; start < rows.length; start += batchSize) {
           const batch = rows.slice(start, start + batchSize);
           const begin = line + 1;
@@ -66,7 +70,7 @@ function toReading(client: pg.Client, first: RowBatch, source: string, timeoutMs
   const records = readRecords();
   return {
     source,
-    headers: first.headers,
+    headers,
     records,
     digest: () => {
       if (digest === null) throw new RosterError('roster_not_read', `${source}: has not been read to its end.`);

@@ -6,6 +6,7 @@ import { beginStaging, clearStaging } from '../../store/roster-staging.js';
 import { setRunStage } from '../../store/runs.js';
 import { saveRequests } from '../../store/save-requests.js';
 import type { RunSession } from '../session/run-session.js';
+import { toImportError } from './import-broken-off.js';
 import { type SettledSnapshot, settleSnapshot } from './settle-snapshot.js';
 import { stageRoster } from './stage-roster.js';
 import { toOverrideCommand } from './to-override-command.js';
@@ -21,13 +22,28 @@ export interface ImportOptions {
 /**
  * Stage: reads the roster, stages its rows in chunks, judges them, and turns them into the snapshot in one transaction, so that a broken-off
  * import leaves the old snapshot whole. Throws RosterHeldError when guards hold it and RosterError when it cannot be read, with nothing
- * changed.
+ * changed. Throws DatabaseError `import_broken_off` when our own database goes away meanwhile.
  */
 export async function importRoster(
   session: RunSession,
   roster: RosterSettings,
   rosterId: number,
   options: ImportOptions = {},
+): Promise<SnapshotCounts> {
+  const progress = { isWritten: false };
+  try {
+    return await importSnapshot(session, roster, rosterId, options, progress);
+  } catch (error) {
+    throw toImportError(error, roster.name, progress.isWritten);
+  }
+}
+
+async function importSnapshot(
+  session: RunSession,
+  roster: RosterSettings,
+  rosterId: number,
+  options: ImportOptions,
+  progress: { isWritten: boolean },
 ): Promise<SnapshotCounts> {
   const { workplace, runId, run, signal } = session;
   const { clock, settings } = workplace;
@@ -62,6 +78,7 @@ export async function importRoster(
     await session.write(async (transaction) => {
       await mergeSnapshot(transaction, origin, settled, requests);
       await setRunStage(transaction, run.runId, 'imported');
+      progress.isWritten = true;
     });
   });
   workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...settled.counts } });

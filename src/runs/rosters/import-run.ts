@@ -7,6 +7,7 @@ import { type RunSession, withLease, withRun } from '../session/run-session.js';
 import { type RunSummary, toRunSummary } from '../session/run-summary.js';
 import type { Workplace } from '../workplace.js';
 import { findGivenFile } from './given-file.js';
+import { toImportError } from './import-broken-off.js';
 import { type ImportOptions, importRoster } from './import-roster.js';
 import { openRosterScope } from './roster-scope.js';
 
@@ -22,8 +23,10 @@ export async function runImport(
   const mode = workplace.settings.service.mode ?? 'test';
   const rosterFile = findGivenFile(workplace.settings.rosters, roster);
   const request = { ...scope, kind: 'import', mode, selection: null, rosterFile } as const;
+  let isImported = false;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
     await importRoster(session, roster, scope.rosterId, options);
+    isImported = true;
     const { run, runId } = session;
     const { sums, snapshot } = await session.write(async (transaction) => {
       const sums = await computeRunSums(transaction, run.runId);
@@ -51,5 +54,9 @@ export async function runImport(
     });
     return { ...summary, remarks: snapshot ? listSnapshotRemarks(snapshot) : [] };
   };
-  return withLease(workplace, scope.leaseKey, signal, (held) => withRun(workplace, held, request, importAlone));
+  try {
+    return await withLease(workplace, scope.leaseKey, signal, (held) => withRun(workplace, held, request, importAlone));
+  } catch (error) {
+    throw isImported ? error : toImportError(error, roster.name, false);
+  }
 }

@@ -2,6 +2,7 @@ import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/format-count.js';
 import { maxParties } from '../../roster/max-parties.js';
 import type { RosterCase, SeatedParty, SeatedRecord, SettledCase } from '../../store/roster-cases.js';
+import { saysTheSame } from './says-the-same.js';
 import { seatParties, toPartyKey } from './seat-parties.js';
 import { digestRecord } from './to-staged-row.js';
 
@@ -38,12 +39,13 @@ export function settleCase(given: RosterCase): SettledCase {
   const { reference, customerId, version, leaves, isShown } = given;
   const hasRecord = given.ownRecord !== null || isConflict;
   const where = { reference, customerId, version, leaves, isShown, hasRecord };
-  if (recordDigest === given.knownDigest) {
+  const rest = given.ownRecord ?? given.knownRecord ?? { riskTier: null };
+  if (recordDigest === given.knownDigest || saysTheSame(given.knownRecord, { ...rest, parties: [...own, ...extras] })) {
     return { ...where, kind: 'same', record: null, recordDigest: null, ownDigest: null };
   }
   const seats = new Map(Object.entries(given.seats ?? {}).map(([place, party]) => [Number(place), party]));
   const record: SeatedRecord = {
-    ...(given.ownRecord ?? given.knownRecord ?? { riskTier: null }),
+    ...rest,
     parties: seatParties(seats, [...own, ...extras]),
   };
   const kind = customerId === null ? 'new' : 'changed';

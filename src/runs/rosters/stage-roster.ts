@@ -35,8 +35,8 @@ export interface Stager {
 
 // As much as a turn of the database takes while the next rows are read.
 const chunkRows = 4_000;
-// Rows may be a hundred times as wide as usual, and memory stays as flat.
-const chunkUnits = 16 * 1_024 * 1_024;
+// Rows may be a hundred times as wide as usual, and memory stays as flat: while it is sent, a text lies in memory several times.
+const chunkUnits = 4 * 1_024 * 1_024;
 // Bytes only, so more of them: the turns of a chunk wait for the reading, and meanwhile the server has nothing to do.
 const copiedRows = 12_000;
 const dayLength = 10;

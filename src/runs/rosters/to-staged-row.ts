@@ -24,7 +24,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string): Sta
     parties: customer.parties.length,
     riskTier: customer.riskTier,
     record: withoutNul(record),
-    recordDigest: digestRecord(record),
+    recordDigest: digestRecord(inOneOrder(customer, sentName) ?? record),
     leaves: toLeaving(customer, today),
     raw: joined ?? joinFields(fields),
   };
@@ -72,6 +72,14 @@ const needsEscaping = /["\\\p{Cc}\p{Cs}]/u;
 const quote = (text: string): string => (needsEscaping.test(text) ? JSON.stringify(text) : `"${text}"`);
 
 const quoteOrNull = (text: string | null): string => (text === null ? 'null' : quote(text));
+
+/** The record with its aliases in an order of their own, which is no part of what it says; null where it is so already. */
+function inOneOrder(customer: Customer, sentName: string): string | null {
+  const [own, ...aliases] = customer.parties;
+  if (aliases.length < 2) return null;
+  const sorted = aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return toRecord({ ...customer, parties: [own, ...sorted] }, sentName);
+}
 
 /** The record as JSON; the same record always gives the same text. */
 function toRecord({ riskTier, parties, isActive, endDate, attributes }: Customer, sentName: string): string {

@@ -3,7 +3,7 @@ import { countNoun } from '../../reports/format-count.js';
 import type { HaltCode, RunKind } from '../../reports/run-facts.js';
 import { hasAskedCanaries } from '../../store/canary-outcomes.js';
 import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
-import type { Queryable, Transaction } from '../../store/database.js';
+import { DatabaseError, type Queryable, type Transaction } from '../../store/database.js';
 import { findOpenRun } from '../../store/find-runs.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
 import { readListComparison } from '../../store/list-comparisons.js';
@@ -101,7 +101,8 @@ export async function withRun<T>(
   } catch (error) {
     if (error instanceof ConfigError || error instanceof RosterError) {
       const state = isResumed ? 'stopped' : 'refused';
-      await close(session, state, error.message);
+      // Where the database has gone away as well, why the work failed matters more.
+      await close(session, state, error.message).catch(passUnlessDatabase);
     } else if (isWish(session.signal, error)) {
       await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
     } else if (error instanceof RunHalted) {
@@ -116,6 +117,10 @@ export async function withRun<T>(
 /** Whether somebody asked to stop, and neither a lost lease nor a fault of ours ended the run. */
 const isWish = (signal: AbortSignal, error: unknown): boolean =>
   signal.aborted && error === signal.reason && !(error instanceof LeaseLostError);
+
+function passUnlessDatabase(error: unknown): void {
+  if (!(error instanceof DatabaseError)) throw error;
+}
 
 async function close(
   session: RunSession,

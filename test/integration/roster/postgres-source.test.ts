@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readSecret } from '../../../src/config/environment.js';
@@ -9,7 +11,10 @@ import { ConfigError, RosterError } from '../../../src/errors.js';
 import type { PartyRow, RosterRow } from '../../../src/roster/customer.js';
 import { type RosterReading, readParties, readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { bundleProgram } from '../../helpers/bundle-program.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { printFigure } from '../../helpers/print-figure.js';
+import type { PostgresReport } from './read-postgres-program.js';
 
 const databases = testDatabases('postgres');
 let url = '';
@@ -65,10 +70,10 @@ async function failure(promise: Promise<unknown>): Promise<RosterError> {
 test('every row of a query is read in batches as text, with its ordinal as its line', async () => {
   const reading = await openQuery('select * from people order by id;\n');
   const batches = await collect(reading);
-  expect(batches.map((batch) => batch.length)).toEqual([500, 500, 234]);
+  expect(batches.map((batch) => batch.length)).toEqual([10, 500, 500, 224]);
   expect(reading.source).toBe('postgres query core');
   expect(reading.tally()).toEqual({ lines: 1234, headers: 0, blanks: 0, continuations: 0, records: 1234 });
-  expect(batches[2]?.at(-1)).toMatchObject({
+  expect(batches.at(-1)?.at(-1)).toMatchObject({
     kind: 'customer',
     line: 1234,
     file: null,
@@ -243,8 +248,22 @@ test('an error in a value never quotes the value', async () => {
   );
   const error = await failure(collect(reading));
   expect(error.message).toContain('22007');
-  expect(error.message).toContain('It came after row 2000, within the next 2000.');
+  expect(error.message).toContain('It came after row 2010, within the next 2000.');
   expect(`${error.message} ${String(error.cause)}`).not.toContain('Name');
+});
+
+test('rows of 320 KB are read a few at a time, so that memory stays flat', async () => {
+  const program = await bundleProgram(new URL('read-postgres-program.ts', import.meta.url));
+  try {
+    const query = "select i as id, 'Name ' || i as name, repeat('x', 320000) as note from generate_series(1, 400) as i";
+    const { stdout } = await promisify(execFile)(process.execPath, [program.path, url, query]);
+    const { rows, addedBytes }: PostgresReport = JSON.parse(stdout);
+    printFigure(`400 rows of 320 KB: ${Math.round(addedBytes / 1e6)} MB added`);
+    expect(rows).toBe(400);
+    expect(addedBytes).toBeLessThan(160e6);
+  } finally {
+    await program.remove();
+  }
 });
 
 test('mapped columns that the result lacks are named with those it has', async () => {

@@ -1,0 +1,48 @@
+import { rosterSettingsSchema } from '../../src/roster/settings.js';
+import { runImport } from '../../src/runs/rosters/import-run.js';
+import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import { readPeakBytes } from '../helpers/read-peak-bytes.js';
+import { makeWorkplace } from '../helpers/workplace.js';
+
+/** What a process that imports the rows of a query is told, as JSON. */
+export interface WideImport {
+  location: DatabaseLocation;
+  sourceUrl: string;
+  query: string;
+  columns: Readonly<Record<string, unknown>>;
+}
+
+/** What it prints as JSON. */
+export interface WideImportReport {
+  error: string | null;
+  /** The most memory that the process has held. */
+  peakBytes: number;
+  /** The same before the import began. */
+  beforeBytes: number;
+}
+
+async function importWide({ location, sourceUrl, query, columns }: WideImport): Promise<WideImportReport> {
+  const database = await openDatabase(location, 'tests');
+  const nowhere = { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' };
+  const workplace = { ...(await makeWorkplace(database, nowhere)), tell: () => undefined, secret: () => sourceUrl };
+  const urlEnv = 'CORE_DATABASE_URL';
+  const settings = rosterSettingsSchema.parse({
+    name: 'core',
+    postgres: { urlEnv, query },
+    columns,
+    guards: { maxRejectShare: 1 },
+  });
+  const beforeBytes = readPeakBytes();
+  try {
+    await runImport(workplace, settings, new AbortController().signal);
+    return { error: null, peakBytes: readPeakBytes(), beforeBytes };
+  } catch (error) {
+    return { error: String(error), peakBytes: readPeakBytes(), beforeBytes };
+  } finally {
+    await workplace.client().close();
+    await database.close();
+  }
+}
+
+const order: WideImport = JSON.parse(process.argv[2] ?? '{}');
+process.stdout.write(`${JSON.stringify(await importWide(order))}\n`);

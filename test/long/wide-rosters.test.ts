@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bundleProgram, type Program } from '../helpers/bundle-program.js';
+import { testDatabases } from '../helpers/databases.js';
+import { printFigure } from '../helpers/print-figure.js';
+import type { WideImport, WideImportReport } from './import-wide-program.js';
+
+const source = testDatabases('postgres');
+const targets = { postgres: testDatabases('postgres'), embedded: testDatabases('embedded') } as const;
+
+let program: Program;
+beforeAll(async () => {
+  program = await bundleProgram(new URL('import-wide-program.ts', import.meta.url));
+});
+afterAll(() => program.remove());
+
+const notes = (rows: number, count: number, width: number): string => {
+  const columns = Array.from({ length: count }, (_, at) => `repeat('x', ${width}) as note_${at}`);
+  return `select i as id, 'Name ' || i as name, ${columns.join(', ')} from generate_series(1, ${rows}) as i`;
+};
+const withOneSound = (query: string): string => `select 0, 'Zero', '' union all (${query})`;
+const queries = {
+  'accepted rows of 320 KB': notes(1_500, 40, 8_000),
+  'rejected rows of 48 KB': withOneSound(notes(10_000, 1, 48_000)).replace(
+    "0, 'Zero', ''",
+    "0 as id, 'Zero' as name, '' as note_0",
+  ),
+};
+
+describe.each(['postgres', 'embedded'] as const)('an import of half a gigabyte of wide rows (%s)', (dialect) => {
+  it.each(Object.entries(queries))(
+    'of %s adds less than 300 MB to what the process holds',
+    async (what, query) => {
+      const order: WideImport = {
+        location: await targets[dialect].locate(),
+        sourceUrl: (await source.locateEmpty()).url ?? '',
+        query,
+        columns: { id: 'id', name: 'name', type: { value: 'person' } },
+      };
+      const { stdout } = await promisify(execFile)(process.execPath, [program.path, JSON.stringify(order)]);
+      const { error, beforeBytes, peakBytes }: WideImportReport = JSON.parse(stdout);
+      printFigure(
+        `${what}, ${dialect}: ${Math.round(beforeBytes / 1e6)} MB before, ${Math.round(peakBytes / 1e6)} MB at most`,
+      );
+      expect(error).toBeNull();
+      expect(peakBytes - beforeBytes).toBeLessThan(300e6);
+    },
+    300_000,
+  );
+});

@@ -1,0 +1,15 @@
+import { describe, expect, it } from 'vitest';
+import { sizeNextFetch } from '../../../src/roster/postgres/fetch-size.js';
+
+const mega = 1024 * 1024;
+
+describe('the size of the next fetch', () => {
+  it('is what holds about 4 million characters, at least one row and at most 2,000', () => {
+    const rows = (count: number, width: number) => Array.from({ length: count }, () => ['x'.repeat(width), null]);
+    expect(sizeNextFetch(rows(10, 20))).toBe(2_000);
+    expect(sizeNextFetch(rows(2_000, 4_096))).toBe(1_024);
+    expect(sizeNextFetch(rows(10, 320_000))).toBe(13);
+    expect(sizeNextFetch(rows(1, 5 * mega))).toBe(1);
+    expect(sizeNextFetch([[null]])).toBe(2_000);
+  });
+});
