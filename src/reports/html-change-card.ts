@@ -5,6 +5,7 @@ import type { Match } from '../matches/match.js';
 import { adjustmentWords, agreementWords, causeWords, describeChange } from './change-words.js';
 import { type Markup, nothing, showNone, showParty, showText, showTexts } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
+import { describeItem, describeSaid } from './item-words.js';
 import type { MatchChangeFacts, PartyFacts } from './run-facts.js';
 
 /** A row of the comparison; `field` is the compared field whose change it shows, null when it is not compared. */
@@ -50,8 +51,8 @@ const rows: readonly Row[] = [
   { title: 'Rank', field: null, customer: showNone, listed: (match) => html`${match.rank}` },
 ];
 
-/** One change in full: the customer's facts beside the listed party's, before and now, with what changed marked. */
-export function showChangeCard(change: MatchChangeFacts): Markup {
+/** One change in full: the customer's facts beside the listed party's, before and now, with what changed marked, and how its item stood at `now`. */
+export function showChangeCard(change: MatchChangeFacts, now: Date): Markup {
   const { party } = change;
   return html`
 <article class="change">
@@ -63,8 +64,15 @@ export function showChangeCard(change: MatchChangeFacts): Markup {
 <tbody>
 ${rows.map((row, index) => showRow(row, change, index === 0))}</tbody>
 </table>
-<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>
+<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>${showItem(change, now)}
 </article>`;
+}
+
+/** How the item stood when the run closed, and what was said about it last. */
+function showItem({ item }: MatchChangeFacts, now: Date): Markup {
+  if (item === null) return nothing;
+  return html`
+<p class="item">${showText(describeItem(item, now))}.${item.said.map((said) => html`<br><span class="muted">${showText(describeSaid(said))}</span>`)}</p>`;
 }
 
 function showRow(row: Row, change: MatchChangeFacts, isFirst: boolean): Markup {

@@ -18,7 +18,7 @@ export function showChanges(report: Report): Markup {
   return section(
     'changes',
     'Changes',
-    html`${showCarried(report)}${changes.length === 0 ? showQuiet(report) : changes.map(showGroup)}`,
+    html`${showCarried(report)}${changes.length === 0 ? showQuiet(report) : changes.map((group) => showGroup(group, report.run.finishedAt))}`,
   );
 }
 
@@ -29,13 +29,13 @@ function showCarried({ carriedFrom }: Report): Markup {
     .join(', ')}.</p>`;
 }
 
-function showGroup({ severity, changes, single, floods }: ChangeGroup): Markup {
+function showGroup({ severity, changes, single, floods }: ChangeGroup, now: Date): Markup {
   const shown = neverCut.has(severity) ? single : single.slice(0, shownLines);
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'change')}</span></h3>
 ${showFloods(floods)}
-${asCards.has(severity) ? shown.map(showChangeCard) : showChangeList(shown)}
+${asCards.has(severity) ? shown.map((change) => showChangeCard(change, now)) : showChangeList(shown)}
 ${neverCut.has(severity) ? nothing : showRest(single.length, 'changes.csv')}
 </section>`;
 }

@@ -1,5 +1,6 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import { toChangeItemJson } from './change-item-json.js';
 import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
 import type {
@@ -157,8 +158,14 @@ function toCanary(canary: CanaryFacts): NonNullable<ReportJson['canaries']>[numb
 
 function toOpenItems(items: OpenItemsFacts | null): ReportJson['openItems'] {
   if (items === null) return null;
-  const { oldestAt, bySeverity, byAge, ...counts } = items;
-  return { ...counts, oldestAt: oldestAt?.toISOString() ?? null, bySeverity: [...bySeverity], byAge: { ...byAge } };
+  const { oldestAt, bySeverity, byOwner, byAge, ...counts } = items;
+  return {
+    ...counts,
+    oldestAt: oldestAt?.toISOString() ?? null,
+    bySeverity: [...bySeverity],
+    byOwner: byOwner.map(({ name, standsInFor, waiting, overdue }) => ({ name, standsInFor, waiting, overdue })),
+    byAge: { ...byAge },
+  };
 }
 
 function toWatch(watch: WatchFacts | null): ReportJson['watch'] {
@@ -202,6 +209,7 @@ function toMatchChange(
     fields: [...change.fields],
     before: toMatch(change.before),
     after: toMatch(change.after),
+    item: toChangeItemJson(change.item),
   };
 }
 

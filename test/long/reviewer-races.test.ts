@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { DispositionVerdict } from '../../src/matches/review/disposition.js';
-import { decideItems, toItemStamp } from '../../src/runs/reviewing/decide-items.js';
+import { decideItems } from '../../src/runs/reviewing/decide-items.js';
 import { findReviewer } from '../../src/runs/reviewing/find-reviewer.js';
+import { toItemStamp } from '../../src/runs/reviewing/item-stamp.js';
 import type { Database } from '../../src/store/database.js';
 import { holdItems } from '../../src/store/decidable-items.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';

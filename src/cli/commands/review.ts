@@ -8,8 +8,19 @@ import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { presentImportedDecisions, presentItemHistories } from '../present-review.js';
 import { withWorkplace } from '../session.js';
+import { addAssign } from './review-assign.js';
+import { addDelegate } from './review-delegate.js';
+import { addUndo } from './review-undo.js';
 
 const defaultFile = 'review.csv';
+
+interface ExportOptions {
+  out?: string;
+  roster?: string;
+  assignee?: string;
+  proposals?: true;
+  notMine?: true;
+}
 
 function addExport(review: Command, act: Act): void {
   review
@@ -17,17 +28,27 @@ function addExport(review: Command, act: Act): void {
     .description('write a working list of what waits for a decision, to be filled in and imported')
     .option('--out <file>', `the file to write (default: ${defaultFile})`)
     .option('--roster <name>', 'only this roster')
+    .option('--assignee <name>', 'only what this person answers for, also while standing in for somebody')
+    .option('--proposals', 'only what waits for a second person to confirm')
+    .option('--not-mine', 'without what the login has proposed, which others have to confirm')
     .addHelpText('after', examples(['review export', 'review export --roster retail --out today.csv']))
-    .action((options: { out?: string; roster?: string }) =>
+    .action((options: ExportOptions) =>
       act(async (invocation) => {
         const { exportItems } = await import('../../runs/reviewing/export-items.js');
+        const { findLogin } = await import('../../store/find-login.js');
         const { renderWorkingList } = await import('../../reports/working-list.js');
         return withWorkplace(invocation, {
           command: 'review export',
           prepare: () => resolve(invocation.folder, options.out ?? defaultFile),
           work: async (workplace, file) => {
-            const request = { roster: options.roster ?? null, exportedBy: findCurrentUser() };
-            const { sheetId, items } = await exportItems(workplace, request);
+            const login = options.notMine ? await findLogin(workplace.database) : null;
+            const { sheetId, items } = await exportItems(workplace, {
+              roster: options.roster ?? null,
+              exportedBy: findCurrentUser(),
+              assignee: options.assignee ?? null,
+              onlyProposals: options.proposals ?? false,
+              notProposedBy: login,
+            });
             await writePrivately(file, [...renderWorkingList(items)].join(''));
             return {
               exitCode: exitCodes.complete,
@@ -84,12 +105,11 @@ function addShow(review: Command, act: Act): void {
     .addHelpText('after', examples(['review show C-1042']))
     .action((customer: string) =>
       act(async (invocation) => {
-        const { readItemHistories } = await import('../../store/item-history.js');
+        const { showItems } = await import('../../runs/reviewing/show-items.js');
         return withWorkplace(invocation, {
           command: 'review show',
           prepare: () => customer,
-          work: async ({ database, settings }) =>
-            presentItemHistories(customer, await readItemHistories(database, settings.organisation, customer)),
+          work: async (workplace) => presentItemHistories(customer, await showItems(workplace, customer)),
         });
       }),
     );
@@ -101,4 +121,7 @@ export function addReviewCommand(program: Command, act: Act): void {
   addExport(review, act);
   addImport(review, act);
   addShow(review, act);
+  addUndo(review, act);
+  addAssign(review, act);
+  addDelegate(review, act);
 }
