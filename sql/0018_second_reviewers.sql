@@ -105,33 +105,59 @@ $$;
 
 create trigger require_second_person before insert on disposition for each row execute function require_second_person();
 
--- An item is proposed, settled or confirmed only by the last thing that was said about it.
-create function require_decision() returns trigger language plpgsql as $$
+-- When the item is due that waits again because a decision is undone.
+alter table disposition add column due_at timestamptz check (due_at is null or kind = 'undone');
+
+-- An item stands where the last thing said about it has put it. Reviewers need no right to put it anywhere else.
+create function apply_disposition() returns trigger language plpgsql security definer set search_path from current as $$
 begin
-  if not exists (
-    select from disposition said
-    where said.disposition_id = new.disposition_id and said.item_id = new.item_id
-      and case new.state
-        when 'proposed' then said.kind = 'proposed'
-        when 'settled' then said.kind in ('decided', 'confirmed') and said.verdict = 'false_positive'
-        else said.kind in ('decided', 'confirmed') and said.verdict = 'true_match'
-      end
-      and not exists (
-        select from disposition later where later.item_id = said.item_id and later.disposition_id > said.disposition_id
-      )
+  update review_item item set
+    disposition_id = case when new.kind <> 'undone' then new.disposition_id end,
+    state = case
+      when item.state = 'gone' then 'gone'
+      when new.kind = 'proposed' then 'proposed'
+      when new.verdict = 'true_match' then 'confirmed'
+      when new.verdict = 'false_positive' then 'settled'
+      else 'open'
+    end,
+    -- What was only proposed, or could not be told, has waited all along.
+    opened_at = case when new.kind = 'undone' and item.state in ('settled', 'confirmed') then new.decided_at else item.opened_at end,
+    due_at = case when new.kind = 'undone' and item.state in ('settled', 'confirmed') then new.due_at else item.due_at end
+  where item.item_id = new.item_id;
+  return null;
+end
+$$;
+
+create trigger apply_disposition after insert on disposition for each row execute function apply_disposition();
+
+-- Whoever does not own the tables settles a party only where all that is listed is settled, and changes nothing else of a former answer.
+create function require_settled() returns trigger language plpgsql as $$
+begin
+  if pg_has_role(session_user, (select relowner from pg_class where oid = tg_relid), 'member') then
+    return new;
+  end if;
+  if new.former_answer - 'reviewed_state' is distinct from old.former_answer - 'reviewed_state' then
+    raise exception 'a former answer is not changed' using errcode = 'insufficient_privilege';
+  end if;
+  if (
+    new.reviewed_state in ('settled_false_positive', 'incompletely_seen')
+    or new.former_answer ->> 'reviewed_state' in ('settled_false_positive', 'incompletely_seen')
+  ) and exists (
+    select from review_item item
+    where item.party_id = new.party_id and item.account_id = new.account_id and item.state in ('open', 'proposed', 'confirmed')
   ) then
-    raise exception 'no decision makes item % %', new.item_id, new.state using errcode = 'integrity_constraint_violation';
+    raise exception 'not all that is listed for party % is settled', new.party_id using errcode = 'integrity_constraint_violation';
   end if;
   return new;
 end
 $$;
 
-create trigger require_decision before update of state, disposition_id on review_item for each row
+create trigger require_settled before update on party_state for each row
   when (
-    new.state in ('proposed', 'settled', 'confirmed')
-    and (new.state, new.disposition_id) is distinct from (old.state, old.disposition_id)
+    new.reviewed_state is distinct from old.reviewed_state and new.reviewed_state is not null
+    or new.former_answer is distinct from old.former_answer
   )
-  execute function require_decision();
+  execute function require_settled();
 
 -- How the item of a change stood when the run closed that told of it: a report says so, whenever it is made again.
 alter table change_event add column item jsonb;

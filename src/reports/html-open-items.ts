@@ -3,9 +3,9 @@ import { severityWords } from './change-words.js';
 import { countNoun, formatCount } from './format-count.js';
 import { type Markup, nothing, section, showText, showTime } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
+import type { OpenItemsFacts } from './item-facts.js';
 import { describeAges, describeOwner, describeWaiting } from './item-words.js';
 import type { Report } from './report.js';
-import type { OpenItemsFacts } from './run-facts.js';
 
 type Line = OpenItemsFacts['bySeverity'][number];
 

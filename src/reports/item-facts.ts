@@ -1,3 +1,4 @@
+import type { Severity } from '../changes/change-event.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { ItemState } from '../matches/review/project-items.js';
 
@@ -29,4 +30,21 @@ export interface ChangeItemFacts {
   reopenedBecause: readonly string[];
   /** The last things that were said about it, the newest first. */
   said: readonly SaidFacts[];
+}
+
+/** What waited for reviewers when the run closed. */
+export interface OpenItemsFacts {
+  /** Undecided, proposals that nobody has confirmed yet included. */
+  waiting: number;
+  overdue: number;
+  unassigned: number;
+  proposed: number;
+  /** Since when the oldest waits; null where nothing does. */
+  oldestAt: Date | null;
+  /** Only severities that occur, most severe first. */
+  bySeverity: readonly { severity: Severity; waiting: number; overdue: number }[];
+  /** By who answers for them, those with most first; what is assigned to nobody is not among them. */
+  byOwner: readonly (ItemOwner & { waiting: number; overdue: number })[];
+  /** By how long they have waited. */
+  byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
 }

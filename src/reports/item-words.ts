@@ -1,7 +1,6 @@
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
-import type { ChangeItemFacts, ItemOwner, SaidFacts } from './item-facts.js';
-import type { OpenItemsFacts } from './run-facts.js';
+import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, SaidFacts } from './item-facts.js';
 
 /** How much waits for a decision and how much of it too long: `12 open items, 3 overdue`. */
 export function describeWaiting({ waiting, overdue, proposed }: OpenItemsFacts): string {

@@ -4,6 +4,7 @@ import type { CustomerState } from '../matches/customer-state.js';
 import type { RejectedRow } from '../roster/customer.js';
 import { checkSums } from './check-sums.js';
 import { compareText } from './compare-text.js';
+import type { OpenItemsFacts } from './item-facts.js';
 import { listCoverageSums, listSums, type Sum } from './list-sums.js';
 import type {
   CanaryFacts,
@@ -12,7 +13,6 @@ import type {
   DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
-  OpenItemsFacts,
   RunCounts,
   RunFacts,
   SweepFacts,

@@ -6,7 +6,7 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
-import type { ChangeItemFacts, ItemOwner } from './item-facts.js';
+import type { ChangeItemFacts, OpenItemsFacts } from './item-facts.js';
 
 /** What a run is; the words of the command line. */
 export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure'] as const;
@@ -89,23 +89,6 @@ export interface MatchChangeFacts {
   after: Match | null;
   /** How its item stood when the run closed; null where it has none, for first screenings and for runs that have not closed. */
   item: ChangeItemFacts | null;
-}
-
-/** What waited for reviewers when the run closed. */
-export interface OpenItemsFacts {
-  /** Undecided, proposals that nobody has confirmed yet included. */
-  waiting: number;
-  overdue: number;
-  unassigned: number;
-  proposed: number;
-  /** Since when the oldest waits; null where nothing does. */
-  oldestAt: Date | null;
-  /** Only severities that occur, most severe first. */
-  bySeverity: readonly { severity: Severity; waiting: number; overdue: number }[];
-  /** By who answers for them, those with most first; what is assigned to nobody is not among them. */
-  byOwner: readonly (ItemOwner & { waiting: number; overdue: number })[];
-  /** By how long they have waited. */
-  byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
 }
 
 /** A critical change as it is told while its run is still going on; `isBaseline` for a first screening. */

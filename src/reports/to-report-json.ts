@@ -1,13 +1,13 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import { toChangeItemJson } from './change-item-json.js';
+import type { OpenItemsFacts } from './item-facts.js';
 import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
 import type {
   CanaryFacts,
   DossierChangeFacts,
   MatchChangeFacts,
-  OpenItemsFacts,
   PartyFacts,
   RateFacts,
   WatchFacts,

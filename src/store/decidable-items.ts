@@ -112,19 +112,19 @@ export interface NewDisposition {
   refersTo: number | null;
   /** The working list that it came by; one that nobody has written counts as none. */
   sheetId: number | null;
-  /** Where the item stands with it. */
-  state: ItemState;
+  /** When the item is due again of which a decision is undone. */
+  dueAt: Date | null;
 }
 
-/** Adds a decision to an item's history and has it stand; gives its number. */
+/** Adds a decision to an item's history, and the database puts the item where it stands by that; gives the decision's number. */
 export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
   const rows = await transaction.query(
     z.object({ dispositionId: z.number() }),
     `insert into disposition (
-       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id
+       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
      ) values (
        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
-       (select sheet_id from review_sheet where sheet_id = $14)
+       (select sheet_id from review_sheet where sheet_id = $14), $15
      )
      returning disposition_id as "dispositionId"`,
     [
@@ -142,16 +142,10 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
       decision.expiresAt,
       decision.refersTo,
       decision.sheetId,
+      decision.dueAt,
     ],
   );
-  const { dispositionId } = firstRow(rows, 'disposition');
-  const stands = decision.kind === 'undone' ? null : dispositionId;
-  await transaction.execute('update review_item set state = $2, disposition_id = $3 where item_id = $1', [
-    decision.itemId,
-    decision.state,
-    stands,
-  ]);
-  return dispositionId;
+  return firstRow(rows, 'disposition').dispositionId;
 }
 
 /** From a decision on a score is measured from the one that was decided on. */
@@ -166,17 +160,4 @@ export async function noteDecidedScores(
       [accountId, partyId, JSON.stringify({ [listed.id]: listed.score })],
     );
   }
-}
-
-/** Has an item wait anew from now on. */
-export async function restartItem(
-  transaction: Queryable,
-  itemId: number,
-  { openedAt, dueAt }: { openedAt: Date; dueAt: Date | null },
-): Promise<void> {
-  await transaction.execute('update review_item set opened_at = $2, due_at = $3 where item_id = $1', [
-    itemId,
-    openedAt,
-    dueAt,
-  ]);
 }

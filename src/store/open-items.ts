@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { OpenItemsFacts } from '../reports/run-facts.js';
+import type { OpenItemsFacts } from '../reports/item-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { ownerShape, severityShape } from './item-shapes.js';

@@ -55,17 +55,13 @@ const itemRow = z
   });
 
 /** SQL: an item (`item`) was confirmed, and no false positive that was not undone has come after. */
-const wasConfirmedSql = `exists (
-  select from disposition sure
-  where sure.item_id = item.item_id and sure.kind in ('decided', 'confirmed') and sure.verdict = 'true_match' and not exists (
-    select from disposition other
-    where other.item_id = item.item_id and other.disposition_id > sure.disposition_id
-      and other.kind in ('decided', 'confirmed') and other.verdict = 'false_positive' and not exists (
-        select from disposition undo
-        where undo.item_id = item.item_id and undo.kind = 'undone' and undo.refers_to = other.disposition_id
-      )
-  )
-)`;
+const wasConfirmedSql = `coalesce((
+  select max(said.disposition_id) filter (where said.verdict = 'true_match')
+    > coalesce(max(said.disposition_id) filter (where said.verdict = 'false_positive' and undo.disposition_id is null), 0)
+  from disposition said
+  left join disposition undo on undo.item_id = item.item_id and undo.kind = 'undone' and undo.refers_to = said.disposition_id
+  where said.item_id = item.item_id and said.kind in ('decided', 'confirmed')
+), false)`;
 
 /** The items of parties on an account, by party id. */
 export async function readReviewItems(

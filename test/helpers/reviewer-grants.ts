@@ -2,5 +2,5 @@
 export const toReviewerGrants = (...roles: readonly string[]): string => `
   grant select on all tables in schema public to ${roles.join(', ')};
   grant insert on disposition, review_sheet, review_event, review_delegation to ${roles.join(', ')};
-  grant update (state, disposition_id, opened_at, due_at, assigned_to) on review_item to ${roles.join(', ')};
+  grant update (assigned_to) on review_item to ${roles.join(', ')};
   grant update (reviewed_state, reported_scores, former_answer) on party_state to ${roles.join(', ')};`;

@@ -1,6 +1,5 @@
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
 import { type DecisionStep, judgeDecision } from '../../matches/review/judge-decision.js';
-import { toState } from '../../matches/review/project-items.js';
 import { toSeenFacts } from '../../matches/review/seen-facts.js';
 import type { Queryable } from '../../store/database.js';
 import { type DecidableItem, holdItems, noteDecidedScores, saveDisposition } from '../../store/decidable-items.js';
@@ -146,7 +145,7 @@ async function saveDecision(
       expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
       refersTo: step.kind === 'confirmed' ? step.proposalId : null,
       sheetId,
-      state: toState({ verdict, isFinal }),
+      dueAt: null,
     },
     now,
   );

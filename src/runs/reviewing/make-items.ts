@@ -1,4 +1,4 @@
-import type { OpenItemsFacts } from '../../reports/run-facts.js';
+import type { OpenItemsFacts } from '../../reports/item-facts.js';
 import { saveChangeItems } from '../../store/change-items.js';
 import type { Queryable } from '../../store/database.js';
 import { saveFourEyes } from '../../store/four-eyes-rules.js';

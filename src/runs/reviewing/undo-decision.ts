@@ -2,7 +2,7 @@ import { toDueTime } from '../../changes/due-time.js';
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
 import { parseItemMark } from '../../matches/review/item-code.js';
 import { toSeenFacts } from '../../matches/review/seen-facts.js';
-import { holdItems, restartItem, saveDisposition } from '../../store/decidable-items.js';
+import { holdItems, saveDisposition } from '../../store/decidable-items.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
 import type { Reviewer } from './decide-items.js';
@@ -61,14 +61,10 @@ export async function undoDecision(workplace: Workplace, { mark, reviewer, reaso
         expiresAt: null,
         refersTo: standing.dispositionId,
         sheetId: null,
-        state: isListed ? 'open' : 'gone',
+        dueAt: toDueTime(severity, now, settings.review),
       },
       now,
     );
-    // What was only proposed, or could not be told, has waited all along.
-    if (state === 'settled' || state === 'confirmed') {
-      await restartItem(transaction, itemId, { openedAt: now, dueAt: toDueTime(severity, now, settings.review) });
-    }
     await settleParties(transaction, [item]);
     const { verdict, isFinal } = standing;
     return {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import type { OpenItemsFacts } from '../../reports/item-facts.js';
 import type {
   CanaryFacts,
   HaltCode,
-  OpenItemsFacts,
   RunFacts,
   RunKind,
   RunState,

@@ -274,9 +274,12 @@ describe('a decision that takes two people', () => {
     await expect(forge('confirmed', 'false_positive', 'disposition_id')).rejects.toThrow(/confirmed by another person/);
     await expect(forge('confirmed', 'true_match', 'disposition_id')).rejects.toThrow(/proposes something else/);
     await expect(forge('decided', 'false_positive', 'null')).rejects.toThrow(/decided by two people/);
-    const settle = `update review_item set state = 'settled' where state = 'proposed'`;
-    await expect(database.execute(settle)).rejects.toThrow(/no decision makes item \d+ settled/);
     await expect(database.execute(`update review_item set severity = 'low'`)).rejects.toThrow(/permission denied/);
+    await expect(database.execute(`update review_item set state = 'gone'`)).rejects.toThrow(/permission denied/);
+    const clear = `update party_state set reviewed_state = 'settled_false_positive' where state = 'open_hit'`;
+    await expect(database.execute(clear)).rejects.toThrow(/not all that is listed for party \d+ is settled/);
+    const restore = `update party_state set former_answer = '{"reviewed_state":"settled_false_positive","state":"clear"}'`;
+    await expect(database.execute(restore)).rejects.toThrow(/a former answer is not changed/);
     await expect(
       database.execute(`insert into four_eyes_rule (organisation_id, severities, set_at) values (1, '{}', now())`),
     ).rejects.toThrow(/permission denied/);

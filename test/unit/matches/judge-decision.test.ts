@@ -5,7 +5,12 @@ import { judgeDecision, type StandingDecision } from '../../../src/matches/revie
 
 const names = fc.constantFrom('ada', 'boris', 'cleo');
 const verdicts = fc.constantFrom(...dispositionVerdicts);
-const said = fc.record({ verdict: verdicts, reviewer: names, needsSecondPerson: fc.boolean(), isChanged: fc.boolean() });
+const said = fc.record({
+  verdict: verdicts,
+  reviewer: names,
+  needsSecondPerson: fc.boolean(),
+  isChanged: fc.boolean(),
+});
 
 interface Stored extends StandingDecision {
   kind: 'decided' | 'proposed' | 'confirmed';
