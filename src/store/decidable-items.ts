@@ -31,7 +31,7 @@ export interface DecidableItem {
     /** Of what it was decided on; keyed, in hex. */
     seenDigest: string;
   } | null;
-  /** The numbers of all that was ever decided about it. */
+  /** The numbers of all that was ever said about it, oldest first. */
   decisions: readonly number[];
 }
 

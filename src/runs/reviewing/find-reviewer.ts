@@ -20,7 +20,7 @@ export async function findReviewer(
     if (name !== undefined && name.trim() !== '') return { name: name.trim(), isAttested: true };
     throw refuse(
       flag,
-      'is missing: on the embedded database nothing else says who decides, and the name is kept as attested',
+      'is missing: on the embedded database nothing else says who it is, and the name is kept as attested',
     );
   }
   if (name === undefined || name === login) return { name: login, isAttested: false };

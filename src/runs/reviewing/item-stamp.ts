@@ -7,9 +7,12 @@ import type { DecidableItem } from '../../store/decidable-items.js';
 export const toSeenDigest = ({ customer, listed }: DecidableItem, digestKey: Buffer): string =>
   digest(toSeenText(toSeenFacts(customer, listed)), digestKey);
 
-/** What names the state in which a reviewer saw an item: what was to be seen, and whose decision stood; keyed, so that nothing can be told from it. */
+/**
+ * What names the state in which a reviewer saw an item: what was to be seen, and what was said about it last, whether it stands or not, so
+ * that a list from before a decision never takes effect after it was undone or has run out. Keyed: nothing can be told from it.
+ */
 export const toItemStamp = (item: DecidableItem, digestKey: Buffer): string =>
-  toStampAt(item, item.standing?.dispositionId ?? null, digestKey);
+  toStampAt(item, item.decisions.at(-1) ?? null, digestKey);
 
 /** Why an item is no longer as it was when this stamp was made; null when it is. */
 export function findStaleness(

@@ -116,6 +116,8 @@ describeOnEachDatabase('decisions that end, and items that have an owner', (open
     expect(later.clock.now().getTime() - item.openedAt.getTime()).toBeLessThan(dayMs);
     await run(await at(5));
     expect(await readStates(database)).toEqual({ clear: 4, open_hit: 2 });
+    // The list from before brings nothing back.
+    expect(await decide(later, stale, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
     await decide(later, item.mark, 'true_match');
     const confirmed = (await showOne(later, 'C-1')).mark;
     expect(await undo(later, confirmed)).toMatchObject({ kind: 'undone', keepsConfirmed: true });
