@@ -10,14 +10,15 @@ const linesShown = 30;
 
 /** What became, or would become, of the decisions of an older system. */
 export function presentLegacy(
-  { isApplied, rows }: ImportedLegacy,
+  { isApplied, rows, proposed }: ImportedLegacy,
   { file, unmatched, wasApplied }: { file: string; unmatched: string; wasApplied: boolean },
 ): Outcome {
   const untaken = findUntaken(rows);
   const countOf = (kind: (typeof rows)[number]['kind']): number => rows.filter((row) => row.kind === kind).length;
   const counts = {
     rows: rows.length,
-    decided: countOf('decided'),
+    decided: countOf('decided') - proposed,
+    proposed,
     sample: countOf('sample'),
     same: countOf('same'),
     unmatched: countOf('unmatched'),
@@ -26,6 +27,7 @@ export function presentLegacy(
   const table = [
     ['rows', String(counts.rows)],
     [isApplied ? 'taken over for 90 days' : 'would be taken over for 90 days', String(counts.decided)],
+    ...(proposed === 0 ? [] : [['for another person to confirm', String(proposed)]]),
     ['left open as a sample', String(counts.sample)],
     ['taken before', String(counts.same)],
     ['not found here', String(counts.unmatched)],

@@ -1,13 +1,15 @@
 import { severityWords } from '../reports/change-words.js';
 import { detailWords } from '../reports/detail-words.js';
 import { countNoun } from '../reports/format-count.js';
+import { describeOwner } from '../reports/item-words.js';
 import type { ImportedDecisions } from '../runs/reviewing/import-decisions.js';
-import type { ItemHistory } from '../store/item-history.js';
+import type { ShownItem } from '../runs/reviewing/show-items.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 
-const refusalWords = {
+/** Why a decision about an item is not taken, in words. */
+export const refusalWords = {
   unknown_item: 'no such item here: the list is of another database',
   no_longer_listed: 'the match is no longer listed',
   changed_since: 'what was to be seen has changed since the list was written: export again',
@@ -16,26 +18,39 @@ const refusalWords = {
 
 /** What became, or would become, of a working list. */
 export function presentImportedDecisions(imported: ImportedDecisions, file: string, wasApplied: boolean): Outcome {
-  const { isApplied, decided, sameAlready, refused, faulty, undecided } = imported;
+  const { isApplied, decided, proposed, confirmed, instead, sameAlready, refused, faulty, undecided } = imported;
   const bad = [
     ...refused.map(({ row, reason }): [number, string] => [row.line, refusalWords[reason]]),
     ...faulty.map(({ line, problem }): [number, string] => [line, problem]),
   ].sort(([left], [right]) => left - right);
   const counts = [
     [isApplied ? 'decided' : 'would be decided', String(decided.length)],
+    ...(proposed.length === 0
+      ? []
+      : [[isApplied ? 'proposed' : 'would be proposed', `${proposed.length}, for another person to confirm`]]),
+    ...(confirmed.length === 0 ? [] : [[isApplied ? 'confirmed' : 'would be confirmed', String(confirmed.length)]]),
     ['decided so already', String(sameAlready.length)],
     ['not decided in the list', String(undecided)],
     ['cannot be taken', String(bad.length)],
   ];
-  const lines = bad.map(([line, words]) => [`line ${line}`, words]);
+  const lines = [
+    ...bad.map(([line, words]) => [`line ${line}`, words]),
+    ...instead.map(({ row, verdict, reviewer }) => [
+      `line ${row.line}`,
+      `in place of the ${toWords(verdict)} that ${reviewer} has proposed`,
+    ]),
+  ];
   return {
     exitCode: wasApplied && !isApplied ? exitCodes.refused : bad.length > 0 ? exitCodes.incomplete : exitCodes.complete,
     document: {
       schema: 'nightscreen/review-import/1',
       isApplied,
       decided: decided.length,
+      proposed: proposed.length,
+      confirmed: confirmed.length,
       sameAlready: sameAlready.length,
       undecided,
+      instead: instead.map(({ row, verdict, reviewer }) => ({ line: row.line, verdict, reviewer })),
       refused: refused.map(({ row, reason }) => ({ line: row.line, reason })),
       faulty: faulty.map(({ line, problem }) => ({ line, problem })),
     },
@@ -51,7 +66,7 @@ export function presentImportedDecisions(imported: ImportedDecisions, file: stri
 }
 
 /** The items of a customer with their histories. */
-export function presentItemHistories(reference: string, items: readonly ItemHistory[]): Outcome {
+export function presentItemHistories(reference: string, items: readonly ShownItem[]): Outcome {
   const document = { schema: 'nightscreen/review-history/1', reference, items } as const;
   if (items.length === 0) {
     const text = `nothing was ever to be decided about ${reference}\n`;
@@ -60,19 +75,11 @@ export function presentItemHistories(reference: string, items: readonly ItemHist
   return { exitCode: exitCodes.complete, document, text: items.map(formatItem).join('\n') };
 }
 
-function formatItem({
-  roster,
-  mode,
-  party,
-  listed,
-  state,
-  severity,
-  dueAt,
-  assignedTo,
-  details,
-  history,
-}: ItemHistory): string {
+function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...item }: ShownItem): string {
+  const { state, openedAt, dueAt, owner } = item;
+  const waits = state === 'open' || state === 'proposed';
   const head: [string, string][] = [
+    ['item', mark],
     [
       'customer',
       `${party.reference} in ${roster} (${party.role}), ${party.name}, born ${party.birthDate ?? 'unknown'}`,
@@ -83,9 +90,9 @@ function formatItem({
     ],
     [
       'stands',
-      `${state}, ${severityWords[severity].toLowerCase()}${dueAt === null || state !== 'open' ? '' : `, due ${toMinute(dueAt)}`}`,
+      `${state}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
-    ...(assignedTo === null ? [] : [['assigned to', assignedTo] satisfies [string, string]]),
+    ...(owner === null ? [] : [['assigned to', describeOwner(owner)] satisfies [string, string]]),
     ...(mode === 'test' ? [['mode', 'test'] satisfies [string, string]] : []),
     ...details.map(({ kind, id, fetchedAt, digest }): [string, string] => [
       'kept',
@@ -101,4 +108,5 @@ function formatItem({
   return `${formatTable(head)}${formatTable(rows)}`;
 }
 
+const toWords = (verdict: string): string => verdict.replaceAll('_', ' ');
 const toMinute = (at: Date): string => at.toISOString().slice(0, 16).replace('T', ' ');

@@ -44,6 +44,14 @@ export function findMissingMail({ settings, secret, originOf }: Config): ConfigP
   return [{ where: originOf(['mail', 'transport']), path: 'mail.transport', message }];
 }
 
+/** Nobody is told from anybody else on the embedded database, so two people cannot be asked for there. */
+function refuseFourEyes({ settings, secret, originOf }: Config): void {
+  if (settings.review.fourEyes.length === 0 || secret('DATABASE_URL') !== undefined) return;
+  const message =
+    'needs a database with a login for each reviewer, and the embedded one knows one only: set DATABASE_URL, or leave it empty';
+  throw new ConfigError([{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }]);
+}
+
 async function openMigrated(config: Config, command: string): Promise<Workplace['database']> {
   const { openDatabase } = await import('../store/open-database.js');
   const { migrate } = await import('../store/migrate.js');
@@ -71,10 +79,14 @@ function findNextRescreening({ settings }: Config): Date | null {
   return cron === undefined || !enabled ? null : findNextRun({ cron, timezone });
 }
 
-/** Opens and migrates the database and puts everything beside it that a run works with; the client is made at first use. */
+/**
+ * Opens and migrates the database and puts everything beside it that a run works with; the client is made at first use. Throws ConfigError
+ * when the settings ask for more than the database can do.
+ */
 export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkplace> {
   const { config, clock = systemClock } = parts;
   const { settings } = config;
+  refuseFourEyes(config);
   const { createClient } = await import('../client/create-client.js');
   const database = await openMigrated(config, parts.command);
   let client: Client | undefined;

@@ -1,6 +1,8 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import { describeChange, dossierChangeWords } from './change-words.js';
+import type { ChangeItemFacts, ItemOwner, SaidFacts } from './item-facts.js';
+import { describeOwner, describeSaid } from './item-words.js';
 import { partyColumns } from './party-columns.js';
 import { type Cell, type Column, renderCsv } from './render-csv.js';
 import type { Report } from './report.js';
@@ -40,12 +42,22 @@ const columns: readonly Column<Line>[] = [
   { header: 'country_agreement', cell: (line) => line.change?.corroboration?.country ?? null },
   { header: 'rule', cell: (line) => line.change?.rule ?? null },
   { header: 'adjustments', cell: (line) => line.change?.adjustments.join('; ') ?? null },
+  { header: 'item_state', cell: (line) => line.change?.item?.state ?? null },
+  { header: 'item_open_since', cell: (line) => toWaiting(line)?.openedAt.toISOString() ?? null },
+  { header: 'item_due', cell: (line) => toWaiting(line)?.dueAt?.toISOString() ?? null },
+  { header: 'item_assigned_to', cell: (line) => toOwner(toWaiting(line)?.owner) },
+  { header: 'item_last_said', cell: (line) => toLastSaid(line.change?.item?.said[0]) },
   { header: 'dossier_id', cell: (line) => line.dossier?.dossierId ?? null },
   { header: 'dossier_customer_known', cell: (line) => toYesNo(line.dossier?.customerKnown) },
   ...dossierColumns('before', (line) => line.dossier?.before ?? null),
   ...dossierColumns('after', (line) => line.dossier?.after ?? null),
   { header: 'change_id', cell: (line) => (line.change ?? line.dossier).changeId },
 ];
+
+const toWaiting = ({ change }: Line): ChangeItemFacts | null =>
+  change?.item?.state === 'open' || change?.item?.state === 'proposed' ? change.item : null;
+const toOwner = (owner: ItemOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
+const toLastSaid = (said: SaidFacts | undefined): Cell => (said ? describeSaid(said) : null);
 
 function describeLine(line: Line): Cell {
   return line.about === 'dossier' ? dossierChangeWords[line.dossier.kind] : describeChange(line.change);

@@ -7,6 +7,7 @@ import type { DetailLookup } from './detail-facts.js';
 import { detailWords } from './detail-words.js';
 import { type Markup, nothing, showNone, showParty, showText, showTexts, showTime } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
+import { describeItem, describeSaid } from './item-words.js';
 import { describeReason } from './reason-words.js';
 import type { MatchChangeFacts, PartyFacts } from './run-facts.js';
 
@@ -53,8 +54,8 @@ const rows: readonly Row[] = [
   { title: 'Rank', field: null, customer: showNone, listed: (match) => html`${match.rank}` },
 ];
 
-/** One change in full: the customer's facts beside the listed party's, before and now, with what changed marked. */
-export function showChangeCard(change: MatchChangeFacts, details: readonly DetailLookup[]): Markup {
+/** One change in full: the customer's facts beside the listed party's, before and now, with what changed marked, and how its item stood at `now`. */
+export function showChangeCard(change: MatchChangeFacts, details: readonly DetailLookup[], now: Date): Markup {
   const { party } = change;
   return html`
 <article class="change">
@@ -66,8 +67,15 @@ export function showChangeCard(change: MatchChangeFacts, details: readonly Detai
 <tbody>
 ${rows.map((row, index) => showRow(row, change, index === 0))}</tbody>
 </table>
-<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>${details.map(showDetail)}
+<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>${details.map(showDetail)}${showItem(change, now)}
 </article>`;
+}
+
+/** How the item stood when the run closed, and what was said about it last. */
+function showItem({ item }: MatchChangeFacts, now: Date): Markup {
+  if (item === null) return nothing;
+  return html`
+<p class="item">${showText(describeItem(item, now))}.${item.said.map((said) => html`<br><span class="muted">${showText(describeSaid(said))}</span>`)}</p>`;
 }
 
 function showRow(row: Row, change: MatchChangeFacts, isFirst: boolean): Markup {

@@ -19,7 +19,7 @@ export function showChanges(report: Report): Markup {
   return section(
     'changes',
     'Changes',
-    html`${showCarried(report)}${changes.length === 0 ? showQuiet(report) : changes.map((group) => showGroup(group, report.details.lookups))}`,
+    html`${showCarried(report)}${changes.length === 0 ? showQuiet(report) : changes.map((group) => showGroup(group, report.details.lookups, report.run.finishedAt))}`,
   );
 }
 
@@ -30,13 +30,17 @@ function showCarried({ carriedFrom }: Report): Markup {
     .join(', ')}.</p>`;
 }
 
-function showGroup({ severity, changes, single, floods }: ChangeGroup, lookups: readonly DetailLookup[]): Markup {
+function showGroup(
+  { severity, changes, single, floods }: ChangeGroup,
+  lookups: readonly DetailLookup[],
+  now: Date,
+): Markup {
   const shown = neverCut.has(severity) ? single : single.slice(0, shownLines);
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'change')}</span></h3>
 ${showFloods(floods)}
-${asCards.has(severity) ? shown.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId))) : showChangeList(shown)}
+${asCards.has(severity) ? shown.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), now)) : showChangeList(shown)}
 ${neverCut.has(severity) ? nothing : showRest(single.length, 'changes.csv')}
 </section>`;
 }

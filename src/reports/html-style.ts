@@ -73,6 +73,7 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .who .muted{font-size:.9rem;margin-left:.5rem}
 .compare{table-layout:fixed;margin:0;font-size:.94rem}
 .why{margin:.45rem 0 0;font-size:.86rem;color:var(--muted)}
+.item{margin:.3rem 0 0;font-size:.86rem}
 .compare th,.compare td{padding:.26rem .8rem .26rem .5rem}
 .compare tr>:first-child{width:8.2rem;padding-left:0;color:var(--muted)}
 .compare thead td{border-bottom-color:var(--ink)}

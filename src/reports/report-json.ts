@@ -3,6 +3,7 @@ import { changeCauses, matchChangeKinds, matchFields, severities } from '../chan
 import { agreements } from '../changes/compare-birth-dates.js';
 import { dossierChangeKinds } from '../changes/dossier-change.js';
 import { severityAdjustments } from '../changes/severity.js';
+import { changeItemJsonSchema, itemOwnerJsonSchema } from './change-item-json.js';
 import { detailsJsonSchema } from './details-json.js';
 import { runKinds, runStates } from './run-facts.js';
 import { stateOrder } from './state-words.js';
@@ -106,6 +107,7 @@ const matchChange = z.strictObject({
   fields: z.array(z.enum(matchFields)),
   before: match.nullable(),
   after: match.nullable(),
+  item: changeItemJsonSchema.nullable(),
 });
 
 const dossierChange = z.strictObject({
@@ -217,6 +219,7 @@ export const reportJsonSchema = z.strictObject({
       proposed: count,
       oldestAt: z.string().nullable(),
       bySeverity: z.array(z.strictObject({ severity: z.enum(severities), waiting: count, overdue: count })),
+      byOwner: z.array(itemOwnerJsonSchema.extend({ waiting: count, overdue: count })),
       byAge: z.strictObject({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
     })
     .nullable(),

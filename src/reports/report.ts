@@ -5,6 +5,7 @@ import type { RejectedRow } from '../roster/customer.js';
 import { checkSums } from './check-sums.js';
 import { compareText } from './compare-text.js';
 import type { DetailFacts } from './detail-facts.js';
+import type { OpenItemsFacts } from './item-facts.js';
 import { listCoverageSums, listSums, type Sum } from './list-sums.js';
 import type {
   CanaryFacts,
@@ -13,7 +14,6 @@ import type {
   DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
-  OpenItemsFacts,
   RunCounts,
   RunFacts,
   SweepFacts,

@@ -7,6 +7,7 @@ import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
 import type { DetailFacts } from './detail-facts.js';
+import type { ChangeItemFacts, OpenItemsFacts } from './item-facts.js';
 import type { WatchFacts } from './watch-facts.js';
 
 /** What a run is; the words of the command line. */
@@ -88,21 +89,8 @@ export interface MatchChangeFacts {
   fields: readonly MatchField[];
   before: Match | null;
   after: Match | null;
-}
-
-/** What waited for reviewers when the run closed. */
-export interface OpenItemsFacts {
-  /** Undecided, proposals that nobody has confirmed yet included. */
-  waiting: number;
-  overdue: number;
-  unassigned: number;
-  proposed: number;
-  /** Since when the oldest waits; null where nothing does. */
-  oldestAt: Date | null;
-  /** Only severities that occur, most severe first. */
-  bySeverity: readonly { severity: Severity; waiting: number; overdue: number }[];
-  /** By how long they have waited. */
-  byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
+  /** How its item stood when the run closed; null where it has none, for first screenings and for runs that have not closed. */
+  item: ChangeItemFacts | null;
 }
 
 /** A critical change as it is told while its run is still going on; `isBaseline` for a first screening. */

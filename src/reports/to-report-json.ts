@@ -1,9 +1,11 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import { toChangeItemJson } from './change-item-json.js';
 import { toDetailsJson } from './details-json.js';
+import type { OpenItemsFacts } from './item-facts.js';
 import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
-import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, OpenItemsFacts, PartyFacts } from './run-facts.js';
+import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts } from './run-facts.js';
 import { type Flood, nameFloods } from './split-floods.js';
 import type { RateFacts, WatchFacts } from './watch-facts.js';
 
@@ -152,8 +154,14 @@ function toCanary(canary: CanaryFacts): NonNullable<ReportJson['canaries']>[numb
 
 function toOpenItems(items: OpenItemsFacts | null): ReportJson['openItems'] {
   if (items === null) return null;
-  const { oldestAt, bySeverity, byAge, ...counts } = items;
-  return { ...counts, oldestAt: oldestAt?.toISOString() ?? null, bySeverity: [...bySeverity], byAge: { ...byAge } };
+  const { oldestAt, bySeverity, byOwner, byAge, ...counts } = items;
+  return {
+    ...counts,
+    oldestAt: oldestAt?.toISOString() ?? null,
+    bySeverity: [...bySeverity],
+    byOwner: byOwner.map(({ name, standsInFor, waiting, overdue }) => ({ name, standsInFor, waiting, overdue })),
+    byAge: { ...byAge },
+  };
 }
 
 function toWatch(watch: WatchFacts | null): ReportJson['watch'] {
@@ -197,6 +205,7 @@ function toMatchChange(
     fields: [...change.fields],
     before: toMatch(change.before),
     after: toMatch(change.after),
+    item: toChangeItemJson(change.item),
   };
 }
 

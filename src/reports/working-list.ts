@@ -1,7 +1,10 @@
 import type { Severity } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
+import type { DispositionVerdict } from '../matches/review/disposition.js';
 import { agreementWords } from './change-words.js';
+import type { ItemOwner } from './item-facts.js';
+import { describeOwner } from './item-words.js';
 import { partyColumns } from './party-columns.js';
 import { type Column, renderCsv } from './render-csv.js';
 import type { PartyFacts } from './run-facts.js';
@@ -29,10 +32,14 @@ export interface WaitingItem {
   corroboration: Corroboration;
   openedAt: Date;
   dueAt: Date | null;
-  assignedTo: string | null;
+  /** `proposed` waits for a second person. */
+  state: 'open' | 'proposed';
+  owner: ItemOwner | null;
+  /** What somebody has proposed that nobody has confirmed yet. */
+  proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
   /** Why it is open again; none for one that was never decided. */
   reopenedBecause: readonly string[];
-  /** The last decision about it, whether it stands or not. */
+  /** The last decision about it before that, whether it stands or not. */
   lastDecision: { verdict: string; reviewer: string; reason: string; decidedAt: Date } | null;
   /** What an older system had decided, as it says so; `isSample` where that was not taken over so that somebody looks again. */
   legacy: { verdict: string; reviewer: string; reason: string; decidedAt: string; isSample: boolean } | null;
@@ -60,7 +67,11 @@ export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: 'because', cell: ({ rule }) => rule },
   { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
   { header: 'reopened_because', cell: ({ reopenedBecause }) => reopenedBecause.join('; ') },
-  { header: 'assigned_to', cell: ({ assignedTo }) => assignedTo },
+  { header: 'assigned_to', cell: ({ owner }) => owner && describeOwner(owner) },
+  { header: 'proposed', cell: ({ proposal }) => proposal?.verdict ?? null },
+  { header: 'proposed_by', cell: ({ proposal }) => proposal?.reviewer ?? null },
+  { header: 'proposed_at', cell: ({ proposal }) => proposal?.decidedAt.toISOString() ?? null },
+  { header: 'proposed_reason', cell: ({ proposal }) => proposal?.reason ?? null },
   { header: 'last_decision', cell: ({ lastDecision }) => lastDecision?.verdict ?? null },
   { header: 'last_decided_by', cell: ({ lastDecision }) => lastDecision?.reviewer ?? null },
   { header: 'last_decided_at', cell: ({ lastDecision }) => lastDecision?.decidedAt.toISOString() ?? null },

@@ -82,5 +82,8 @@ function toDueAgeMs(cadenceMs: number, untilNextMs: number): number {
   const isKnown = untilNextMs > soonestNextMs;
   const lastChanceMs = cadenceMs + graceMs - (isKnown ? untilNextMs : dayMs);
   // Whatever comes next, a night that starts a little early finds everybody due.
-  return Math.min(Math.max(lastChanceMs, isKnown ? graceMs : Math.min((cadenceMs * 2) / 3, leastDailyAgeMs)), Math.max(cadenceMs - graceMs, 0));
+  return Math.min(
+    Math.max(lastChanceMs, isKnown ? graceMs : Math.min((cadenceMs * 2) / 3, leastDailyAgeMs)),
+    Math.max(cadenceMs - graceMs, 0),
+  );
 }

@@ -3,7 +3,7 @@ import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../re
 import type { Queryable } from './database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
 import { firstRow } from './first-row.js';
-import { agreementShape, severityShape } from './item-shapes.js';
+import { agreementShape, changeItemShape, severityShape } from './item-shapes.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -30,6 +30,7 @@ const changeShape = z.object({
   fields: z.array(z.enum(['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'])),
   before: storedMatchSchema.nullable(),
   after: storedMatchSchema.nullable(),
+  item: changeItemShape.nullable(),
 });
 
 const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
@@ -44,7 +45,7 @@ export const matchChangeSql = `
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,
-    event.match_id as "matchId", event.fields, event.before, event.after, event.is_baseline as "isBaseline"
+    event.match_id as "matchId", event.fields, event.before, event.after, event.is_baseline as "isBaseline", event.item
   from change_event event
   ${joinPartySql('event')}`;
 

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import type { Severity } from '../changes/change-event.js';
 import type { Match } from '../matches/match.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { ItemState } from '../matches/review/project-items.js';
 import type { SeenCustomer, SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { itemStateShape, verdictShape } from './item-shapes.js';
+import { itemStateShape, severityShape, verdictShape } from './item-shapes.js';
 import { seenCustomerSchema, seenCustomerSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -15,12 +16,22 @@ export interface DecidableItem {
   partyId: number;
   accountId: number;
   state: ItemState;
+  severity: Severity;
   listed: Match;
   /** As the roster described it when the match was last seen. */
   customer: SeenCustomer;
   /** The decision or proposal that stands; null without one. */
-  standing: { dispositionId: number; verdict: DispositionVerdict; reviewer: string; isFinal: boolean } | null;
-  /** The numbers of all that was ever decided about it. */
+  standing: {
+    dispositionId: number;
+    verdict: DispositionVerdict;
+    reviewer: string;
+    /** Who had proposed what somebody else has confirmed. */
+    proposer: string | null;
+    isFinal: boolean;
+    /** Of what it was decided on; keyed, in hex. */
+    seenDigest: string;
+  } | null;
+  /** The numbers of all that was ever said about it, oldest first. */
   decisions: readonly number[];
 }
 
@@ -29,6 +40,7 @@ const itemRow = z.object({
   partyId: z.number(),
   accountId: z.number(),
   state: itemStateShape,
+  severity: severityShape,
   listed: storedMatchSchema,
   customer: seenCustomerSchema,
   standing: z
@@ -36,7 +48,9 @@ const itemRow = z.object({
       dispositionId: z.number(),
       verdict: verdictShape,
       reviewer: z.string(),
+      proposer: z.string().nullable(),
       isFinal: z.boolean(),
+      seenDigest: z.string(),
     })
     .nullable(),
   decisions: z.array(z.number()),
@@ -52,21 +66,30 @@ export async function holdItems(
   await transaction.execute(`select from review_item where item_id = any ($1::bigint[]) order by item_id for update`, [
     ids,
   ]);
-  const rows = await transaction.query(
+  return readDecidableItems(transaction, ids);
+}
+
+/** These items as they are, by id. */
+export async function readDecidableItems(
+  database: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, DecidableItem>> {
+  const rows = await database.query(
     itemRow,
-    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.listed,
+    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.severity, item.listed,
        ${seenCustomerSql} as customer,
        case when standing.disposition_id is not null then jsonb_build_object(
          'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
-         'isFinal', standing.kind <> 'proposed'
+         'proposer', proposal.reviewer, 'isFinal', standing.kind <> 'proposed', 'seenDigest', encode(standing.seen_digest, 'hex')
        ) end as standing,
        array(select made.disposition_id from disposition made where made.item_id = item.item_id order by 1) as decisions
      from review_item item
      join party on party.party_id = item.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
      left join disposition standing on standing.disposition_id = item.disposition_id
+     left join disposition proposal on proposal.disposition_id = standing.refers_to
      where item.item_id = any ($1::bigint[])`,
-    [ids],
+    [[...itemIds]],
   );
   return new Map(rows.map((row) => [row.itemId, row]));
 }
@@ -89,19 +112,19 @@ export interface NewDisposition {
   refersTo: number | null;
   /** The working list that it came by; one that nobody has written counts as none. */
   sheetId: number | null;
-  /** Where the item stands with it. */
-  state: ItemState;
+  /** When the item is due again of which a decision is undone. */
+  dueAt: Date | null;
 }
 
-/** Adds a decision to an item's history and has it stand; gives its number. */
+/** Adds a decision to an item's history, and the database puts the item where it stands by that; gives the decision's number. */
 export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
   const rows = await transaction.query(
     z.object({ dispositionId: z.number() }),
     `insert into disposition (
-       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id
+       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
      ) values (
        $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
-       (select sheet_id from review_sheet where sheet_id = $14)
+       (select sheet_id from review_sheet where sheet_id = $14), $15
      )
      returning disposition_id as "dispositionId"`,
     [
@@ -119,16 +142,10 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
       decision.expiresAt,
       decision.refersTo,
       decision.sheetId,
+      decision.dueAt,
     ],
   );
-  const { dispositionId } = firstRow(rows, 'disposition');
-  const stands = decision.kind === 'undone' ? null : dispositionId;
-  await transaction.execute('update review_item set state = $2, disposition_id = $3 where item_id = $1', [
-    decision.itemId,
-    decision.state,
-    stands,
-  ]);
-  return dispositionId;
+  return firstRow(rows, 'disposition').dispositionId;
 }
 
 /** From a decision on a score is measured from the one that was decided on. */

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
-import { itemStateShape, severityShape } from './item-shapes.js';
+import { itemStateShape, ownerShape, severityShape } from './item-shapes.js';
+import { ownerSql } from './item-sql.js';
 import { keptDetailsSql } from './match-details.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
 const historyRow = z.object({
+  itemId: z.number(),
   roster: z.string(),
   mode: z.enum(['test', 'live']),
   party: partyFactsSchema,
@@ -13,7 +15,6 @@ const historyRow = z.object({
   state: itemStateShape,
   severity: severityShape,
   dueAt: z.date().nullable(),
-  assignedTo: z.string().nullable(),
   details: z.array(
     z.object({
       kind: z.enum(['activity', 'entity']),
@@ -24,6 +25,8 @@ const historyRow = z.object({
       body: z.string(),
     }),
   ),
+  openedAt: z.date(),
+  owner: ownerShape.nullable(),
   history: z.array(
     z.object({
       at: z.coerce.date(),
@@ -44,18 +47,21 @@ export function readItemHistories(
   database: Queryable,
   organisation: string,
   reference: string,
+  now: Date,
 ): Promise<readonly ItemHistory[]> {
   return database.query(
     historyRow,
-    `select roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
-       item.listed, item.state, item.severity, item.due_at as "dueAt", item.assigned_to as "assignedTo",
+    `select item.item_id as "itemId", roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
+       item.listed, item.state, item.severity, item.opened_at as "openedAt", item.due_at as "dueAt",
+       ${ownerSql('item', '$3')} as owner,
        (
          select coalesce(jsonb_agg(jsonb_build_object(
            'at', told.at, 'what', told.what, 'who', told.who, 'isAttested', told.is_attested, 'reason', told.reason, 'comment', told.comment
          ) order by told.at, told.place), '[]')
          from (
-           select happened_at as at, event_id as place, kind || ' ' || severity as what, actor as who, false as is_attested,
-             array_to_string(reasons, ', ') as reason, null as comment
+           select happened_at as at, event_id as place, case when kind <> 'assigned' then kind || ' ' || severity
+               else coalesce('assigned to ' || assigned_to, 'assigned to nobody') end as what,
+             actor as who, is_attested, array_to_string(reasons, ', ') as reason, null as comment
            from review_event where review_event.item_id = item.item_id
            union all
            select decided_at, disposition_id, kind || coalesce(' ' || verdict, ''), reviewer, is_attested, reason, comment
@@ -74,6 +80,6 @@ export function readItemHistories(
      join account on account.account_id = item.account_id
      where customer.reference = $2
      order by roster.name, item.item_id`,
-    [organisation, reference],
+    [organisation, reference, now],
   );
 }

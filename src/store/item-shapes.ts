@@ -3,6 +3,7 @@ import type { Severity } from '../changes/change-event.js';
 import type { Agreement } from '../changes/compare-birth-dates.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { ItemState } from '../matches/review/project-items.js';
+import type { ChangeItemFacts, ItemOwner } from '../reports/item-facts.js';
 
 /** Severities as they are stored, most severe first. */
 export const severityShape = z.enum(['critical', 'high', 'medium', 'low', 'info']) satisfies z.ZodType<Severity>;
@@ -25,3 +26,28 @@ export const verdictShape = z.enum([
 
 /** Whether a customer's fact bears a match out, as it is stored. */
 export const agreementShape = z.enum(['agree', 'contradict', 'unknown']) satisfies z.ZodType<Agreement>;
+
+/** Who answers for an item, as it is stored. */
+export const ownerShape = z.object({
+  name: z.string(),
+  standsInFor: z.string().nullable(),
+}) satisfies z.ZodType<ItemOwner>;
+
+/** How a change's item stood when its run closed, as it is stored. */
+export const changeItemShape = z.object({
+  state: itemStateShape,
+  openedAt: z.coerce.date(),
+  dueAt: z.coerce.date().nullable(),
+  owner: ownerShape.nullable(),
+  reopenedBecause: z.array(z.string()),
+  said: z.array(
+    z.object({
+      kind: z.enum(['decided', 'proposed', 'confirmed', 'undone']),
+      verdict: verdictShape.nullable(),
+      reviewer: z.string(),
+      isAttested: z.boolean(),
+      reason: z.string(),
+      saidAt: z.coerce.date(),
+    }),
+  ),
+}) satisfies z.ZodType<ChangeItemFacts>;

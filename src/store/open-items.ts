@@ -1,19 +1,22 @@
 import { z } from 'zod';
-import type { OpenItemsFacts } from '../reports/run-facts.js';
+import type { OpenItemsFacts } from '../reports/item-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { severityShape } from './item-shapes.js';
+import { ownerShape, severityShape } from './item-shapes.js';
+import { ownerSql } from './item-sql.js';
 
 const count = z.number().int();
-const openItemsRow: z.ZodType<OpenItemsFacts> = z.object({
+const openItemsRow = z.object({
   waiting: count,
   overdue: count,
   unassigned: count,
   proposed: count,
   oldestAt: z.coerce.date().nullable(),
   bySeverity: z.array(z.object({ severity: severityShape, waiting: count, overdue: count })),
+  // Not counted before anything could be assigned.
+  byOwner: z.array(ownerShape.extend({ waiting: count, overdue: count })).default([]),
   byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
-});
+}) satisfies z.ZodType<OpenItemsFacts>;
 
 /** Counts what waits for reviewers of a roster's customers on an account at `now`, and keeps it with the run. */
 export async function saveOpenItems(
@@ -25,7 +28,7 @@ export async function saveOpenItems(
   const rows = await transaction.query(
     z.object({ items: openItemsRow }),
     `with waiting as (
-       select item.severity, item.assigned_to, item.state, item.opened_at,
+       select item.severity, ${ownerSql('item', '$4')} as owner, item.state, item.opened_at,
          coalesce(item.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - item.opened_at as age
        from review_item item
        join party on party.party_id = item.party_id
@@ -34,13 +37,19 @@ export async function saveOpenItems(
      )
      update run set open_items = (
        select jsonb_build_object(
-         'waiting', count(*), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where assigned_to is null),
+         'waiting', count(*), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where owner is null),
          'proposed', count(*) filter (where state = 'proposed'), 'oldestAt', min(opened_at),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', items, 'overdue', late)
              order by array_position($5::text[], severity)), '[]')
            from (
              select severity, count(*) as items, count(*) filter (where is_overdue) as late from waiting group by severity
+           ) tally
+         ),
+         'byOwner', (
+           select coalesce(jsonb_agg(owner || jsonb_build_object('waiting', items, 'overdue', late) order by items desc, owner ->> 'name', owner), '[]')
+           from (
+             select owner, count(*) as items, count(*) filter (where is_overdue) as late from waiting where owner is not null group by owner
            ) tally
          ),
          'byAge', jsonb_build_object(

@@ -15,6 +15,8 @@ export interface StoredItem extends ReviewItem {
   priority: number;
   openedAt: Date;
   dueAt: Date | null;
+  /** Whether it was confirmed once, and nobody has settled it since. */
+  wasConfirmed: boolean;
 }
 
 const texts = z.array(z.string());
@@ -41,6 +43,7 @@ const itemRow = z
     priority: z.number(),
     openedAt: z.date(),
     dueAt: z.date().nullable(),
+    wasConfirmed: z.boolean(),
     verdict: verdictShape.nullable(),
     isFinal: z.boolean(),
     seen: seenFactsSchema.nullable(),
@@ -50,6 +53,15 @@ const itemRow = z
     const disposition = verdict === null || seen === null ? null : { verdict, isFinal, seen, expiresAt };
     return { ...item, disposition };
   });
+
+/** SQL: an item (`item`) was confirmed, and no false positive that was not undone has come after. */
+const wasConfirmedSql = `coalesce((
+  select max(said.disposition_id) filter (where said.verdict = 'true_match')
+    > coalesce(max(said.disposition_id) filter (where said.verdict = 'false_positive' and undo.disposition_id is null), 0)
+  from disposition said
+  left join disposition undo on undo.item_id = item.item_id and undo.kind = 'undone' and undo.refers_to = said.disposition_id
+  where said.item_id = item.item_id and said.kind in ('decided', 'confirmed')
+), false)`;
 
 /** The items of parties on an account, by party id. */
 export async function readReviewItems(
@@ -61,7 +73,8 @@ export async function readReviewItems(
     itemRow,
     `select item.item_id as "itemId", item.party_id as "partyId", item.state, item.listed, item.severity, item.rule, item.priority,
        item.opened_at as "openedAt", item.due_at as "dueAt", disposition.verdict, disposition.seen,
-       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at as "expiresAt"
+       coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at as "expiresAt",
+       ${wasConfirmedSql} as "wasConfirmed"
      from review_item item
      left join disposition on disposition.disposition_id = item.disposition_id
      where item.account_id = $1 and item.party_id = any ($2::bigint[])

@@ -27,10 +27,16 @@ export async function saveReviewedStates(
 ): Promise<void> {
   if (states.length === 0) return;
   await transaction.execute(
-    `update party_state set reviewed_state = reviewed."reviewedState"
+    `update party_state set reviewed_state = reviewed."reviewedState",
+       -- Where control searches take the answer back, the one before comes back with what is decided by now.
+       former_answer = former_answer || jsonb_build_object('reviewed_state', reviewed."reviewedState")
      from jsonb_to_recordset($2::text::jsonb) as reviewed ("partyId" bigint, "reviewedState" text)
      where party_state.account_id = $1 and party_state.party_id = reviewed."partyId"
-       and party_state.reviewed_state is distinct from reviewed."reviewedState"`,
+       and (
+         party_state.reviewed_state is distinct from reviewed."reviewedState"
+         or party_state.former_answer is not null
+           and party_state.former_answer ->> 'reviewed_state' is distinct from reviewed."reviewedState"
+       )`,
     [accountId, JSON.stringify(states)],
   );
 }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { WaitingItem } from '../reports/working-list.js';
 import type { Database, Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { severityShape } from './item-shapes.js';
+import { ownerShape, severityShape, verdictShape } from './item-shapes.js';
+import { ownerSql, reopenedBecauseSql } from './item-sql.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -15,7 +16,11 @@ const waitingRow = z.object({
   priority: z.number(),
   openedAt: z.date(),
   dueAt: z.date().nullable(),
-  assignedTo: z.string().nullable(),
+  state: z.enum(['open', 'proposed']),
+  owner: ownerShape.nullable(),
+  proposal: z
+    .object({ verdict: verdictShape, reviewer: z.string(), reason: z.string(), decidedAt: z.coerce.date() })
+    .nullable(),
   reopenedBecause: z.array(z.string()),
   lastDecision: z
     .object({ verdict: z.string(), reviewer: z.string(), reason: z.string(), decidedAt: z.coerce.date() })
@@ -34,24 +39,37 @@ const waitingRow = z.object({
 /** An item that waits, as it is stored. */
 export type StoredWaitingItem = z.infer<typeof waitingRow> & Omit<WaitingItem, 'mark' | 'sheetId' | 'corroboration'>;
 
+/** Which items that wait are meant. */
+export interface WaitingChoice {
+  organisation: string;
+  roster: string | null;
+  /** Only what this person answers for, also while standing in for somebody. */
+  assignee: string | null;
+  now: Date;
+}
+
 /** What waits for reviewers on the accounts that the rosters were last screened with, the first to be looked at first. */
 export function readWaitingItems(
   database: Database,
-  { organisation, roster }: { organisation: string; roster: string | null },
+  { organisation, roster, assignee, now }: WaitingChoice,
 ): Promise<readonly StoredWaitingItem[]> {
   return database.query(
     waitingRow,
     `select event.item_id as "itemId", ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
-       event.opened_at as "openedAt", event.due_at as "dueAt", event.assigned_to as "assignedTo",
-       coalesce((
-         select told.reasons from review_event told
-         where told.item_id = event.item_id and told.kind in ('opened', 'reopened') order by told.event_id desc limit 1
-       ), '{}') as "reopenedBecause",
+       event.opened_at as "openedAt", event.due_at as "dueAt", event.state, ${ownerSql('event', '$3')} as owner,
+       ${reopenedBecauseSql('event')} as "reopenedBecause",
+       case when event.state = 'proposed' then (
+         select jsonb_build_object(
+           'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
+         )
+         from disposition made where made.disposition_id = event.disposition_id
+       ) end as proposal,
        (
          select jsonb_build_object(
            'verdict', made.verdict, 'reviewer', made.reviewer, 'reason', made.reason, 'decidedAt', made.decided_at
          )
          from disposition made where made.item_id = event.item_id and made.verdict is not null
+           and not (event.state = 'proposed' and made.disposition_id = event.disposition_id)
          order by made.disposition_id desc limit 1
        ) as "lastDecision",
        (
@@ -65,12 +83,12 @@ export function readWaitingItems(
      ${joinPartySql('event')}
      join roster on roster.roster_id = customer.roster_id and ($2::text is null or roster.name = $2)
      join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-     where event.state = 'open' and event.account_id = (
+     where event.state in ('open', 'proposed') and event.account_id = (
        select run.account_id from run where run.roster_id = roster.roster_id and run.account_id is not null
        order by run.run_id desc limit 1
-     )
+     ) and ($4::text is null or coalesce(find_stand_in(organisation.organisation_id, event.assigned_to, $3), event.assigned_to) = $4)
      order by event.priority desc, event.due_at, event.item_id`,
-    [organisation, roster],
+    [organisation, roster, now, assignee],
   );
 }
 

@@ -55,6 +55,7 @@ export function buildChange(changes: Partial<MatchChangeFacts> = {}): MatchChang
     fields: [],
     before: null,
     after: buildMatch(),
+    item: null,
     ...changes,
   };
 }

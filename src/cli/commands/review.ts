@@ -9,8 +9,19 @@ import { presentImportedDecisions, presentItemHistories } from '../present-revie
 import { withWorkplace } from '../session.js';
 import { refuseUnknownKind, writeWorkingList } from '../write-working-list.js';
 import { importLegacyList, type LegacyImportOptions, refuseLegacyOptions } from './import-legacy-list.js';
+import { addAssign } from './review-assign.js';
+import { addDelegate } from './review-delegate.js';
+import { addUndo } from './review-undo.js';
 
 const defaultFile = 'review.csv';
+
+interface ExportOptions {
+  out?: string;
+  roster?: string;
+  assignee?: string;
+  proposals?: true;
+  notMine?: true;
+}
 
 function addExport(review: Command, act: Act): void {
   review
@@ -18,17 +29,27 @@ function addExport(review: Command, act: Act): void {
     .description('write a working list of what waits for a decision, to be filled in and imported')
     .option('--out <file>', `the file to write, CSV or a workbook (.xlsx) (default: ${defaultFile})`)
     .option('--roster <name>', 'only this roster')
+    .option('--assignee <name>', 'only what this person answers for, also while standing in for somebody')
+    .option('--proposals', 'only what waits for a second person to confirm')
+    .option('--not-mine', 'without what the login has proposed, which others have to confirm')
     .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
-    .action((options: { out?: string; roster?: string }) =>
+    .action((options: ExportOptions) =>
       act(async (invocation) => {
         const { exportItems } = await import('../../runs/reviewing/export-items.js');
+        const { findLogin } = await import('../../store/find-login.js');
         return withWorkplace(invocation, {
           command: 'review export',
           prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
           work: async (workplace, file) => {
-            const request = { roster: options.roster ?? null, exportedBy: findCurrentUser() };
-            const list = await exportItems(workplace, request);
-            const { notice, leftOut } = await writeWorkingList(file, list, request.roster);
+            const login = options.notMine ? await findLogin(workplace.database) : null;
+            const list = await exportItems(workplace, {
+              roster: options.roster ?? null,
+              exportedBy: findCurrentUser(),
+              assignee: options.assignee ?? null,
+              onlyProposals: options.proposals ?? false,
+              notProposedBy: login,
+            });
+            const { notice, leftOut } = await writeWorkingList(file, list, options.roster ?? null);
             const { sheetId, items } = list;
             return {
               exitCode: exitCodes.complete,
@@ -94,12 +115,11 @@ function addShow(review: Command, act: Act): void {
     .addHelpText('after', examples(['review show C-1042']))
     .action((customer: string) =>
       act(async (invocation) => {
-        const { readItemHistories } = await import('../../store/item-history.js');
+        const { showItems } = await import('../../runs/reviewing/show-items.js');
         return withWorkplace(invocation, {
           command: 'review show',
           prepare: () => customer,
-          work: async ({ database, settings }) =>
-            presentItemHistories(customer, await readItemHistories(database, settings.organisation, customer)),
+          work: async (workplace) => presentItemHistories(customer, await showItems(workplace, customer)),
         });
       }),
     );
@@ -111,4 +131,7 @@ export function addReviewCommand(program: Command, act: Act): void {
   addExport(review, act);
   addImport(review, act);
   addShow(review, act);
+  addUndo(review, act);
+  addAssign(review, act);
+  addDelegate(review, act);
 }

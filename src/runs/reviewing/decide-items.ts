@@ -1,16 +1,25 @@
-import { createHmac } from 'node:crypto';
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
-import { toStamp } from '../../matches/review/item-code.js';
-import { toState } from '../../matches/review/project-items.js';
-import { toSeenFacts, toSeenText } from '../../matches/review/seen-facts.js';
+import { type DecisionStep, judgeDecision } from '../../matches/review/judge-decision.js';
+import { toSeenFacts } from '../../matches/review/seen-facts.js';
 import type { Queryable } from '../../store/database.js';
 import { type DecidableItem, holdItems, noteDecidedScores, saveDisposition } from '../../store/decidable-items.js';
+import { readFourEyes } from '../../store/four-eyes-rules.js';
+import { findStaleness, toSeenDigest } from './item-stamp.js';
+import type { ReviewSettings } from './settings.js';
 import { settleParties } from './settle-parties.js';
 
 /** Who decides; `isAttested` where nothing but their word says who they are. */
 export interface Reviewer {
   name: string;
   isAttested: boolean;
+}
+
+/** By whom, when and under which settings it is decided. */
+export interface DecisionContext {
+  digestKey: Buffer;
+  reviewer: Reviewer;
+  now: Date;
+  review: Pick<ReviewSettings, 'fourEyes' | 'expiresAfterDays'>;
 }
 
 /** What a reviewer has decided about an item. */
@@ -24,44 +33,65 @@ export interface ItemDecision {
   origin: 'review' | 'legacy';
   /** The working list that it came by. */
   sheetId: number | null;
+  /** When it runs out at the latest; the settings may say sooner. */
   expiresAt: Date | null;
 }
 
-/** What became of a decision; `refused` says why in words. */
+/** Why a decision is not taken. */
+export type DecisionRefusal = 'unknown_item' | 'no_longer_listed' | 'changed_since' | 'decided_since';
+
+/** What became of a decision; `proposed` is still to be confirmed by another person. */
 export type DecisionResult =
-  | { itemId: number; kind: 'decided' | 'same_already' }
+  | { itemId: number; kind: 'same_already' | 'confirmed' }
   | {
       itemId: number;
-      kind: 'refused';
-      reason: 'unknown_item' | 'no_longer_listed' | 'changed_since' | 'decided_since';
-    };
+      kind: 'decided' | 'proposed';
+      /** What somebody else had proposed, and what this takes the place of. */
+      instead?: { verdict: DispositionVerdict; reviewer: string };
+    }
+  | { itemId: number; kind: 'refused'; reason: DecisionRefusal };
 
 /**
- * Decides about items inside a transaction: each decision is bound to exactly what the reviewer saw. One about an item that has changed since, or
- * about which somebody has decided otherwise since, is refused; the same one again is no second one.
+ * Decides about items inside a transaction: each decision is bound to exactly what the reviewer saw. Where two people are needed the first
+ * one's is a proposal, and it takes another who has seen it. One about an item that has changed since, or about which somebody has decided
+ * otherwise since, is refused; the same one again is no second one.
  */
 export async function decideItems(
   transaction: Queryable,
-  { digestKey, reviewer, now }: { digestKey: Buffer; reviewer: Reviewer; now: Date },
+  context: DecisionContext,
   decisions: readonly ItemDecision[],
 ): Promise<readonly DecisionResult[]> {
+  const { digestKey, reviewer, review } = context;
   const items = await holdItems(
     transaction,
     decisions.map(({ itemId }) => itemId),
   );
+  const stored = await readFourEyes(
+    transaction,
+    [...items.values()].map(({ accountId }) => accountId),
+  );
   const results: DecisionResult[] = [];
   const decided: DecidableItem[] = [];
   for (const decision of decisions) {
-    const item = items.get(decision.itemId);
-    const refusal = item === undefined ? 'unknown_item' : findRefusal(item, decision, digestKey);
-    if (item !== undefined && isSameDecision(item, decision, reviewer)) {
-      results.push({ itemId: decision.itemId, kind: 'same_already' });
-    } else if (item === undefined || refusal !== null) {
-      results.push({ itemId: decision.itemId, kind: 'refused', reason: refusal ?? 'unknown_item' });
-    } else {
-      await saveDecision(transaction, item, decision, { digestKey, reviewer, now });
+    const { itemId, verdict } = decision;
+    const item = items.get(itemId);
+    if (item === undefined) {
+      results.push({ itemId, kind: 'refused', reason: 'unknown_item' });
+      continue;
+    }
+    // Whoever works under settings of their own decides no more than the organisation's runs allow.
+    const needsSecondPerson =
+      review.fourEyes.includes(item.severity) || stored.get(item.accountId)?.has(item.severity) === true;
+    const standing = toStanding(item, digestKey);
+    const step = judgeDecision(standing, { verdict, reviewer: reviewer.name, needsSecondPerson });
+    const refusal = item.state === 'gone' ? 'no_longer_listed' : findStaleness(item, decision.stamp, digestKey);
+    const isOwn = standing?.reviewers.includes(reviewer.name) === true;
+    if (step.kind === 'same_already' && (isOwn || refusal === null)) results.push({ itemId, kind: 'same_already' });
+    else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
+    else {
+      await saveDecision(transaction, item, decision, step, context);
       decided.push(item);
-      results.push({ itemId: decision.itemId, kind: 'decided' });
+      results.push(toResult(item, step, reviewer));
     }
   }
   await noteDecidedScores(transaction, decided);
@@ -69,57 +99,53 @@ export async function decideItems(
   return results;
 }
 
-/** What names the state in which a reviewer saw an item: what was to be seen, and whose decision stood; keyed, so that nothing can be told from it. */
-export const toItemStamp = (item: DecidableItem, digestKey: Buffer): string =>
-  toStampAt(item, item.standing?.dispositionId ?? null, digestKey);
+const toStanding = (item: DecidableItem, digestKey: Buffer): Parameters<typeof judgeDecision>[0] =>
+  item.standing && {
+    ...item.standing,
+    reviewers: [item.standing.reviewer, ...(item.standing.proposer === null ? [] : [item.standing.proposer])],
+    isAboutTheSame: item.standing.seenDigest === toSeenDigest(item, digestKey),
+  };
 
-function toStampAt({ customer, listed }: DecidableItem, dispositionId: number | null, digestKey: Buffer): string {
-  const seen = toSeenText(toSeenFacts(customer, listed));
-  return toStamp(
-    createHmac('sha256', digestKey)
-      .update(`${dispositionId ?? 'none'} ${seen}`)
-      .digest('hex'),
-  );
+function toResult({ itemId, standing }: DecidableItem, step: DecisionStep, { name }: Reviewer): DecisionResult {
+  if (step.kind === 'same_already' || step.kind === 'confirmed') return { itemId, kind: step.kind };
+  if (standing === null || standing.isFinal || standing.reviewer === name) return { itemId, kind: step.kind };
+  return { itemId, kind: step.kind, instead: { verdict: standing.verdict, reviewer: standing.reviewer } };
 }
 
-function findRefusal(
-  item: DecidableItem,
-  { stamp }: ItemDecision,
-  digestKey: Buffer,
-): 'no_longer_listed' | 'changed_since' | 'decided_since' | null {
-  if (item.state === 'gone') return 'no_longer_listed';
-  if (stamp === toItemStamp(item, digestKey)) return null;
-  const isAsBefore = [null, ...item.decisions].some((before) => stamp === toStampAt(item, before, digestKey));
-  return isAsBefore ? 'decided_since' : 'changed_since';
-}
-
-const isSameDecision = ({ standing }: DecidableItem, { verdict }: ItemDecision, { name }: Reviewer): boolean =>
-  standing?.isFinal === true && standing.verdict === verdict && standing.reviewer === name;
+const dayMs = 86_400_000;
 
 async function saveDecision(
   transaction: Queryable,
   item: DecidableItem,
   { verdict, reason, comment, origin, sheetId, expiresAt }: ItemDecision,
-  { digestKey, reviewer, now }: { digestKey: Buffer; reviewer: Reviewer; now: Date },
+  step: DecisionStep,
+  { digestKey, reviewer, now, review }: DecisionContext,
 ): Promise<void> {
-  const seen = toSeenFacts(item.customer, item.listed);
+  if (step.kind === 'same_already') return;
+  const isFinal = step.kind !== 'proposed';
+  const days = review.expiresAfterDays[item.severity];
+  const ends = [expiresAt, days === undefined ? null : new Date(now.getTime() + days * dayMs)].flatMap(
+    (end) => end ?? [],
+  );
+  // What settles nothing waits anyway.
+  const holds = isFinal && verdict !== 'inconclusive';
   await saveDisposition(
     transaction,
     {
       itemId: item.itemId,
-      kind: 'decided',
+      kind: step.kind,
       verdict,
       reviewer: reviewer.name,
       isAttested: reviewer.isAttested,
       reason,
       comment,
       origin,
-      seen,
-      seenDigest: createHmac('sha256', digestKey).update(toSeenText(seen)).digest('hex'),
-      expiresAt,
-      refersTo: null,
+      seen: toSeenFacts(item.customer, item.listed),
+      seenDigest: toSeenDigest(item, digestKey),
+      expiresAt: holds && ends.length > 0 ? new Date(Math.min(...ends.map((end) => end.getTime()))) : null,
+      refersTo: step.kind === 'confirmed' ? step.proposalId : null,
       sheetId,
-      state: toState({ verdict, isFinal: true }),
+      dueAt: null,
     },
     now,
   );

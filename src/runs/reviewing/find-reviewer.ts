@@ -1,23 +1,42 @@
 import { ConfigError } from '../../errors.js';
+import { isKnownReviewer } from '../../store/assignments.js';
 import type { Database } from '../../store/database.js';
 import { findLogin } from '../../store/find-login.js';
 import type { Reviewer } from './decide-items.js';
 
 /**
  * Who decides; for a preview, which stores nothing, nobody needs a name. On Postgres the login, and nobody in another name; on the embedded database whoever `name` says, attested and not authenticated.
- * Throws ConfigError when a name is missing, or given where the login says it.
+ * Throws ConfigError, about the flag by which the name is given, when a name is missing, or given where the login says it.
  */
-export async function findReviewer(database: Database, name: string | undefined, isPreview = false): Promise<Reviewer> {
+export async function findReviewer(
+  database: Database,
+  name: string | undefined,
+  isPreview = false,
+  flag = '--reviewer',
+): Promise<Reviewer> {
   const login = await findLogin(database);
   if (login === null) {
     if (isPreview && name === undefined) return { name: 'preview', isAttested: true };
     if (name !== undefined && name.trim() !== '') return { name: name.trim(), isAttested: true };
     throw refuse(
-      'is missing: on the embedded database nothing else says who decides, and the name is kept as attested',
+      flag,
+      'is missing: on the embedded database nothing else says who it is, and the name is kept as attested',
     );
   }
   if (name === undefined || name === login) return { name: login, isAttested: false };
-  throw refuse(`is ${name}, and the database login is ${login}: on Postgres everybody decides under their own login`);
+  throw refuse(
+    flag,
+    `is ${name}, and the database login is ${login}: on Postgres everybody decides under their own login`,
+  );
 }
 
-const refuse = (message: string): ConfigError => new ConfigError([{ where: 'flag --reviewer', message, path: '' }]);
+/** A name to whom something is given; throws ConfigError when it is empty, or where the database knows its reviewers and this is none. */
+export async function requireAssignee(database: Database, name: string, flag: string): Promise<string> {
+  const trimmed = name.trim();
+  if (trimmed === '') throw refuse(flag, 'is empty');
+  if (database.dialect === 'embedded' || (await isKnownReviewer(database, trimmed)) !== false) return trimmed;
+  throw refuse(flag, `is ${trimmed}, and no login of this name is a member of the role nightscreen_reviewer`);
+}
+
+const refuse = (flag: string, message: string): ConfigError =>
+  new ConfigError([{ where: `flag ${flag}`, message, path: '' }]);

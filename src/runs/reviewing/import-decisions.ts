@@ -1,6 +1,7 @@
+import type { DispositionVerdict } from '../../matches/review/disposition.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
-import { type DecisionResult, decideItems, type Reviewer } from './decide-items.js';
+import { type DecisionRefusal, type DecisionResult, decideItems, type Reviewer } from './decide-items.js';
 import { type FaultyRow, type FilledRow, readDecisions } from './read-decisions.js';
 
 /** How a working list is taken. */
@@ -18,9 +19,15 @@ export interface ImportedDecisions {
   /** Whether anything was stored. */
   isApplied: boolean;
   decided: readonly FilledRow[];
+  /** Decided by one person where it takes two. */
+  proposed: readonly FilledRow[];
+  /** Proposed by somebody else, and decided by that. */
+  confirmed: readonly FilledRow[];
+  /** Of what is decided or proposed: what takes the place of somebody else's proposal. */
+  instead: readonly { row: FilledRow; verdict: DispositionVerdict; reviewer: string }[];
   /** Decided the same way by the same person before: a list that is imported twice decides nothing twice. */
   sameAlready: readonly FilledRow[];
-  refused: readonly { row: FilledRow; reason: Extract<DecisionResult, { kind: 'refused' }>['reason'] }[];
+  refused: readonly { row: FilledRow; reason: DecisionRefusal }[];
   faulty: readonly FaultyRow[];
   undecided: number;
 }
@@ -42,11 +49,12 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
   const { digestKey } = await readOrganisation(database, settings.organisation);
   const { filled, faulty, undecided } = await readDecisions(request.path, digestKey);
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
+  const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };
   let isApplied = false;
   let results: readonly DecisionResult[];
   try {
     results = await database.transaction(async (transaction) => {
-      const tried = await decideItems(transaction, { digestKey, reviewer: request.reviewer, now }, decisions);
+      const tried = await decideItems(transaction, context, decisions);
       const isWhole = faulty.length === 0 && tried.every(({ kind }) => kind !== 'refused');
       if (!request.apply || !(isWhole || request.partial)) throw new RolledBack(tried);
       return tried;
@@ -61,6 +69,12 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
   return {
     isApplied,
     decided: ofKind('decided'),
+    proposed: ofKind('proposed'),
+    confirmed: ofKind('confirmed'),
+    instead: filled.flatMap((row) => {
+      const result = byItem.get(row.itemId);
+      return result !== undefined && 'instead' in result ? [{ row, ...result.instead }] : [];
+    }),
     sameAlready: ofKind('same_already'),
     refused: filled.flatMap((row) => {
       const result = byItem.get(row.itemId);

@@ -1,5 +1,7 @@
-import type { OpenItemsFacts } from '../../reports/run-facts.js';
+import type { OpenItemsFacts } from '../../reports/item-facts.js';
+import { saveChangeItems } from '../../store/change-items.js';
 import type { Queryable } from '../../store/database.js';
+import { saveFourEyes } from '../../store/four-eyes-rules.js';
 import { saveOpenItems } from '../../store/open-items.js';
 import { readReviewItems, saveItemChanges } from '../../store/review-items.js';
 import { findUnprojectedParties, markProjected, readUnprojectedParties } from '../../store/unprojected-changes.js';
@@ -22,6 +24,7 @@ export async function makeItems(
   if (rosterId === null) return null;
   const now = workplace.clock.now();
   const scope = { rosterId, accountId };
+  await saveFourEyes(transaction, run.organisationId, workplace.settings.review.fourEyes, now);
   const partyIds = await findUnprojectedParties(transaction, scope, now);
   for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
     const chunk = partyIds.slice(start, start + partiesAtOnce);
@@ -34,6 +37,13 @@ export async function makeItems(
     await settleParties(
       transaction,
       parties.map(({ partyId }) => ({ partyId, accountId })),
+    );
+    const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
+    await saveChangeItems(
+      transaction,
+      scope,
+      changed.map(({ partyId }) => partyId),
+      now,
     );
   }
   await markProjected(transaction, scope);

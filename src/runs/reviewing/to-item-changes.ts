@@ -100,7 +100,10 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
 }
 
 /** An item as it was, beside the record of now. */
-const keep = ({ disposition: _, ...item }: StoredItem, { customerVersion }: UnprojectedParty): ItemChange => ({
+const keep = (
+  { disposition: _, wasConfirmed: __, ...item }: StoredItem,
+  { customerVersion }: UnprojectedParty,
+): ItemChange => ({
   ...item,
   customerVersion,
   isBaseline: false,
@@ -113,7 +116,8 @@ const isWorse = (left: Severity, right: Severity): boolean => severities.indexOf
 /** What waits already becomes more urgent with a more severe change, and is due no later than it was. */
 function escalate(item: StoredItem, match: Match, { party, calendar, now }: Projection): Partial<ItemChange> {
   const change = party.changes.get(match.id);
-  if (change === undefined || item.state !== 'open' || !isWorse(change.severity, item.severity)) return {};
+  const waits = item.state === 'open' || item.state === 'proposed';
+  if (change === undefined || !waits || !isWorse(change.severity, item.severity)) return {};
   const due = toDueTime(change.severity, now, calendar);
   const dueAt = due !== null && item.dueAt !== null && item.dueAt < due ? item.dueAt : due;
   return {

@@ -1,14 +1,7 @@
 import { join } from 'node:path';
 import type { DetailCounts } from '../../reports/detail-facts.js';
-import type {
-  CanaryFacts,
-  HaltCode,
-  OpenItemsFacts,
-  RunFacts,
-  RunKind,
-  RunState,
-  SnapshotFacts,
-} from '../../reports/run-facts.js';
+import type { OpenItemsFacts } from '../../reports/item-facts.js';
+import type { CanaryFacts, HaltCode, RunFacts, RunKind, RunState, SnapshotFacts } from '../../reports/run-facts.js';
 import type { WatchFacts } from '../../reports/watch-facts.js';
 import { readCanaryFacts } from '../../store/canary-facts.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';

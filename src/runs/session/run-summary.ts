@@ -1,4 +1,5 @@
-import type { HaltCode, OpenItemsFacts, RunCounts, RunKind, RunState, SnapshotFacts } from '../../reports/run-facts.js';
+import type { OpenItemsFacts } from '../../reports/item-facts.js';
+import type { HaltCode, RunCounts, RunKind, RunState, SnapshotFacts } from '../../reports/run-facts.js';
 import type { SweepRow } from '../../store/dossiers.js';
 
 /** The outcome of a run as `--json` prints it (DESIGN: Command line). */

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -23,4 +23,15 @@ it.each([
   } finally {
     await workplace.close();
   }
+});
+
+it('on the embedded database two people cannot be asked for, and nothing is opened', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workplace-'));
+  await writeFile(join(folder, 'nightscreen.config.yaml'), 'review:\n  fourEyes: [critical]\n');
+  const config = loadConfig({ environment: {}, folder });
+  const opening = buildWorkplace({ config, command: 'test', tell: () => undefined });
+  await expect(opening).rejects.toThrow(
+    /config.yaml:2.*review.fourEyes: needs a database with a login for each reviewer/s,
+  );
+  expect(await readdir(folder)).toEqual(['nightscreen.config.yaml']);
 });

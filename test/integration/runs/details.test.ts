@@ -86,7 +86,7 @@ describeOnEachDatabase('details of new hits', (open) => {
         ['aml_ofOne1', sha256(entity), null, 0],
       ]),
     );
-    const [history] = await readItemHistories(database, 'default', 'C-1');
+    const [history] = await readItemHistories(database, 'default', 'C-1', new Date());
     expect(history?.details.map(({ id, digest }) => [id, digest])).toEqual([
       ['amla_one', sha256(activity)],
       ['aml_ofOne1', sha256(entity)],

@@ -105,7 +105,7 @@ describeOnEachDatabase('decisions of an older system', (open) => {
     expect(await take()).toMatchObject({ isApplied: true, kinds: ['same', 'same'] });
     await write([say(taken, '', taken?.name ?? '', 'true_match')]);
     expect(await take()).toMatchObject({ isApplied: false, kinds: ['taken_otherwise'] });
-    const [history] = await readItemHistories(database, 'default', taken?.reference ?? '');
+    const [history] = await readItemHistories(database, 'default', taken?.reference ?? '', new Date());
     expect(history?.history.map(({ what, who }) => [what, who])).toEqual([
       ['opened critical', null],
       ['legacy false_positive', 'B. Old'],

@@ -9,7 +9,7 @@ import { renderWorkingList } from '../../../src/reports/working-list.js';
 import { exportItems } from '../../../src/runs/reviewing/export-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { type DecisionImport, importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
-import { readItemHistories } from '../../../src/store/item-history.js';
+import { showItems } from '../../../src/runs/reviewing/show-items.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -38,7 +38,7 @@ describeOnEachDatabase('a working list', (open) => {
   const begin = openSmallSites(open);
 
   it('goes out and comes back through a spreadsheet that mangles dates and ids, and decides what it says, once', async () => {
-    const { database, work, run } = await begin();
+    const { work, run } = await begin();
     await run(await work({ offsetMs: -dayMs }));
     const workplace = await work();
     const rows = await exportRows(workplace);
@@ -58,7 +58,7 @@ describeOnEachDatabase('a working list', (open) => {
     expect(await importRows(workplace, filled)).toMatchObject({ isApplied: true, decided: [{}, {}] });
     expect(await exportRows(workplace)).toEqual([]);
     expect(await importRows(workplace, filled)).toMatchObject({ isApplied: true, decided: [], sameAlready: [{}, {}] });
-    const [history] = await readItemHistories(database, 'default', 'C-1');
+    const [history] = await showItems(workplace, 'C-1');
     expect(history).toMatchObject({
       state: 'confirmed',
       history: [{ what: 'opened critical' }, { what: 'decided true_match' }],

@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { decideItems, type ItemDecision, toItemStamp } from '../../../src/runs/reviewing/decide-items.js';
+import { decideItems, type ItemDecision } from '../../../src/runs/reviewing/decide-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
 import type { Database } from '../../../src/store/database.js';
 import { holdItems } from '../../../src/store/decidable-items.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
@@ -12,6 +13,7 @@ import { listed, watchlist } from '../../helpers/small-world.js';
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const digestKey = Buffer.from('a key of the test');
+const alone = { fourEyes: [], expiresAfterDays: {} };
 const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
 const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, canary], dossiers: [] });
 
@@ -47,7 +49,7 @@ async function decide(database: Database, itemIds: readonly number[], facts: Par
       } as const;
       return { itemId: item.itemId, ...decision, stamp, expiresAt: null, ...facts };
     });
-    return decideItems(transaction, { digestKey, reviewer, now: new Date() }, decisions);
+    return decideItems(transaction, { digestKey, reviewer, now: new Date(), review: alone }, decisions);
   });
 }
 

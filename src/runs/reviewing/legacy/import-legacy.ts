@@ -4,7 +4,8 @@ import { holdItems } from '../../../store/decidable-items.js';
 import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../../store/legacy-decisions.js';
 import { readOrganisation } from '../../../store/organisations.js';
 import type { Workplace } from '../../workplace.js';
-import { decideItems, type ItemDecision, type Reviewer, toItemStamp } from '../decide-items.js';
+import { type DecisionContext, decideItems, type ItemDecision, type Reviewer } from '../decide-items.js';
+import { toItemStamp } from '../item-stamp.js';
 import { isSampled } from './is-sampled.js';
 import { type JudgedRow, judgeLegacyRows } from './judge-legacy-rows.js';
 import { type LegacyRow, readLegacyRows } from './read-legacy-rows.js';
@@ -21,10 +22,15 @@ export interface LegacyImport {
 }
 
 /** What became of the list, row by row. */
-export interface ImportedLegacy {
+export interface ImportedLegacy extends TakenRows {
   /** Whether anything was stored. */
   isApplied: boolean;
+}
+
+interface TakenRows {
   rows: readonly JudgedRow[];
+  /** How many of the decided ones another person has still to confirm. */
+  proposed: number;
 }
 
 /** How long what an older system has decided holds before somebody here looks at it. */
@@ -33,7 +39,7 @@ const referencesAtOnce = 1_000;
 
 /** Ends a transaction that must leave nothing behind. */
 class RolledBack extends Error {
-  constructor(readonly rows: readonly JudgedRow[]) {
+  constructor(readonly taken: TakenRows) {
     super('rolled back');
   }
 }
@@ -46,33 +52,27 @@ export async function importLegacy(workplace: Workplace, request: LegacyImport):
   const { database, settings, clock } = workplace;
   const { name, digestKey } = await readOrganisation(database, settings.organisation);
   const read = await readLegacyRows(request.path);
-  const context = { digestKey, reviewer: request.reviewer, now: clock.now() };
+  const context = { digestKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
   const isWhole = (rows: readonly JudgedRow[]) => rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
   try {
-    const rows = await database.transaction(async (transaction) => {
+    const taken = await database.transaction(async (transaction) => {
       const tried = await takeRows(transaction, { organisation: name, ...context }, read);
-      if (!request.apply || !(isWhole(tried) || request.partial)) throw new RolledBack(tried);
+      if (!request.apply || !(isWhole(tried.rows) || request.partial)) throw new RolledBack(tried);
       return tried;
     });
-    return { isApplied: true, rows };
+    return { isApplied: true, ...taken };
   } catch (error) {
     if (!(error instanceof RolledBack)) throw error;
-    return { isApplied: false, rows: error.rows };
+    return { isApplied: false, ...error.taken };
   }
-}
-
-interface Context {
-  organisation: string;
-  digestKey: Buffer;
-  reviewer: Reviewer;
-  now: Date;
 }
 
 async function takeRows(
   transaction: Queryable,
-  { organisation, digestKey, reviewer, now }: Context,
+  { organisation, ...context }: DecisionContext & { organisation: string },
   read: readonly LegacyRow[],
-): Promise<readonly JudgedRow[]> {
+): Promise<TakenRows> {
+  const { digestKey, reviewer, now } = context;
   const known = await readCustomers(transaction, organisation, read);
   // Held before anything is judged by them, so that nobody decides in between.
   const held = await holdItems(
@@ -97,12 +97,12 @@ async function takeRows(
     const stamp = toItemStamp(item, digestKey);
     return [{ itemId, verdict, reason, comment, stamp, origin: 'legacy', sheetId: null, expiresAt }];
   });
-  const results = await decideItems(transaction, { digestKey, reviewer, now }, decisions);
+  const results = await decideItems(transaction, context, decisions);
   const refused = results.find(({ kind }) => kind === 'refused');
   if (refused !== undefined) {
     throw new StoreError('legacy_not_decided', `item ${refused.itemId} was held and could not be decided`);
   }
-  return rows;
+  return { rows, proposed: results.filter(({ kind }) => kind === 'proposed').length };
 }
 
 async function readCustomers(

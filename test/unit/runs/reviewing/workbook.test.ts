@@ -20,7 +20,9 @@ const toItem = (name: string, mark = 'N1'): WaitingItem => ({
     priority: 500,
     openedAt: at,
     dueAt: null,
-    assignedTo: null,
+    state: 'open',
+    owner: null,
+    proposal: null,
   },
   party: { reference: '007', role: 'customer', type: 'person', name, birthDate: null, countries: [], riskTier: null },
   listed: {

@@ -1,0 +1,31 @@
+import type { UndoResult } from '../runs/reviewing/undo-decision.js';
+import { exitCodes } from './exit-code.js';
+import type { Outcome } from './invocation.js';
+import { refusalWords } from './present-review.js';
+
+const undoRefusalWords = {
+  no_item: 'is no item of a list or of review show: a slip of the pen?',
+  unknown_item: refusalWords.unknown_item,
+  changed_since: 'what was to be seen has changed since: look again with review show',
+  decided_since: 'somebody has decided about it since: look again with review show',
+  nothing_to_undo: 'nothing was decided about it that stands',
+} as const;
+
+/** What became of undoing a decision. */
+export function presentUndo(result: UndoResult, mark: string): Outcome {
+  const schema = 'nightscreen/review-undo/1';
+  if (result.kind === 'refused') {
+    const { reason } = result;
+    const text = `nothing was undone: ${mark} ${reason === 'no_item' ? '' : '- '}${undoRefusalWords[reason]}\n`;
+    return { exitCode: exitCodes.refused, document: { schema, undone: null, reason }, text };
+  }
+  const { undone, isListed, keepsConfirmed } = result;
+  const what = `${undone.isFinal ? 'the decision' : 'the proposal'} ${undone.verdict.replaceAll('_', ' ')} of ${undone.reviewer}`;
+  const now = isListed ? 'the item waits for a decision' : 'the match is no longer listed, so nothing waits';
+  const still = keepsConfirmed ? '; the customer counts as confirmed until it is decided anew' : '';
+  return {
+    exitCode: exitCodes.complete,
+    document: { schema, undone, isListed, keepsConfirmed },
+    text: `${what} is undone; ${now}${still}\n`,
+  };
+}

@@ -1,0 +1,77 @@
+import { toDueTime } from '../../changes/due-time.js';
+import type { DispositionVerdict } from '../../matches/review/disposition.js';
+import { parseItemMark } from '../../matches/review/item-code.js';
+import { toSeenFacts } from '../../matches/review/seen-facts.js';
+import { holdItems, saveDisposition } from '../../store/decidable-items.js';
+import { readOrganisation } from '../../store/organisations.js';
+import type { Workplace } from '../workplace.js';
+import type { Reviewer } from './decide-items.js';
+import { findStaleness, toSeenDigest } from './item-stamp.js';
+import { settleParties } from './settle-parties.js';
+
+/** Which decision is undone: the one that stands about an item that is as its mark says. */
+export interface UndoRequest {
+  mark: string;
+  reviewer: Reviewer;
+  reason: string;
+}
+
+/** What became of it; `keepsConfirmed` where the customer counts as confirmed until it is decided anew. */
+export type UndoResult =
+  | {
+      kind: 'undone';
+      undone: { verdict: DispositionVerdict; reviewer: string; isFinal: boolean };
+      isListed: boolean;
+      keepsConfirmed: boolean;
+    }
+  | { kind: 'refused'; reason: 'no_item' | 'unknown_item' | 'changed_since' | 'decided_since' | 'nothing_to_undo' };
+
+/**
+ * Undoes the decision, or the proposal, that stands about an item: a new entry of its history, and the item waits again. It settles nobody,
+ * and who was confirmed stays so until it is decided anew, so one person is enough also where a decision takes two.
+ */
+export async function undoDecision(workplace: Workplace, { mark, reviewer, reason }: UndoRequest): Promise<UndoResult> {
+  const { database, settings, clock } = workplace;
+  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const parsed = parseItemMark(mark, digestKey);
+  if (parsed === null) return { kind: 'refused', reason: 'no_item' };
+  const { itemId, stamp } = parsed;
+  return database.transaction(async (transaction): Promise<UndoResult> => {
+    const item = (await holdItems(transaction, [itemId])).get(itemId);
+    if (item === undefined) return { kind: 'refused', reason: 'unknown_item' };
+    const staleness = findStaleness(item, stamp, digestKey);
+    if (staleness !== null) return { kind: 'refused', reason: staleness };
+    const { standing, state, severity } = item;
+    if (standing === null) return { kind: 'refused', reason: 'nothing_to_undo' };
+    const now = clock.now();
+    const isListed = state !== 'gone';
+    await saveDisposition(
+      transaction,
+      {
+        itemId,
+        kind: 'undone',
+        verdict: null,
+        reviewer: reviewer.name,
+        isAttested: reviewer.isAttested,
+        reason,
+        comment: null,
+        origin: 'review',
+        seen: toSeenFacts(item.customer, item.listed),
+        seenDigest: toSeenDigest(item, digestKey),
+        expiresAt: null,
+        refersTo: standing.dispositionId,
+        sheetId: null,
+        dueAt: toDueTime(severity, now, settings.review),
+      },
+      now,
+    );
+    await settleParties(transaction, [item]);
+    const { verdict, isFinal } = standing;
+    return {
+      kind: 'undone',
+      undone: { verdict, isFinal, reviewer: standing.reviewer },
+      isListed,
+      keepsConfirmed: state === 'confirmed',
+    };
+  });
+}

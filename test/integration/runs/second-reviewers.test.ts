@@ -1,0 +1,328 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
+import { parseItemMark } from '../../../src/matches/review/item-code.js';
+import { assignItems } from '../../../src/runs/reviewing/assign-items.js';
+import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
+import { delegateItems, listDelegations } from '../../../src/runs/reviewing/delegate-items.js';
+import { exportItems } from '../../../src/runs/reviewing/export-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
+import { showItems } from '../../../src/runs/reviewing/show-items.js';
+import { undoDecision } from '../../../src/runs/reviewing/undo-decision.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { readMatchChanges } from '../../../src/store/change-facts.js';
+import type { Database } from '../../../src/store/database.js';
+import { type DatabaseLocation, openDatabase } from '../../../src/store/open-database.js';
+import { readOpenItems } from '../../../src/store/open-items.js';
+import { readOrganisation } from '../../../src/store/organisations.js';
+import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+
+const dayMs = 24 * 3_600_000;
+const [first = listed('one', ''), ...others] = watchlist;
+const reviewOf = (settings: Partial<ReviewSettings>): ReviewSettings => ({
+  ...reviewSettingsSchema.parse({}),
+  ...settings,
+});
+
+/** Somebody at work: under their own login on Postgres, with their word for it on the embedded database. */
+async function asReviewer({ database }: Workplace, name: string) {
+  return findReviewer(database, database.dialect === 'embedded' ? name : undefined);
+}
+
+/** Decides about the item of this mark as a list would. */
+async function decide(workplace: Workplace, mark: string, verdict: DispositionVerdict, name = 'ada') {
+  const { database, settings, clock } = workplace;
+  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const reviewer = await asReviewer(workplace, name);
+  const parsed = parseItemMark(mark, digestKey) ?? { itemId: 0, stamp: '' };
+  return database.transaction(async (transaction) => {
+    const context = { digestKey, reviewer, now: clock.now(), review: settings.review };
+    const said = { reason: `${verdict}, says ${name}`, comment: null, origin: 'review', sheetId: null } as const;
+    const [result] = await decideItems(transaction, context, [{ ...parsed, ...said, verdict, expiresAt: null }]);
+    return result;
+  });
+}
+
+const readStates = async (database: Database): Promise<Record<string, number>> => {
+  const rows = await database.query(
+    z.object({ states: z.record(z.string(), z.number()) }),
+    "select sums -> 'states' as states from run where run_id = (select max(run_id) from run)",
+  );
+  return Object.fromEntries(Object.entries(rows[0]?.states ?? {}).filter(([, count]) => count > 0));
+};
+
+const readLastRun = async (database: Database): Promise<number> => {
+  const rows = await database.query(z.object({ runId: z.number() }), 'select max(run_id) as "runId" from run');
+  return rows[0]?.runId ?? 0;
+};
+
+const showOne = async (workplace: Workplace, reference: string) => {
+  const [item] = await showItems(workplace, reference);
+  if (!item) throw new Error(`no item of ${reference}`);
+  return item;
+};
+
+describeOnEachDatabase('decisions that end, and items that have an owner', (open) => {
+  const begin = openSmallSites(open);
+
+  it('a decision that has run out is open again the next night though nothing changed, and who was confirmed stays so', async () => {
+    const { database, work, run } = await begin();
+    const review = reviewOf({ expiresAfterDays: { critical: 3 } });
+    const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: { review } });
+    await run(await at(9));
+    const early = await at(8.9);
+    await decide(early, (await showOne(early, 'C-1')).mark, 'false_positive');
+    await decide(early, (await showOne(early, 'C-2')).mark, 'true_match');
+    await run(await at(8));
+    expect(await readStates(database)).toEqual({ clear: 4, settled_false_positive: 1, confirmed: 1 });
+    await run(await at(5));
+    expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
+    const { items } = await exportItems(await at(5), { roster: null, exportedBy: 'a test' });
+    expect(items.map(({ reopenedBecause }) => reopenedBecause)).toEqual([['expired'], ['expired']]);
+    // It cannot be told: that takes nobody's confirmation away.
+    const late = await at(4.9);
+    await decide(late, (await showOne(late, 'C-2')).mark, 'inconclusive');
+    await run(await at(4));
+    expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
+    await decide(late, (await showOne(late, 'C-2')).mark, 'false_positive');
+    await run(await at(3));
+    expect(await readStates(database)).toEqual({ clear: 4, settled_false_positive: 1, open_hit: 1 });
+  });
+
+  it('undoing has an item wait again from now on, never clears anybody, and is refused for what has changed since', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
+    await run(await at(9));
+    const early = await at(8.9);
+    const stale = (await showOne(early, 'C-1')).mark;
+    const undo = async (workplace: Workplace, mark: string) =>
+      undoDecision(workplace, { mark, reason: 'a slip', reviewer: await asReviewer(workplace, 'bea') });
+    expect(await undo(early, stale)).toEqual({ kind: 'refused', reason: 'nothing_to_undo' });
+    expect(await undo(early, `${stale}X`)).toEqual({ kind: 'refused', reason: 'no_item' });
+    await decide(early, stale, 'false_positive');
+    expect(await undo(early, stale)).toEqual({ kind: 'refused', reason: 'decided_since' });
+    const later = await at(6);
+    expect(await undo(later, (await showOne(later, 'C-1')).mark)).toMatchObject({ kind: 'undone', isListed: true });
+    const item = await showOne(later, 'C-1');
+    expect(item).toMatchObject({
+      state: 'open',
+      history: [{}, { what: 'decided false_positive' }, { what: 'undone' }],
+    });
+    expect(later.clock.now().getTime() - item.openedAt.getTime()).toBeLessThan(dayMs);
+    await run(await at(5));
+    expect(await readStates(database)).toEqual({ clear: 4, open_hit: 2 });
+    // The list from before brings nothing back.
+    expect(await decide(later, stale, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
+    await decide(later, item.mark, 'true_match');
+    const confirmed = (await showOne(later, 'C-1')).mark;
+    expect(await undo(later, confirmed)).toMatchObject({ kind: 'undone', keepsConfirmed: true });
+    await run(await at(4));
+    expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
+    // Off the list: there is nothing to wait for.
+    const last = await at(3.9);
+    await decide(last, (await showOne(last, 'C-1')).mark, 'false_positive');
+    sandbox.setWorld({ watchlist: others, dossiers: [] });
+    await run(await at(3));
+    expect(await undo(last, (await showOne(last, 'C-1')).mark)).toMatchObject({ kind: 'undone', isListed: false });
+    expect(await showOne(last, 'C-1')).toMatchObject({ state: 'gone' });
+    expect(await readStates(database)).toEqual({ clear: 5, open_hit: 1 });
+  });
+
+  it('what is assigned shows whose it is, also while somebody stands in, and a report says so the same at any later time', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs });
+    await run(await at(9));
+    const early = await at(8.9);
+    const by = await asReviewer(early, 'chief');
+    const all = { marks: [], customer: null, severity: null, roster: null, by } as const;
+    const mark = (await showOne(early, 'C-1')).mark;
+    expect(await assignItems(early, { ...all, marks: [mark, 'N0'], to: 'ada' })).toMatchObject({
+      assigned: 0,
+      refused: [{ mark: 'N0', reason: 'no_item' }],
+    });
+    expect(await assignItems(early, { ...all, customer: 'C-1', to: 'ada' })).toMatchObject({ assigned: 1 });
+    expect(await assignItems(early, { ...all, marks: [mark], to: 'ada' })).toMatchObject({
+      assigned: 0,
+      sameAlready: 1,
+    });
+    const holidays = { reason: 'holidays', by };
+    const until = (daysAgo: number) => new Date(Date.now() - daysAgo * dayMs).toISOString().slice(0, 10);
+    await delegateItems(early, { ...holidays, from: 'ada', to: 'bea', until: until(7) });
+    await delegateItems(early, { ...holidays, from: 'bea', to: 'cleo', until: until(2) });
+    await expect(delegateItems(early, { ...holidays, from: 'cleo', to: 'ada', until: until(2) })).rejects.toThrow(
+      /--to: is ada, for whom cleo stands in/,
+    );
+    await expect(delegateItems(early, { ...holidays, from: 'cleo', to: 'ada', until: until(11) })).rejects.toThrow(
+      /--until: is over/,
+    );
+    const owners = async (workplace: Workplace, assignee: string | null = null) => {
+      const { items } = await exportItems(workplace, { roster: null, exportedBy: 'a test', assignee });
+      return items.map(({ party, owner }) => [party.reference, owner]);
+    };
+    expect(await owners(early, 'cleo')).toEqual([['C-1', { name: 'cleo', standsInFor: 'ada' }]]);
+    await delegateItems(early, { ...holidays, from: 'bea', to: null, until: null });
+    await expect(delegateItems(early, { ...holidays, from: 'bea', to: null, until: null })).rejects.toThrow(
+      /nothing to end/,
+    );
+    expect(await listDelegations(early)).toMatchObject([
+      { from: 'ada', to: 'bea', until: until(7), reason: 'holidays' },
+    ]);
+    expect(await owners(early, 'bea')).toEqual([['C-1', { name: 'bea', standsInFor: 'ada' }]]);
+    expect(await owners(early)).toContainEqual(['C-2', null]);
+    expect(await owners(await at(5), 'bea')).toEqual([]);
+    expect(await owners(await at(5), 'ada')).toEqual([['C-1', { name: 'ada', standsInFor: null }]]);
+    await decide(early, mark, 'false_positive');
+    sandbox.setWorld({ watchlist: [{ ...first, topics: ['sanction', 'crime'] }, ...others], dossiers: [] });
+    await run(await at(8));
+    const runId = await readLastRun(database);
+    const told = await readMatchChanges(database, [runId], false);
+    expect(told).toMatchObject([
+      {
+        item: {
+          state: 'open',
+          reopenedBecause: ['listed_topics'],
+          owner: { name: 'bea', standsInFor: 'ada' },
+          said: [{ kind: 'decided', verdict: 'false_positive' }],
+        },
+      },
+    ]);
+    const counted = await readOpenItems(database, runId);
+    expect(counted).toMatchObject({ waiting: 2, unassigned: 1, byOwner: [{ name: 'bea', waiting: 1 }] });
+    await assignItems(await at(6), { ...all, customer: 'C-1', to: null });
+    await decide(await at(6), (await showOne(await at(6), 'C-1')).mark, 'true_match');
+    await run(await at(5));
+    expect(await readMatchChanges(database, [runId], false)).toEqual(told);
+    expect(await readOpenItems(database, runId)).toEqual(counted);
+    expect(await owners(await at(5))).toEqual([['C-2', null]]);
+    await expect(database.execute('delete from review_delegation')).rejects.toThrow(/never changed/);
+  });
+});
+
+describe('a decision that takes two people', () => {
+  const databases = testDatabases('postgres');
+  let location: DatabaseLocation = {};
+  const begin = openSmallSites(async () => {
+    location = await databases.locate();
+    return databases.open(location);
+  });
+
+  it('is proposed by one and confirmed by another who has seen it; the database refuses everything else', async () => {
+    const { database: owner, work, run } = await begin();
+    const review = reviewOf({ fourEyes: ['critical'] });
+    const base = await work({ settings: { review } });
+    await run(base);
+    // Logins belong to the whole server, which other suites use at the same time.
+    const [ada, boris] = [`ada_${randomBytes(4).toString('hex')}`, `boris_${randomBytes(4).toString('hex')}`];
+    await owner.runScript(`create role ${ada} login; create role ${boris} login; ${toReviewerGrants(ada, boris)}`);
+    const seat = async (login: string): Promise<Workplace> => {
+      const url = new URL(String(location.url));
+      url.username = login;
+      return { ...base, database: await openDatabase({ url: url.href }, login) };
+    };
+    const [atAdas, atBoris] = await Promise.all([seat(ada), seat(boris)]);
+    try {
+      await proposeAndConfirm(atAdas, atBoris);
+      await run(await work({ settings: { review } }), { selection: 'all' });
+      expect(await readStates(owner)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
+      expect(await readOpenItems(owner, await readLastRun(owner))).toMatchObject({ waiting: 1, proposed: 0 });
+      await undoAlone(atAdas, atBoris);
+      await run(await work({ settings: { review } }), { selection: 'all' });
+      expect(await readStates(owner)).toEqual({ clear: 4, open_hit: 1, settled_false_positive: 1 });
+    } finally {
+      await Promise.all([atAdas.database.close(), atBoris.database.close()]);
+      await owner.runScript(`drop owned by ${ada}, ${boris}; drop role ${ada}; drop role ${boris}`);
+    }
+  });
+
+  async function proposeAndConfirm(atAdas: Workplace, atBoris: Workplace): Promise<void> {
+    const unseen = (await showOne(atBoris, 'C-1')).mark;
+    // Settings of one's own do not allow more than the organisation's runs do.
+    const careless = { ...atAdas, settings: { ...atAdas.settings, review: reviewOf({}) } };
+    expect(await decide(careless, unseen, 'false_positive')).toMatchObject({ kind: 'proposed' });
+    const item = await showOne(atBoris, 'C-1');
+    expect(item).toMatchObject({ state: 'proposed', history: [{}, { what: 'proposed false_positive' }] });
+    expect(await decide(atAdas, item.mark, 'false_positive')).toMatchObject({ kind: 'same_already' });
+    expect(await decide(atAdas, unseen, 'false_positive')).toMatchObject({ kind: 'same_already' });
+    expect(await decide(atBoris, unseen, 'false_positive')).toMatchObject({ kind: 'refused', reason: 'decided_since' });
+    await expectForgeriesRefused(atAdas.database);
+    const { name: adasLogin } = await asReviewer(atAdas, '');
+    const list = async (request: { onlyProposals?: boolean; notProposedBy?: string }) =>
+      (await exportItems(atBoris, { roster: null, exportedBy: 'a test', ...request })).items;
+    expect(await list({ onlyProposals: true })).toMatchObject([
+      { proposal: { verdict: 'false_positive', reviewer: adasLogin } },
+    ]);
+    expect(await list({ notProposedBy: adasLogin })).toMatchObject([{ proposal: null }]);
+    expect(await decide(atBoris, item.mark, 'true_match', 'boris')).toMatchObject({
+      kind: 'proposed',
+      instead: { verdict: 'false_positive', reviewer: adasLogin },
+    });
+    const other = await showOne(atAdas, 'C-1');
+    expect(await decide(atAdas, other.mark, 'true_match')).toMatchObject({ kind: 'confirmed' });
+    expect(await decide(atBoris, other.mark, 'true_match', 'boris')).toMatchObject({ kind: 'same_already' });
+  }
+
+  /** What somebody might try with a client of their own and the rights of a reviewer. */
+  async function expectForgeriesRefused(database: Database): Promise<void> {
+    const forge = (kind: string, verdict: string, proposalId: string) =>
+      database.execute(
+        `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
+         select item_id, '${kind}', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest, ${proposalId} from disposition`,
+      );
+    await expect(forge('confirmed', 'false_positive', 'disposition_id')).rejects.toThrow(/confirmed by another person/);
+    await expect(forge('confirmed', 'true_match', 'disposition_id')).rejects.toThrow(/proposes something else/);
+    await expect(forge('decided', 'false_positive', 'null')).rejects.toThrow(/decided by two people/);
+    await expect(database.execute(`update review_item set severity = 'low'`)).rejects.toThrow(/permission denied/);
+    await expect(database.execute(`update review_item set state = 'gone'`)).rejects.toThrow(/permission denied/);
+    const clear = `update party_state set reviewed_state = 'settled_false_positive' where state = 'open_hit'`;
+    await expect(database.execute(clear)).rejects.toThrow(/not all that is listed for party \d+ is settled/);
+    const restore = `update party_state set former_answer = '{"reviewed_state":"settled_false_positive","state":"clear"}'`;
+    await expect(database.execute(restore)).rejects.toThrow(/a former answer is not changed/);
+    await expect(
+      database.execute(`insert into four_eyes_rule (organisation_id, severities, set_at) values (1, '{}', now())`),
+    ).rejects.toThrow(/permission denied/);
+  }
+
+  async function undoAlone(atAdas: Workplace, atBoris: Workplace): Promise<void> {
+    const { mark } = await showOne(atAdas, 'C-1');
+    const reviewer = await asReviewer(atAdas, '');
+    const by = {
+      marks: [],
+      customer: null,
+      severity: 'critical',
+      roster: null,
+      to: reviewer.name,
+      by: reviewer,
+    } as const;
+    expect(await undoDecision(atAdas, { mark, reviewer, reason: 'a slip' })).toMatchObject({ keepsConfirmed: true });
+    expect(await readPartyStates(atAdas.database)).toEqual(['confirmed', 'open_hit']);
+    expect(await assignItems(atAdas, by)).toMatchObject({ assigned: 2 });
+    await delegateItems(atAdas, {
+      from: reviewer.name,
+      to: 'boris',
+      until: '2999-12-31',
+      reason: 'holidays',
+      by: reviewer,
+    });
+    expect(await decide(atAdas, (await showOne(atAdas, 'C-1')).mark, 'false_positive')).toMatchObject({
+      kind: 'proposed',
+    });
+    expect(await readPartyStates(atAdas.database)).toEqual(['confirmed', 'open_hit']);
+    expect(await decide(atBoris, (await showOne(atBoris, 'C-1')).mark, 'false_positive', 'boris')).toMatchObject({
+      kind: 'confirmed',
+    });
+    expect(await readPartyStates(atAdas.database)).toEqual(['open_hit', 'settled_false_positive']);
+  }
+});
+
+const readPartyStates = async (database: Database): Promise<readonly string[]> => {
+  const rows = await database.query(
+    z.object({ state: z.string() }),
+    `select to_standing_state(state, reviewed_state) as state from party_state where state = 'open_hit' order by 1`,
+  );
+  return rows.map(({ state }) => state);
+};

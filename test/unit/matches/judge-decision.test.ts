@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { dispositionVerdicts } from '../../../src/matches/review/disposition.js';
+import { judgeDecision, type StandingDecision } from '../../../src/matches/review/judge-decision.js';
+
+const names = fc.constantFrom('ada', 'boris', 'cleo');
+const verdicts = fc.constantFrom(...dispositionVerdicts);
+const said = fc.record({
+  verdict: verdicts,
+  reviewer: names,
+  needsSecondPerson: fc.boolean(),
+  isChanged: fc.boolean(),
+});
+
+interface Stored extends StandingDecision {
+  kind: 'decided' | 'proposed' | 'confirmed';
+}
+
+/** Plays what several people say about one item, one after the other, as it would be stored. */
+function play(sayings: readonly (typeof said extends fc.Arbitrary<infer Said> ? Said : never)[]) {
+  let standing: Stored | null = null;
+  return sayings.map(({ isChanged, ...each }, index) => {
+    const before: Stored | null = isChanged && standing !== null ? { ...standing, isAboutTheSame: false } : standing;
+    const step = judgeDecision(before, each);
+    if (step.kind !== 'same_already') {
+      const others = step.kind === 'confirmed' ? (before?.reviewers ?? []) : [];
+      standing = {
+        kind: step.kind,
+        dispositionId: index,
+        verdict: each.verdict,
+        isFinal: step.kind !== 'proposed',
+        reviewers: [each.reviewer, ...others],
+        isAboutTheSame: true,
+      };
+    }
+    return { ...each, before, step, after: standing };
+  });
+}
+
+it('where two people are needed nobody settles or confirms a match alone, whatever is said in whatever order', () => {
+  fc.assert(
+    fc.property(fc.array(said, { maxLength: 12 }), (sayings) => {
+      for (const { verdict, reviewer, needsSecondPerson, before, step } of play(sayings)) {
+        if (step.kind === 'confirmed') {
+          expect(before).toMatchObject({ isFinal: false, isAboutTheSame: true, verdict });
+          expect(before?.dispositionId).toBe(step.proposalId);
+          expect(before?.reviewers).not.toContain(reviewer);
+        }
+        if (needsSecondPerson && verdict !== 'inconclusive') expect(step.kind).not.toBe('decided');
+        else expect(step.kind).not.toBe('proposed');
+      }
+    }),
+  );
+});
+
+it('the same person saying the same again is no second decision, as long as what is to be seen is the same', () => {
+  fc.assert(
+    fc.property(fc.array(said, { maxLength: 8 }), said, (sayings, last) => {
+      const again = { ...last, isChanged: false };
+      const [second] = play([...sayings, last, again]).slice(-1);
+      expect(second?.step).toEqual({ kind: 'same_already' });
+    }),
+  );
+});
+
+it('what one person proposes and another says too is decided, and another verdict is a proposal of its own', () => {
+  const needsSecondPerson = true;
+  const [proposed, confirmed, late, other] = play([
+    { verdict: 'false_positive', reviewer: 'ada', needsSecondPerson, isChanged: false },
+    { verdict: 'false_positive', reviewer: 'boris', needsSecondPerson, isChanged: false },
+    { verdict: 'false_positive', reviewer: 'ada', needsSecondPerson, isChanged: false },
+    { verdict: 'true_match', reviewer: 'ada', needsSecondPerson, isChanged: false },
+  ]);
+  expect(proposed?.step).toEqual({ kind: 'proposed' });
+  expect(confirmed?.step).toEqual({ kind: 'confirmed', proposalId: 0 });
+  expect(late?.step).toEqual({ kind: 'same_already' });
+  expect(other?.step).toEqual({ kind: 'proposed' });
+});
+
+it('a proposal from before two were needed no longer is decided by its own reviewer', () => {
+  const steps = play([
+    { verdict: 'true_match', reviewer: 'ada', needsSecondPerson: true, isChanged: false },
+    { verdict: 'true_match', reviewer: 'ada', needsSecondPerson: false, isChanged: false },
+  ]);
+  expect(steps.map(({ step }) => step.kind)).toEqual(['proposed', 'decided']);
+});
