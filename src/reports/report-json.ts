@@ -3,6 +3,7 @@ import { changeCauses, matchChangeKinds, matchFields, severities } from '../chan
 import { agreements } from '../changes/compare-birth-dates.js';
 import { dossierChangeKinds } from '../changes/dossier-change.js';
 import { severityAdjustments } from '../changes/severity.js';
+import { acceptedJson } from './accepted-json.js';
 import { runKinds, runStates } from './run-facts.js';
 import { stateOrder } from './state-words.js';
 
@@ -146,6 +147,7 @@ const rate = z.strictObject({
 const watch = z.strictObject({
   rates: z.strictObject({ matches: rate, hits: rate }).nullable(),
   listCap: z.strictObject({ length: count, standing: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
+  volume: rate.nullable(),
 });
 
 /** `report.json`: the whole report with every text as it came; a part that the run does not have is null. */
@@ -159,6 +161,7 @@ export const reportJsonSchema = z.strictObject({
     news: z.string(),
     remarks: names,
   }),
+  ...acceptedJson,
   coverage: coverage.nullable(),
   baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
   carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),

@@ -6,6 +6,10 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
+import type { AcceptedFacts } from './accepted-facts.js';
+import type { WatchFacts } from './watch-facts.js';
+
+export type { ListCapFacts, RateFacts, WatchFacts } from './watch-facts.js';
 
 /** What a run is; the words of the command line. */
 export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure'] as const;
@@ -179,28 +183,6 @@ export interface CanaryRoundFacts {
   verdict: 'passed' | 'failed';
 }
 
-/** A rate per 1,000 customers screened beside the median of former runs; flagged when `low` or `high`, `unknown` with too few to compare. */
-export interface RateFacts {
-  perThousand: number;
-  usual: number | null;
-  formerRuns: number;
-  verdict: 'usual' | 'low' | 'high' | 'unknown';
-}
-
-/** A length at which lists look cut without a word, or did, and how many customers have a list of just that length. */
-export interface ListCapFacts {
-  length: number;
-  standing: 'known' | 'found' | 'gone';
-  customers: number;
-}
-
-/** What watching the service during a run has shown. */
-export interface WatchFacts {
-  /** Null where the run was not judged: it stopped early, or canaries failed. */
-  rates: { matches: RateFacts; hits: RateFacts } | null;
-  listCap: ListCapFacts | null;
-}
-
 /** An earlier run of the roster whose findings no report had told: this one does. */
 export interface CarriedRun {
   runId: string;
@@ -242,7 +224,7 @@ export interface RosterSource extends SnapshotFacts {
 }
 
 /** Everything stored about a run that its report is built from; nothing in it depends on when it is read. */
-export interface RunFacts {
+export interface RunFacts extends AcceptedFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
