@@ -31,7 +31,7 @@ export function presentReplay(replay: Replay, file: string): Outcome {
       ],
     ]),
     formatTable([
-      ['', 'now', 'then', 'more', 'fewer', 'other severity'],
+      ['', 'in force', 'with the file', 'more', 'fewer', 'other severity'],
       toRow('changes', changes),
       ...listParts(changes),
       toRow('first-time matches', baseline),

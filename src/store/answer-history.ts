@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { partyFactsSchema, seenCustomerSchema, seenCustomerSql } from './party-facts.js';
 
-/** A stored answer of a party on an account that is not as the one before it: another text, record, request, settings or cap. */
 const answerRow = z.object({
   partyId: z.number(),
   accountId: z.number(),
@@ -17,6 +16,7 @@ const answerRow = z.object({
   /** The length at which lists were taken to be cut without a word. */
   cap: z.number().nullable(),
 });
+/** A stored answer of a party on an account that is not as the one before it: another text, record, request, settings or cap. */
 export type HistoricalAnswer = z.infer<typeof answerRow>;
 
 /** The next parties of an organisation after one, by number. */
@@ -81,6 +81,7 @@ const partyRow = z.object({
   customer: seenCustomerSchema,
   riskTier: partyFactsSchema.shape.riskTier,
 });
+/** A party as its customer was in one version. */
 export type HistoricalParty = z.infer<typeof partyRow>;
 
 /** Parties as their customers were in each of these versions. */

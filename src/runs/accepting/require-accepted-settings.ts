@@ -45,7 +45,7 @@ function requireSame(accepted: SettingsRecord, differences: readonly string[]): 
   if (differences.length === 0) return accepted.recordId;
   const since = `as they were accepted on ${accepted.acceptedAt.toISOString()} (${accepted.acceptedBy})`;
   const message =
-    `settings that judge are not ${since}: ${differences.join('; ')}. Nothing was asked and nothing was changed. ` +
+    `those that judge are not ${since}: ${differences.join('; ')}. Nothing was asked and nothing was changed. ` +
     `Set them back, or accept them: ${acceptCommand}`;
   throw new ConfigError([{ where: 'settings', path: '', message }]);
 }
