@@ -21,8 +21,8 @@ export function presentReplay(replay: Replay, file: string): Outcome {
   const sections = [
     formatTable([
       [
-        'answers',
-        `${formatCount(replay.answers)} of ${countNoun(replay.parties, 'party', 'parties')}${replay.since === null ? ', all that are kept' : `, of runs since ${replay.since.toISOString()}`}; an answer that repeats the one before is not counted`,
+        'judged',
+        `${formatCount(replay.answers)} answers of ${countNoun(replay.parties, 'party', 'parties')}${replay.since === null ? ', all that are kept' : `, of runs since ${replay.since.toISOString()}`}; an answer that repeats the one before is not counted`,
       ],
       ['evaluated', evaluated.length === 0 ? `${file} changes nothing that can be evaluated` : evaluated.join('; ')],
       [
