@@ -1,5 +1,6 @@
 import { AuthenticationError, NightscreenError, PaymentRequiredError, PermissionError } from '../src/errors.js';
 import type { RosterSettings } from '../src/roster/settings.js';
+import type { Acceptance } from '../src/runs/accepting/acceptance.js';
 import type { Job } from '../src/runs/job.js';
 import type { RunSummary } from '../src/runs/session/run-summary.js';
 import type { Workplace } from '../src/runs/workplace.js';
@@ -18,7 +19,7 @@ export async function rescreenRosters(
   workplace: Workplace,
   rosters: readonly RosterSettings[],
   signal: AbortSignal,
-  options: { acceptRoster?: boolean | undefined } = {},
+  options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<Night> {
   const { runScreening } = await import('../src/runs/screening-run.js');
   const night: Night = { summaries: [], failures: [] };

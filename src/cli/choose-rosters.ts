@@ -4,6 +4,8 @@ import type { Command } from 'commander';
 import { findNearMiss } from '../config/near-miss.js';
 import { ConfigError } from '../errors.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
+import type { Acceptance } from '../runs/accepting/acceptance.js';
+import type { Database } from '../store/database.js';
 
 /** The options that choose a roster. */
 export interface RosterChoice {
@@ -16,11 +18,29 @@ export interface RosterChoice {
 /** The option that overrides the guards of a roster. */
 export interface RosterAcceptance {
   acceptRoster?: true;
+  by?: string;
+  reason?: string;
 }
 
-/** Adds `--accept-roster`. */
+/** Adds `--accept-roster`, and who says so and why. */
 export const addAcceptOption = (command: Command): Command =>
-  command.option('--accept-roster', 'take the roster although guards would hold it; which ones is stored');
+  command
+    .option(
+      '--accept-roster',
+      'take the roster although guards would hold it; needs --by and --reason, which are stored',
+    )
+    .option('--by <name>', 'who accepts it; on Postgres the login says so')
+    .option('--reason <text>', 'why it is right all the same');
+
+/** Who takes a roster against its guards, and why; undefined where nobody does. Throws ConfigError naming the flag that is missing. */
+export async function findRosterAcceptance(
+  database: Database,
+  { acceptRoster, by, reason }: RosterAcceptance,
+): Promise<Acceptance | undefined> {
+  if (!acceptRoster) return undefined;
+  const { findAcceptance } = await import('../runs/accepting/find-acceptance.js');
+  return findAcceptance(database, { by, reason });
+}
 
 const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
 

@@ -9,6 +9,7 @@ import { addDoctorCommand } from './commands/doctor.js';
 import { addImportCommand } from './commands/import.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addOnboardCommand } from './commands/onboard.js';
+import { addReplayCommand } from './commands/replay.js';
 import { addReportCommand } from './commands/report.js';
 import { addRescreenCommand } from './commands/rescreen.js';
 import { addReviewCommand } from './commands/review.js';
@@ -66,6 +67,7 @@ export function createProgram(act: Act, output: ProgramOutput): Command {
   addCoverageCommand(program, act);
   addScheduleCommand(program, act);
   addDoctorCommand(program, act);
+  addReplayCommand(program, act);
   addConfigCommand(program, act);
   addMigrateCommand(program, act);
   addSandboxCommand(program, act);

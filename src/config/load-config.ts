@@ -71,7 +71,7 @@ function findMistakes(settings: unknown): Mistake[] {
 }
 
 /** What is wrong in the file; where its YAML breaks off, only what stands before the break can be judged. */
-function findFileProblems(source: SourceFile): ConfigProblem[] {
+export function findFileProblems(source: SourceFile): ConfigProblem[] {
   const found = findMistakes(source.value).flatMap(({ path, isAboutKey, message }) => {
     const place = isAboutKey ? source.locateKey(path) : source.locate(path);
     const isWhole = source.brokenFromLine === null || (place.isExact && place.line < source.brokenFromLine);

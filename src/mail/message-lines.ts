@@ -1,3 +1,4 @@
+import { describeSettingsChanges } from '../reports/accepted-words.js';
 import { formatTime } from '../reports/format-time.js';
 import type { Report } from '../reports/report.js';
 import { toVisibleText } from '../reports/visible-text.js';
@@ -18,7 +19,9 @@ export function toMessageLines(report: Report, written: WrittenReport, attached:
   const test = run.mode === 'test' ? ['TEST: made with a test key, this is not evidence.'] : [];
   return {
     headline: `${verdict.level.toUpperCase()}: ${verdict.coverage}`,
-    sentences: [...test, verdict.news, ...verdict.remarks].filter((sentence) => sentence !== '').map(toVisibleText),
+    sentences: [...describeSettingsChanges(report.accepted), ...test, verdict.news, ...verdict.remarks]
+      .filter((sentence) => sentence !== '')
+      .map(toVisibleText),
     facts: [
       ['Roster', run.roster ?? 'none'],
       ['Organisation', run.organisation],

@@ -9,6 +9,7 @@ import { showFloods } from './html-floods.js';
 import { type Markup, nothing, section } from './html-markup.js';
 import { neverCut, shownLines, showRest } from './html-table.js';
 import type { ChangeGroup, Report } from './report.js';
+import { describeDrift } from './watch-words.js';
 
 const asCards: ReadonlySet<Severity> = new Set(['critical', 'high', 'medium']);
 
@@ -19,7 +20,7 @@ export function showChanges(report: Report): Markup {
   return section(
     'changes',
     'Changes',
-    html`${showCarried(report)}${changes.length === 0 ? showQuiet(report) : changes.map((group) => showGroup(group, report.details.lookups, report.run.finishedAt))}`,
+    html`${showCarried(report)}${showDrift(report)}${changes.length === 0 ? showQuiet(report) : changes.map((group) => showGroup(group, report.details.lookups, report.run.finishedAt))}`,
   );
 }
 
@@ -28,6 +29,11 @@ function showCarried({ carriedFrom }: Report): Markup {
   return html`<p class="muted">Includes what earlier runs found and no report had told: ${carriedFrom
     .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
     .join(', ')}.</p>`;
+}
+
+function showDrift({ watch }: Report): Markup {
+  const drift = describeDrift(watch);
+  return drift === null ? nothing : html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>`;
 }
 
 function showGroup(

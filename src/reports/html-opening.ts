@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { formatCount } from './format-count.js';
 import { formatDuration } from './format-time.js';
+import { showAccepted } from './html-accepted.js';
 import { type Markup, nothing, showText, showTime } from './html-markup.js';
 import type { Report } from './report.js';
 import { toTitle } from './title.js';
@@ -21,7 +22,7 @@ export function showOpening(report: Report): Markup {
 <h1>${showText(toTitle(report))}</h1>
 <p class="muted">Run <code>${run.runId}</code>, ${showTime(run.startedAt)}, took ${formatDuration(run.startedAt, run.finishedAt)}${showCompared(report)}.</p>
 ${run.mode === 'test' ? html`<p class="test" role="note"><strong>TEST: not evidence.</strong> This run used a test key; its answers say nothing about real customers.</p>` : nothing}
-<div class="verdict">
+${showAccepted(report)}<div class="verdict">
 <p class="level">${levelWords[verdict.level]}</p>
 <p class="headline">${verdict.coverage}</p>
 <p class="news">${verdict.news}</p>

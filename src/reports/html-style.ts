@@ -23,7 +23,7 @@ code{font-family:var(--mono);font-size:.86em;overflow-wrap:anywhere}
 small,caption,.muted,dt{color:var(--muted)}
 small{font-size:.86em}
 .masthead{font-size:.8rem;letter-spacing:.14em;text-transform:uppercase;color:var(--muted);margin-bottom:1.6rem;display:flex;justify-content:space-between;border-bottom:1px solid var(--rule);padding-bottom:.5rem}
-.test{border:2px dashed var(--high);color:var(--high);padding:.55rem .9rem;margin:1.2rem 0 0}
+.test,.accepted{border:2px dashed var(--high);color:var(--high);padding:.55rem .9rem;margin:1.2rem 0 0}
 .verdict{border-left:6px solid var(--level);padding:.2rem 0 .2rem 1.2rem;margin:1.6rem 0}
 .level{color:var(--level);font-weight:700;margin:0;letter-spacing:.04em}
 .headline{font-size:1.55rem;line-height:1.25;margin:.1rem 0 .35rem}

@@ -3,6 +3,7 @@ import { changeCauses, matchChangeKinds, matchFields, severities } from '../chan
 import { agreements } from '../changes/compare-birth-dates.js';
 import { dossierChangeKinds } from '../changes/dossier-change.js';
 import { severityAdjustments } from '../changes/severity.js';
+import { acceptedJson } from './accepted-json.js';
 import { changeItemJsonSchema, itemOwnerJsonSchema } from './change-item-json.js';
 import { detailsJsonSchema } from './details-json.js';
 import { runKinds, runStates } from './run-facts.js';
@@ -149,6 +150,7 @@ const rate = z.strictObject({
 const watch = z.strictObject({
   rates: z.strictObject({ matches: rate, hits: rate }).nullable(),
   listCap: z.strictObject({ length: count, standing: z.enum(['known', 'found', 'gone']), customers: count }).nullable(),
+  volume: rate.nullable(),
 });
 
 /** `report.json`: the whole report with every text as it came; a part that the run does not have is null. */
@@ -162,6 +164,7 @@ export const reportJsonSchema = z.strictObject({
     news: z.string(),
     remarks: names,
   }),
+  ...acceptedJson,
   coverage: coverage.nullable(),
   baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
   carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),

@@ -2,6 +2,7 @@ import { type Severity, severities } from '../changes/change-event.js';
 import type { DossierChangeKind } from '../changes/dossier-change.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { RejectedRow } from '../roster/customer.js';
+import type { AcceptedFacts } from './accepted-facts.js';
 import { checkSums } from './check-sums.js';
 import { compareText } from './compare-text.js';
 import type { DetailFacts } from './detail-facts.js';
@@ -68,6 +69,7 @@ export interface Report {
   run: RunIdentity;
   verdict: Verdict;
   coverage: Coverage | null;
+  accepted: AcceptedFacts;
   /** Only severities that occur, most severe first. */
   changes: readonly ChangeGroup[] | null;
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
@@ -98,6 +100,7 @@ export function toReport(facts: RunFacts): Report {
     run: toRunIdentity(facts),
     verdict: toVerdict(facts),
     coverage: counts === null ? null : toCoverage(facts, counts),
+    accepted: { settingsChanges: facts.settingsChanges, rosterAcceptances: facts.rosterAcceptances },
     changes: screens ? groupChanges(facts.changes) : null,
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,

@@ -6,6 +6,7 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
+import type { AcceptedFacts } from './accepted-facts.js';
 import type { DetailFacts } from './detail-facts.js';
 import type { ChangeItemFacts, OpenItemsFacts } from './item-facts.js';
 import type { WatchFacts } from './watch-facts.js';
@@ -210,7 +211,7 @@ export interface RosterSource extends SnapshotFacts {
 }
 
 /** Everything stored about a run that its report is built from; nothing in it depends on when it is read. */
-export interface RunFacts {
+export interface RunFacts extends AcceptedFacts {
   runId: string;
   kind: RunKind;
   state: RunState;

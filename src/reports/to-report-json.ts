@@ -1,5 +1,6 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import { toAcceptedJson } from './accepted-json.js';
 import { toChangeItemJson } from './change-item-json.js';
 import { toDetailsJson } from './details-json.js';
 import type { OpenItemsFacts } from './item-facts.js';
@@ -18,6 +19,7 @@ export function toReportJson(report: Report): ReportJson {
     schema: 'nightscreen/report/1',
     run: toRun(run),
     verdict: { ...verdict, remarks: [...verdict.remarks] },
+    ...toAcceptedJson(report.accepted),
     coverage: coverage === null ? null : toCoverage(coverage),
     baseline: report.baseline.map((group) => ({ code: group.severity, count: group.changes.length })),
     carriedFrom: report.carriedFrom.map(({ runId, changes, baseline }) => ({ runId, changes, baseline })),
@@ -172,11 +174,12 @@ function toWatch(watch: WatchFacts | null): ReportJson['watch'] {
     formerRuns,
     verdict,
   });
-  const { rates, listCap } = watch;
+  const { rates, listCap, volume } = watch;
   return {
     rates: rates === null ? null : { matches: toRate(rates.matches), hits: toRate(rates.hits) },
     listCap:
       listCap === null ? null : { length: listCap.length, standing: listCap.standing, customers: listCap.customers },
+    volume: volume && toRate(volume),
   };
 }
 

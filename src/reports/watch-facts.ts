@@ -1,4 +1,4 @@
-/** A rate per 1,000 customers screened beside the median of former runs; flagged when `low` or `high`, `unknown` with too few to compare. */
+/** A rate per 1,000 beside the median of former runs; flagged when `low` or `high`, `unknown` with too few to compare. */
 export interface RateFacts {
   perThousand: number;
   usual: number | null;
@@ -18,4 +18,6 @@ export interface WatchFacts {
   /** Null where the run was not judged: it stopped early, or canaries failed. */
   rates: { matches: RateFacts; hits: RateFacts } | null;
   listCap: ListCapFacts | null;
+  /** Changes of the service's data per 1,000 searches for customers screened before; null where the run was not judged. */
+  volume: RateFacts | null;
 }

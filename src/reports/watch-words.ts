@@ -7,16 +7,35 @@ export function describeDrops(watch: WatchFacts | null): readonly string[] {
   return describeRates(watch, 'low').map((words) => `${words}, less than half: the service may be broken`);
 }
 
-/** What else watching the service has shown: findings more than twice as usual, lists that look cut. */
+/** What else watching the service has shown: findings more than twice as usual, drift of its data, lists that look cut. */
 export function describeNotices(watch: WatchFacts | null): readonly string[] {
   const rises = describeRates(watch, 'high').map((words) => `${words}, more than twice as many`);
-  return watch?.listCap ? [...rises, describeListCap(watch.listCap)] : rises;
+  const drift = describeDrift(watch);
+  return [...rises, ...(drift === null ? [] : [drift]), ...(watch?.listCap ? [describeListCap(watch.listCap)] : [])];
+}
+
+/** That far more or fewer of the service's data changed than usual; null where it is as usual or cannot be told. */
+export function describeDrift(watch: WatchFacts | null): string | null {
+  const volume = watch?.volume ?? null;
+  if (volume === null || (volume.verdict !== 'high' && volume.verdict !== 'low')) return null;
+  const means =
+    volume.verdict === 'high'
+      ? 'its lists, ids or scores may have drifted'
+      : 'its lists may not be brought up to date any more';
+  return `${describeVolume(volume)}: ${means}`;
+}
+
+function describeVolume({ perThousand, usual, formerRuns, verdict }: RateFacts): string {
+  const found = `${toFigure(perThousand)} changes of the service's data per 1,000 searches`;
+  if (usual === null) return `${found}; there is no former run to compare with`;
+  return `${found} against ${toFigure(usual)} usually (median of ${countNoun(formerRuns, 'run')}), ${verdictWords[verdict]}`;
 }
 
 /** Everything that watching the service has shown, one line each: both rates beside what is usual, and lists that look cut. */
 export function describeWatch(watch: WatchFacts): readonly string[] {
-  const { rates, listCap } = watch;
-  const lines = rates === null ? [] : [describeRate('matches', rates.matches), describeRate('hits', rates.hits)];
+  const { rates, listCap, volume } = watch;
+  const found = rates === null ? [] : [describeRate('matches', rates.matches), describeRate('hits', rates.hits)];
+  const lines = volume === null ? found : [...found, describeVolume(volume)];
   return listCap === null ? lines : [...lines, describeListCap(listCap)];
 }
 

@@ -3,6 +3,7 @@ import { listSnapshotRemarks } from '../reports/snapshot-words.js';
 import { describeDrops, describeNotices } from '../reports/watch-words.js';
 import { readAnswerFindings } from '../store/answer-findings.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
+import { readChangeVolume } from '../store/change-volume.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
 import type { Queryable } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
@@ -42,8 +43,15 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
     const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId) : null;
     const sums = await computeRunSums(transaction, run.runId, held);
     const isWhole = failed === 0 && halt === null;
-    const found = await judgeFindings(transaction, run, sums, held, isWhole);
-    const watch = { rates: found.rates, listCap };
+    const found = await judgeFindings(
+      transaction,
+      run,
+      sums,
+      held,
+      await readChangeVolume(transaction, run.runId),
+      isWhole,
+    );
+    const watch = { rates: found.rates, listCap, volume: found.volume };
     const uncompared = await findUncomparedLists(transaction, run.runId);
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({

@@ -4,6 +4,7 @@ import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import { readRosterNames } from '../store/organisations.js';
 import { toRunId } from '../store/run-id.js';
 import type { RunRow } from '../store/run-row.js';
+import type { Acceptance } from './accepting/acceptance.js';
 import { runScreening } from './screening-run.js';
 import { findRun } from './session/list-runs.js';
 import type { RunSummary } from './session/run-summary.js';
@@ -18,7 +19,7 @@ export async function resumeRun(
   workplace: Workplace,
   runId: string,
   signal: AbortSignal,
-  options: { acceptRoster?: boolean | undefined } = {},
+  options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<RunSummary> {
   const run = await findRun(workplace.database, runId);
   const refuse = (message: string): ConfigError => new ConfigError([{ where: 'run', path: '', message }]);

@@ -7,6 +7,8 @@ import { type Account, findLastAccount } from '../store/organisations.js';
 import { noteRunKey } from '../store/run-keys.js';
 import { setRunAccount, setRunStage } from '../store/runs.js';
 import { hasBegun, type PlanSelection } from '../store/screening-plan.js';
+import type { Acceptance } from './accepting/acceptance.js';
+import { requireAcceptedSettings } from './accepting/require-accepted-settings.js';
 import { openCanaries } from './canaries/open-canaries.js';
 import { closeDeadChecks } from './checks/close-dead-checks.js';
 import { findOtherList, forceListed } from './checks/force-listed.js';
@@ -46,7 +48,7 @@ export interface ScreeningOptions {
   /** Goes on with the run of this number or with none. */
   resumeOnly?: number | undefined;
   /** Takes the roster although guards would hold it. */
-  acceptRoster?: boolean | undefined;
+  acceptRoster?: Acceptance | undefined;
 }
 
 /**
@@ -63,19 +65,25 @@ export async function runScreening(
   if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(workplace, options.roster.name);
+  const settingsRecordId = await requireAcceptedSettings(workplace, scope.organisation);
   await closeDeadChecks(workplace);
   const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
     const outage = watchOutage(workplace, client, startedAt);
     try {
       const screenAs = (standing: KeyStanding): Promise<RunSummary> =>
-        withRun(workplace, held, toRequest(workplace, options, scope, standing), async (session) => {
-          outage.nameRun(session.runId);
-          if (options.importFirst && session.run.stage === 'started') {
-            await importRoster(session, options.roster, scope.rosterId, { acceptRoster: options.acceptRoster });
-          }
-          const part = { standing, rosterId: scope.rosterId, outage, ...options };
-          return finishScreening(session, await haltedOr(planAndScreen(session, client, part)));
-        });
+        withRun(
+          workplace,
+          held,
+          { ...toRequest(workplace, options, scope, standing), settingsRecordId },
+          async (session) => {
+            outage.nameRun(session.runId);
+            if (options.importFirst && session.run.stage === 'started') {
+              await importRoster(session, options.roster, scope.rosterId, { acceptRoster: options.acceptRoster });
+            }
+            const part = { standing, rosterId: scope.rosterId, outage, ...options };
+            return finishScreening(session, await haltedOr(planAndScreen(session, client, part)));
+          },
+        );
       const standing = await askWhoseKey(workplace, scope, client, { outage, signal: held.signal });
       return await screenAs(standing).catch((error: unknown) => {
         if (!(error instanceof OtherAccount)) throw error;
@@ -137,7 +145,7 @@ function toRequest(
     keyFingerprint: workplace.client().keyFingerprint,
     roster: options.importFirst || isResumedFrom(options) ? options.roster : null,
     isNamed: resumeOnly !== undefined,
-    acceptRoster: options.acceptRoster ?? false,
+    acceptRoster: options.acceptRoster,
   };
   const { organisation, rosterId, roster } = scope;
   const findOurs = async (open: RunSession['run']) => {

@@ -20,6 +20,7 @@ export interface RunSettings {
   service: {
     baseUrl?: string | undefined;
     mode?: 'test' | 'live' | undefined;
+    aml?: { nameField: string } | undefined;
     rate: { perSecond: number; concurrency: number };
   };
   rosters: readonly RosterSettings[];

@@ -9,6 +9,8 @@ export interface ReportRevision {
   sweepRunIds: readonly number[];
   /** Earlier runs of the roster whose findings no report had told. */
   earlierRunIds: readonly number[];
+  /** The settings under which the roster's last report before this one was made; null where nothing is known of them. */
+  formerSettingsRecordId: number | null;
   /** Digest of its manifest, or null until it has been written whole. */
   manifestSha256: string | null;
 }
@@ -18,6 +20,7 @@ const revisionRow = z
     revision: z.number(),
     sweep_run_ids: z.array(z.number()),
     earlier_run_ids: z.array(z.number()),
+    former_settings_record_id: z.number().nullable(),
     manifest_sha256: z.string().nullable(),
     is_current: z.boolean(),
   })
@@ -25,12 +28,13 @@ const revisionRow = z
     revision: row.revision,
     sweepRunIds: row.sweep_run_ids,
     earlierRunIds: row.earlier_run_ids,
+    formerSettingsRecordId: row.former_settings_record_id,
     manifestSha256: row.manifest_sha256,
     /** The run has not gone on since. */
     isCurrent: row.is_current,
   }));
 
-const columns = 'revision, sweep_run_ids, earlier_run_ids, manifest_sha256';
+const columns = 'revision, sweep_run_ids, earlier_run_ids, former_settings_record_id, manifest_sha256';
 
 /** The reports of a run, oldest first. */
 export async function readRevisions(
@@ -57,7 +61,8 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
   if (latest?.isCurrent && unreadSweeps.length === 0 && unreadRuns.length === 0) return latest;
   const inserted = await transaction.query(
     revisionRow,
-    `insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at) values ($1, $2, $3, $4, $5)
+    `insert into report (run_id, revision, sweep_run_ids, earlier_run_ids, created_at, former_settings_record_id)
+     values ($1, $2, $3, $4, $5, $6)
      returning ${columns}, true as is_current`,
     [
       run.runId,
@@ -65,12 +70,26 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
       isScreening ? [...(latest?.sweepRunIds ?? []), ...unreadSweeps] : [run.runId],
       [...(latest?.earlierRunIds ?? []), ...unreadRuns],
       now,
+      latest ? latest.formerSettingsRecordId : await findFormerSettings(transaction, run),
     ],
   );
   return firstRow(inserted, 'report');
 }
 
 const idRow = z.object({ run_id: z.number() });
+
+/** Under which settings the run was begun that the roster's last report before this one is of. */
+async function findFormerSettings(transaction: Queryable, { runId, rosterId }: RunRow): Promise<number | null> {
+  const rows = await transaction.query(
+    z.object({ recordId: z.number().nullable() }),
+    `select run.settings_record_id as "recordId" from run
+     where roster_id = $2 and run_id < $1
+       and exists (select from report where report.run_id = run.run_id and report.manifest_sha256 is not null)
+     order by run_id desc limit 1`,
+    [runId, rosterId],
+  );
+  return rows[0]?.recordId ?? null;
+}
 
 /** SQL: no later screening of the roster ($2) than the run ($1) has come so far that it takes the findings in. */
 const isNewest = `not exists (

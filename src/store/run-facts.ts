@@ -11,6 +11,8 @@ import { firstRow } from './first-row.js';
 import { readDetailFacts } from './match-details.js';
 import { readOpenItems } from './open-items.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
+import type { ReportRevision } from './report-revisions.js';
+import { readRosterAcceptances } from './roster-acceptances.js';
 import { readRosterSource } from './roster-imports.js';
 import { readRunCadence } from './run-cadence.js';
 import { toRunId } from './run-id.js';
@@ -18,6 +20,7 @@ import { readRunKeys } from './run-keys.js';
 import { readRejects } from './run-rejects.js';
 import type { RunRow } from './run-row.js';
 import { readRunWatch } from './run-watch.js';
+import { readSettingsChanges } from './settings-records.js';
 
 const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 
@@ -28,7 +31,7 @@ const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
 export async function readRunFacts(
   database: Queryable,
   run: RunRow,
-  covered: { sweepRunIds: readonly number[]; earlierRunIds: readonly number[] },
+  covered: Pick<ReportRevision, 'sweepRunIds' | 'earlierRunIds'> & Partial<ReportRevision>,
 ): Promise<RunFacts> {
   if (run.finishedAt === null) {
     throw new StoreError(
@@ -51,10 +54,12 @@ export async function readRunFacts(
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     settingsDigest: run.settingsDigest,
+    settingsChanges: await readSettingsChanges(database, run.runId, covered.formerSettingsRecordId ?? null),
     cadence: await readRunCadence(database, run.runId),
     keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
     comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
     rosterSource: await readRosterSource(database, run.rosterId, run.runId),
+    rosterAcceptances: await readRosterAcceptances(database, run.runId),
     counts: sums?.counts ?? null,
     states: isScreening ? (sums?.states ?? null) : null,
     failedBecause: sums?.failedBecause ?? {},

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { WatchFacts } from '../reports/watch-facts.js';
 import type { AnswerFindings } from './answer-findings.js';
+import type { ChangeVolume } from './change-volume.js';
 import type { Queryable } from './database.js';
 
 /** What the answers for the customers that a run screened held: sums over answers, and the same of the squares. */
-export interface RunFindings extends Omit<AnswerFindings, 'answersByLength'> {
+export interface RunFindings extends Omit<AnswerFindings, 'answersByLength'>, ChangeVolume {
   screened: number;
 }
 
@@ -14,6 +15,9 @@ const findingsRow = z.object({
   matchSquares: z.number(),
   hits: z.number(),
   hitSquares: z.number(),
+  searchesAgain: z.number(),
+  changes: z.number(),
+  changeSquares: z.number(),
 });
 
 /** What the last `limit` comparable runs of the same roster and account before this one found. */
@@ -25,7 +29,9 @@ export async function readFormerFindings(
   return database.query(
     findingsRow,
     // Whom a list or a flag has chosen is no usual crowd.
-    `select watch.screened, watch.matches, watch.match_squares as "matchSquares", watch.hits, watch.hit_squares as "hitSquares"
+    `select watch.screened, watch.matches, watch.match_squares as "matchSquares", watch.hits, watch.hit_squares as "hitSquares",
+       coalesce(watch.searches_again, 0) as "searchesAgain", coalesce(watch.changes, 0) as changes,
+       coalesce(watch.change_squares, 0) as "changeSquares"
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id < run.run_id
      join run_watch watch on watch.run_id = former.run_id
@@ -42,16 +48,18 @@ export async function saveRunWatch(
   runId: number,
   watch: { findings: RunFindings; isComparable: boolean } & WatchFacts,
 ): Promise<void> {
-  const { findings, isComparable, rates, listCap } = watch;
+  const { findings, isComparable, rates, listCap, volume } = watch;
   await transaction.execute(
     `insert into run_watch (
-       run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers
+       run_id, is_comparable, screened, matches, match_squares, hits, hit_squares, rates, cap, cap_standing, capped_customers,
+       searches_again, changes, change_squares, volume
      )
-     values ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9, $10, $11)
+     values ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9, $10, $11, $12, $13, $14, $15::text::jsonb)
      on conflict (run_id) do update set
        is_comparable = excluded.is_comparable, screened = excluded.screened, matches = excluded.matches,
        match_squares = excluded.match_squares, hits = excluded.hits, hit_squares = excluded.hit_squares, rates = excluded.rates,
-       cap = excluded.cap, cap_standing = excluded.cap_standing, capped_customers = excluded.capped_customers`,
+       cap = excluded.cap, cap_standing = excluded.cap_standing, capped_customers = excluded.capped_customers, searches_again = excluded.searches_again, changes = excluded.changes,
+       change_squares = excluded.change_squares, volume = excluded.volume`,
     [
       runId,
       isComparable,
@@ -64,6 +72,10 @@ export async function saveRunWatch(
       listCap?.length ?? null,
       listCap?.standing ?? null,
       listCap?.customers ?? null,
+      findings.searchesAgain,
+      findings.changes,
+      findings.changeSquares,
+      volume === null ? null : JSON.stringify(volume),
     ],
   );
 }
@@ -81,10 +93,12 @@ const watchRow = z
     length: z.number().nullable(),
     standing: z.enum(['known', 'found', 'gone']).nullable(),
     customers: z.number().nullable(),
+    volume: rate.nullable(),
   })
   .transform(
-    ({ rates, length, standing, customers }): WatchFacts => ({
+    ({ rates, length, standing, customers, volume }): WatchFacts => ({
       rates,
+      volume,
       listCap: length === null || standing === null || customers === null ? null : { length, standing, customers },
     }),
   );
@@ -93,7 +107,7 @@ const watchRow = z
 export async function readRunWatch(database: Queryable, runId: number): Promise<WatchFacts | null> {
   const rows = await database.query(
     watchRow,
-    `select rates, cap as length, cap_standing as standing, capped_customers as customers from run_watch where run_id = $1`,
+    `select rates, cap as length, cap_standing as standing, capped_customers as customers, volume from run_watch where run_id = $1`,
     [runId],
   );
   return rows[0] ?? null;

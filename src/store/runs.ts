@@ -21,6 +21,8 @@ export interface NewRun {
   owner: string;
   settingsDigest: string;
   settings: Readonly<Record<string, unknown>>;
+  /** The accepted settings that it is begun under; left out where it is judged by none. */
+  settingsRecordId?: number | undefined;
   version: string;
   startedAt: Date;
 }
@@ -31,9 +33,9 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
     runRow,
     `insert into run (
        organisation_id, roster_id, mode, kind, selection, state, stage, lease_key, epoch, owner, settings_digest, version, started_at,
-       settings, roster_file
+       settings, roster_file, settings_record_id
      )
-     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11, $12::text::jsonb, $13)
+     values ($1, $2, $3, $4, $5, 'running', 'started', $6, $7, $8, $9, $10, $11, $12::text::jsonb, $13, $14)
      returning *`,
     [
       run.organisationId,
@@ -49,25 +51,26 @@ export async function insertRun(database: Queryable, run: NewRun): Promise<RunRo
       run.startedAt,
       JSON.stringify(run.settings),
       run.rosterFile,
+      run.settingsRecordId ?? null,
     ],
   );
   return firstRow(rows, 'run');
 }
 
-/** Takes an open run over: state `running` again, written under the new epoch; `rosterFile` as of now unless it is left out. */
+/** Takes an open run over: state `running` again, written under the new epoch; `rosterFile` and `settingsRecordId` as of now unless left out. */
 export async function takeOverRun(
   database: Queryable,
   runId: number,
   { epoch, owner }: { epoch: number; owner: string },
-  rosterFile?: string | null,
+  now: { rosterFile?: string | null | undefined; settingsRecordId?: number | undefined } = {},
 ): Promise<RunRow> {
   const rows = await database.query(
     runRow,
     `update run set state = 'running', state_reasons = '{}', halted_by = null, epoch = $2, owner = $3, resumed = resumed + 1, finished_at = null,
-       roster_file = case when $4 then $5 else roster_file end
+       roster_file = case when $4 then $5 else roster_file end, settings_record_id = coalesce($6, settings_record_id)
      where run_id = $1
      returning *`,
-    [runId, epoch, owner, rosterFile !== undefined, rosterFile ?? null],
+    [runId, epoch, owner, now.rosterFile !== undefined, now.rosterFile ?? null, now.settingsRecordId ?? null],
   );
   return firstRow(rows, 'run');
 }

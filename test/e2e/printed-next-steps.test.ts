@@ -37,10 +37,11 @@ it('what a held onboarding says to type takes the file that it was given, and wh
   const given = ['onboard', '--file', 'given files/new.csv', '--roster', 'people', '--max-searches', '3'];
   const held = await runCli(given, site);
   expect(held.exitCode).toBe(2);
-  const [override = ''] = /nightscreen onboard .*--accept-roster/.exec(held.stderr) ?? [];
+  const [override = ''] = /nightscreen onboard .*--accept-roster --by NAME --reason TEXT/.exec(held.stderr) ?? [];
+  expect(override).not.toBe('');
   // Without its configuration another folder knows no roster of this name, and the file is read all the same.
   const elsewhere = { ...site, folder: await mkdtemp(join(tmpdir(), 'nightscreen-elsewhere-')) };
-  const taken = await runCli([...toWords(override), '--max-searches', '3'], elsewhere);
+  const taken = await runCli([...toWords(override.replace('--by NAME ', '')), '--max-searches', '3'], elsewhere);
   expect(taken.exitCode).toBe(4);
   const [next = ''] = /nightscreen runs resume \S+/.exec(taken.stdout) ?? [];
   const resumed = await runCli([...toWords(next), '--json'], elsewhere);

@@ -8,6 +8,7 @@ import type { ImportOptions } from '../../src/runs/rosters/import-roster.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
 import type { RunSummary } from '../../src/runs/session/run-summary.js';
 import type { Database } from '../../src/store/database.js';
+import { acceptChanges } from './accept-changes.js';
 import { makeWorkplace, type TestWorkplace } from './workplace.js';
 
 /** One night's roster: its rows below the header, and those of its related parties. */
@@ -60,6 +61,7 @@ export async function openRosterNights(database: Database, roster = 'people') {
     prepare,
     play: async (night: RosterNight): Promise<RunSummary> => {
       const { workplace, settings } = await prepare(night);
+      await acceptChanges(workplace);
       return runImport(workplace, settings, new AbortController().signal, night);
     },
     close: async (): Promise<void> => {

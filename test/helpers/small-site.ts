@@ -5,6 +5,7 @@ import type { RunSummary } from '../../src/runs/session/run-summary.js';
 import type { Workplace } from '../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database.js';
+import { acceptChanges } from './accept-changes.js';
 import { canaries, people, watchlist, writeRoster } from './small-world.js';
 import { makeWorkplace, type TestWorkplace, type WorkplaceOptions } from './workplace.js';
 
@@ -14,7 +15,7 @@ export interface SmallSite {
   database: Database;
   roster: RosterSettings;
   work(options?: WorkplaceOptions): Promise<TestWorkplace>;
-  /** A rescreening of who is due, unless said otherwise. */
+  /** A rescreening of who is due, unless said otherwise; settings that a test has changed are accepted first. */
   run(workplace: Workplace, options?: Partial<ScreeningOptions>, signal?: AbortSignal): Promise<RunSummary>;
 }
 
@@ -39,12 +40,14 @@ export function openSmallSites(open: () => Promise<Database>): (names?: readonly
         closing.push(() => workplace.client().close());
         return workplace;
       },
-      run: (workplace, options = {}, signal = new AbortController().signal) =>
-        runScreening(
+      run: async (workplace, options = {}, signal = new AbortController().signal) => {
+        await acceptChanges(workplace);
+        return runScreening(
           workplace,
           { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false, ...options },
           signal,
-        ),
+        );
+      },
     };
   };
 }

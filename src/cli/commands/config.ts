@@ -1,15 +1,13 @@
 import type { Command } from 'commander';
 import { describeConfig } from '../../config/describe-config.js';
+import { formatTime } from '../../reports/format-time.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
-import { loadInvocationConfig } from '../session.js';
+import { loadInvocationConfig, withWorkplace } from '../session.js';
 
-/** Adds `config show`. */
-export function addConfigCommand(program: Command, act: Act): void {
-  const config = program.command('config').description('the settings in force and where each comes from');
-  config.addHelpText('after', examples(['config show', 'config show --json']));
+function addShow(config: Command, act: Act): void {
   config
     .command('show')
     .description('print every setting with its origin; of secrets only whether they are set')
@@ -38,4 +36,95 @@ export function addConfigCommand(program: Command, act: Act): void {
         };
       }),
     );
+}
+
+function addAccept(config: Command, act: Act): void {
+  config
+    .command('accept')
+    .description('let changed settings that judge hold from now on; who and why is recorded')
+    .option('--by <name>', 'who accepts them; on Postgres the login says so')
+    .option('--reason <text>', 'why they were changed')
+    .addHelpText('after', examples(['config accept --by "A. Meyer" --reason "step agreed on 12 March"']))
+    .action((options: { by?: string; reason?: string }) =>
+      act(async (invocation) => {
+        const { acceptSettings } = await import('../../runs/accepting/accept-settings.js');
+        const { findAcceptance } = await import('../../runs/accepting/find-acceptance.js');
+        return withWorkplace(invocation, {
+          command: 'config accept',
+          prepare: () => options,
+          work: async (workplace, { by, reason }) => {
+            const acceptance = await findAcceptance(workplace.database, { by, reason });
+            const { recorded, differences } = await acceptSettings(workplace, acceptance);
+            const { name, isAttested } = acceptance.by;
+            return {
+              exitCode: exitCodes.complete,
+              document: {
+                schema: 'nightscreen/config-accept/1',
+                recorded,
+                differences,
+                acceptedBy: name,
+                isAttested,
+                reason: acceptance.reason,
+              },
+              text: describeAccepted(recorded, differences, `${name}${isAttested ? ' (attested)' : ''}`),
+            };
+          },
+        });
+      }),
+    );
+}
+
+function describeAccepted(recorded: boolean, differences: readonly string[], who: string): string {
+  if (!recorded) return 'nothing to accept: the settings that judge are as they were accepted last\n';
+  if (differences.length === 0) return `the settings that judge are recorded as accepted by ${who}\n`;
+  return `${differences.map((difference) => `${difference}\n`).join('')}accepted by ${who}; the next run goes by it\n`;
+}
+
+function addHistory(config: Command, act: Act): void {
+  config
+    .command('history')
+    .description('who accepted which settings that judge, when and why')
+    .addHelpText('after', examples(['config history', 'config history --json']))
+    .action(() =>
+      act(async (invocation) => {
+        const { readSettingsHistory } = await import('../../store/settings-records.js');
+        return withWorkplace(invocation, {
+          command: 'config history',
+          prepare: () => null,
+          work: async ({ database, settings }) => {
+            const records = await readSettingsHistory(database, settings.organisation);
+            return {
+              exitCode: exitCodes.complete,
+              document: { schema: 'nightscreen/config-history/1', records },
+              text:
+                records.length === 0
+                  ? 'no settings were recorded yet: the first run records its own\n'
+                  : formatTable(
+                      records.flatMap(({ acceptedAt, acceptedBy, isAttested, reason, differences }) => [
+                        [
+                          formatTime(acceptedAt),
+                          acceptedBy === 'first settings'
+                            ? acceptedBy
+                            : `${acceptedBy}${isAttested ? ' (attested)' : ''}`,
+                          reason,
+                        ],
+                        ...differences.map((difference) => ['', '', `  ${difference}`]),
+                      ]),
+                    ),
+            };
+          },
+        });
+      }),
+    );
+}
+
+/** Adds `config show`, `config accept` and `config history`. */
+export function addConfigCommand(program: Command, act: Act): void {
+  const config = program
+    .command('config')
+    .description('the settings in force, where each comes from, and who accepted them');
+  config.addHelpText('after', examples(['config show', 'config history']));
+  addShow(config, act);
+  addAccept(config, act);
+  addHistory(config, act);
 }

@@ -1,5 +1,11 @@
 import { type Command, Option } from 'commander';
-import { addAcceptOption, chooseRoster, type RosterAcceptance, type RosterChoice } from '../choose-rosters.js';
+import {
+  addAcceptOption,
+  chooseRoster,
+  findRosterAcceptance,
+  type RosterAcceptance,
+  type RosterChoice,
+} from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { presentImportPreview } from '../present-import-preview.js';
@@ -28,7 +34,7 @@ export function addImportCommand(program: Command, act: Act): void {
       'after',
       examples(['import --roster retail', 'import --file customers.csv --dry-run', 'import --delta rejects.csv']),
     )
-    .action(({ dryRun, acceptRoster, ...choice }: ImportCommandOptions) =>
+    .action(({ dryRun, ...choice }: ImportCommandOptions) =>
       act(async (invocation) => {
         const { runImport } = await import('../../runs/rosters/import-run.js');
         const { previewImport } = await import('../../runs/rosters/preview-import.js');
@@ -37,10 +43,11 @@ export function addImportCommand(program: Command, act: Act): void {
         return withWorkplace(invocation, {
           command: 'import',
           prepare: ({ settings }) => chooseRoster(settings.rosters, choice),
-          work: async (workplace, roster) =>
-            dryRun
-              ? presentImportPreview(await previewImport(workplace, roster, signal, { isDelta }))
-              : presentRun(await runImport(workplace, roster, signal, { isDelta, acceptRoster })),
+          work: async (workplace, roster) => {
+            if (dryRun) return presentImportPreview(await previewImport(workplace, roster, signal, { isDelta }));
+            const acceptRoster = await findRosterAcceptance(workplace.database, choice);
+            return presentRun(await runImport(workplace, roster, signal, { isDelta, acceptRoster }));
+          },
         });
       }),
     );

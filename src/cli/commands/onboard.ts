@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { addAcceptOption, chooseRoster, type RosterAcceptance, type RosterChoice } from '../choose-rosters.js';
+import {
+  addAcceptOption,
+  chooseRoster,
+  findRosterAcceptance,
+  type RosterAcceptance,
+  type RosterChoice,
+} from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
@@ -30,7 +36,7 @@ export function addOnboardCommand(program: Command, act: Act): void {
         'onboard --file new.csv --roster retail --max-searches 1000',
       ]),
     )
-    .action(({ maxSearches, dryRun, acceptRoster, ...choice }: OnboardOptions) =>
+    .action(({ maxSearches, dryRun, ...choice }: OnboardOptions) =>
       act(async (invocation) => {
         const { runScreening } = await import('../../runs/screening-run.js');
         const { previewOnboarding } = await import('../../runs/planning/preview-onboarding.js');
@@ -43,6 +49,7 @@ export function addOnboardCommand(program: Command, act: Act): void {
           },
           work: async (workplace, roster) => {
             if (dryRun) return presentOnboardingPreview(await previewOnboarding(workplace, roster, signal));
+            const acceptRoster = await findRosterAcceptance(workplace.database, choice);
             const plan = { kind: 'onboard', selection: 'new', importFirst: true, writeReport: true } as const;
             return presentRun(await runScreening(workplace, { ...plan, roster, maxSearches, acceptRoster }, signal));
           },

@@ -1,6 +1,12 @@
 import type { Command } from 'commander';
 import { rescreenRosters } from '../../../jobs/rescreen.js';
-import { addAcceptOption, chooseRosters, type RosterAcceptance, type RosterChoice } from '../choose-rosters.js';
+import {
+  addAcceptOption,
+  chooseRosters,
+  findRosterAcceptance,
+  type RosterAcceptance,
+  type RosterChoice,
+} from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { presentNight } from '../present-night.js';
@@ -15,13 +21,15 @@ export function addRescreenCommand(program: Command, act: Act): void {
     .option('--roster <name>', 'only this roster (default: every configured one)');
   addAcceptOption(command)
     .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
-    .action(({ acceptRoster, ...choice }: RosterChoice & RosterAcceptance) =>
+    .action((choice: RosterChoice & RosterAcceptance) =>
       act((invocation) =>
         withWorkplace(invocation, {
           command: 'rescreen',
           prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, choice)),
-          work: async (workplace, rosters) =>
-            presentNight(await rescreenRosters(workplace, rosters, invocation.signal, { acceptRoster })),
+          work: async (workplace, rosters) => {
+            const acceptRoster = await findRosterAcceptance(workplace.database, choice);
+            return presentNight(await rescreenRosters(workplace, rosters, invocation.signal, { acceptRoster }));
+          },
         }),
       ),
     );

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import type { RunListing } from '../../runs/session/list-runs.js';
 import { parseRunId } from '../../runs/session/run-id.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/run-customers.js';
-import { addAcceptOption, type RosterAcceptance } from '../choose-rosters.js';
+import { addAcceptOption, findRosterAcceptance, type RosterAcceptance } from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatListed } from '../format-listed.js';
@@ -124,7 +124,10 @@ function addResume(runs: Command, act: Act): void {
         return withWorkplace(invocation, {
           command: 'runs resume',
           prepare: (config) => requireService(config, () => parseRunId(id)),
-          work: async (workplace) => presentRun(await resumeRun(workplace, id, invocation.signal, options)),
+          work: async (workplace) => {
+            const acceptRoster = await findRosterAcceptance(workplace.database, options);
+            return presentRun(await resumeRun(workplace, id, invocation.signal, { acceptRoster }));
+          },
         });
       }),
     );

@@ -4,7 +4,13 @@ import type { PublishedList } from '../../lists/listed-party.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { RunSummary } from '../../runs/session/run-summary.js';
 import type { PlanSelection } from '../../store/screening-plan.js';
-import { addAcceptOption, chooseStoredRoster, type RosterAcceptance, type RosterChoice } from '../choose-rosters.js';
+import {
+  addAcceptOption,
+  chooseStoredRoster,
+  findRosterAcceptance,
+  type RosterAcceptance,
+  type RosterChoice,
+} from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import type { Act, Outcome } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
@@ -88,7 +94,7 @@ export function addScreenCommand(program: Command, act: Act): void {
     .action((options: ScreenOptions) =>
       act(async (invocation) => {
         const { runScreening } = await import('../../runs/screening-run.js');
-        const { maxSearches, acceptRoster, becauseOf: listFile } = options;
+        const { maxSearches, becauseOf: listFile } = options;
         const { readPublishedList } = await import('../../lists/read-published-list.js');
         const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
         return withWorkplace(invocation, {
@@ -101,6 +107,7 @@ export function addScreenCommand(program: Command, act: Act): void {
             const selection = toSelection(options);
             const { signal } = invocation;
             if (options.dryRun) return preview(workplace, roster, selection, list, signal);
+            const acceptRoster = await findRosterAcceptance(workplace.database, options);
             const importFirst = options.file !== undefined;
             const plan = { kind: 'screen', roster, selection, importFirst, writeReport: false } as const;
             return present(

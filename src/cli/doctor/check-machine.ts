@@ -9,6 +9,7 @@ import { findNextRun } from '../../scheduling/next-run.js';
 import { planJobs } from '../../scheduling/plan-jobs.js';
 import type { Queryable } from '../../store/database.js';
 import { describeError } from '../describe-error.js';
+import { checkAccepted } from './check-accepted.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /** Tries the database, counts the migrations that wait, and says who works in it. */
@@ -24,7 +25,11 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
     try {
       const pending = await pendingMigrations(database);
       if (pending.length === 0)
-        return [well('database', `${place}, schema up to date`), ...(await listHolders(database))];
+        return [
+          well('database', `${place}, schema up to date`),
+          ...(await listHolders(database)),
+          ...(await checkAccepted(database, config)),
+        ];
       const message = `${place}, ${pending.length} migrations wait`;
       return [doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now')];
     } finally {

@@ -1,10 +1,13 @@
 import { RosterError, RosterHeldError } from '../../errors.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { mergeSnapshot, takeNumbers } from '../../store/merge-roster.js';
+import { saveRosterAcceptance } from '../../store/roster-acceptances.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import { beginStaging, clearStaging } from '../../store/roster-staging.js';
 import { setRunStage } from '../../store/runs.js';
 import { saveRequests } from '../../store/save-requests.js';
+import type { Acceptance } from '../accepting/acceptance.js';
+import { toAcceptanceFacts } from '../accepting/to-acceptance-facts.js';
 import type { RunSession } from '../session/run-session.js';
 import { toImportError } from './import-broken-off.js';
 import { type SettledSnapshot, settleSnapshot } from './settle-snapshot.js';
@@ -15,8 +18,8 @@ import { toOverrideCommand } from './to-override-command.js';
 export interface ImportOptions {
   /** Adds and changes only: nobody counts as absent. */
   isDelta?: boolean | undefined;
-  /** Takes the roster although guards would hold it; which ones is noted with the import. */
-  acceptRoster?: boolean | undefined;
+  /** Takes the roster although guards would hold it; which ones, by whom and why is noted with the run. */
+  acceptRoster?: Acceptance | undefined;
 }
 
 /**
@@ -107,11 +110,13 @@ async function holdOrPass(
   session: RunSession,
   source: string,
   { heldBy, counts }: SettledSnapshot,
-  { acceptRoster = false, isDelta = false }: ImportOptions,
+  { acceptRoster, isDelta = false }: ImportOptions,
 ): Promise<void> {
   if (heldBy.length === 0) return;
   if (acceptRoster) {
-    const { workplace, runId } = session;
+    const { workplace, runId, run } = session;
+    const facts = toAcceptanceFacts(acceptRoster, heldBy, workplace.clock.now());
+    await session.write((transaction) => saveRosterAcceptance(transaction, run.runId, facts));
     const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
     const message = `${source} is taken although guards would hold it: ${reasons}`;
     workplace.tell({ kind: 'warning', runId, code: 'roster_accepted', message });

@@ -3,6 +3,7 @@ import type { RosterSettings } from '../../roster/settings.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';
 import { readSnapshot } from '../../store/roster-imports.js';
 import { closeRun } from '../../store/runs.js';
+import { requireAcceptedSettings } from '../accepting/require-accepted-settings.js';
 import { type RunSession, withLease, withRun } from '../session/run-session.js';
 import { type RunSummary, toRunSummary } from '../session/run-summary.js';
 import type { Workplace } from '../workplace.js';
@@ -19,10 +20,11 @@ export async function runImport(
   options: ImportOptions = {},
 ): Promise<RunSummary> {
   const scope = await openRosterScope(workplace, roster.name);
+  const settingsRecordId = await requireAcceptedSettings(workplace, scope.organisation);
   // Nothing is asked of the service; the mode is that of whoever screens the roster next.
   const mode = workplace.settings.service.mode ?? 'test';
   const rosterFile = findGivenFile(workplace.settings.rosters, roster);
-  const request = { ...scope, kind: 'import', mode, selection: null, rosterFile } as const;
+  const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsRecordId } as const;
   let isImported = false;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
     await importRoster(session, roster, scope.rosterId, options);

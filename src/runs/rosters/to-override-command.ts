@@ -8,11 +8,13 @@ export function toOverrideCommand(
   isDelta: boolean,
 ): string {
   // A run that is held in its first start is closed: it is begun anew. One that was gone on with stays open.
-  if (run.resumed > 0) return `nightscreen runs resume ${toRunId(run)} --accept-roster`;
+  if (run.resumed > 0) return `nightscreen runs resume ${toRunId(run)} --accept-roster ${who}`;
   const file = run.rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quote(run.rosterFile)}`;
   const selection = run.kind === 'screen' ? selectionFlags[run.selection ?? 'due'] : '';
-  return `nightscreen ${run.kind}${file} --roster ${quote(roster)}${selection} --accept-roster`;
+  return `nightscreen ${run.kind}${file} --roster ${quote(roster)}${selection} --accept-roster ${who}`;
 }
+
+const who = '--by NAME --reason TEXT';
 
 const selectionFlags = { due: ' --due', new: ' --new', all: ' --all', forced: ' --because-of LIST' } as const;
 

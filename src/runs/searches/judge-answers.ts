@@ -1,10 +1,12 @@
 import { type DetectedChanges, detectChanges } from '../../changes/detect-changes.js';
+import { isSameAnswer } from '../../changes/is-same-answer.js';
 import type { ChangeSettings } from '../../changes/settings.js';
 import { toPartyState } from '../../matches/customer-state.js';
 import type { MatchSet } from '../../matches/match.js';
 import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { NewChangeEvent } from '../../store/change-events.js';
 import { type ChangedPartyRow, readChangedParties } from '../../store/changed-parties.js';
+import { readConfirmedMatches } from '../../store/confirmed-matches.js';
 import type { Queryable } from '../../store/database.js';
 import type { NewPartyState, PartyStateRow } from '../../store/party-states.js';
 import { readMatchSets } from '../../store/responses.js';
@@ -44,8 +46,8 @@ export async function judgeAnswers(
     ),
   );
   // An answer that is the stored one to the letter changes nothing: most of a night.
-  const others = answers.filter((answer) => !isSameAnswer(answer));
-  const [knownSets, parties] = await Promise.all([
+  const others = answers.filter((answer) => !isSame(answer));
+  const [knownSets, parties, confirmed] = await Promise.all([
     readMatchSets(
       transaction,
       others.flatMap(({ known }) => known?.responseId ?? []),
@@ -56,28 +58,39 @@ export async function judgeAnswers(
       account.accountId,
       others.flatMap(({ party, matchSet, known }) => (known || matchSet.matches.length > 0 ? [party] : [])),
     ),
+    // Only a customer whose record has changed makes a confirmed match urgent.
+    readConfirmedMatches(
+      transaction,
+      account.accountId,
+      others.flatMap(({ party, known }) =>
+        known && known.customerVersion !== party.customerVersion ? party.partyId : [],
+      ),
+    ),
   ]);
   const events: NewChangeEvent[] = [];
   const states: NewPartyState[] = [];
   for (const answer of answers) {
     const { party, matchSet } = answer;
-    const isSame = isSameAnswer(answer);
-    const { changes, ...next } = isSame
+    const isUnchanged = isSame(answer);
+    const { changes, ...next } = isUnchanged
       ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
-      : judgeAnswer(answer, knownSets, parties.get(party.partyId) ?? nobody, settings.changes);
+      : judgeAnswer(
+          answer,
+          knownSets,
+          { facts: parties.get(party.partyId) ?? nobody, confirmed: confirmed.get(party.partyId) },
+          settings.changes,
+        );
     const { partyId, customerVersion } = party;
     events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
     const { reportedScores, unreturned } = next;
     const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
-    states.push({ ...state, isKnown: isSame && isSameState(state, answer.known) });
+    states.push({ ...state, isKnown: isUnchanged && isSameState(state, answer.known) });
   }
   return { events, states };
 }
 
-/** Whether the answer is the stored one and hides as much as it did: a list that is taken for whole now shows what is gone. */
-const isSameAnswer = (answer: PartyAnswer): boolean =>
-  answer.known?.responseId === answer.party.responseId &&
-  (answer.matchSet.truncated || answer.known.unreturned.length === 0);
+const isSame = ({ known, party, matchSet }: PartyAnswer): boolean =>
+  isSameAnswer(known, { responseId: party.responseId, truncated: matchSet.truncated });
 
 /** Whether a party's state says of the same answer what the stored one says. */
 const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boolean =>
@@ -93,13 +106,13 @@ const nobody: ChangedPartyRow = { birthDate: null, countries: [], riskTier: null
 function judgeAnswer(
   { party, matchSet, known }: PartyAnswer,
   knownSets: ReadonlyMap<number, MatchSet>,
-  { removed, ...facts }: ChangedPartyRow,
+  { facts: { removed, ...facts }, confirmed }: { facts: ChangedPartyRow; confirmed: ReadonlySet<string> | undefined },
   settings: ChangeSettings,
 ): DetectedChanges {
   const before = known && knownSets.get(known.responseId);
   const knownAnswer =
     known && before
-      ? { ...known, matches: before.matches, removed, origin: known, confirmedIds: new Set<string>() }
+      ? { ...known, matches: before.matches, removed, origin: known, confirmedIds: confirmed ?? new Set<string>() }
       : null;
   return detectChanges(knownAnswer, { matchSet, origin: party, party: facts }, settings);
 }

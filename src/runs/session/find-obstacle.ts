@@ -1,4 +1,4 @@
-import { RosterError, RosterHeldError } from '../../errors.js';
+import { type HeldBy, RosterError, RosterHeldError } from '../../errors.js';
 import type { RunKind } from '../../reports/run-facts.js';
 import { guardAdvice } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
@@ -8,6 +8,7 @@ import { toRunId } from '../../store/run-id.js';
 import { readRunKeys } from '../../store/run-keys.js';
 import type { RunRow } from '../../store/run-row.js';
 import { hasBegun, type PlanSelection } from '../../store/screening-plan.js';
+import type { Acceptance } from '../accepting/acceptance.js';
 import type { Workplace } from '../workplace.js';
 import { describeRosterChange } from './describe-roster-change.js';
 import { nameChangedSettings, toStoredSettings } from './name-changed-settings.js';
@@ -26,8 +27,8 @@ export interface Intention {
   roster: RosterSettings | null;
   /** Somebody named the run to go on with: neither its age nor the roster of today matters. */
   isNamed: boolean;
-  /** A run that somebody named goes on with the roster as it was imported although it has been edited since. */
-  acceptRoster: boolean;
+  /** Whoever lets a run that somebody named go on with the roster as it was imported although it has been edited since. */
+  acceptRoster: Acceptance | undefined;
 }
 
 /** Whether an open run may be gone on with. */
@@ -36,6 +37,8 @@ export interface Comparison {
   obstacle: string | null;
   /** What is no longer as it was and hinders nothing. */
   differences: readonly string[];
+  /** Guards that somebody has overridden so that it goes on. */
+  overridden?: { acceptance: Acceptance; heldBy: readonly Pick<HeldBy, 'guard' | 'message'>[] } | undefined;
 }
 
 /**
@@ -54,7 +57,7 @@ export async function findObstacle(workplace: Workplace, open: RunRow, intention
   if (rosterChange !== null && !intention.isNamed) return { obstacle: rosterChange.words, differences: [] };
   if (rosterChange?.isEdited && !intention.acceptRoster) {
     const message = `${rosterChange.words}; once that is accepted, ${toRunId(open)} goes on with the roster as it was imported`;
-    const override = `nightscreen runs resume ${toRunId(open)} --accept-roster`;
+    const override = `nightscreen runs resume ${toRunId(open)} --accept-roster --by NAME --reason TEXT`;
     throw new RosterHeldError(
       `roster ${intention.roster?.name ?? ''}`,
       [{ guard: 'edited', message, look: guardAdvice.edited }],
@@ -66,7 +69,11 @@ export async function findObstacle(workplace: Workplace, open: RunRow, intention
     ...(await findOtherKey(workplace, open, intention)),
     ...(rosterChange === null ? [] : [`${rosterChange.words}; it goes on with the roster as it was imported`]),
   ];
-  return { obstacle: null, differences };
+  const overridden =
+    rosterChange?.isEdited && intention.acceptRoster
+      ? { acceptance: intention.acceptRoster, heldBy: [{ guard: 'edited', message: rosterChange.words }] }
+      : undefined;
+  return { obstacle: null, differences, overridden };
 }
 
 function findOtherWish(open: RunRow, { kind, selection, mode }: Intention): string | null {

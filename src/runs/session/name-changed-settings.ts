@@ -33,7 +33,7 @@ export function nameChangedSettings(
     .filter((path) => !isDeepStrictEqual(old.get(path), now.get(path)))
     .map((path) => ({
       path,
-      words: `${path} was ${show(old.get(path))} and is ${show(now.get(path))}`,
+      words: describeChange(path, old.get(path), now.get(path)),
       isShaping: shaping.some((section) => path === section || path.startsWith(`${section}.`)),
     }));
 }
@@ -41,6 +41,11 @@ export function nameChangedSettings(
 function listLeaves(value: unknown, path: string): [string, unknown][] {
   if (!isRecord(value)) return [[path, value]];
   return Object.entries(value).flatMap(([key, inner]) => listLeaves(inner, path === '' ? key : `${path}.${key}`));
+}
+
+function describeChange(path: string, before: unknown, after: unknown): string {
+  const isOtherList = Array.isArray(before) && Array.isArray(after) && before.length === after.length;
+  return `${path} was ${show(before)} and is ${isOtherList ? `another one of ${after.length}` : show(after)}`;
 }
 
 function show(value: unknown): string {

@@ -8,6 +8,7 @@ import { findOpenRun } from '../../store/find-runs.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
 import { readListComparison } from '../../store/list-comparisons.js';
 import { ensureOrganisation, type Organisation } from '../../store/organisations.js';
+import { saveRosterAcceptance } from '../../store/roster-acceptances.js';
 import { clearStaging } from '../../store/roster-staging.js';
 import { noteRunHolder } from '../../store/run-holders.js';
 import { toRunId } from '../../store/run-id.js';
@@ -16,6 +17,7 @@ import { closeRun, insertRun, takeOverRun } from '../../store/runs.js';
 import type { PlanSelection } from '../../store/screening-plan.js';
 import { markInFlightUnknown } from '../../store/search-attempts.js';
 import { countToldAndTakenBack, takeBackAnswers } from '../../store/unconfirmed-answers.js';
+import { toAcceptanceFacts } from '../accepting/to-acceptance-facts.js';
 import type { Workplace } from '../workplace.js';
 import type { Comparison } from './find-obstacle.js';
 import { leaseTtlMs } from './keep-lease.js';
@@ -52,6 +54,8 @@ export interface RunRequest {
   findObstacle?: (open: RunRow) => Promise<Comparison>;
   /** Goes on with the open run of this number or with none. */
   resumeOnly?: number | undefined;
+  /** The accepted settings in force; left out for what is judged by none of them. */
+  settingsRecordId?: number | undefined;
 }
 
 /** Finds or creates the organisation of the settings. */
@@ -147,7 +151,7 @@ async function openRun(
 ): Promise<RunRow> {
   const { database, clock, owner } = workplace;
   const open = await findOpenRun(database, lease.key);
-  const { obstacle, differences } = open ? await compare(request, open) : nothingOpen;
+  const { obstacle, differences, overridden } = open ? await compare(request, open) : nothingOpen;
   if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || obstacle)) {
     const message = obstacle
       ? `it cannot be resumed: ${obstacle}`
@@ -160,7 +164,8 @@ async function openRun(
     if (open && !obstacle) {
       await markInFlightUnknown(transaction, open.runId);
       await noteRunHolder(transaction, open.runId, holder);
-      return takeOverRun(transaction, open.runId, holder, request.rosterFile);
+      await noteOverridden(workplace, transaction, open.runId, overridden);
+      return takeOverRun(transaction, open.runId, holder, request);
     }
     if (open && obstacle) await abandon(workplace, transaction, open, obstacle);
     const run = await insertRun(transaction, {
@@ -175,6 +180,7 @@ async function openRun(
       owner,
       settingsDigest: workplace.settingsDigest,
       settings: toStoredSettings(workplace.settings),
+      settingsRecordId: request.settingsRecordId,
       version: workplace.version,
       startedAt: holder.takenAt,
     });
@@ -188,6 +194,18 @@ const nothingOpen: Comparison = { obstacle: null, differences: [] };
 async function compare(request: RunRequest, open: RunRow): Promise<Comparison> {
   if (request.findObstacle) return request.findObstacle(open);
   return { obstacle: 'it starts afresh each time', differences: [] };
+}
+
+/** Keeps with a run that goes on who accepted that its roster was edited. */
+async function noteOverridden(
+  { clock }: Workplace,
+  transaction: Queryable,
+  runId: number,
+  overridden: Comparison['overridden'],
+): Promise<void> {
+  if (overridden === undefined) return;
+  const { acceptance, heldBy } = overridden;
+  await saveRosterAcceptance(transaction, runId, toAcceptanceFacts(acceptance, heldBy, clock.now()));
 }
 
 /** Names what is no longer as it was, before anything is done under it. */

@@ -1,5 +1,6 @@
 import type { RateFacts, WatchFacts } from '../../reports/watch-facts.js';
 import type { AnswerFindings } from '../../store/answer-findings.js';
+import type { ChangeVolume } from '../../store/change-volume.js';
 import type { Queryable } from '../../store/database.js';
 import type { RunRow } from '../../store/run-row.js';
 import type { RunSums } from '../../store/run-sums.js';
@@ -16,10 +17,11 @@ export interface FindingsVerdict {
   findings: RunFindings;
   isComparable: boolean;
   rates: WatchFacts['rates'];
+  volume: WatchFacts['volume'];
 }
 
 /**
- * Compares what a run found with the last 14 comparable runs of its roster and account. One that did not come to its end, whose canaries
+ * Compares what a run found, and how much of the service's data has changed since the searches before, with the last 14 comparable runs of its roster and account. One that did not come to its end, whose canaries
  * failed, or that asked about chosen customers only, is not judged and says nothing to later ones; one that is flagged does, so that a lasting change is usual after 8 runs.
  */
 export async function judgeFindings(
@@ -27,13 +29,14 @@ export async function judgeFindings(
   { runId, selection }: Pick<RunRow, 'runId' | 'selection'>,
   { counts }: RunSums,
   { answersByLength: _, ...held }: AnswerFindings,
+  changed: ChangeVolume,
   hasEnded: boolean,
 ): Promise<FindingsVerdict> {
-  const findings = { screened: counts.screened, ...held };
+  const findings = { screened: counts.screened, ...held, ...changed };
   const isWhole = hasEnded && (selection === 'due' || selection === 'all');
   const unscreened = counts.failed + counts.remaining;
   const isComparable = isWhole && counts.screened > 0 && unscreened <= counts.planned * mostUnscreened;
-  if (!isWhole) return { findings, isComparable, rates: null };
+  if (!isWhole) return { findings, isComparable, rates: null, volume: null };
   const former = await readFormerFindings(transaction, runId, formerRuns);
   const judge = (found: (one: RunFindings) => number, squares: (one: RunFindings) => number): RateFacts => {
     const toFinding = (one: RunFindings) => ({ screened: one.screened, found: found(one), squares: squares(one) });
@@ -49,5 +52,11 @@ export async function judgeFindings(
       (one) => one.hitSquares,
     ),
   };
-  return { findings, isComparable, rates };
+  const toVolume = ({ searchesAgain, changes, changeSquares }: RunFindings) => ({
+    screened: searchesAgain,
+    found: changes,
+    squares: changeSquares,
+  });
+  const volume = judgeRate(toVolume(findings), former.map(toVolume));
+  return { findings, isComparable, rates, volume };
 }

@@ -4,6 +4,7 @@ import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import { RosterHeldError } from '../../../src/errors.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
+import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, people, toCsv } from '../../helpers/small-world.js';
@@ -69,7 +70,7 @@ it('a run whose roster was edited is held when it is resumed by its name, and go
     message: expect.stringMatching(/rows 6 then and 4 now.*guard edited/),
   });
   expect(sandbox.ledger().filter(({ path }) => path === '/aml/search')).toHaveLength(calls);
-  expect(await resumeRun(workplace, runId, signal, { acceptRoster: true })).toMatchObject({
+  expect(await resumeRun(workplace, runId, signal, { acceptRoster: await makeAcceptance(workplace) })).toMatchObject({
     runId,
     state: 'complete',
     counts: { screened: 6 },

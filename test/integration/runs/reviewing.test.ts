@@ -6,6 +6,7 @@ import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
 import type { Database } from '../../../src/store/database.js';
 import { holdItems } from '../../../src/store/decidable-items.js';
+import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -113,7 +114,8 @@ describeOnEachDatabase('what reviewers have to decide about', (open) => {
       path,
       text.replace('Wilhelmina Achterberg', 'Wilhelmina Achterberg,1971-05-06').replace(/^(C-[2-6].*)$/gm, '$1,'),
     );
-    await run(await work({ offsetMs: -dayMs }), { acceptRoster: true });
+    const later = await work({ offsetMs: -dayMs });
+    await run(later, { acceptRoster: await makeAcceptance(later) });
     expect(await readItems(database)).toMatchObject([{ state: 'open', severity: 'critical' }, { state: 'open' }]);
     expect(await readEvents(database)).toContain(`${item.itemId} reopened customer_birth_date`);
   });

@@ -8,7 +8,10 @@ import { buildCanary, buildCounts, buildRunFacts } from '../../helpers/run-facts
 
 const usual: RateFacts = { perThousand: 20.4, usual: 21, formerRuns: 14, verdict: 'usual' };
 const withRates = (matches: Partial<RateFacts>, facts: Partial<RunFacts> = {}): RunFacts =>
-  buildRunFacts({ watch: { rates: { matches: { ...usual, ...matches }, hits: usual }, listCap: null }, ...facts });
+  buildRunFacts({
+    watch: { rates: { matches: { ...usual, ...matches }, hits: usual }, listCap: null, volume: null },
+    ...facts,
+  });
 const allClear = /have a valid screening|No match changed|nothing to review/;
 
 describe('a run in which the service cannot be trusted', () => {
@@ -39,7 +42,7 @@ describe('a run in which the service was watched', () => {
   it('tells a rise and a cut as remarks and stays complete', () => {
     const facts = withRates({ perThousand: 50, verdict: 'high' });
     const listCap = { length: 20, standing: 'found', customers: 1 } as const;
-    const report = toReport({ ...facts, watch: { rates: facts.watch?.rates ?? null, listCap } });
+    const report = toReport({ ...facts, watch: { rates: facts.watch?.rates ?? null, listCap, volume: null } });
     expect(report.verdict.level).toBe('complete');
     expect(report.verdict.remarks).toEqual([
       '50.0 matches per 1,000 customers screened against 21.0 usually (median of 14 runs), more than twice as many.',
@@ -52,7 +55,7 @@ describe('a run in which the service was watched', () => {
       matches: usual,
       hits: { perThousand: 0.1234, usual: null, formerRuns: 0, verdict: 'unknown' },
     } as const;
-    expect(describeWatch({ rates, listCap: { length: 20, standing: 'gone', customers: 2 } })).toEqual([
+    expect(describeWatch({ rates, listCap: { length: 20, standing: 'gone', customers: 2 }, volume: null })).toEqual([
       '20.4 matches per 1,000 customers screened against 21.0 usually (median of 14 runs): as usual',
       '0.123 hits per 1,000 customers screened; there is no former run to compare with',
       'lists of 20 results are taken for whole again, because longer ones were seen or shorter ones look cut: 2 customers have one',

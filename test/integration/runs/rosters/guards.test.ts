@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
+import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readParties } from '../../../helpers/roster-nights.js';
 
@@ -38,9 +39,9 @@ describeOnEachDatabase('guards of a roster', (open) => {
     await expect(play(bad(3))).rejects.toMatchObject({ code: 'roster_without_customers' });
     expect([await readParties(database), await readChanges(database)]).toEqual(before);
     await expect(play(rowsOf(96))).rejects.toThrow(
-      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, guards.maxShrinkNight\) \[guard shrink_night\]; look whether .*: nightscreen import --file \S+ --roster people --accept-roster/,
+      /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, guards.maxShrinkNight\) \[guard shrink_night\]; look whether .*: nightscreen import --file \S+ --roster people --accept-roster --by NAME --reason TEXT/,
     );
-    await play(rowsOf(96), { acceptRoster: true });
+    await play(rowsOf(96), { acceptRoster: await makeAcceptance({ database }) });
     const taken = await database.query(
       z.object({ overridden_guards: z.array(z.string()), absent: z.number() }),
       'select overridden_guards, absent from roster_import order by import_id desc limit 1',

@@ -5,6 +5,7 @@ import { renderRejectsCsv } from '../../../../src/reports/rejects-csv.js';
 import { toReport } from '../../../../src/reports/report.js';
 import type { Database } from '../../../../src/store/database.js';
 import { readRejects } from '../../../../src/store/run-rejects.js';
+import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readCounts, readParties } from '../../../helpers/roster-nights.js';
 import { buildCounts, buildRunFacts } from '../../../helpers/run-facts.js';
@@ -37,7 +38,7 @@ describeOnEachDatabase('small things of a roster', (open) => {
     expect(await heldBecause(nights.play({ header, guards, rows: rowsOf(2) }))).toContain(
       '3 of 5 customers of the largest snapshot in 30 days are fewer now',
     );
-    await nights.play({ header, guards, rows: rowsOf(5, 11), acceptRoster: true });
+    await nights.play({ header, guards, rows: rowsOf(5, 11), acceptRoster: await makeAcceptance({ database }) });
     await nights.close();
   });
 
@@ -50,7 +51,13 @@ describeOnEachDatabase('small things of a roster', (open) => {
     expect(await heldBecause(nights.play({ header, guards, rows: rowsOf(2), parties: [] }))).toMatch(
       /2 of 2 rows of related parties are fewer than in the last snapshot: 100 %.*\[guard party_shrink\]/,
     );
-    await nights.play({ header, guards, rows: rowsOf(2), parties: [], acceptRoster: true });
+    await nights.play({
+      header,
+      guards,
+      rows: rowsOf(2),
+      parties: [],
+      acceptRoster: await makeAcceptance({ database }),
+    });
     expect((await readParties(database)).filter((line) => line.includes('director'))).toEqual([]);
     await nights.close();
   });

@@ -1,0 +1,124 @@
+import type { Match, MatchSet } from '../matches/match.js';
+import { projectItems, type ReviewItem } from '../matches/review/project-items.js';
+import type { SeenCustomer } from '../matches/review/seen-facts.js';
+import { type AnswerOrigin, type ChangedParty, detectChanges } from './detect-changes.js';
+import type { ReportedScores } from './diff-matches.js';
+import { isSameAnswer } from './is-same-answer.js';
+import type { MatchChange } from './match-change.js';
+import type { ChangeSettings } from './settings.js';
+
+/** A stored answer for a party, with what was known beside it when it came. */
+export interface StoredAnswer extends AnswerOrigin {
+  responseId: number;
+  /** As it was judged: cut where lists were known to be cut. */
+  matchSet: MatchSet;
+  party: ChangedParty;
+  customer: SeenCustomer;
+  /** Ids under which reviewers had confirmed by then that a match is the customer. */
+  confirmedIds: ReadonlySet<string>;
+  /** Ids that reviewers have decided about since the answer before. */
+  decidedIds: ReadonlySet<string>;
+}
+
+/** What an answer changes, and what reviewers get to look at because of it. */
+export interface ReplayedAnswer {
+  changes: readonly MatchChange[];
+  /** Matches that become items. */
+  opened: readonly Match[];
+}
+
+interface Known {
+  responseId: number;
+  origin: AnswerOrigin;
+  matches: readonly Match[];
+  unreturned: readonly Match[];
+  removed: ReadonlyMap<string, Match>;
+  reportedScores: ReportedScores;
+}
+
+/**
+ * Judges all stored answers of one party in their order, as runs do, but under these settings: each is compared with what these settings made
+ * of those before it. Gives one result for each answer.
+ */
+export function replayAnswers(answers: readonly StoredAnswer[], settings: ChangeSettings): readonly ReplayedAnswer[] {
+  let known: Known | null = null;
+  let items: readonly ReviewItem[] = [];
+  const replayed: ReplayedAnswer[] = [];
+  for (const answer of answers) {
+    const result = judgeNext(noteDecided(known, items, answer.decidedIds), answer, settings);
+    const projected = result.changes.length === 0 ? { items, opened: [] } : project(items, answer, result);
+    ({ items } = projected);
+    known = result.known;
+    replayed.push({ changes: result.changes, opened: projected.opened });
+  }
+  return replayed;
+}
+
+interface JudgedAnswer {
+  known: Known;
+  changes: readonly MatchChange[];
+}
+
+function judgeNext(known: Known | null, answer: StoredAnswer, settings: ChangeSettings): JudgedAnswer {
+  const { responseId, matchSet, party, confirmedIds, requestId, customerVersion, settingsDigest } = answer;
+  const origin = { requestId, customerVersion, settingsDigest };
+  if (known && isSameAnswer(known, { responseId, truncated: matchSet.truncated })) {
+    return { known: { ...known, origin }, changes: [] };
+  }
+  const before = known && { ...known, removed: [...known.removed.values()], confirmedIds };
+  const { changes, reportedScores, unreturned } = detectChanges(before, { matchSet, origin, party }, settings);
+  const removed = followRemovals(known?.removed ?? new Map(), changes);
+  return { known: { responseId, origin, matches: matchSet.matches, unreturned, removed, reportedScores }, changes };
+}
+
+/** What was removed and has not come back: a return names what was removed as it was then. */
+function followRemovals(
+  removed: ReadonlyMap<string, Match>,
+  changes: readonly MatchChange[],
+): ReadonlyMap<string, Match> {
+  const left = new Map(removed);
+  for (const { difference } of changes) {
+    if (difference.before === null) continue;
+    // An id may have been used twice.
+    const key = JSON.stringify([difference.before.id, difference.before.name]);
+    if (difference.kind === 'match_removed') left.set(key, difference.before);
+    if (difference.kind === 'match_returned') left.delete(key);
+  }
+  return left;
+}
+
+/** From a decision on a score is measured from the one that was decided on. */
+function noteDecided(known: Known | null, items: readonly ReviewItem[], decidedIds: ReadonlySet<string>): Known | null {
+  if (known === null || decidedIds.size === 0) return known;
+  const decided = items.filter(({ listed }) => decidedIds.has(listed.id));
+  const scores = Object.fromEntries(decided.map(({ listed }) => [listed.id, listed.score]));
+  return { ...known, reportedScores: { ...known.reportedScores, ...scores } };
+}
+
+/** What the answer makes of the party's items: hits, and what is judged critical or high, are looked at. */
+function project(
+  items: readonly ReviewItem[],
+  { matchSet, customer }: StoredAnswer,
+  { known, changes }: JudgedAnswer,
+): { items: readonly ReviewItem[]; opened: readonly Match[] } {
+  const severities = new Map(changes.map(({ difference, severity }) => [difference.matchId, severity]));
+  const needsReview = ({ id, isHit }: Match): boolean => {
+    const severity = severities.get(id);
+    return isHit || severity === 'critical' || severity === 'high';
+  };
+  const matches = [...matchSet.matches, ...known.unreturned];
+  const steps = projectItems({ customer, matches, items, needsReview }, new Date(0));
+  const byId = new Map(items.map((item) => [item.itemId, item]));
+  const opened: Match[] = [];
+  for (const step of steps) {
+    if (step.kind === 'opened') {
+      opened.push(step.match);
+      byId.set(byId.size, { itemId: byId.size, listed: step.match, state: 'open', disposition: null });
+    } else if (step.kind === 'gone') {
+      byId.set(step.item.itemId, { ...step.item, state: 'gone' });
+    } else {
+      byId.set(step.item.itemId, { ...step.item, listed: step.match, state: 'open' });
+    }
+  }
+  return { items: [...byId.values()], opened };
+}

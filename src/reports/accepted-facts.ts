@@ -1,0 +1,23 @@
+/** Settings that judge, as somebody changed them. */
+export interface SettingsChangeFacts {
+  /** Each setting with its old and its new value, in words. */
+  differences: readonly string[];
+  acceptedBy: string;
+  /** True where nothing but their word says who they are. */
+  isAttested: boolean;
+  reason: string;
+  acceptedAt: Date;
+}
+
+/** A roster that somebody took although guards would have held it. */
+export interface RosterAcceptanceFacts extends Omit<SettingsChangeFacts, 'differences'> {
+  /** Each guard with what it found, in words that give both figures. */
+  heldBy: readonly { guard: string; message: string }[];
+}
+
+/** What somebody accepted that a run went by. */
+export interface AcceptedFacts {
+  /** Since the roster's last report; oldest first. */
+  settingsChanges: readonly SettingsChangeFacts[];
+  rosterAcceptances: readonly RosterAcceptanceFacts[];
+}

@@ -1,0 +1,51 @@
+import type { Queryable } from '../../store/database.js';
+import {
+  holdOrganisation,
+  readAcceptedSettings,
+  readSettingsHistory,
+  type SettingsRecord,
+  saveSettingsRecord,
+} from '../../store/settings-records.js';
+import { openOrganisation } from '../session/run-session.js';
+import type { RunSettings, Workplace } from '../workplace.js';
+import type { Acceptance } from './acceptance.js';
+import { digestJudging, nameJudgingChanges, toJudgingSettings } from './judging-settings.js';
+
+/** What of the settings that judge is not as it was accepted; `accepted` is null while none are recorded. */
+export async function findUnacceptedSettings(
+  database: Queryable,
+  settings: Pick<RunSettings, 'organisation'> & Parameters<typeof toJudgingSettings>[0],
+): Promise<{ accepted: SettingsRecord | null; differences: readonly string[] }> {
+  const accepted = (await readSettingsHistory(database, settings.organisation)).at(-1) ?? null;
+  if (accepted === null) return { accepted, differences: [] };
+  return { accepted, differences: nameJudgingChanges(accepted.settings, toJudgingSettings(settings)) };
+}
+
+/**
+ * Records the settings in force as accepted and gives what differs from those before, in words; an empty list, with nothing recorded, when
+ * there is nothing to accept. Before the first run they are recorded whole.
+ */
+export async function acceptSettings(
+  workplace: Workplace,
+  { by, reason }: Acceptance,
+): Promise<{ recorded: boolean; differences: readonly string[] }> {
+  const { database, clock, settings } = workplace;
+  const { organisationId } = await openOrganisation(workplace);
+  return database.transaction(async (transaction) => {
+    await holdOrganisation(transaction, organisationId);
+    const accepted = await readAcceptedSettings(transaction, organisationId);
+    const now = toJudgingSettings(settings);
+    const differences = accepted === null ? [] : nameJudgingChanges(accepted.settings, now);
+    if (accepted !== null && differences.length === 0) return { recorded: false, differences };
+    await saveSettingsRecord(transaction, organisationId, {
+      settings: now,
+      digest: digestJudging(now),
+      differences,
+      acceptedBy: by.name,
+      isAttested: by.isAttested,
+      reason,
+      acceptedAt: clock.now(),
+    });
+    return { recorded: true, differences };
+  });
+}

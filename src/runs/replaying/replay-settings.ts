@@ -1,0 +1,135 @@
+import type { MatchChangeKind, Severity } from '../../changes/change-event.js';
+import type { MatchChange } from '../../changes/match-change.js';
+import { replayAnswers } from '../../changes/replay-answers.js';
+import type { Match } from '../../matches/match.js';
+import { countStoredChanges, listParties } from '../../store/answer-history.js';
+import { toRunId } from '../../store/run-id.js';
+import { nameJudgingChanges, toJudgingSettings } from '../accepting/judging-settings.js';
+import type { RunSettings, Workplace } from '../workplace.js';
+import { type PartyHistory, readStoredAnswers } from './read-stored-answers.js';
+import { type Both, type EventTally, isOtherwise, openTally, pairEvents } from './tally-events.js';
+
+/** What a change would be under some settings; null where there would be none. */
+type JudgedEvent = { kind: MatchChangeKind; severity: Severity; rule: string } | null;
+
+/** A change, or an item, that would be another one. */
+export interface ReplayExample {
+  runId: string;
+  /** The customer's reference. */
+  reference: string;
+  listed: Pick<Match, 'id' | 'name'>;
+  present: JudgedEvent;
+  other: JudgedEvent;
+}
+
+/** What stored answers come to under other settings. */
+export interface Replay {
+  since: Date | null;
+  parties: number;
+  /** Answers judged; those that repeat the one before show nothing under any settings, and are not counted. */
+  answers: number;
+  /** Settings that are otherwise, in words: those that were evaluated, and those that cannot be from stored answers. */
+  evaluated: readonly string[];
+  notEvaluated: readonly string[];
+  /** What the runs themselves have stored, each under the settings of its night. */
+  stored: { changes: number; baseline: number };
+  changes: EventTally;
+  /** Matches of first screenings. */
+  baseline: EventTally;
+  /** Items that reviewers would have been given. */
+  items: Both & { onlyOther: number; onlyPresent: number };
+  examples: readonly ReplayExample[];
+}
+
+const partiesAtOnce = 250;
+const mostExamples = 10;
+
+/**
+ * Judges all stored answers once more, under the settings in force and under others, and counts what differs in runs begun since then.
+ * Reads in one transaction that cannot write, some parties at a time, and asks the service nothing.
+ */
+export async function replaySettings(
+  { database, settings }: Workplace,
+  other: Parameters<typeof toJudgingSettings>[0] & Pick<RunSettings, 'changes'>,
+  since: Date | null,
+): Promise<Replay> {
+  const named = nameJudgingChanges(toJudgingSettings(settings), toJudgingSettings(other));
+  const tallies = { changes: openTally(), baseline: openTally() };
+  const items = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
+  const examples: ReplayExample[] = [];
+  let [parties, answers] = [0, 0];
+  const take = (history: PartyHistory): void => {
+    const present = replayAnswers(history.answers, settings.changes);
+    const others = replayAnswers(history.answers, other.changes);
+    parties += 1;
+    for (const [index, answer] of history.answers.entries()) {
+      if (since !== null && answer.startedAt < since) continue;
+      answers += 1;
+      const [ours, theirs] = [present[index], others[index]];
+      for (const pair of pairEvents(ours?.changes ?? [], theirs?.changes ?? [])) {
+        const isBaseline = pair.present?.isBaseline ?? pair.other?.isBaseline ?? false;
+        (isBaseline ? tallies.baseline : tallies.changes).add(pair);
+        const match = toMatch(pair.present ?? pair.other);
+        if (!isOtherwise(pair) || match === null || examples.length >= mostExamples) continue;
+        const { id, name } = match;
+        const told = { present: toJudged(pair.present), other: toJudged(pair.other) };
+        examples.push({ runId: toRunId(answer), reference: history.reference, listed: { id, name }, ...told });
+      }
+    }
+    countItems(items, history, { present, other: others }, since);
+  };
+  const stored = await database.transaction(async (transaction) => {
+    await transaction.execute('set transaction isolation level repeatable read, read only');
+    let after = 0;
+    for (;;) {
+      const partyIds = await listParties(transaction, settings.organisation, after, partiesAtOnce);
+      const last = partyIds.at(-1);
+      if (last === undefined) break;
+      for (const history of await readStoredAnswers(transaction, partyIds)) take(history);
+      after = last;
+    }
+    return countStoredChanges(transaction, settings.organisation, since);
+  });
+  const isEvaluated = (words: string): boolean => words.startsWith('changes.');
+  return {
+    since,
+    parties,
+    answers,
+    evaluated: named.filter(isEvaluated),
+    notEvaluated: named.filter((words) => !isEvaluated(words)),
+    stored,
+    changes: tallies.changes.read(),
+    baseline: tallies.baseline.read(),
+    items,
+    examples,
+  };
+}
+
+/** Counts a party's items by their match: one that is opened some nights later under the other settings is opened under both. */
+function countItems(
+  items: Replay['items'],
+  { answers }: PartyHistory,
+  replayed: Readonly<Record<keyof Both, ReturnType<typeof replayAnswers>>>,
+  since: Date | null,
+): void {
+  const open = (side: keyof Both): readonly string[] =>
+    answers.flatMap(({ startedAt }, index) =>
+      since !== null && startedAt < since ? [] : (replayed[side][index]?.opened ?? []).map(({ id }) => id),
+    );
+  const [present, other] = [open('present'), open('other')];
+  const left = [...other];
+  for (const id of present) {
+    const place = left.indexOf(id);
+    if (place === -1) items.onlyPresent += 1;
+    else left.splice(place, 1);
+  }
+  items.present += present.length;
+  items.other += other.length;
+  items.onlyOther += left.length;
+}
+
+const toMatch = (change: MatchChange | null): Match | null =>
+  change && (change.difference.after ?? change.difference.before);
+
+const toJudged = (change: MatchChange | null): JudgedEvent =>
+  change && { kind: change.difference.kind, severity: change.severity, rule: change.rule };

@@ -1,0 +1,194 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { changeSettingsSchema } from '../../../src/changes/settings.js';
+import { reportJsonSchema } from '../../../src/reports/report-json.js';
+import { acceptSettings, findUnacceptedSettings } from '../../../src/runs/accepting/accept-settings.js';
+import { replaySettings } from '../../../src/runs/replaying/replay-settings.js';
+import { writeRunReport } from '../../../src/runs/reports/report-run.js';
+import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
+import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
+import { runImport } from '../../../src/runs/rosters/import-run.js';
+import { runScreening } from '../../../src/runs/screening-run.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import type { Database } from '../../../src/store/database.js';
+import { holdItems } from '../../../src/store/decidable-items.js';
+import { readSettingsHistory } from '../../../src/store/settings-records.js';
+import { makeAcceptance } from '../../helpers/accept-changes.js';
+import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { makeOddNames } from '../../helpers/odd-names.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
+
+const dayMs = 86_400_000;
+const { signal } = new AbortController();
+const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
+const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, canary], dossiers: [] });
+const step = (scoreStep: number) => ({ changes: changeSettingsSchema.parse({ scoreStep }) });
+/** Customers with a birth date for some. */
+const toText = (birthDates: Readonly<Record<string, string>> = {}): string =>
+  `customer_id,type,name,birth_date\n${people.map((name, at) => `C-${at + 1},person,${name},${birthDates[`C-${at + 1}`] ?? ''}\n`).join('')}`;
+
+const tallyRow = z.object({ name: z.string(), events: z.number() });
+const readStored = async (database: Database, isBaseline: boolean, column: 'kind' | 'severity') => {
+  const rows = await database.query(
+    tallyRow,
+    `select ${column} as name, count(*)::integer as events from change_event where is_baseline = $1 group by 1`,
+    [isBaseline],
+  );
+  return Object.fromEntries(rows.map(({ name, events }) => [name, events]));
+};
+
+async function confirmFirst({ database, settings }: Workplace, reference: string): Promise<void> {
+  const by = (await makeAcceptance({ database })).by;
+  const digestKey = Buffer.from('a key of the test');
+  await database.transaction(async (transaction) => {
+    const [row] = await transaction.query(
+      z.object({ itemId: z.number() }),
+      `select item_id as "itemId" from review_item join party using (party_id) join customer using (customer_id) where reference = $1`,
+      [reference],
+    );
+    const item = (await holdItems(transaction, [row?.itemId ?? 0])).get(row?.itemId ?? 0);
+    if (!item) throw new Error('no item');
+    const decision = { verdict: 'true_match', reason: 'the same passport', comment: null, origin: 'review' } as const;
+    const rest = { itemId: item.itemId, stamp: toItemStamp(item, digestKey), sheetId: null, expiresAt: null };
+    const now = new Date(Date.now() - 2.5 * dayMs);
+    const context = { digestKey, reviewer: by, now, review: settings.review };
+    expect(await decideItems(transaction, context, [{ ...decision, ...rest }])).toMatchObject([{ kind: 'decided' }]);
+  });
+}
+
+describeOnEachDatabase('settings that judge', (open) => {
+  const begin = openSmallSites(open);
+
+  it('are refused before anything is asked until somebody accepts them with a reason, and the next report says so first', async () => {
+    const { sandbox, database, roster, work } = await begin();
+    const plan = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;
+    const before = await work({ offsetMs: -dayMs });
+    const nightOne = await runScreening(before, plan, signal);
+    expect(await readSettingsHistory(database, 'default')).toMatchObject([{ acceptedBy: 'first settings' }]);
+    expect((await showRun(database, nightOne.runId)).settingsChanges).toEqual([]);
+
+    const calls = sandbox.ledger().length;
+    const changed = await work({ settings: step(0.05) });
+    const refusal = /changes\.scoreStep was 0\.02 and is 0\.05.*nightscreen config accept --by NAME --reason TEXT/;
+    await expect(runScreening(changed, plan, signal)).rejects.toThrow(refusal);
+    await expect(runImport(changed, roster, signal)).rejects.toThrow(refusal);
+    expect(sandbox.ledger()).toHaveLength(calls);
+    expect((await findUnacceptedSettings(database, changed.settings)).differences).toHaveLength(1);
+
+    const acceptance = await makeAcceptance({ database });
+    const differences = ['changes.scoreStep was 0.02 and is 0.05'];
+    expect(await acceptSettings(changed, acceptance)).toEqual({ recorded: true, differences });
+    expect(await acceptSettings(changed, acceptance)).toEqual({ recorded: false, differences: [] });
+    await expect(runScreening(before, plan, signal)).rejects.toThrow(/was 0\.05 and is 0\.02/);
+
+    const nightTwo = await runScreening(changed, plan, signal);
+    const path = join(nightTwo.artifacts ?? '', 'report.json');
+    const text = await readFile(path, 'utf8');
+    const told = reportJsonSchema.parse(JSON.parse(text));
+    expect(told.settingsChanges).toMatchObject([
+      { differences, acceptedBy: acceptance.by.name, reason: acceptance.reason },
+    ]);
+    const page = await readFile(join(nightTwo.artifacts ?? '', 'report.html'), 'utf8');
+    expect(page.indexOf('Settings changed since the last report')).toBeLessThan(page.indexOf('class="verdict"'));
+    expect(page.indexOf('changes.scoreStep was 0.02 and is 0.05')).toBeGreaterThan(0);
+    // Accepted later: it is the next report's.
+    await acceptSettings(await work({ settings: step(0.03) }), acceptance);
+    await writeRunReport(changed, nightTwo.runId);
+    expect(await readFile(path, 'utf8')).toBe(text);
+    await expect(database.execute(`update settings_record set reason = 'another'`)).rejects.toThrow(/never changed/);
+    await expect(
+      database.execute(
+        `insert into settings_record (organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at)
+         select organisation_id, settings, digest, differences, 'somebody else', $1, reason, accepted_at from settings_record limit 1`,
+        [database.dialect === 'postgres'],
+      ),
+    ).rejects.toThrow();
+  });
+
+  it('replayed unchanged give the very events and items of the nights, and others only what they make of them', async () => {
+    const { sandbox, database, roster, work, run } = await begin();
+    await writeFile(fileOf(roster), toText());
+    const night = async (daysAgo: number) => {
+      expect((await run(await work({ offsetMs: -daysAgo * dayMs }))).state).toBe('complete');
+    };
+    sandbox.setWorld({ ...worldOf(first, second), ranking: { scoreNoise: 0.004, shuffleSeed: 1 } });
+    await night(4);
+    sandbox.setWorld(
+      worldOf(
+        first,
+        { ...second, id: 'amla_new_two', topics: ['sanction', 'crime'] },
+        listed('three', 'Aroha Ngata', ['poi']),
+      ),
+    );
+    await night(3);
+    await confirmFirst(await work(), 'C-1');
+    sandbox.setWorld(worldOf({ ...first, birth_date: ['1960'] }, listed('three', 'Aroha Ngata', ['poi'])));
+    await writeFile(fileOf(roster), toText({ 'C-1': '1960-05-06' }));
+    await night(2);
+    sandbox.setWorld({ ...worldOf(first, second), ranking: { scoreNoise: 0.004, shuffleSeed: 3 } });
+    await night(1);
+
+    const workplace = await work();
+    const replay = await replaySettings(workplace, workplace.settings, null);
+    for (const [tally, isBaseline] of [
+      [replay.changes, false],
+      [replay.baseline, true],
+    ] as const) {
+      expect(Object.fromEntries(tally.byKind.map(({ kind, present }) => [kind, present]))).toEqual(
+        await readStored(database, isBaseline, 'kind'),
+      );
+      expect(Object.fromEntries(tally.bySeverity.map(({ severity, present }) => [severity, present]))).toEqual(
+        await readStored(database, isBaseline, 'severity'),
+      );
+      expect(tally).toMatchObject({ other: tally.present, onlyOther: 0, onlyPresent: 0, otherSeverity: 0 });
+    }
+    expect(replay.changes.present).toBeGreaterThan(6);
+    expect(replay).toMatchObject({ examples: [], evaluated: [], stored: { changes: replay.changes.present } });
+    const [items] = await database.query(
+      tallyRow,
+      `select 'items' as name, count(*)::integer as events from review_item`,
+    );
+    expect(replay.items).toEqual({ present: items?.events, other: items?.events, onlyOther: 0, onlyPresent: 0 });
+    // The confirmed match whose customer changed with it.
+    const rules = await database.query(
+      tallyRow,
+      `select rule as name, count(*)::integer as events from change_event where rule = 'confirmed_customer_changed' and severity = 'high' group by 1`,
+    );
+    expect(rules).toEqual([{ name: 'confirmed_customer_changed', events: 1 }]);
+
+    const severities = { confirmed_customer_changed: 'low', hit_gained: 'low' } as const;
+    const milder = { ...workplace.settings, canaries: [], changes: changeSettingsSchema.parse({ severities }) };
+    const other = await replaySettings(workplace, milder, new Date(Date.now() - 2.5 * dayMs));
+    expect(other.changes.present).toBeLessThan(replay.changes.present);
+    expect(other.changes.otherSeverity).toBeGreaterThan(0);
+    expect(other.examples[0]).toMatchObject({
+      reference: 'C-1',
+      present: { severity: 'high' },
+      other: { severity: 'low' },
+    });
+    expect(other.notEvaluated).toEqual(['canaries was a list of 2 and is a list of 0']);
+    expect(other.stored.changes).toBe(other.changes.present);
+  });
+});
+
+const crowd = makeOddNames(12);
+const openCrowd = openSmallSites(testDatabases('postgres').open);
+
+it('a night in which far more of the service’s data changes than usual is told as drift, and hides nothing', async () => {
+  const { sandbox, work, run, database } = await openCrowd(crowd);
+  const night = async (daysAgo: number, topics: string[]) => {
+    sandbox.setWorld({ watchlist: [canary, ...crowd.map((name, at) => listed(`n${at}`, name, topics))], dossiers: [] });
+    return run(await work({ offsetMs: -daysAgo * dayMs }));
+  };
+  for (let daysAgo = 7; daysAgo > 1; daysAgo -= 1) expect((await night(daysAgo, ['poi'])).remarks).toEqual([]);
+  const drifted = await night(1, ['poi', 'role.pep']);
+  expect(drifted).toMatchObject({ state: 'complete', counts: { changes: 12 } });
+  expect(drifted.remarks).toEqual([
+    "1000.0 changes of the service's data per 1,000 searches against 0 usually (median of 5 runs), more than twice as many: its lists, ids or scores may have drifted",
+  ]);
+  expect((await showRun(database, drifted.runId)).watch?.volume).toMatchObject({ verdict: 'high', usual: 0 });
+});

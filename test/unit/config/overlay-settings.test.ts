@@ -1,0 +1,34 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { overlaySettings } from '../../../src/config/overlay-settings.js';
+import { configSchema } from '../../../src/config/schema.js';
+
+const overlay = async (settings: object, text: string) => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-overlay-'));
+  await writeFile(join(folder, 'other.yaml'), text);
+  return overlaySettings(configSchema.parse(settings), folder, 'other.yaml');
+};
+
+it('what a partial file does not name stays as it is in force; groups are merged and lists replaced', async () => {
+  const inForce = {
+    changes: {
+      scoreStep: 0.05,
+      severities: { pep_hit_gained: 'high' },
+      topics: { sanction: ['sanction', 'debarment'] },
+    },
+    rosters: [{ name: 'retail', csv: { path: 'a.csv', delimiter: 'tab' } }],
+  };
+  const other = await overlay(
+    inForce,
+    'changes: { severities: { hit_lost: low }, topics: { sanction: [sanction] } }\n',
+  );
+  expect(other.changes).toMatchObject({ scoreStep: 0.05, severities: { pep_hit_gained: 'high', hit_lost: 'low' } });
+  expect(other.changes.topics.sanction).toEqual(['sanction']);
+  expect(other.rosters).toEqual(configSchema.parse(inForce).rosters);
+});
+
+it('a mistake in the file is named with line and column', async () => {
+  await expect(overlay({}, 'changes:\n  scoreStp: 0.1\n')).rejects.toThrow(/other\.yaml:2:3: changes\.scoreStp/);
+});
