@@ -26,6 +26,7 @@ const layout: readonly (readonly [header: string, width: number])[] = [
   [workingListColumns.comment, 32],
   ['proposed', 15],
   ['proposed_by', 17],
+  ['proposed_at', 21],
   ['proposed_reason', 32],
   ['reopened_because', 18],
   ['last_decision', 15],
