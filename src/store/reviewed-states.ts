@@ -19,23 +19,26 @@ export async function findCutParties(
   return new Set(rows.map(({ partyId }) => partyId));
 }
 
-/** Says of parties what was decided about all that they are hits for; null where something is undecided. */
+/**
+ * Says of parties what was decided about all that they are hits for, and of the answers that an open run has replaced (`formerState`); null
+ * where something is undecided.
+ */
 export async function saveReviewedStates(
   transaction: Queryable,
   accountId: number,
-  states: readonly { partyId: number; reviewedState: string | null }[],
+  states: readonly { partyId: number; reviewedState: string | null; formerState: string | null }[],
 ): Promise<void> {
   if (states.length === 0) return;
   await transaction.execute(
     `update party_state set reviewed_state = reviewed."reviewedState",
        -- Where control searches take the answer back, the one before comes back with what is decided by now.
-       former_answer = former_answer || jsonb_build_object('reviewed_state', reviewed."reviewedState")
-     from jsonb_to_recordset($2::text::jsonb) as reviewed ("partyId" bigint, "reviewedState" text)
+       former_answer = former_answer || jsonb_build_object('reviewed_state', reviewed."formerState")
+     from jsonb_to_recordset($2::text::jsonb) as reviewed ("partyId" bigint, "reviewedState" text, "formerState" text)
      where party_state.account_id = $1 and party_state.party_id = reviewed."partyId"
        and (
          party_state.reviewed_state is distinct from reviewed."reviewedState"
          or party_state.former_answer is not null
-           and party_state.former_answer ->> 'reviewed_state' is distinct from reviewed."reviewedState"
+           and party_state.former_answer ->> 'reviewed_state' is distinct from reviewed."formerState"
        )`,
     [accountId, JSON.stringify(states)],
   );

@@ -74,6 +74,23 @@ export async function findUnprojectedParties(
   return rows.map(({ partyId }) => partyId);
 }
 
+/** Which of these parties have changes on an account of which no items have been made, because their run has not closed. */
+export async function findPartiesWithNews(
+  database: Queryable,
+  accountId: number,
+  partyIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await database.query(
+    idRow,
+    `select distinct event.party_id as "partyId"
+     from change_event event
+     join run on run.run_id = event.run_id and run.account_id = $1 and event.change_id > coalesce(run.projected_change_id, 0)
+     where event.party_id = any ($2::bigint[])`,
+    [accountId, [...partyIds]],
+  );
+  return new Set(rows.map(({ partyId }) => partyId));
+}
+
 const partyRow = z
   .object({
     partyId: z.number(),

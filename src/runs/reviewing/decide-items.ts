@@ -95,7 +95,7 @@ export async function decideItems(
     }
   }
   await noteDecidedScores(transaction, decided);
-  await settleParties(transaction, decided);
+  await settleParties(transaction, decided, 'open');
   return results;
 }
 

@@ -37,6 +37,7 @@ export async function makeItems(
     await settleParties(
       transaction,
       parties.map(({ partyId }) => ({ partyId, accountId })),
+      'closing',
     );
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
     await saveChangeItems(

@@ -65,7 +65,7 @@ export async function undoDecision(workplace: Workplace, { mark, reviewer, reaso
       },
       now,
     );
-    await settleParties(transaction, [item]);
+    await settleParties(transaction, [item], 'open');
     const { verdict, isFinal } = standing;
     return {
       kind: 'undone',

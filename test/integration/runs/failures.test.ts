@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
+import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, fileOf, people } from '../../helpers/small-world.js';
@@ -141,7 +142,8 @@ describe('a screening that meets trouble', () => {
       fileOf(roster),
       'customer_id,type,name\nC-1,person,\nC-2,person,Oktavian Prunescu\nC-3,person,One Name\nC-3,person,Other Name\nC-4,person,Bertil Kvarnström\nC-4,person,Bertil Kvarnström\n',
     );
-    const night = await run(await work());
+    const tonight = await work();
+    const night = await run(tonight, { acceptRoster: await makeAcceptance(tonight) });
     expect(night.counts).toMatchObject({
       rows: 6,
       customers: 2,

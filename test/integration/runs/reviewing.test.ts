@@ -154,4 +154,31 @@ describeOnEachDatabase('what reviewers have to decide about', (open) => {
     await run(await work());
     expect(await readItems(database)).toHaveLength(2);
   });
+
+  it('a decision while a run has not closed settles nobody of whom that run has found something new', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const readState = async (): Promise<string | undefined> => {
+      const [row] = await database.query(
+        z.object({ state: z.string() }),
+        `select to_standing_state(state, reviewed_state) as state
+         from party_state join party using (party_id) join customer using (customer_id) where reference = 'C-1'`,
+      );
+      return row?.state;
+    };
+    await run(await work({ offsetMs: -2 * dayMs }));
+    const [item] = await readItems(database);
+    if (!item) throw new Error('no item');
+    sandbox.setWorld(worldOf(first, second, { ...first, id: 'amla_three', birth_date: ['1988-02-03'] }));
+    sandbox.setFaults([{ name: canary.name, afterCalls: 1, times: 1_000, status: 402 }]);
+    expect((await run(await work({ offsetMs: -dayMs }))).state).toBe('stopped');
+    await decide(database, [item.itemId]);
+    expect(await readState()).toBe('open_hit');
+    sandbox.setFaults([]);
+    await run(await work({ offsetMs: -dayMs }));
+    expect(await readItems(database)).toMatchObject([{ state: 'settled' }, { state: 'open' }, { state: 'open' }]);
+    expect(await readState()).toBe('open_hit');
+    const [, other] = await readItems(database);
+    await decide(database, [other?.itemId ?? 0]);
+    expect(await readState()).toBe('settled_false_positive');
+  });
 });
