@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { runCli } from '../helpers/cli-process.js';
+import { seedDatabase } from '../helpers/databases.js';
 import { watchlist } from '../helpers/small-world.js';
 
 let folder: string;
@@ -12,6 +13,7 @@ let checked = '';
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-checks-'));
+  await seedDatabase(folder);
   sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
   writeFileSync(join(folder, 'list.csv'), 'name,type\nWilhelmina Achterberg,person\nSomebody Unlisted,person\n');
 });

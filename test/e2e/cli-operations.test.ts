@@ -16,6 +16,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { findCli, runCli } from '../helpers/cli-process.js';
+import { seedDatabase } from '../helpers/databases.js';
 
 const configuration = `
 service: { rate: { perSecond: 200, concurrency: 4 } }
@@ -31,6 +32,7 @@ let folder: string;
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-operations-'));
+  await seedDatabase(folder);
   writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration.replace('TRANSPORT', 'file'));
   writeFileSync(join(folder, 'smtp.yaml'), configuration.replace('TRANSPORT', 'smtp'));
   writeFileSync(join(folder, 'retail.csv'), 'number;first;last\n1;Ada;Beispiel\n2;;\n3;Émile;Exemple\n');

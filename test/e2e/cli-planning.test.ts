@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { runCli } from '../helpers/cli-process.js';
+import { seedDatabase } from '../helpers/databases.js';
 
 let folder: string;
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-planning-'));
+  await seedDatabase(folder);
   writeFileSync(
     join(folder, 'nightscreen.config.yaml'),
     'rosters: [{ name: retail, csv: { path: retail.csv } }]\nbudget: { maxSearchesPerRun: 2, pricePerSearch: 0.5, reserveShare: 0 }\n',

@@ -6,11 +6,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
+import { seedDatabase } from '../helpers/databases.js';
 
 let folder: string;
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-service-'));
+  await seedDatabase(folder);
   sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
 });
 afterAll(async () => {
