@@ -1,9 +1,20 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 // These measure time or start processes: nothing of another test may be left in theirs.
 const apart = ['test/e2e/**/*.test.ts', 'test/integration/client/**/*.test.ts'];
 // `npm run test:long`: they kill, pause and time real processes for minutes, one file after another so that none slows another down.
 const long = ['test/long/**/*.test.ts'];
+// Whole runs are tried on Postgres first; `npm run test:embedded` has those on the embedded database, where each takes several times as long.
+const runs = ['test/integration/runs/**/*.test.ts'];
+const runsFolder = join(import.meta.dirname, 'test/integration/runs');
+const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' })
+  .filter(
+    (name) => name.endsWith('.test.ts') && readFileSync(join(runsFolder, name), 'utf8').includes('OnEachDatabase('),
+  )
+  .map((name) => `test/integration/runs/${name}`);
+const databases = (name: 'embedded' | 'postgres') => ({ NIGHTSCREEN_TEST_DATABASE: name });
 
 export default defineConfig({
   test: {
@@ -17,8 +28,15 @@ export default defineConfig({
       // The others share what they load, which is a fifth of their time.
       {
         extends: true,
-        test: { name: 'together', include: ['test/**/*.test.ts'], exclude: [...apart, ...long], isolate: false },
+        test: {
+          name: 'together',
+          include: ['test/**/*.test.ts'],
+          exclude: [...apart, ...runs, ...long],
+          isolate: false,
+        },
       },
+      { extends: true, test: { name: 'runs', include: runs, isolate: false, env: databases('postgres') } },
+      { extends: true, test: { name: 'embedded', include: onEmbedded, isolate: false, env: databases('embedded') } },
       { extends: true, test: { name: 'long', include: long, fileParallelism: false } },
     ],
   },

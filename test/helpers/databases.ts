@@ -22,12 +22,18 @@ export interface TestDatabases {
   locateEmpty(): Promise<DatabaseLocation>;
 }
 
-/** Runs a suite twice: on the embedded database and on a real Postgres server. `open` gives a fresh migrated database. */
+const dialects = ['embedded', 'postgres'] as const;
+
+/**
+ * Runs a suite twice: on the embedded database and on a real Postgres server, or only on the one that the project of the test runner names.
+ * `open` gives a fresh migrated database.
+ */
 export function describeOnEachDatabase(
   title: string,
   suite: (open: TestDatabases['open'], databases: TestDatabases) => void,
 ): void {
-  for (const dialect of ['embedded', 'postgres'] as const) {
+  const wanted = process.env['NIGHTSCREEN_TEST_DATABASE'] ?? '';
+  for (const dialect of dialects.filter((name) => wanted === '' || name === wanted)) {
     describe(`${title} (${dialect})`, () => {
       const databases = testDatabases(dialect);
       suite(databases.open, databases);
