@@ -63,6 +63,18 @@ const wasConfirmedSql = `coalesce((
   where said.item_id = item.item_id and said.kind in ('decided', 'confirmed')
 ), false)`;
 
+/** Holds the items of parties on an account until the transaction ends, in the order in which everybody holds items: nobody decides meanwhile. */
+export async function holdItemsOfParties(
+  transaction: Queryable,
+  accountId: number,
+  partyIds: readonly number[],
+): Promise<void> {
+  await transaction.execute(
+    `select from review_item where account_id = $1 and party_id = any ($2::bigint[]) order by item_id for update`,
+    [accountId, [...partyIds]],
+  );
+}
+
 /** The items of parties on an account, by party id. */
 export async function readReviewItems(
   database: Queryable,

@@ -32,7 +32,7 @@ export interface UnprojectedParty {
   riskTier: RiskTier | null;
   /** Those of the last answer, and those that cut lists hide. */
   matches: readonly Match[];
-  /** By match id; of several the last. */
+  /** By the id that a match has now; of several the most severe. */
   changes: ReadonlyMap<string, UnprojectedChange>;
 }
 
@@ -106,13 +106,24 @@ const partyRow = z
         rule: z.string(),
         corroboration: z.object({ birthDate: agreementShape, country: agreementShape }),
         isBaseline: z.boolean(),
+        formerId: z.string().nullable(),
       }),
     ),
   })
   .transform(({ returned, hidden, changes, ...party }): UnprojectedParty => {
-    const byMatch = new Map(changes.map((change) => [change.matchId, change]));
+    const byMatch = new Map<string, UnprojectedChange>();
+    for (const { formerId, ...change } of changes) {
+      const earlier = [byMatch.get(change.matchId), byMatch.get(formerId ?? change.matchId)];
+      byMatch.set(change.matchId, earlier.reduce<UnprojectedChange>(pickWorse, change));
+    }
     return { ...party, matches: [...returned, ...hidden], changes: byMatch };
   });
+
+const toPlace = ({ severity }: UnprojectedChange): number => severityShape.options.indexOf(severity);
+
+/** The later one, unless the earlier is more severe: a small change afterwards makes a hit no smaller. */
+const pickWorse = (later: UnprojectedChange, earlier: UnprojectedChange | undefined): UnprojectedChange =>
+  earlier !== undefined && toPlace(earlier) < toPlace(later) ? earlier : later;
 
 /** What is known now of parties whose items have to be looked at, each beside the record that was searched for. */
 export async function readUnprojectedParties(
@@ -128,6 +139,7 @@ export async function readUnprojectedParties(
        coalesce(state.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(jsonb_build_object(
           'matchId', event.match_id, 'severity', event.severity, 'rule', event.rule, 'isBaseline', event.is_baseline,
+          'formerId', event.before ->> 'id',
           'corroboration', jsonb_build_object(
             'birthDate', coalesce(event.birth_date_agreement, 'unknown'), 'country', coalesce(event.country_agreement, 'unknown')
           )

@@ -86,9 +86,15 @@ interface PairedItems {
   unpaired: readonly Match[];
 }
 
+// Where a match may be any of several items, it is taken for the one that matters most: none is settled by a decision about another.
+const byWeight: readonly ItemState[] = ['confirmed', 'open', 'proposed', 'settled'];
+const toWeight = ({ state, disposition }: ReviewItem): number =>
+  byWeight.indexOf(state !== 'gone' ? state : disposition === null ? 'open' : toState(disposition));
+
 function pairItems(items: readonly ReviewItem[], matches: readonly Match[]): PairedItems {
+  const weighed = items.toSorted((one, other) => toWeight(one) - toWeight(other));
   // Each item's match is an object of its own, so that it leads back to its item.
-  const owners = new Map(items.map((item) => [{ ...item.listed }, item]));
+  const owners = new Map(weighed.map((item) => [{ ...item.listed }, item]));
   const { pairs, onlyBefore, onlyAfter } = pairMatches([...owners.keys()], matches);
   const toOwner = (listed: Match): readonly ReviewItem[] => {
     const item = owners.get(listed);

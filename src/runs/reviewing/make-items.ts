@@ -3,7 +3,7 @@ import { saveChangeItems } from '../../store/change-items.js';
 import type { Queryable } from '../../store/database.js';
 import { saveFourEyes } from '../../store/four-eyes-rules.js';
 import { saveOpenItems } from '../../store/open-items.js';
-import { readReviewItems, saveItemChanges } from '../../store/review-items.js';
+import { holdItemsOfParties, readReviewItems, saveItemChanges } from '../../store/review-items.js';
 import { findUnprojectedParties, markProjected, readUnprojectedParties } from '../../store/unprojected-changes.js';
 import type { RunSession } from '../session/run-session.js';
 import { settleParties } from './settle-parties.js';
@@ -26,6 +26,7 @@ export async function makeItems(
   const scope = { rosterId, accountId };
   await saveFourEyes(transaction, run.organisationId, workplace.settings.review.fourEyes, now);
   const partyIds = await findUnprojectedParties(transaction, scope, now);
+  await holdItemsOfParties(transaction, accountId, partyIds);
   for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
     const chunk = partyIds.slice(start, start + partiesAtOnce);
     const parties = await readUnprojectedParties(transaction, scope, chunk);

@@ -67,8 +67,9 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
   const kept = keep(item, party);
   if (step.kind === 'gone') return [{ ...kept, state: 'gone', event: { kind: 'gone', reasons: [] } }];
   if (step.kind === 'reopened') {
-    const severity = toReopenedSeverity(item, party.changes.get(step.match.id)?.severity, step.reasons);
-    const rule = party.changes.get(step.match.id)?.rule ?? item.rule;
+    const change = party.changes.get(step.match.id);
+    const severity = toReopenedSeverity(item, change?.severity, step.reasons);
+    const rule = change !== undefined && change.severity === severity ? change.rule : item.rule;
     return [
       {
         ...kept,
@@ -79,7 +80,7 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
         priority: prioritise(severity, step.match, party),
         isBaseline: false,
         openedAt: now,
-        dueAt: toDueTime(severity, now, calendar),
+        dueAt: toEarlierDue(item, severity, { calendar, now }),
         dropsDisposition: true,
         event: { kind: 'reopened', reasons: step.reasons },
       },
@@ -118,27 +119,39 @@ function escalate(item: StoredItem, match: Match, { party, calendar, now }: Proj
   const change = party.changes.get(match.id);
   const waits = item.state === 'open' || item.state === 'proposed';
   if (change === undefined || !waits || !isWorse(change.severity, item.severity)) return {};
-  const due = toDueTime(change.severity, now, calendar);
-  const dueAt = due !== null && item.dueAt !== null && item.dueAt < due ? item.dueAt : due;
   return {
     severity: change.severity,
     rule: change.rule,
     priority: prioritise(change.severity, match, party),
-    dueAt,
+    dueAt: toEarlierDue(item, change.severity, { calendar, now }),
     event: { kind: 'escalated', reasons: [] },
   };
 }
 
-/** A customer who changed although a match was confirmed is urgent; otherwise what the change is worth, else what it was. */
+/** When an item of this severity is due from now on, and no later than it was where it has waited. */
+function toEarlierDue(
+  { state, dueAt }: StoredItem,
+  severity: Severity,
+  { calendar, now }: Pick<Projection, 'calendar' | 'now'>,
+): Date | null {
+  const due = toDueTime(severity, now, calendar);
+  const hasWaited = state === 'open' || state === 'proposed';
+  return hasWaited && due !== null && dueAt !== null && dueAt < due ? dueAt : due;
+}
+
+/**
+ * What an item is worth that is open again: no less than it was, because a small change makes nobody less of a hit, and what is decided by two
+ * people must not come to be decided by one. A customer who changed although a match was confirmed is urgent.
+ */
 function toReopenedSeverity(
   { severity, disposition }: StoredItem,
   changed: Severity | undefined,
   reasons: readonly string[],
 ): Severity {
   const isConfirmed = disposition?.verdict === 'true_match' && disposition.isFinal;
-  const floor = isConfirmed && reasons.some((reason) => reason.startsWith('customer_')) ? 'high' : null;
-  const judged = changed ?? severity;
-  return floor !== null && isWorse(floor, judged) ? floor : judged;
+  const floor = isConfirmed && reasons.some((reason) => reason.startsWith('customer_')) ? 'high' : severity;
+  const worth = [severity, floor, ...(changed === undefined ? [] : [changed])];
+  return worth.reduce((worst, each) => (isWorse(each, worst) ? each : worst));
 }
 
 const prioritise = (severity: Severity, match: Match, { customer }: UnprojectedParty): number =>

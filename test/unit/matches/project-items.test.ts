@@ -149,4 +149,15 @@ describe('projectItems', () => {
       { numRuns: 1_000 },
     );
   });
+
+  it('a match that may be any of several items is taken for the one that matters most, never for the settled one', () => {
+    const undecided: ReviewItem = { itemId: 2, listed: match({ id: 'amla_b' }), state: 'open', disposition: null };
+    for (const other of [undecided, decide(undecided, 'true_match')]) {
+      const steps = project([settled({ id: 'amla_a' }), other], [match({ id: 'amla_new' })]);
+      expect(steps).toMatchObject([
+        { kind: 'carried', item: { itemId: 2 }, state: other.state },
+        { kind: 'gone', item: { itemId: 1 } },
+      ]);
+    }
+  });
 });

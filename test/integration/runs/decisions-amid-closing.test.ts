@@ -1,0 +1,100 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
+import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
+import type { Database, Queryable } from '../../../src/store/database.js';
+import { holdItems } from '../../../src/store/decidable-items.js';
+import type { DatabaseLocation } from '../../../src/store/open-database.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+
+const dayMs = 86_400_000;
+const digestKey = Buffer.from('a key of the test');
+const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
+const databases = testDatabases('postgres');
+let location: DatabaseLocation = {};
+const begin = openSmallSites(async () => {
+  location = await databases.locate();
+  return databases.open(location);
+});
+
+const itemRow = z.object({
+  itemId: z.number(),
+  state: z.string(),
+  severity: z.string(),
+  verdict: z.string().nullable(),
+});
+const readFirst = async (database: Database) => {
+  const [item] = await database.query(
+    itemRow,
+    `select review_item.item_id as "itemId", review_item.state, severity, verdict
+     from review_item join party using (party_id) join customer using (customer_id) left join disposition using (disposition_id)
+     where reference = 'C-1' order by review_item.item_id`,
+  );
+  if (!item) throw new Error('no item');
+  return item;
+};
+
+async function decide(database: Database, itemId: number, verdict: DispositionVerdict, before?: Promise<void>) {
+  const reviewer = await findReviewer(database, undefined);
+  const review = { fourEyes: [], expiresAfterDays: {} };
+  const toStamp = async (transaction: Queryable): Promise<string> => {
+    const item = (await holdItems(transaction, [itemId])).get(itemId);
+    return item ? toItemStamp(item, digestKey) : '';
+  };
+  return database.transaction(async (transaction) => {
+    const about = { itemId, verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
+    const decision = { ...about, stamp: await toStamp(transaction), expiresAt: null };
+    const results = await decideItems(transaction, { digestKey, reviewer, now: new Date(), review }, [decision]);
+    await before;
+    return results;
+  });
+}
+
+it('a decision that is stored while a run closes stands, whatever the run makes of its item', async () => {
+  const { sandbox, database, work, run } = await begin();
+  await run(await work({ offsetMs: -2 * dayMs }));
+  const { itemId } = await readFirst(database);
+  await decide(database, itemId, 'false_positive');
+  sandbox.setWorld({ watchlist: [{ ...first, id: 'amla_new' }, second, canary], dossiers: [] });
+  sandbox.setFaults([{ name: canary.name, afterCalls: 1, times: 1_000, status: 402 }]);
+  expect((await run(await work({ offsetMs: -dayMs }))).state).toBe('stopped');
+  sandbox.setFaults([]);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const deciding = decide(await databases.open(location), itemId, 'true_match', released);
+  await delay(200);
+  const closing = run(await work({ offsetMs: -dayMs }));
+  await delay(1_500);
+  release();
+  expect(await deciding).toMatchObject([{ kind: 'decided' }]);
+  expect((await closing).state).toBe('complete');
+  expect(await readFirst(database)).toMatchObject({ state: 'confirmed', verdict: 'true_match' });
+  await expect(database.execute('update review_item set disposition_id = null')).rejects.toThrow(/review_item_decided/);
+});
+
+it('of several changes that wait for a run to close the most severe one counts', async () => {
+  const { sandbox, database, work, run } = await begin();
+  sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
+  await run(await work({ offsetMs: -3 * dayMs }));
+  const { itemId } = await database
+    .query(z.object({ itemId: z.number() }), 'select max(item_id) as "itemId" from review_item')
+    .then(([row]) => row ?? { itemId: 0 });
+  // Told, and left before control searches confirmed it; the next night finds the same listed party with another id and country.
+  sandbox.setWorld({ watchlist: [first, second, canary], dossiers: [] });
+  await run(await work({ offsetMs: -2 * dayMs }));
+  await database.execute('update run set projected_change_id = null');
+  await database.runScript(
+    `alter table review_event disable trigger user; delete from review_event where item_id > ${itemId}; delete from review_item where item_id > ${itemId};
+     alter table review_event enable trigger user;`,
+  );
+  sandbox.setWorld({ watchlist: [{ ...first, country: ['fr', 'de'] }, second, canary], dossiers: [] });
+  await run(await work({ offsetMs: -dayMs }));
+  expect(await readFirst(database)).toMatchObject({ state: 'open', severity: 'critical' });
+});

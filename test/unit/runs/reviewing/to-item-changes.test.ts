@@ -1,0 +1,42 @@
+import { expect, it } from 'vitest';
+import type { Severity } from '../../../../src/changes/change-event.js';
+import type { Match } from '../../../../src/matches/match.js';
+import { toSeenFacts } from '../../../../src/matches/review/seen-facts.js';
+import { reviewSettingsSchema } from '../../../../src/runs/reviewing/settings.js';
+import { toItemChanges } from '../../../../src/runs/reviewing/to-item-changes.js';
+import type { StoredItem } from '../../../../src/store/review-items.js';
+
+const now = new Date('2026-11-18T10:00:00Z');
+const soon = new Date('2026-11-18T12:00:00Z');
+const customer = { role: 'customer', type: 'person', name: 'Ada Ficticia', birthDate: null, countries: [] } as const;
+const before: Match = {
+  ...{ rank: 1, id: 'amla_one', name: 'Ada Ficticia', schema: 'Person', isHit: true, score: 0.9 },
+  ...{ topics: ['sanction'], birthDates: [], countries: ['fr'] },
+};
+const after: Match = { ...before, countries: ['de', 'fr'] };
+
+/** What becomes of a critical item when the list adds a country, which is a change of this severity. */
+function change(state: StoredItem['state'], severity: Severity) {
+  const seen = toSeenFacts(customer, before);
+  const disposition = { verdict: 'true_match', isFinal: state !== 'proposed', seen, expiresAt: null } as const;
+  const item: StoredItem = {
+    ...{ itemId: 1, partyId: 1, listed: before, state, disposition, severity: 'critical', rule: 'sanction_hit' },
+    ...{ priority: 900, openedAt: new Date('2026-11-18T08:00:00Z'), dueAt: soon, wasConfirmed: state === 'confirmed' },
+  };
+  const unknown = { birthDate: 'unknown', country: 'unknown' } as const;
+  const told = { matchId: before.id, severity, rule: 'other_change', corroboration: unknown, isBaseline: false };
+  const party = {
+    ...{ partyId: 1, customerVersion: 1, customer, riskTier: null },
+    ...{ matches: [after], changes: new Map([[before.id, told]]) },
+  };
+  return toItemChanges(party, [item], reviewSettingsSchema.parse({}), now);
+}
+
+it('what is open again because of a small change is worth no less than it was, so that it takes as many people again', () => {
+  expect(change('confirmed', 'low')).toMatchObject([{ state: 'open', severity: 'critical', rule: 'sanction_hit' }]);
+  expect(change('settled', 'info')).toMatchObject([{ state: 'open', severity: 'critical' }]);
+});
+
+it('what was proposed and is open again is due no later than it was', () => {
+  expect(change('proposed', 'low')).toMatchObject([{ state: 'open', severity: 'critical', dueAt: soon }]);
+});
