@@ -91,4 +91,5 @@ cross join lateral (
     group by screening.request_id
   ) by_search
 ) found
-where run_watch.run_id = run.run_id;
+where run_watch.run_id = run.run_id
+  and not exists (select from change_event event where event.run_id = run.run_id and event.cause = 'settings');

@@ -21,31 +21,33 @@ const organisationRow = z.object({ organisation_id: z.number(), digest_key: z.in
 const accountRow = z.object({ account_id: z.number(), is_test: z.boolean() });
 const rosterRow = z.object({ roster_id: z.number() });
 
-/** Finds the organisation of this name or creates it. */
+/** Finds the organisation of this name or creates it; whoever only finds it needs no right to write. */
 export async function ensureOrganisation(database: Queryable, name: string, now: Date): Promise<Organisation> {
+  const known = await findOrganisation(database, name);
+  if (known !== undefined) return known;
   await database.execute(
     'insert into organisation (name, digest_key, created_at) values ($1, $2, $3) on conflict (name) do nothing',
     [name, randomBytes(32), now],
   );
-  const rows = await database.query(
-    organisationRow,
-    'select organisation_id, digest_key from organisation where name = $1',
-    [name],
-  );
-  const row = firstRow(rows, 'organisation');
-  return { organisationId: row.organisation_id, name, digestKey: row.digest_key };
+  const made = await findOrganisation(database, name);
+  if (made !== undefined) return made;
+  throw new StoreError('organisation_unknown', `${name} could not be stored; please report this`);
 }
 
 /** Finds the organisation of this name; throws StoreError `organisation_unknown` when nothing was ever stored for it. */
 export async function readOrganisation(database: Queryable, name: string): Promise<Organisation> {
-  const rows = await database.query(
+  const known = await findOrganisation(database, name);
+  if (known !== undefined) return known;
+  throw new StoreError('organisation_unknown', `nothing was imported for ${name} yet, so there is nothing to decide`);
+}
+
+async function findOrganisation(database: Queryable, name: string): Promise<Organisation | undefined> {
+  const [row] = await database.query(
     organisationRow,
     'select organisation_id, digest_key from organisation where name = $1',
     [name],
   );
-  const [row] = rows;
-  if (row) return { organisationId: row.organisation_id, name, digestKey: row.digest_key };
-  throw new StoreError('organisation_unknown', `nothing was imported for ${name} yet, so there is nothing to decide`);
+  return row && { organisationId: row.organisation_id, name, digestKey: row.digest_key };
 }
 
 /** Finds the account with this public key or creates it; the base URL is kept as last used. */

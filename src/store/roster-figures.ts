@@ -186,7 +186,7 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
            -- A shrinkage that somebody accepted is not held against the snapshots after it.
            and import_id >= coalesce((
              select max(import_id) from roster_import
-             where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'empty']
+             where roster_id = $1 and overridden_guards && array['shrink_night', 'shrink_30_days', 'leavers', 'empty']
            ), 0)
        ) as most,
        (

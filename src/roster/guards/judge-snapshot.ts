@@ -107,14 +107,15 @@ export function judgeSnapshot(figures: GuardFigures, settings: GuardSettings): r
 function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
   const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
   const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
-  // A small roster may lose a few of its customers, and not most of them.
-  const missingLimit = { count: settings.maxMissingCustomers, holdsHalf: true };
+  const missingLimit = { count: settings.maxMissingCustomers };
   const most = mostIn30Days ?? 0;
   const fewer = Math.max(0, most - customers);
   const mayGrow = known < settings.growthFromCustomers || joined <= settings.maxGrowth * known;
   return [
     judgeShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
       ...missingLimit,
+      // A small roster may lose a few of its customers, and not most of them in one night.
+      holdsHalf: true,
       share: settings.maxShrinkNight,
       key: 'maxShrinkNight',
     }),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -5,6 +6,7 @@ import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import { acceptSettings, findUnacceptedSettings } from '../../../src/runs/accepting/accept-settings.js';
+import { findAcceptance } from '../../../src/runs/accepting/find-acceptance.js';
 import { replaySettings } from '../../../src/runs/replaying/replay-settings.js';
 import { writeRunReport } from '../../../src/runs/reports/report-run.js';
 import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
@@ -15,6 +17,7 @@ import { showRun } from '../../../src/runs/session/list-runs.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import type { Database } from '../../../src/store/database.js';
 import { holdItems } from '../../../src/store/decidable-items.js';
+import { type DatabaseLocation, openDatabase } from '../../../src/store/open-database.js';
 import { readSettingsHistory } from '../../../src/store/settings-records.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
@@ -176,7 +179,13 @@ describeOnEachDatabase('settings that judge', (open) => {
 });
 
 const crowd = makeOddNames(12);
-const openCrowd = openSmallSites(testDatabases('postgres').open);
+const databases = testDatabases('postgres');
+const openCrowd = openSmallSites(databases.open);
+let location: DatabaseLocation = {};
+const beginHere = openSmallSites(async () => {
+  location = await databases.locate();
+  return databases.open(location);
+});
 
 it('a night in which far more of the service’s data changes than usual is told as drift, and hides nothing', async () => {
   const { sandbox, work, run, database } = await openCrowd(crowd);
@@ -191,4 +200,29 @@ it('a night in which far more of the service’s data changes than usual is told
     "1000.0 changes of the service's data per 1,000 searches against 0 usually (median of 5 runs), more than twice as many: its lists, ids or scores may have drifted",
   ]);
   expect((await showRun(database, drifted.runId)).watch?.volume).toMatchObject({ verdict: 'high', usual: 0 });
+
+  // Accepted settings change what counts as a change, and say nothing about the service.
+  const settings = step(0.5);
+  const changed = await work({ settings });
+  expect((await run(changed)).remarks).toEqual([]);
+});
+
+it('somebody accepts settings under a login of their own with the documented rights', async () => {
+  const { database, work, run } = await beginHere();
+  const workplace = await work({ settings: step(0.5) });
+  await run(await work());
+  const login = `officer_${randomBytes(4).toString('hex')}`;
+  await database.runScript(`create role ${login} login; grant select on all tables in schema public to ${login};
+    grant insert on settings_record to ${login}; grant update (created_at) on organisation to ${login};`);
+  const url = new URL(String(location.url));
+  url.username = login;
+  const own = await openDatabase({ url: url.href }, login);
+  try {
+    const acceptance = await findAcceptance(own, { reason: 'agreed' });
+    expect(acceptance.by).toEqual({ name: login, isAttested: false });
+    expect(await acceptSettings({ ...workplace, database: own }, acceptance)).toMatchObject({ recorded: true });
+  } finally {
+    await own.close();
+    await database.runScript(`drop owned by ${login}; drop role ${login};`);
+  }
 });
