@@ -6,6 +6,7 @@ import { toFileRoster } from '../../../src/roster/settings.js';
 import { decideItems, type ItemDecision } from '../../../src/runs/reviewing/decide-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
+import { settleParties } from '../../../src/runs/reviewing/settle-parties.js';
 import { showItems } from '../../../src/runs/reviewing/show-items.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
@@ -157,6 +158,20 @@ describe('a reviewer with SQL by hand', () => {
     await owner.execute(`update party_state set unreturned = null where ${settled}`);
     await expect(claim(formerClaim)).rejects.toThrow(/was seen/);
     expect(await claim(`reviewed_state = 'settled_false_positive'`)).toBe(1);
+    // Their client says it as the database wants it.
+    await owner.execute(
+      `update party_state set former_answer = former_answer || '{"reviewed_state":null}' where ${settled}`,
+    );
+    const parties = await owner.query(
+      z.object({ partyId: z.number(), accountId: z.number() }),
+      `select party_id as "partyId", account_id as "accountId" from party_state where ${settled}`,
+    );
+    await ada.database.transaction((transaction) => settleParties(transaction, parties, 'open'));
+    const states = await owner.query(
+      z.object({ newest: z.string(), former: z.string() }),
+      `select reviewed_state as newest, former_answer ->> 'reviewed_state' as former from party_state where ${settled}`,
+    );
+    expect(states).toEqual([{ newest: 'settled_false_positive', former: 'incompletely_seen' }]);
     await owner.execute('update party_state set former_answer = null');
   });
 });
