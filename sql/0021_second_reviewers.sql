@@ -52,6 +52,19 @@ $$;
 create trigger require_actor before insert on review_event for each row when (new.kind = 'assigned') execute function require_actor();
 create trigger require_actor before insert on review_delegation for each row execute function require_actor();
 
+-- What became of an item in a run is said by whoever runs, whose tables they are.
+create function require_table_owner() returns trigger language plpgsql as $$
+begin
+  if not pg_has_role(session_user, (select relowner from pg_class where oid = tg_relid), 'member') then
+    raise exception '% cannot say that an item is %', session_user, new.kind using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end
+$$;
+
+create trigger require_table_owner before insert on review_event for each row when (new.kind <> 'assigned')
+  execute function require_table_owner();
+
 -- Who answers for what is assigned to a person at a moment, over as many who stand in for each other; null for the person.
 create function find_stand_in(organisation bigint, owner text, moment timestamptz) returns text stable language plpgsql as $$
 declare
@@ -86,7 +99,8 @@ begin
     end if;
   end if;
   if new.kind = 'confirmed' then
-    if referred.kind <> 'proposed' or referred.verdict <> new.verdict or referred.seen_digest <> new.seen_digest then
+    if referred.kind <> 'proposed' or referred.verdict <> new.verdict
+      or referred.seen_digest <> new.seen_digest or referred.seen <> new.seen then
       raise exception 'decision % proposes something else', new.refers_to using errcode = 'integrity_constraint_violation';
     end if;
     if referred.reviewer = new.reviewer then
@@ -130,7 +144,8 @@ $$;
 
 create trigger apply_disposition after insert on disposition for each row execute function apply_disposition();
 
--- Whoever does not own the tables settles a party only where all that is listed is settled, and changes nothing else of a former answer.
+-- Whoever does not own the tables settles a party only where all that is listed is settled, by an answer that was cut only as far as it was
+-- seen, and changes nothing else of a former answer.
 create function require_settled() returns trigger language plpgsql as $$
 begin
   if pg_has_role(session_user, (select relowner from pg_class where oid = tg_relid), 'member') then
@@ -142,11 +157,24 @@ begin
   if (
     new.reviewed_state in ('settled_false_positive', 'incompletely_seen')
     or new.former_answer ->> 'reviewed_state' in ('settled_false_positive', 'incompletely_seen')
-  ) and exists (
-    select from review_item item
-    where item.party_id = new.party_id and item.account_id = new.account_id and item.state in ('open', 'proposed', 'confirmed')
-  ) then
+  ) and not coalesce((
+    select bool_and(item.state = 'settled') from review_item item
+    where item.party_id = new.party_id and item.account_id = new.account_id and item.state <> 'gone'
+  ), false) then
     raise exception 'not all that is listed for party % is settled', new.party_id using errcode = 'integrity_constraint_violation';
+  end if;
+  if exists (
+    select from (values
+      (new.reviewed_state, new.response_id, new.unreturned is not null),
+      (
+        new.former_answer ->> 'reviewed_state', (new.former_answer ->> 'response_id')::bigint,
+        coalesce(new.former_answer -> 'unreturned' <> 'null', false)
+      )
+    ) answer (reviewed_state, response_id, hides_matches)
+    join response using (response_id)
+    where answer.reviewed_state = 'settled_false_positive' and (answer.hides_matches or response.truncated)
+  ) then
+    raise exception 'not all that is listed for party % was seen', new.party_id using errcode = 'integrity_constraint_violation';
   end if;
   return new;
 end

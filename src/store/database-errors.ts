@@ -50,7 +50,13 @@ export function describeFailure(error: unknown): string {
   return [message, code && !message.includes(code) ? `(${code})` : ''].filter(Boolean).join(' ') || 'no reason given';
 }
 
+// A deadlock, and what could not be put in one order: whoever says it again finds the others done.
+const atOnceStates = new Set(['40P01', '40001']);
+
 function describeRefusal(answer: z.infer<typeof serverFailure>): string {
+  if (atOnceStates.has(answer.code)) {
+    return 'somebody else was at work on the same at the same moment, so nothing of this was stored: say it again';
+  }
   // Data exceptions (class 22) quote the offending value; what the other classes quote are names of our own schema and SQL.
   const reason = answer.code.startsWith('22') ? 'a value does not fit its type or range' : answer.message;
   const where = [answer.table, answer.column].filter(Boolean).join('.');

@@ -56,16 +56,25 @@ const itemRow = z.object({
   decisions: z.array(z.number()),
 }) satisfies z.ZodType<DecidableItem>;
 
-/** These items, each held until the transaction ends, so that of two who decide at once the second sees what the first has decided. */
+/**
+ * These items and the states of their parties, each held until the transaction ends, so that of two who decide at once the second sees what
+ * the first has decided.
+ */
 export async function holdItems(
   transaction: Queryable,
   itemIds: readonly number[],
 ): Promise<ReadonlyMap<number, DecidableItem>> {
   const ids = [...new Set(itemIds)].sort((left, right) => left - right);
-  // In one order for everybody: two who hold the same items never wait for each other.
+  // In one order for everybody, reviewers and runs: items, then states. Two who hold the same never wait for each other.
   await transaction.execute(`select from review_item where item_id = any ($1::bigint[]) order by item_id for update`, [
     ids,
   ]);
+  await transaction.execute(
+    `select from party_state
+     where (account_id, party_id) in (select account_id, party_id from review_item where item_id = any ($1::bigint[]))
+     order by party_id, account_id for no key update`,
+    [ids],
+  );
   return readDecidableItems(transaction, ids);
 }
 
@@ -148,7 +157,7 @@ export async function saveDisposition(transaction: Queryable, decision: NewDispo
   return firstRow(rows, 'disposition').dispositionId;
 }
 
-/** From a decision on a score is measured from the one that was decided on. */
+/** From a decision on a score is measured from the one that was decided on; the items are held. */
 export async function noteDecidedScores(
   transaction: Queryable,
   items: readonly Pick<DecidableItem, 'accountId' | 'partyId' | 'listed'>[],

@@ -78,7 +78,28 @@ export async function savePartyStates(
 ): Promise<void> {
   const datedAgain = states.flatMap(({ isKnown, partyId }) => (isKnown ? partyId : []));
   const others = states.filter(({ isKnown }) => !isKnown);
-  await Promise.all([dateStates(transaction, key, datedAgain), replaceStates(transaction, key, others)]);
+  await Promise.all([
+    holdReviewedStates(transaction, key, states),
+    dateStates(transaction, key, datedAgain),
+    replaceStates(transaction, key, others),
+  ]);
+}
+
+/** Whoever has items is held in the order in which reviewers hold them, so that a run and a reviewer never wait for each other. */
+async function holdReviewedStates(
+  transaction: Queryable,
+  { accountId }: StateKey,
+  states: readonly NewPartyState[],
+): Promise<void> {
+  if (states.length < 2) return;
+  await transaction.execute(
+    `select from party_state
+     where account_id = $1 and party_id = any ($2::bigint[]) and exists (
+       select from review_item item where item.party_id = party_state.party_id and item.account_id = $1
+     )
+     order by party_id for no key update`,
+    [accountId, states.map(({ partyId }) => partyId)],
+  );
 }
 
 /** SQL that keeps whose answer a newer one replaces, and when it came; the run of this number keeps what it replaced first. */

@@ -19,6 +19,16 @@ export async function findCutParties(
   return new Set(rows.map(({ partyId }) => partyId));
 }
 
+/** What is said of the former answer: one that was cut has not shown all, whatever the newest shows. */
+const formerStateSql = `case
+  when reviewed."formerState" = 'settled_false_positive' and (
+    party_state.former_answer -> 'unreturned' <> 'null' or exists (
+      select from response
+      where response.response_id = (party_state.former_answer ->> 'response_id')::bigint and response.truncated
+    )
+  ) then 'incompletely_seen' else reviewed."formerState"
+end`;
+
 /**
  * Says of parties what was decided about all that they are hits for, and of the answers that an open run has replaced (`formerState`); null
  * where something is undecided.
@@ -32,13 +42,13 @@ export async function saveReviewedStates(
   await transaction.execute(
     `update party_state set reviewed_state = reviewed."reviewedState",
        -- Where control searches take the answer back, the one before comes back with what is decided by now.
-       former_answer = former_answer || jsonb_build_object('reviewed_state', reviewed."formerState")
+       former_answer = former_answer || jsonb_build_object('reviewed_state', ${formerStateSql})
      from jsonb_to_recordset($2::text::jsonb) as reviewed ("partyId" bigint, "reviewedState" text, "formerState" text)
      where party_state.account_id = $1 and party_state.party_id = reviewed."partyId"
        and (
          party_state.reviewed_state is distinct from reviewed."reviewedState"
          or party_state.former_answer is not null
-           and party_state.former_answer ->> 'reviewed_state' is distinct from reviewed."formerState"
+           and party_state.former_answer ->> 'reviewed_state' is distinct from ${formerStateSql}
        )`,
     [accountId, JSON.stringify(states)],
   );

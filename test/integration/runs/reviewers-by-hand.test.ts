@@ -1,0 +1,177 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseItemMark } from '../../../src/matches/review/item-code.js';
+import { toFileRoster } from '../../../src/roster/settings.js';
+import { decideItems, type ItemDecision } from '../../../src/runs/reviewing/decide-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
+import { settleParties } from '../../../src/runs/reviewing/settle-parties.js';
+import { showItems } from '../../../src/runs/reviewing/show-items.js';
+import { runScreening } from '../../../src/runs/screening-run.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import type { Database } from '../../../src/store/database.js';
+import { type DatabaseLocation, openDatabase } from '../../../src/store/open-database.js';
+import { readOrganisation } from '../../../src/store/organisations.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
+import { canaries, people, watchlist, writeRoster } from '../../helpers/small-world.js';
+import { makeWorkplace } from '../../helpers/workplace.js';
+
+/** Decides false positive about the items of these customers, in this order, as one list would. */
+async function decideAll(workplace: Workplace, ...references: readonly string[]) {
+  const { database, settings, clock } = workplace;
+  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const reviewer = await findReviewer(database, undefined);
+  const said = { verdict: 'false_positive', reason: 'another', comment: null, origin: 'review' } as const;
+  const decisions: ItemDecision[] = [];
+  for (const reference of references) {
+    const [item] = await showItems(workplace, reference);
+    const parsed = parseItemMark(item?.mark ?? '', digestKey);
+    if (parsed !== null) decisions.push({ ...parsed, ...said, sheetId: null, expiresAt: null });
+  }
+  return database.transaction(async (transaction) => {
+    const results = await decideItems(
+      transaction,
+      { digestKey, reviewer, now: clock.now(), review: settings.review },
+      decisions,
+    );
+    return results.map(({ kind }) => kind);
+  });
+}
+
+const pathRow = z.object({ name: z.string(), settings: z.array(z.string()).nullable() });
+const countRow = z.object({ count: z.number() });
+
+describe('a reviewer with SQL by hand', () => {
+  const databases = testDatabases('postgres');
+  const logins = [`ada_${randomBytes(4).toString('hex')}`, `boris_${randomBytes(4).toString('hex')}`] as const;
+  let owner: Database;
+  let sandbox: Sandbox;
+  let ada: Workplace;
+  let boris: Workplace;
+
+  beforeAll(async () => {
+    const location: DatabaseLocation = await databases.locate();
+    owner = await databases.open(location);
+    sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+    const roster = toFileRoster('people', await writeRoster(people));
+    const review = { ...reviewSettingsSchema.parse({}), fourEyes: ['critical' as const] };
+    const base = await makeWorkplace(owner, sandbox, { settings: { canaries, rosters: [roster], review } });
+    const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
+    await runScreening(base, options, new AbortController().signal);
+    await base.client().close();
+    await owner.runScript(
+      `${logins.map((login) => `create role ${login} login;`).join('')} ${toReviewerGrants(...logins)}`,
+    );
+    const seat = async (login: string): Promise<Workplace> => {
+      const url = new URL(String(location.url));
+      url.username = login;
+      return { ...base, database: await openDatabase({ url: url.href }, login) };
+    };
+    [ada, boris] = await Promise.all([seat(logins[0]), seat(logins[1])]);
+  });
+
+  afterAll(async () => {
+    await Promise.all([ada.database.close(), boris.database.close(), sandbox.close()]);
+    await owner.runScript(`drop owned by ${logins.join()}; ${logins.map((login) => `drop role ${login};`).join('')}`);
+  });
+
+  it('finds no function of ours that looks among temporary tables before those it belongs to', async () => {
+    const functions = await owner.query(
+      pathRow,
+      `select proname as name, proconfig as settings from pg_proc
+       where pronamespace = 'public'::regnamespace and (prorettype = 'trigger'::regtype or prosecdef or proname = 'find_stand_in')`,
+    );
+    expect(functions.length).toBeGreaterThan(15);
+    for (const { name, settings } of functions) {
+      expect([name, settings]).toEqual([name, expect.arrayContaining(['search_path=pg_catalog, public, pg_temp'])]);
+    }
+  });
+
+  it('neither decides alone nor settles anybody by temporary tables that stand before the real ones', async () => {
+    const alone = `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
+      select item_id, 'decided', 'false_positive', session_user, false, 'alone', now(), 'review', '{}', '' from public.review_item`;
+    const noRule = 'create temp table four_eyes_rule (rule_id bigint, organisation_id bigint, severities text[])';
+    await expect(ada.database.runScript(`${noRule}; ${alone}`)).rejects.toThrow(/decided by two people/);
+    const mine = `create temp table pg_class as select oid, (select oid from pg_roles where rolname = session_user) as relowner
+      from pg_catalog.pg_class where relname = 'party_state'`;
+    const settle = `update public.party_state set reviewed_state = 'settled_false_positive' where state = 'open_hit'`;
+    await expect(ada.database.runScript(`${mine}; ${settle}`)).rejects.toThrow(/not all that is listed/);
+    const noItems = 'create temp table review_item (party_id bigint, account_id bigint, state text)';
+    await expect(ada.database.runScript(`${noItems}; ${settle}`)).rejects.toThrow(/not all that is listed/);
+    const nobody = settle.replace('open_hit', 'clear');
+    await expect(ada.database.runScript(nobody)).rejects.toThrow(/not all that is listed/);
+  });
+
+  it('deciding holds all customers of a list in one order, so that a run and a list never wait for each other', async () => {
+    const [first, second] = await Promise.all(
+      ['C-1', 'C-2'].map(async (reference) => {
+        const sql = `select party_id as count from party join customer using (customer_id) where reference = $1`;
+        return (await owner.query(countRow, sql, [reference]))[0]?.count ?? 0;
+      }),
+    );
+    const touch = 'update party_state set screened_at = screened_at where party_id = $1';
+    const waiting =
+      'select count(*)::integer as count from pg_locks where not granted and pg_backend_pid() = any (pg_blocking_pids(pid))';
+    let deciding: Promise<unknown> = Promise.resolve();
+    await owner.transaction(async (transaction) => {
+      await transaction.execute(touch, [first]);
+      deciding = decideAll(ada, 'C-2', 'C-1');
+      while ((await transaction.query(countRow, waiting))[0]?.count === 0);
+      await transaction.execute(touch, [second]);
+    });
+    expect(await deciding).toEqual(['proposed', 'proposed']);
+  });
+
+  it('tells nothing in the name of a run, and confirms nothing that shows something else', async () => {
+    const events = (kind: string) =>
+      ada.database.execute(
+        `insert into review_event (item_id, kind, happened_at, run_id, reasons, severity)
+         select item_id, '${kind}', now(), 1, '{expired}', 'low' from review_item`,
+      );
+    for (const kind of ['opened', 'reopened', 'escalated', 'rekeyed', 'gone', 'returned']) {
+      await expect(events(kind)).rejects.toThrow(`cannot say that an item is ${kind}`);
+    }
+    await expect(
+      boris.database.execute(
+        `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest, refers_to)
+         select item_id, 'confirmed', verdict, session_user, false, 'x', now(), 'review',
+           jsonb_set(seen, '{listed,topics}', '["crime"]'), seen_digest, disposition_id from disposition limit 1`,
+      ),
+    ).rejects.toThrow(/proposes something else/);
+    expect(await decideAll(boris, 'C-1')).toEqual(['confirmed']);
+  });
+
+  it('settles nobody whose answer was cut, neither of the newest nor of the former', async () => {
+    const settled = `party_id = (select party_id from review_item where state = 'settled')`;
+    const cut = `[{"id":"amla_hidden"}]`;
+    const former = `former_answer = jsonb_build_object('reviewed_state', 'incompletely_seen', 'unreturned', '${cut}'::jsonb, 'response_id', response_id)`;
+    await owner.execute(
+      `update party_state set unreturned = '${cut}', reviewed_state = 'incompletely_seen', ${former} where ${settled}`,
+    );
+    const claim = (what: string) => ada.database.execute(`update party_state set ${what} where ${settled}`);
+    await expect(claim(`reviewed_state = 'settled_false_positive'`)).rejects.toThrow(/was seen/);
+    const formerClaim = `former_answer = former_answer || '{"reviewed_state":"settled_false_positive"}'`;
+    await expect(claim(formerClaim)).rejects.toThrow(/was seen/);
+    await owner.execute(`update party_state set unreturned = null where ${settled}`);
+    await expect(claim(formerClaim)).rejects.toThrow(/was seen/);
+    expect(await claim(`reviewed_state = 'settled_false_positive'`)).toBe(1);
+    // Their client says it as the database wants it.
+    await owner.execute(
+      `update party_state set former_answer = former_answer || '{"reviewed_state":null}' where ${settled}`,
+    );
+    const parties = await owner.query(
+      z.object({ partyId: z.number(), accountId: z.number() }),
+      `select party_id as "partyId", account_id as "accountId" from party_state where ${settled}`,
+    );
+    await ada.database.transaction((transaction) => settleParties(transaction, parties, 'open'));
+    const states = await owner.query(
+      z.object({ newest: z.string(), former: z.string() }),
+      `select reviewed_state as newest, former_answer ->> 'reviewed_state' as former from party_state where ${settled}`,
+    );
+    expect(states).toEqual([{ newest: 'settled_false_positive', former: 'incompletely_seen' }]);
+    await owner.execute('update party_state set former_answer = null');
+  });
+});
