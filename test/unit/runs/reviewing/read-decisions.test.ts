@@ -39,3 +39,12 @@ it('an item that stands twice is decided by no row, whatever each says and wheth
   ]);
   expect(list.undecided).toBe(1);
 });
+
+it('a list in which a column stands twice that is read is refused, and says which and where', async () => {
+  const twice = read('item,decision,reason, Decision ', `${one},true_match,him,`);
+  await expect(twice).rejects.toThrow(/has columns twice: decision \(column 2 and column 4\)\./);
+  const items = read('item,reason,decision,item,reason', `${one},him,true_match,${two},him`);
+  await expect(items).rejects.toThrow(/item \(column 1 and column 4\).*reason \(column 2 and column 5\)/);
+  const other = await read('item,decision,reason,note,note', `${one},true_match,him,a,b`);
+  expect(other.filled).toHaveLength(1);
+});
