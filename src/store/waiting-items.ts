@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WaitingItem } from '../reports/working-list.js';
-import type { Database, Queryable } from './database.js';
+import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { ownerShape, severityShape, verdictShape } from './item-shapes.js';
 import { ownerSql, reopenedBecauseSql } from './item-sql.js';
@@ -50,7 +50,7 @@ export interface WaitingChoice {
 
 /** What waits for reviewers on the accounts that the rosters were last screened with, the first to be looked at first. */
 export function readWaitingItems(
-  database: Database,
+  database: Queryable,
   { organisation, roster, assignee, now }: WaitingChoice,
 ): Promise<readonly StoredWaitingItem[]> {
   return database.query(

@@ -2,6 +2,7 @@ import { toItemMark } from '../../matches/review/item-code.js';
 import { readDecidableItems } from '../../store/decidable-items.js';
 import { type ItemHistory, readItemHistories } from '../../store/item-history.js';
 import { readOrganisation } from '../../store/organisations.js';
+import { readAtOnce } from '../../store/read-at-once.js';
 import type { Workplace } from '../workplace.js';
 import { toItemStamp } from './item-stamp.js';
 
@@ -13,16 +14,17 @@ export async function showItems(
   { database, settings, clock }: Workplace,
   reference: string,
 ): Promise<readonly ShownItem[]> {
-  const histories = await readItemHistories(database, settings.organisation, reference, clock.now());
-  if (histories.length === 0) return [];
-  const { digestKey } = await readOrganisation(database, settings.organisation);
-  const items = await readDecidableItems(
-    database,
-    histories.map(({ itemId }) => itemId),
-  );
-  return histories.flatMap(({ itemId, ...history }) => {
-    const item = items.get(itemId);
-    if (item === undefined) return [];
-    return { mark: toItemMark({ itemId, stamp: toItemStamp(item, digestKey) }, digestKey), ...history };
+  const { name, digestKey } = await readOrganisation(database, settings.organisation);
+  return readAtOnce(database, async (snapshot) => {
+    const histories = await readItemHistories(snapshot, name, reference, clock.now());
+    const items = await readDecidableItems(
+      snapshot,
+      histories.map(({ itemId }) => itemId),
+    );
+    return histories.flatMap(({ itemId, ...history }) => {
+      const item = items.get(itemId);
+      if (item === undefined) return [];
+      return { mark: toItemMark({ itemId, stamp: toItemStamp(item, digestKey) }, digestKey), ...history };
+    });
   });
 }
