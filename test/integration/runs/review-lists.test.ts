@@ -96,6 +96,18 @@ describeOnEachDatabase('a working list', (open) => {
     expect(await exportRows(workplace)).toHaveLength(1);
   });
 
+  it('keeps all that waits when a later run asks with the key of another account', async () => {
+    const { sandbox, work, run } = await begin();
+    const first = await work({ offsetMs: -2 * dayMs });
+    await run(first);
+    const before = (await exportRows(first)).map(({ item }) => item);
+    expect(before).toHaveLength(2);
+    await run(await work({ offsetMs: -dayMs, apiKey: sandbox.otherPrivateKey }), { selection: 'all' });
+    const rows = await exportRows(await work());
+    expect(rows.map(({ item }) => item)).toEqual(expect.arrayContaining(before));
+    expect(rows.map(({ mode }) => mode)).toEqual(rows.map(() => 'test'));
+  });
+
   it('another file is refused by what it lacks', async () => {
     const { work, run } = await begin();
     const workplace = await work();
