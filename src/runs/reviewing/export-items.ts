@@ -7,6 +7,7 @@ import { readAtOnce } from '../../store/read-at-once.js';
 import { insertReviewSheet, readWaitingItems } from '../../store/waiting-items.js';
 import type { Workplace } from '../workplace.js';
 import { toItemStamp } from './item-stamp.js';
+import { requirePerson, requireRoster } from './require-known.js';
 
 /** A working list. */
 export interface WorkingList {
@@ -29,13 +30,15 @@ export interface WorkingListRequest {
 
 const itemsAtOnce = 1_000;
 
-/** Puts together what waits for reviewers, each item with the mark by which a decision about it is read back. */
+/** Puts together what waits for reviewers, each item with the mark by which a decision about it is read back. Throws ConfigError for an unknown name. */
 export async function exportItems(
   { database, settings, clock }: Workplace,
   { roster, exportedBy, assignee = null, onlyProposals = false, notProposedBy = null }: WorkingListRequest,
 ): Promise<WorkingList> {
   const now = clock.now();
-  const { name, digestKey } = await readOrganisation(database, settings.organisation);
+  const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
+  await requireRoster(database, organisationId, roster);
+  await requirePerson(database, organisationId, { name: assignee, flag: '--assignee' });
   const sheetId = await insertReviewSheet(database, { exportedAt: now, exportedBy });
   const items = await readAtOnce(database, async (snapshot) => {
     const all = await readWaitingItems(snapshot, { organisation: name, roster, assignee, now });

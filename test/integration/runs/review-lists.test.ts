@@ -108,6 +108,17 @@ describeOnEachDatabase('a working list', (open) => {
     expect(rows.map(({ mode }) => mode)).toEqual(rows.map(() => 'test'));
   });
 
+  it('a name that nobody knows is refused and not taken for nothing to do', async () => {
+    const { work, run } = await begin();
+    const workplace = await work();
+    await run(workplace);
+    const request = { roster: null, exportedBy: 'a test' };
+    await expect(exportItems(workplace, { ...request, roster: 'peple' })).rejects.toThrow(/no roster peple .*: people/);
+    await expect(exportItems(workplace, { ...request, assignee: 'larsn' })).rejects.toThrow(/--assignee: is larsn/);
+    await expect(showItems(workplace, 'C-99')).rejects.toThrow(/no roster has such a customer/);
+    expect(await showItems(workplace, 'C-3')).toEqual([]);
+  });
+
   it('another file is refused by what it lacks', async () => {
     const { work, run } = await begin();
     const workplace = await work();
