@@ -50,6 +50,7 @@ const layout: readonly (readonly [header: string, width: number])[] = [
   ['open_since', 21],
   ['assigned_to', 14],
   ['match_id', 24],
+  ['mode', 8],
   [workingListColumns.item, 26],
   [workingListColumns.sheet, 9],
 ];

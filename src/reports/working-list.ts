@@ -24,6 +24,8 @@ export interface WaitingItem {
   mark: string;
   /** The working list that it is on. */
   sheetId: number;
+  /** Of the account on which it was found. */
+  mode: 'test' | 'live';
   party: PartyFacts;
   listed: Match;
   severity: Severity;
@@ -64,6 +66,7 @@ export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: 'score', cell: ({ listed }) => listed.score },
   { header: 'rank', cell: ({ listed }) => listed.rank },
   { header: 'match_id', cell: ({ listed }) => listed.id },
+  { header: 'mode', cell: ({ mode }) => mode },
   { header: 'because', cell: ({ rule }) => rule },
   { header: 'open_since', cell: ({ openedAt }) => openedAt.toISOString() },
   { header: 'reopened_because', cell: ({ reopenedBecause }) => reopenedBecause.join('; ') },

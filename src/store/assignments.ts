@@ -28,10 +28,7 @@ export async function holdWaitingItems(
          join customer on customer.customer_id = party.customer_id and ($3::text is null or customer.reference = $3)
          join roster on roster.roster_id = customer.roster_id and ($5::text is null or roster.name = $5)
          join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-         where party.party_id = item.party_id and ($2::bigint[] is not null or item.account_id = (
-           select run.account_id from run where run.roster_id = roster.roster_id and run.account_id is not null
-           order by run.run_id desc limit 1
-         ))
+         where party.party_id = item.party_id
        )
      order by item.item_id for update`,
     [organisation, itemIds && [...itemIds], customer, severity, roster],

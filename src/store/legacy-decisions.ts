@@ -35,7 +35,7 @@ const customerRow = z.object({
   ),
 }) satisfies z.ZodType<LegacyCustomer>;
 
-/** The customers of these references in all rosters, with their items on the accounts that the rosters were last screened with. */
+/** The customers of these references in all rosters, with their items on the accounts of the rosters' last runs that were ended. */
 export function readLegacyCustomers(
   database: Queryable,
   organisation: string,
@@ -58,7 +58,7 @@ export function readLegacyCustomers(
      join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
      left join lateral (
        select run.account_id from run where run.roster_id = roster.roster_id and run.account_id is not null
-       order by run.run_id desc limit 1
+       order by run.state in ('complete', 'incomplete') desc, run.run_id desc limit 1
      ) roster_account on true
      where customer.reference = any ($2::text[])
      order by customer.reference, roster.name`,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { WaitingItem } from '../reports/working-list.js';
-import type { Database, Queryable } from './database.js';
+import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { ownerShape, severityShape, verdictShape } from './item-shapes.js';
 import { ownerSql, reopenedBecauseSql } from './item-sql.js';
@@ -9,6 +9,7 @@ import { storedMatchSchema } from './stored-match.js';
 
 const waitingRow = z.object({
   itemId: z.number(),
+  mode: z.enum(['test', 'live']),
   party: partyFactsSchema,
   listed: storedMatchSchema,
   severity: severityShape,
@@ -48,14 +49,14 @@ export interface WaitingChoice {
   now: Date;
 }
 
-/** What waits for reviewers on the accounts that the rosters were last screened with, the first to be looked at first. */
+/** What waits for reviewers, on whatever account it was found, the first to be looked at first. */
 export function readWaitingItems(
-  database: Database,
+  database: Queryable,
   { organisation, roster, assignee, now }: WaitingChoice,
 ): Promise<readonly StoredWaitingItem[]> {
   return database.query(
     waitingRow,
-    `select event.item_id as "itemId", ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
+    `select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
        event.opened_at as "openedAt", event.due_at as "dueAt", event.state, ${ownerSql('event', '$3')} as owner,
        ${reopenedBecauseSql('event')} as "reopenedBecause",
        case when event.state = 'proposed' then (
@@ -83,10 +84,8 @@ export function readWaitingItems(
      ${joinPartySql('event')}
      join roster on roster.roster_id = customer.roster_id and ($2::text is null or roster.name = $2)
      join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-     where event.state in ('open', 'proposed') and event.account_id = (
-       select run.account_id from run where run.roster_id = roster.roster_id and run.account_id is not null
-       order by run.run_id desc limit 1
-     ) and ($4::text is null or coalesce(find_stand_in(organisation.organisation_id, event.assigned_to, $3), event.assigned_to) = $4)
+     join account on account.account_id = event.account_id
+     where event.state in ('open', 'proposed') and ($4::text is null or coalesce(find_stand_in(organisation.organisation_id, event.assigned_to, $3), event.assigned_to) = $4)
      order by event.priority desc, event.due_at, event.item_id`,
     [organisation, roster, now, assignee],
   );

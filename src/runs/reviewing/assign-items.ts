@@ -4,6 +4,7 @@ import { holdWaitingItems, saveAssignments } from '../../store/assignments.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
 import type { Reviewer } from './decide-items.js';
+import { requireCustomer, requireRoster } from './require-known.js';
 
 /** What is assigned to whom: items by their marks, or all that wait and fit. */
 export interface AssignmentRequest {
@@ -29,7 +30,9 @@ export interface Assigned {
 export async function assignItems(workplace: Workplace, request: AssignmentRequest): Promise<Assigned> {
   const { database, settings, clock } = workplace;
   const { marks, customer, severity, roster, to, by } = request;
-  const { name, digestKey } = await readOrganisation(database, settings.organisation);
+  const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
+  await requireRoster(database, organisationId, roster);
+  await requireCustomer(database, organisationId, { reference: customer, where: 'flag --customer' });
   const named = marks.map((mark) => ({ mark, itemId: parseItemMark(mark, digestKey)?.itemId ?? null }));
   const itemIds = marks.length === 0 ? null : named.flatMap(({ itemId }) => itemId ?? []);
   return database.transaction(async (transaction) => {

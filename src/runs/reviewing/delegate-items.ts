@@ -4,6 +4,7 @@ import { type Delegation, insertDelegation, readDelegations } from '../../store/
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
 import type { Reviewer } from './decide-items.js';
+import { requirePerson } from './require-known.js';
 
 /** Who stands in for whom; without `to` and `until` it ends what was said before. */
 export interface DelegationRequest {
@@ -25,6 +26,7 @@ export async function delegateItems(workplace: Workplace, request: DelegationReq
   const now = clock.now();
   const { timezone } = settings.review;
   const { organisationId } = await readOrganisation(database, settings.organisation);
+  if (to !== null) await requirePerson(database, organisationId, { name: from, flag: '--from' });
   const endsAt = until === null ? null : toInstant({ date: toNextDay(until), time: '00:00:00' }, timezone);
   await database.transaction(async (transaction) => {
     const standing = await readDelegations(transaction, organisationId, now);

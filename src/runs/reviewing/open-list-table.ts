@@ -16,7 +16,7 @@ export interface ListTable {
 
 /**
  * Opens a CSV file or a workbook by what it begins with; columns are found by name in whatever case and spacing, a workbook's header by the
- * `required` ones. Throws RosterError when it is neither, when it cannot be read, or when it lacks one of them.
+ * `required` ones. Throws RosterError when it is neither, when it cannot be read, when it lacks one of them, or has one of `names` twice.
  */
 export async function openListTable(
   path: string,
@@ -26,11 +26,18 @@ export async function openListTable(
   const table = (await isWorkbook(path))
     ? await openWorkbookTable(path, (cells) => required.every((name) => cells.map(foldHeader).includes(name)))
     : await openCsvTable({ path, delimiter: 'auto', encoding: 'auto', header: true }, isOurs).catch(adviseOnEncoding);
-  const places = new Map(table.headers.map((header, index) => [foldHeader(header), index]));
+  const folded = table.headers.map(foldHeader);
+  const places = new Map(folded.map((header, index) => [header, index]));
   const missing = required.filter((name) => !places.has(name));
   if (missing.length > 0) {
     await table.close();
     throw new RosterError('columns_missing', `${path} has no column ${missing.join(', ')}: is it ${origin}?`);
+  }
+  const repeated = names.filter((name) => folded.indexOf(name) !== folded.lastIndexOf(name));
+  if (repeated.length > 0) {
+    await table.close();
+    const columns = repeated.map((name) => `${name} (${toOrdinals(folded, name)})`).join(', ');
+    throw new RosterError('columns_repeated', `${path} has columns twice: ${columns}. Leave one of each.`);
   }
   return {
     records: advise(table.records),
@@ -54,6 +61,9 @@ function adviseOnEncoding(error: unknown): never {
   const [where] = error.message.split('. ');
   throw new RosterError('encoding', `${where}. Save it as CSV UTF-8, or as .xlsx.`, { cause: error });
 }
+
+const toOrdinals = (headers: readonly string[], name: string): string =>
+  headers.flatMap((header, index) => (header === name ? `column ${index + 1}` : [])).join(' and ');
 
 const foldHeader = (header: string): string =>
   header

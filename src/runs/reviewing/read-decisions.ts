@@ -43,31 +43,48 @@ export async function readDecisions(path: string, key: Buffer): Promise<FilledLi
     origin: 'a list of review export',
   });
   try {
-    const filled: FilledRow[] = [];
-    const faulty: FaultyRow[] = [];
+    const rows: ReadRow[] = [];
     let undecided = 0;
-    const seen = new Map<number, number>();
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
         const pick = (name: string): string => table.pick(fields, name);
-        if (fault !== null) faulty.push({ line, problem: `the row cannot be read (${fault})` });
+        const itemId = parseItemMark(pick('item'), key)?.itemId ?? null;
+        if (fault !== null) rows.push({ itemId, row: { line, problem: `the row cannot be read (${fault})` } });
         else if (pick('decision') === '') undecided += pick('item') === '' ? 0 : 1;
-        else {
-          const row = toRow(line, pick, key);
-          const earlier = 'problem' in row ? undefined : seen.get(row.itemId);
-          if ('problem' in row) faulty.push(row);
-          else if (earlier !== undefined) faulty.push({ line, problem: `the same item as line ${earlier}` });
-          else {
-            seen.set(row.itemId, line);
-            filled.push(row);
-          }
-        }
+        else rows.push({ itemId, row: toRow(line, pick, key) });
       }
     }
-    return { filled, faulty, undecided };
+    return { ...refuseRepeated(rows), undecided };
   } finally {
     await table.close();
   }
+}
+
+interface ReadRow {
+  /** Also of a row that cannot be taken, where it can be read. */
+  itemId: number | null;
+  row: FilledRow | FaultyRow;
+}
+
+/** Where an item stands twice nobody can tell which row was meant, so that none of them is taken. */
+function refuseRepeated(rows: readonly ReadRow[]): Pick<FilledList, 'filled' | 'faulty'> {
+  const lines = new Map<number, number[]>();
+  for (const { itemId, row } of rows) {
+    if (itemId !== null) lines.set(itemId, [...(lines.get(itemId) ?? []), row.line]);
+  }
+  const filled: FilledRow[] = [];
+  const faulty: FaultyRow[] = [];
+  for (const { itemId, row } of rows) {
+    const { line } = row;
+    const others = (itemId === null ? [] : (lines.get(itemId) ?? [])).filter((each) => each !== line);
+    const problems = [
+      ...('problem' in row ? [row.problem] : []),
+      ...(others.length === 0 ? [] : [`the same item as line ${others.join(', ')}`]),
+    ];
+    if (problems.length > 0) faulty.push({ line, problem: problems.join('; ') });
+    else if (!('problem' in row)) filled.push(row);
+  }
+  return { filled, faulty };
 }
 
 function toRow(line: number, pick: (name: string) => string, key: Buffer): FilledRow | FaultyRow {

@@ -2,12 +2,13 @@ import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { StoreError } from '../../../src/errors.js';
 import { type Database, DatabaseError } from '../../../src/store/database.js';
+import { readAtOnce } from '../../../src/store/read-at-once.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });
 const anyRow = z.record(z.string(), z.unknown());
 
-describeOnEachDatabase('the database', (open) => {
+describeOnEachDatabase('the database', (open, databases) => {
   let database: Database;
 
   beforeAll(async () => {
@@ -262,6 +263,23 @@ describeOnEachDatabase('the database', (open) => {
       for await (const inner of database.cursor(numberRow, sql, [], 15)) pairs += outer.length * inner.length;
     }
     expect(pairs).toBe(900);
+  });
+
+  it('reads several queries as of one moment whatever is committed meanwhile, and does nothing but read', async () => {
+    const location = await databases.locate();
+    const reader = await open(location);
+    // Nobody else can write to an embedded database meanwhile.
+    const writer = databases.dialect === 'postgres' ? await open(location) : null;
+    await reader.runScript('create table noted (n int)');
+    const counts = await readAtOnce(reader, async (snapshot) => {
+      const count = () => snapshot.query(numberRow, 'select count(*) as n from noted');
+      const before = await count();
+      await writer?.execute('insert into noted values (1)');
+      return [before, await count()];
+    });
+    expect(counts).toEqual([[{ n: 0 }], [{ n: 0 }]]);
+    const writing = readAtOnce(reader, (snapshot) => snapshot.execute('delete from noted'));
+    expect(await rejection(writing)).toMatchObject({ sqlState: '25006' });
   });
 
   it('refuses use once it is closed, and closes twice without complaint', async () => {

@@ -12,12 +12,15 @@ export type Unmatched =
   | 'name_differs'
   | 'birth_date_differs';
 
+/** By what a row names its match. */
+export type NamedMatch = Pick<LegacyFacts, 'reference' | 'roster' | 'matchId' | 'listedName' | 'listedBirthDate'>;
+
 /**
  * The item that a row is about: of those of its customer whose match is still listed the one with its match id, else the only one with its
  * listed name and, where it gives one, its birth date. An id under which somebody of another name or birth date is listed today is none.
  */
 export function findLegacyItem(
-  facts: LegacyFacts,
+  facts: NamedMatch,
   customers: readonly LegacyCustomer[],
 ): { item: LegacyCandidate } | { unmatched: Unmatched } {
   const meant = customers.filter(
@@ -38,7 +41,7 @@ export function findLegacyItem(
 }
 
 function findByName(
-  { listedName, listedBirthDate }: LegacyFacts,
+  { listedName, listedBirthDate }: NamedMatch,
   items: readonly LegacyCandidate[],
 ): { item: LegacyCandidate } | { unmatched: Unmatched } {
   const named = listedName === null ? [] : items.filter((item) => isNamed(item, listedName));

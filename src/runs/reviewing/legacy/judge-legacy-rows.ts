@@ -1,5 +1,8 @@
+import { parseIsoDate } from '../../../roster/birth-date.js';
 import type { LegacyCustomer } from '../../../store/legacy-decisions.js';
-import { findLegacyItem, type Unmatched } from './find-legacy-item.js';
+import { parseVerdict } from '../parse-verdict.js';
+import { findContradicted, type Statement } from './find-contradicted.js';
+import { findLegacyItem, type NamedMatch, type Unmatched } from './find-legacy-item.js';
 import type { LegacyFacts, LegacyRow } from './read-legacy-rows.js';
 
 /** Why a row is not taken although it is clear what it is about, or why that cannot be read. */
@@ -16,7 +19,7 @@ export type JudgedRow = { row: LegacyRow } & (
 
 /**
  * Says of each row of an older system what becomes of it, in their order and each once. Of rows about one item that agree the first counts; of
- * rows that do not none. What somebody here has decided is never touched, and what was taken over before is not taken again.
+ * rows that do not none, also where one of them cannot be taken for another reason. What somebody here has decided is never touched, and what was taken over before is not taken again.
  */
 export function judgeLegacyRows(
   rows: readonly LegacyRow[],
@@ -27,16 +30,18 @@ export function judgeLegacyRows(
   for (const customer of customers) {
     byReference.set(customer.reference, [...(byReference.get(customer.reference) ?? []), customer]);
   }
+  const find = (named: NamedMatch) => findLegacyItem(named, byReference.get(named.reference) ?? []);
   const found = rows.map((row) => {
     const { facts } = row;
     if ('problem' in facts) return { row, problem: facts.problem };
-    return { row, facts, ...findLegacyItem(facts, byReference.get(facts.reference) ?? []) };
+    return { row, facts, ...find(facts) };
   });
-  const verdicts = new Map<number, Set<string>>();
-  for (const one of found) {
-    if (!('item' in one)) continue;
-    verdicts.set(one.item.itemId, (verdicts.get(one.item.itemId) ?? new Set()).add(one.facts.verdict));
-  }
+  const contradicted = findContradicted(
+    rows.flatMap((row) => {
+      const said = toStatement(row);
+      return said === null ? [] : { ...said, line: row.line, about: find(said.named) };
+    }),
+  );
   const seen = new Set<number>();
   return found.map((one): JudgedRow => {
     const { row } = one;
@@ -49,7 +54,7 @@ export function judgeLegacyRows(
     if ('problem' in one) return refuse('unreadable', one.problem);
     if ('unmatched' in one) return { row, kind: 'unmatched', reason: one.unmatched };
     const { item, facts } = one;
-    if ((verdicts.get(item.itemId)?.size ?? 0) > 1) return refuse('contradicted');
+    if (contradicted.has(row.line)) return refuse('contradicted');
     if (item.taken === facts.verdict) return { row, kind: 'same' };
     if (item.taken !== null) return refuse('taken_otherwise');
     if (item.isDecidedHere) return refuse('decided_here');
@@ -58,4 +63,19 @@ export function judgeLegacyRows(
     const isSample = facts.verdict === 'false_positive' && isSampled(item.itemId);
     return { row, kind: isSample ? 'sample' : 'decided', itemId: item.itemId, facts };
   });
+}
+
+/** What a row says, as far as it can be read; null where it gives no decision or no match. */
+function toStatement({ facts, cells }: LegacyRow): Pick<Statement, 'named' | 'verdict'> | null {
+  if (!('problem' in facts)) return { named: facts, verdict: facts.verdict };
+  const { customer_id: reference, roster, match_id: matchId, listed_name: listedName, decision } = cells;
+  if (decision === '' || (matchId === '' && listedName === '')) return null;
+  const named: NamedMatch = {
+    reference: reference.normalize('NFC'),
+    roster: roster || null,
+    matchId: matchId || null,
+    listedName: listedName || null,
+    listedBirthDate: cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date),
+  };
+  return { named, verdict: parseVerdict(decision) ?? decision };
 }

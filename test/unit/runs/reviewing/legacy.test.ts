@@ -116,6 +116,29 @@ it('rows that contradict each other decide nothing, rows that agree count once',
   expect(judge('false_positive', 'true_match')).toEqual(['refused', 'refused']);
 });
 
+it('a row that cannot be taken for another reason contradicts all the same, and only what it could mean', () => {
+  const customers = [toCustomer([toItem(1, 'a', 'Ann Lee', ['1960']), toItem(2, 'b', 'Ann Lee', ['1971'])])];
+  const judge = (...rows: LegacyRow[]) => judgeLegacyRows(rows, customers, () => false).map(({ kind }) => kind);
+  const ours = toRow(said({ matchId: 'a' }));
+  const unreadable = (said: Partial<LegacyRow['cells']>): LegacyRow => ({
+    line: 3,
+    cells: { ...cells, customer_id: 'C-1', decision: 'True Match', ...said },
+    facts: { problem: 'decided_by is empty' },
+  });
+  const against = (other: LegacyRow) => judge(ours, other)[0];
+  expect(against(unreadable({ match_id: 'a' }))).toBe('refused');
+  expect(against(unreadable({ listed_name: 'ANN LEE' }))).toBe('refused');
+  expect(against(unreadable({ match_id: 'gone', listed_name: 'Ann Lee', listed_birth_date: '1950' }))).toBe('refused');
+  expect(against(unreadable({ match_id: 'a', roster: 'retial' }))).toBe('refused');
+  expect(against(unreadable({ match_id: 'a', decision: 'it is him' }))).toBe('refused');
+  expect(against(toRow(said({ matchId: 'a', listedBirthDate: '1950', verdict: 'true_match' }), 3))).toBe('refused');
+  expect(against(toRow(said({ matchId: 'a', listedName: 'Bob', verdict: 'true_match' }), 3))).toBe('refused');
+  expect(against(unreadable({ match_id: 'a', decision: 'false positive' }))).toBe('decided');
+  expect(against(unreadable({ match_id: 'a', decision: '' }))).toBe('decided');
+  expect(against(unreadable({ match_id: 'b' }))).toBe('decided');
+  expect(against(unreadable({ customer_id: 'C-2', match_id: 'a' }))).toBe('decided');
+});
+
 it('the sample is one in twenty, the same for an item every time, and another for every key', () => {
   const sampled = (key: string) => Array.from({ length: 5_000 }, (_, id) => isSampled(id, Buffer.from(key)));
   const [one, other] = [sampled('one'), sampled('other')];

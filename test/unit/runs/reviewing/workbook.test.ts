@@ -15,6 +15,7 @@ const toItem = (name: string, mark = 'N1'): WaitingItem => ({
   ...{
     mark,
     sheetId: 7,
+    mode: 'live',
     severity: 'high',
     rule: 'pep_hit',
     priority: 500,
@@ -60,7 +61,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   expect([...(sheet?.rows[0] ?? [])].sort()).toEqual(workingListTable.map(({ header }) => header).sort());
   expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true });
   expect(sheet?.protection?.password).toBeUndefined();
-  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AQ2' } });
+  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AR2' } });
   const unlocked = (sheet?.rows[0] ?? []).filter(
     (_, column) => sheet?.cells?.get(`1,${column}`)?.style?.protection?.locked === false,
   );

@@ -1,0 +1,50 @@
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { toItemMark } from '../../../../src/matches/review/item-code.js';
+import { readDecisions } from '../../../../src/runs/reviewing/read-decisions.js';
+
+const key = Buffer.alloc(32, 7);
+const toMark = (itemId: number): string => toItemMark({ itemId, stamp: '0123456789' }, key);
+const [one, two, three, four] = [toMark(1), toMark(2), toMark(3), toMark(4)];
+const folder = await mkdtemp(join(tmpdir(), 'nightscreen-decisions-'));
+
+async function read(...lines: readonly string[]) {
+  const path = join(folder, 'list.csv');
+  await writeFile(path, `${lines.join('\n')}\n`);
+  return readDecisions(path, key);
+}
+
+it('an item that stands twice is decided by no row, whatever each says and whether it can be taken', async () => {
+  const list = await read(
+    'item,decision,reason',
+    ...[`${one},false_positive,a slip`, `${two},true_match,him`, `${one},true_match,him`],
+    ...[`${three},false_positive,not him`, `${three},perhaps,him`, `${three},true_match,`],
+    ...[`${four},false_positive,not him`, `${four},,`],
+  );
+  expect(list.filled.map(({ line, itemId }) => [line, itemId])).toEqual([
+    [3, 2],
+    [8, 4],
+  ]);
+  expect(list.faulty).toEqual([
+    { line: 2, problem: 'the same item as line 4' },
+    { line: 4, problem: 'the same item as line 2' },
+    { line: 5, problem: 'the same item as line 6, 7' },
+    {
+      line: 6,
+      problem: 'the decision is none of true_match, false_positive, inconclusive; the same item as line 5, 7',
+    },
+    { line: 7, problem: 'the decision has no reason; the same item as line 5, 6' },
+  ]);
+  expect(list.undecided).toBe(1);
+});
+
+it('a list in which a column stands twice that is read is refused, and says which and where', async () => {
+  const twice = read('item,decision,reason, Decision ', `${one},true_match,him,`);
+  await expect(twice).rejects.toThrow(/has columns twice: decision \(column 2 and column 4\)\./);
+  const items = read('item,reason,decision,item,reason', `${one},him,true_match,${two},him`);
+  await expect(items).rejects.toThrow(/item \(column 1 and column 4\).*reason \(column 2 and column 5\)/);
+  const other = await read('item,decision,reason,note,note', `${one},true_match,him,a,b`);
+  expect(other.filled).toHaveLength(1);
+});
