@@ -18,7 +18,8 @@ export const refusalWords = {
 
 /** What became, or would become, of a working list. */
 export function presentImportedDecisions(imported: ImportedDecisions, file: string, wasApplied: boolean): Outcome {
-  const { isApplied, decided, proposed, confirmed, instead, sameAlready, refused, faulty, undecided } = imported;
+  const { isApplied, decided, proposed, confirmed, instead, sameAlready, refused, faulty, undecided, onlyReasons } =
+    imported;
   const bad = [
     ...refused.map(({ row, reason }): [number, string] => [row.line, refusalWords[reason]]),
     ...faulty.map(({ line, problem }): [number, string] => [line, problem]),
@@ -30,7 +31,12 @@ export function presentImportedDecisions(imported: ImportedDecisions, file: stri
       : [[isApplied ? 'proposed' : 'would be proposed', `${proposed.length}, for another person to confirm`]]),
     ...(confirmed.length === 0 ? [] : [[isApplied ? 'confirmed' : 'would be confirmed', String(confirmed.length)]]),
     ['decided so already', String(sameAlready.length)],
-    ['not decided in the list', String(undecided)],
+    [
+      'not decided in the list',
+      onlyReasons === 0
+        ? String(undecided)
+        : `${undecided}, of which ${countNoun(onlyReasons, 'row')} with a reason but no decision`,
+    ],
     ['cannot be taken', String(bad.length)],
   ];
   const lines = [
@@ -50,6 +56,7 @@ export function presentImportedDecisions(imported: ImportedDecisions, file: stri
       confirmed: confirmed.length,
       sameAlready: sameAlready.length,
       undecided,
+      onlyReasons,
       instead: instead.map(({ row, verdict, reviewer }) => ({ line: row.line, verdict, reviewer })),
       refused: refused.map(({ row, reason }) => ({ line: row.line, reason })),
       faulty: faulty.map(({ line, problem }) => ({ line, problem })),

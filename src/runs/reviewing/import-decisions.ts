@@ -30,6 +30,8 @@ export interface ImportedDecisions {
   refused: readonly { row: FilledRow; reason: DecisionRefusal }[];
   faulty: readonly FaultyRow[];
   undecided: number;
+  /** Of these: rows with a reason all the same. */
+  onlyReasons: number;
 }
 
 /** Ends a transaction that must leave nothing behind. */
@@ -47,7 +49,7 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
   const { database, settings, clock } = workplace;
   const now = clock.now();
   const { digestKey } = await readOrganisation(database, settings.organisation);
-  const { filled, faulty, undecided } = await readDecisions(request.path, digestKey);
+  const { filled, faulty, undecided, onlyReasons } = await readDecisions(request.path, digestKey);
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
   const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };
   let isApplied = false;
@@ -82,5 +84,6 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
     }),
     faulty,
     undecided,
+    onlyReasons,
   };
 }

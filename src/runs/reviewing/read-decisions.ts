@@ -28,6 +28,8 @@ export interface FilledList {
   faulty: readonly FaultyRow[];
   /** Rows that nobody has decided about yet. */
   undecided: number;
+  /** Of these: rows with a reason all the same, where a decision may have been forgotten. */
+  onlyReasons: number;
 }
 
 const { item, decision, reason } = workingListColumns;
@@ -45,16 +47,20 @@ export async function readDecisions(path: string, key: Buffer): Promise<FilledLi
   try {
     const rows: ReadRow[] = [];
     let undecided = 0;
+    let onlyReasons = 0;
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
         const pick = (name: string): string => table.pick(fields, name);
         const itemId = parseItemMark(pick('item'), key)?.itemId ?? null;
         if (fault !== null) rows.push({ itemId, row: { line, problem: `the row cannot be read (${fault})` } });
-        else if (pick('decision') === '') undecided += pick('item') === '' ? 0 : 1;
-        else rows.push({ itemId, row: toRow(line, pick, key) });
+        else if (pick('decision') === '') {
+          if (pick('item') === '') continue;
+          undecided += 1;
+          if (pick('reason') !== '') onlyReasons += 1;
+        } else rows.push({ itemId, row: toRow(line, pick, key) });
       }
     }
-    return { ...refuseRepeated(rows), undecided };
+    return { ...refuseRepeated(rows), undecided, onlyReasons };
   } finally {
     await table.close();
   }

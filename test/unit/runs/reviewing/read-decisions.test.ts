@@ -37,7 +37,9 @@ it('an item that stands twice is decided by no row, whatever each says and wheth
     },
     { line: 7, problem: 'the decision has no reason; the same item as line 5, 6' },
   ]);
-  expect(list.undecided).toBe(1);
+  expect(list).toMatchObject({ undecided: 1, onlyReasons: 0 });
+  const forgotten = await read('item,decision,reason', `${one},,not him`, `${two},,`);
+  expect(forgotten).toMatchObject({ undecided: 2, onlyReasons: 1 });
 });
 
 it('a list in which a column stands twice that is read is refused, and says which and where', async () => {
