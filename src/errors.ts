@@ -34,6 +34,10 @@ export class ConfigError extends NightscreenError {
   }
 }
 
+/** What is wrong with a flag of the command line. */
+export const flagError = (flag: string, message: string): ConfigError =>
+  new ConfigError([{ where: `flag ${flag}`, path: '', message }]);
+
 /** A roster that cannot be read or must not be used: missing file, missing column, empty, query refused. */
 export class RosterError extends NightscreenError {}
 

@@ -1,5 +1,5 @@
 import type { Severity } from './change-event.js';
-import { toInstant, toLocalTime } from './local-time.js';
+import { toInstant, toLocalTime, toNextDay } from './local-time.js';
 
 /** On which days somebody works, and where. */
 export interface WorkCalendar {
@@ -12,7 +12,6 @@ export interface WorkCalendar {
 }
 
 const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const criticalMs = 4 * hourMs;
 
 /** In business days; what is critical has hours. */
@@ -47,7 +46,7 @@ function toWorkdayTest({ workdays, holidays }: WorkCalendar): (date: string) => 
 function findWorkday(date: string, count: number, isWorkday: (date: string) => boolean): string {
   let day = date;
   for (let left = count; left > 0; ) {
-    day = new Date(Date.parse(`${day}T00:00:00Z`) + dayMs).toISOString().slice(0, 10);
+    day = toNextDay(day);
     if (isWorkday(day)) left -= 1;
   }
   return day;

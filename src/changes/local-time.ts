@@ -4,6 +4,12 @@ export interface LocalTime {
   time: string;
 }
 
+const dayMs = 86_400_000;
+
+/** The day after a date (`yyyy-mm-dd`). */
+export const toNextDay = (date: string): string =>
+  new Date(Date.parse(`${date}T00:00:00Z`) + dayMs).toISOString().slice(0, 10);
+
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /** What a wall clock in an IANA time zone shows at an instant. */
@@ -27,7 +33,6 @@ export function toInstant({ date, time }: LocalTime, timezone: string): Date {
     const local = toLocalTime(new Date(ms), timezone);
     return Date.parse(`${local.date}T${local.time}Z`) - Math.floor(ms / 1_000) * 1_000;
   };
-  const dayMs = 86_400_000;
   const offsets = [offsetAt(shown - dayMs), offsetAt(shown + dayMs)];
   const candidates = offsets.map((offset) => shown - offset).filter((ms) => shown - offsetAt(ms) === ms);
   return new Date(candidates.length > 0 ? Math.min(...candidates) : shown - (offsets[0] ?? 0));

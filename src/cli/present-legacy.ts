@@ -1,10 +1,10 @@
 import { countNoun } from '../reports/format-count.js';
+import { quoteArgument } from '../runs/quote-argument.js';
 import type { ImportedLegacy } from '../runs/reviewing/legacy/import-legacy.js';
 import { describeUntaken, findUntaken } from '../runs/reviewing/legacy/render-untaken.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
-import { quoteArgument } from './quote-argument.js';
 
 const linesShown = 30;
 

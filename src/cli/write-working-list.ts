@@ -1,8 +1,8 @@
 import { basename, dirname, extname, join } from 'node:path';
-import { ConfigError } from '../errors.js';
+import { flagError } from '../errors.js';
 import { countNoun } from '../reports/format-count.js';
+import { quoteArgument } from '../runs/quote-argument.js';
 import type { WorkingList } from '../runs/reviewing/export-items.js';
-import { quoteArgument } from './quote-argument.js';
 import { writePrivately } from './write-privately.js';
 
 const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.xlsx';
@@ -11,7 +11,7 @@ const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.
 export function refuseUnknownKind(file: string): string {
   if (!/\.(ods|xls|xlsm|xlsb|pdf)$/i.test(file)) return file;
   const message = `${file}: a working list is written as .csv or .xlsx`;
-  throw new ConfigError([{ where: 'flag --out', message, path: '' }]);
+  throw flagError('--out', message);
 }
 
 /**

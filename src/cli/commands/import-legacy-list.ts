@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { ConfigError } from '../../errors.js';
+import { flagError } from '../../errors.js';
 import type { Invocation, Outcome } from '../invocation.js';
 import { presentLegacy } from '../present-legacy.js';
 import { withWorkplace } from '../session.js';
@@ -45,7 +45,7 @@ export async function importLegacyList(
 /** Throws ConfigError for what only the list of an older system can be given. */
 export function refuseLegacyOptions({ unmatched }: LegacyImportOptions): void {
   if (unmatched === undefined) return;
-  throw new ConfigError([{ where: 'flag --unmatched', message: 'goes with --legacy only', path: '' }]);
+  throw flagError('--unmatched', 'goes with --legacy only');
 }
 
 function findFiles(folder: string, file: string, given: string | undefined): { path: string; unmatched: string } {
@@ -53,5 +53,5 @@ function findFiles(folder: string, file: string, given: string | undefined): { p
   const unmatched = given === undefined ? join(dirname(path), 'unmatched.csv') : resolve(folder, given);
   if (unmatched !== path) return { path, unmatched };
   const message = `${file} would be overwritten by what cannot be taken of it: name another file`;
-  throw new ConfigError([{ where: 'flag --unmatched', message, path: '' }]);
+  throw flagError('--unmatched', message);
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Severity, severities } from '../../changes/change-event.js';
-import { ConfigError } from '../../errors.js';
+import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/format-count.js';
 import type { Assigned, AssignmentRequest } from '../../runs/reviewing/assign-items.js';
 import { examples } from '../examples.js';
@@ -55,7 +55,7 @@ function toChoice(marks: readonly string[], options: AssignOptions): Omit<Assign
   const severity = toSeverity(options.severity);
   const fits = customer !== null || severity !== null || roster !== null;
   if ((options.to === undefined) === (options.nobody === undefined)) {
-    throw refuse('--to', 'or --nobody is needed, and not both');
+    throw flagError('--to', 'or --nobody is needed, and not both');
   }
   if (marks.length > 0 === fits) {
     const message = 'name items, or say which by --customer, --severity or --roster, and not both';
@@ -68,11 +68,8 @@ function toSeverity(text: string | undefined): Severity | null {
   if (text === undefined) return null;
   const severity = severities.find((each) => each === text);
   if (severity !== undefined) return severity;
-  throw refuse('--severity', `is ${text}, and none of ${severities.join(', ')}`);
+  throw flagError('--severity', `is ${text}, and none of ${severities.join(', ')}`);
 }
-
-const refuse = (flag: string, message: string): ConfigError =>
-  new ConfigError([{ where: `flag ${flag}`, message, path: '' }]);
 
 const refusalWords = {
   no_item: 'is no item of a list or of review show: a slip of the pen?',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError } from '../../errors.js';
+import { flagError } from '../../errors.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
@@ -101,16 +101,13 @@ function toDelegation({ from, to, until, end, reason }: DelegateOptions): AskedD
   const said = { from: requireText(from, '--from'), reason: requireText(reason, '--reason') };
   if (end) {
     if (to === undefined && until === undefined) return { ...said, term: null };
-    throw refuse('--end', 'ends it now, so --to and --until mean nothing');
+    throw flagError('--end', 'ends it now, so --to and --until mean nothing');
   }
-  if (to === undefined) throw refuse('--to', 'is missing');
-  if (to.trim() === said.from) throw refuse('--to', `is ${said.from} too`);
-  if (until === undefined || !isDate(until)) throw refuse('--until', 'must be a date such as 2026-12-31');
+  if (to === undefined) throw flagError('--to', 'is missing');
+  if (to.trim() === said.from) throw flagError('--to', `is ${said.from} too`);
+  if (until === undefined || !isDate(until)) throw flagError('--until', 'must be a date such as 2026-12-31');
   return { ...said, term: { to, until } };
 }
 
 const isDate = (text: string): boolean =>
   /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
-
-const refuse = (flag: string, message: string): ConfigError =>
-  new ConfigError([{ where: `flag ${flag}`, message, path: '' }]);

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.js';
+import { flagError } from '../../errors.js';
 import type { Database } from '../../store/database.js';
 import { findReviewer } from '../reviewing/find-reviewer.js';
 import type { Acceptance } from './acceptance.js';
@@ -10,7 +10,7 @@ export async function findAcceptance(
 ): Promise<Acceptance> {
   if (reason.trim() === '') {
     const message = 'is missing: what is accepted is kept with who accepted it and why';
-    throw new ConfigError([{ where: 'flag --reason', path: '', message }]);
+    throw flagError('--reason', message);
   }
   return { by: await findReviewer(database, by, false, '--by'), reason: reason.trim() };
 }

@@ -1,5 +1,5 @@
-import { toInstant, toLocalTime } from '../../changes/local-time.js';
-import { ConfigError } from '../../errors.js';
+import { toInstant, toLocalTime, toNextDay } from '../../changes/local-time.js';
+import { flagError } from '../../errors.js';
 import { type Delegation, insertDelegation, readDelegations } from '../../store/delegations.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
@@ -31,12 +31,12 @@ export async function delegateItems(workplace: Workplace, request: DelegationReq
   await database.transaction(async (transaction) => {
     const standing = await readDelegations(transaction, organisationId, now);
     if (to === null && !standing.some((each) => each.from === from)) {
-      throw refuse('--end', `has nothing to end: nobody stands in for ${from}`);
+      throw flagError('--end', `has nothing to end: nobody stands in for ${from}`);
     }
     if (endsAt !== null && endsAt <= now) {
-      throw refuse('--until', `is over: in ${timezone} it is ${toLocalTime(now, timezone).date}`);
+      throw flagError('--until', `is over: in ${timezone} it is ${toLocalTime(now, timezone).date}`);
     }
-    if (to !== null && leadsTo(standing, to, from)) throw refuse('--to', `is ${to}, for whom ${from} stands in`);
+    if (to !== null && leadsTo(standing, to, from)) throw flagError('--to', `is ${to}, for whom ${from} stands in`);
     await insertDelegation(transaction, { organisationId, from, to, until, endsAt, reason, actor: by }, now);
   });
 }
@@ -58,9 +58,3 @@ function leadsTo(delegations: readonly Delegation[], start: string, end: string)
   }
   return false;
 }
-
-const toNextDay = (date: string): string =>
-  new Date(Date.parse(`${date}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
-
-const refuse = (flag: string, message: string): ConfigError =>
-  new ConfigError([{ where: `flag ${flag}`, message, path: '' }]);

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.js';
+import { flagError } from '../../errors.js';
 import { isKnownReviewer } from '../../store/assignments.js';
 import type { Database } from '../../store/database.js';
 import { findLogin } from '../../store/find-login.js';
@@ -18,13 +18,13 @@ export async function findReviewer(
   if (login === null) {
     if (isPreview && name === undefined) return { name: 'preview', isAttested: true };
     if (name !== undefined && name.trim() !== '') return { name: name.trim(), isAttested: true };
-    throw refuse(
+    throw flagError(
       flag,
       'is missing: on the embedded database nothing else says who it is, and the name is kept as attested',
     );
   }
   if (name === undefined || name === login) return { name: login, isAttested: false };
-  throw refuse(
+  throw flagError(
     flag,
     `is ${name}, and the database login is ${login}: on Postgres everybody decides under their own login`,
   );
@@ -33,10 +33,7 @@ export async function findReviewer(
 /** A name to whom something is given; throws ConfigError when it is empty, or where the database knows its reviewers and this is none. */
 export async function requireAssignee(database: Database, name: string, flag: string): Promise<string> {
   const trimmed = name.trim();
-  if (trimmed === '') throw refuse(flag, 'is empty');
+  if (trimmed === '') throw flagError(flag, 'is empty');
   if (database.dialect === 'embedded' || (await isKnownReviewer(database, trimmed)) !== false) return trimmed;
-  throw refuse(flag, `is ${trimmed}, and no login of this name is a member of the role nightscreen_reviewer`);
+  throw flagError(flag, `is ${trimmed}, and no login of this name is a member of the role nightscreen_reviewer`);
 }
-
-const refuse = (flag: string, message: string): ConfigError =>
-  new ConfigError([{ where: `flag ${flag}`, message, path: '' }]);

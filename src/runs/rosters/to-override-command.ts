@@ -1,5 +1,6 @@
 import { toRunId } from '../../store/run-id.js';
 import type { RunRow } from '../../store/run-row.js';
+import { quoteArgument } from '../quote-argument.js';
 
 /** What to type so that a run takes a roster although guards hold it. */
 export function toOverrideCommand(
@@ -9,14 +10,11 @@ export function toOverrideCommand(
 ): string {
   // A run that is held in its first start is closed: it is begun anew. One that was gone on with stays open.
   if (run.resumed > 0) return `nightscreen runs resume ${toRunId(run)} --accept-roster ${who}`;
-  const file = run.rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quote(run.rosterFile)}`;
+  const file = run.rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quoteArgument(run.rosterFile)}`;
   const selection = run.kind === 'screen' ? selectionFlags[run.selection ?? 'due'] : '';
-  return `nightscreen ${run.kind}${file} --roster ${quote(roster)}${selection} --accept-roster ${who}`;
+  return `nightscreen ${run.kind}${file} --roster ${quoteArgument(roster)}${selection} --accept-roster ${who}`;
 }
 
 const who = '--by NAME --reason TEXT';
 
 const selectionFlags = { due: ' --due', new: ' --new', all: ' --all', forced: ' --because-of LIST' } as const;
-
-/** As a shell takes it for one word. */
-const quote = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
