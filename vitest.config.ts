@@ -6,6 +6,8 @@ import { defineConfig } from 'vitest/config';
 const apart = ['test/e2e/**/*.test.ts', 'test/integration/client/**/*.test.ts'];
 // `npm run test:long`: they kill, pause and time real processes for minutes, one file after another so that none slows another down.
 const long = ['test/long/**/*.test.ts'];
+// `npm run test:rendered`: what a reader sees, in a headless Chromium and in LibreOffice.
+const rendered = ['test/rendered/**/*.test.ts'];
 // Whole runs are tried on Postgres first; `npm run test:embedded` has those on the embedded database, where each takes several times as long.
 const runs = ['test/integration/runs/**/*.test.ts'];
 const runsFolder = join(import.meta.dirname, 'test/integration/runs');
@@ -31,12 +33,13 @@ export default defineConfig({
         test: {
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...apart, ...runs, ...long],
+          exclude: [...apart, ...runs, ...long, ...rendered],
           isolate: false,
         },
       },
       { extends: true, test: { name: 'runs', include: runs, isolate: false, env: databases('postgres') } },
       { extends: true, test: { name: 'embedded', include: onEmbedded, isolate: false, env: databases('embedded') } },
+      { extends: true, test: { name: 'rendered', include: rendered, fileParallelism: false } },
       { extends: true, test: { name: 'long', include: long, fileParallelism: false } },
     ],
   },

@@ -1,4 +1,10 @@
-import { AuthenticationError, NightscreenError, PaymentRequiredError, PermissionError } from '../src/errors.js';
+import {
+  AuthenticationError,
+  NightscreenError,
+  NotStartedError,
+  PaymentRequiredError,
+  PermissionError,
+} from '../src/errors.js';
 import type { RosterSettings } from '../src/roster/settings.js';
 import type { Acceptance } from '../src/runs/accepting/acceptance.js';
 import type { Job } from '../src/runs/job.js';
@@ -14,7 +20,10 @@ export interface Night {
 const endsTheNight = (error: unknown): boolean =>
   error instanceof AuthenticationError || error instanceof PaymentRequiredError || error instanceof PermissionError;
 
-/** Imports, screens and reports one roster after the other; a roster that fails leaves the others alone unless the account itself is refused. */
+/**
+ * Imports, screens and reports one roster after the other; a roster that fails leaves the others alone unless the account itself is refused.
+ * Those that are not begun because a run had to stop are mailed as not run, unless somebody asked to stop.
+ */
 export async function rescreenRosters(
   workplace: Workplace,
   rosters: readonly RosterSettings[],
@@ -22,9 +31,12 @@ export async function rescreenRosters(
   options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<Night> {
   const { runScreening } = await import('../src/runs/screening-run.js');
+  const { tellFailure } = await import('../src/runs/mailing/queue-failure.js');
   const night: Night = { summaries: [], failures: [] };
+  let begun = 0;
   for (const roster of rosters) {
     if (signal.aborted && night.summaries.length > 0) break;
+    begun += 1;
     try {
       const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: true } as const;
       const summary = await runScreening(workplace, { ...plan, ...options, roster }, signal);
@@ -32,8 +44,14 @@ export async function rescreenRosters(
       if (summary.state === 'stopped') break;
     } catch (error) {
       night.failures.push({ roster: roster.name, error });
+      await tellFailure(workplace, { task: 'rescreen', roster: roster.name, error });
       if (endsTheNight(error)) break;
     }
+  }
+  const [before] = rosters.slice(begun - 1);
+  for (const { name } of signal.aborted ? [] : rosters.slice(begun)) {
+    const message = `it was not begun, because the night stopped at the roster ${before?.name ?? 'before it'}; once that is mended: nightscreen rescreen`;
+    await tellFailure(workplace, { task: 'rescreen', roster: name, error: new NotStartedError(message) });
   }
   return night;
 }

@@ -64,16 +64,25 @@ export class RosterHeldError extends RosterError {
   }
 }
 
+/** Work that was to be done and was not begun, because what came before it had to stop. */
+export class NotStartedError extends NightscreenError {
+  constructor(message: string, context: ErrorContext = {}) {
+    super('not_started', message, context);
+  }
+}
+
 /** The database refused, is unreachable, or holds something that breaks our contract. */
 export class StoreError extends NightscreenError {}
 
-/** Another process holds the run lease or the embedded folder; `holder` says who, in words for an operator. */
+/** Another process holds the run lease or the embedded folder; `holder` says who, in words for an operator, `heldMs` for how long where that is known. */
 export class RunLockedError extends StoreError {
   readonly holder: string;
+  readonly heldMs: number | null;
 
-  constructor(message: string, holder: string, context: ErrorContext = {}) {
+  constructor(message: string, holder: string, heldMs: number | null = null, context: ErrorContext = {}) {
     super('run_locked', message, context);
     this.holder = holder;
+    this.heldMs = heldMs;
   }
 }
 

@@ -31,7 +31,7 @@ function describeNext(error: unknown): string | null {
   if (error instanceof ConfigError)
     return 'correct what is named above; `nightscreen config show` shows the settings in force';
   if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;
-  if (error instanceof RosterError) return 'correct the roster or its settings and start again; nothing was spent';
+  if (error instanceof RosterError) return 'correct what is named above and start again; nothing was spent';
   if (error instanceof AuthenticationError)
     return 'check NIGHTSCREEN_API_KEY: it is malformed, revoked, or of another service';
   if (error instanceof PaymentRequiredError)

@@ -1,3 +1,4 @@
+import { hasDetails } from '../reports/detail-facts.js';
 import { describeDetails } from '../reports/detail-words.js';
 import { countNoun, formatCount } from '../reports/format-count.js';
 import { describeWaiting } from '../reports/item-words.js';
@@ -133,7 +134,7 @@ function formatCanaries({ canaries }: RunDescription): string {
 function listWatch({ watch, earlyWarnings, openItems, details }: RunDescription): Row[] {
   return [
     ...(openItems === null ? [] : [['to decide', describeWaiting(openItems)] satisfies Row]),
-    ...(details === null || details.hits === 0 ? [] : [['details', describeDetails(details)] satisfies Row]),
+    ...(details === null || !hasDetails(details) ? [] : [['details', describeDetails(details)] satisfies Row]),
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;

@@ -26,8 +26,14 @@ export interface Outcome {
   text: string;
 }
 
-/** The work of a command; null when it has written its data itself. */
-export type Action = (invocation: Invocation) => Promise<Outcome | null>;
+/** What is left to say of a command that has written its data itself. */
+export interface Written {
+  exitCode: number;
+  isWritten: true;
+}
+
+/** The work of a command; null when it has written its data itself and all is well. */
+export type Action = (invocation: Invocation) => Promise<Outcome | Written | null>;
 
 /** Carries out the work of the command that was called. */
 export type Act = (action: Action) => Promise<void>;

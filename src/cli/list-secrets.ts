@@ -1,6 +1,6 @@
 import type { Config } from '../config/load-config.js';
 
-/** Every secret value that is configured, those of the rosters' own databases included; one that cannot be read is left out. */
+/** Every secret value that is configured, those of the rosters' own databases and of webhooks included; one that cannot be read is left out. */
 export function listSecrets(config: Config): string[] {
   const known = config.secrets.map((secret) => secret.value);
   const sources = config.settings.rosters.flatMap((roster) => [roster, ...roster.parties]);
@@ -11,5 +11,12 @@ export function listSecrets(config: Config): string[] {
       return [];
     }
   });
-  return [...known, ...ofRosters].filter((secret) => secret !== '');
+  const ofWebhooks = config.settings.webhooks.flatMap(({ secretEnv }) => {
+    try {
+      return (config.secret(secretEnv) ?? '').split(/\s+/);
+    } catch {
+      return [];
+    }
+  });
+  return [...known, ...ofRosters, ...ofWebhooks].filter((secret) => secret !== '');
 }

@@ -1,7 +1,7 @@
 import { countNoun } from '../reports/format-count.js';
 import { quoteArgument } from '../runs/quote-argument.js';
 import type { ImportedLegacy } from '../runs/reviewing/legacy/import-legacy.js';
-import { describeUntaken, findUntaken } from '../runs/reviewing/legacy/render-untaken.js';
+import { findUntaken } from '../runs/reviewing/legacy/render-untaken.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
@@ -15,11 +15,15 @@ export function presentLegacy(
 ): Outcome {
   const untaken = findUntaken(rows);
   const countOf = (kind: (typeof rows)[number]['kind']): number => rows.filter((row) => row.kind === kind).length;
+  const countOn = (mode: 'test' | 'live'): number =>
+    rows.filter((row) => (row.kind === 'decided' || row.kind === 'sample') && row.mode === mode).length;
   const counts = {
-    rows: rows.length,
+    rows: new Set(rows.map(({ row }) => row.line)).size,
     decided: countOf('decided') - proposed,
     proposed,
     sample: countOf('sample'),
+    onTestAccounts: countOn('test'),
+    onLiveAccounts: countOn('live'),
     same: countOf('same'),
     unmatched: countOf('unmatched'),
     refused: countOf('refused'),
@@ -29,11 +33,13 @@ export function presentLegacy(
     [isApplied ? 'taken over for 90 days' : 'would be taken over for 90 days', String(counts.decided)],
     ...(proposed === 0 ? [] : [['for another person to confirm', String(proposed)]]),
     ['left open as a sample', String(counts.sample)],
+    ...(counts.onLiveAccounts === 0 ? [] : [['of these on a live account', String(counts.onLiveAccounts)]]),
+    ...(counts.onTestAccounts === 0 ? [] : [['of these on a test account', String(counts.onTestAccounts)]]),
     ['taken before', String(counts.same)],
     ['not found here', String(counts.unmatched)],
     ['not taken', String(counts.refused)],
   ];
-  const lines = untaken.slice(0, linesShown).map((row) => [`line ${row.row.line}`, describeUntaken(row)]);
+  const lines = untaken.slice(0, linesShown).map((row) => [`line ${row.row.line}`, row.problem]);
   const more = untaken.length - lines.length;
   return {
     exitCode:
@@ -42,7 +48,7 @@ export function presentLegacy(
       schema: 'nightscreen/review-import-legacy/1',
       isApplied,
       counts,
-      untaken: untaken.map((row) => ({ line: row.row.line, reason: row.reason, problem: describeUntaken(row) })),
+      untaken: untaken.map(({ row: { line }, reason, problem }) => ({ line, reason, problem })),
       file: untaken.length === 0 ? null : unmatched,
     },
     text: [
@@ -56,7 +62,9 @@ export function presentLegacy(
 
   function describeNext(): string {
     const command = `nightscreen review import --legacy ${quoteArgument(file)} --apply`;
-    if (isApplied) return 'stored';
+    const isStored = counts.decided + counts.proposed + counts.sample > 0;
+    if (isApplied && isStored) return 'stored';
+    if (isApplied) return 'nothing was stored, because nothing in the list can be taken that was not taken before';
     if (!wasApplied) return `nothing was stored; to store it: ${command}${untaken.length > 0 ? ' --partial' : ''}`;
     return `nothing was stored, because ${countNoun(untaken.length, 'row')} cannot be taken; mend them, or take the others: ${command} --partial`;
   }

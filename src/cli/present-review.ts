@@ -65,7 +65,9 @@ export function presentImportedDecisions(imported: ImportedDecisions, file: stri
   };
 
   function describeNext(): string {
-    if (isApplied) return 'stored';
+    const isStored = decided.length + proposed.length + confirmed.length > 0;
+    if (isApplied && isStored) return 'stored';
+    if (isApplied) return 'nothing was stored, because the list decides nothing new that can be taken';
     const partial = bad.length > 0 ? ' --partial' : '';
     if (!wasApplied) return `nothing was stored; to store it: nightscreen review import ${file} --apply${partial}`;
     return `nothing was stored, because ${countNoun(bad.length, 'row')} cannot be taken; mend the list, or take the others: nightscreen review import ${file} --apply --partial`;

@@ -53,6 +53,9 @@ function describeNext(summary: RunSummary): [string, string][] {
     : [];
 }
 
+const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string =>
+  sent === queued ? `${sent} sent` : `${sent} of ${queued} sent; nightscreen mail list says what became of the others`;
+
 /** A run's summary as lines for people; what comes next is said where something is left to do. */
 export function formatRun(summary: RunSummary): string {
   const rows: [string, string][] = [
@@ -62,6 +65,7 @@ export function formatRun(summary: RunSummary): string {
     ...(summary.remarks ?? []).map((remark): [string, string] => ['note', remark]),
     ...describeSums(summary),
     ...(summary.artifacts === null ? [] : [['files', summary.artifacts] satisfies [string, string]]),
+    ...(summary.mail ? [['mail', describeMail(summary.mail)] satisfies [string, string]] : []),
     ...describeNext(summary),
   ];
   return formatTable(rows);

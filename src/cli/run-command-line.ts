@@ -31,6 +31,7 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
     const outcome = await action(invocation);
     if (outcome === null) return;
     exitCode = outcome.exitCode;
+    if ('isWritten' in outcome) return;
     await terminal.writeData(isJson ? toLine(outcome.document) : outcome.text);
   };
   const program = createProgram(act, {

@@ -67,7 +67,7 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         break;
       case 'stage_finished':
         say(
-          `${indent}${event.stage.padEnd(9)} ${describeCounts(event.counts)}${event.occasion ? ` (${occasionWords[event.occasion]})` : ''}`,
+          `${indent}${event.stage.padEnd(9)} ${describeCounts(chooseCounts(event))}${event.occasion ? ` (${occasionWords[event.occasion]})` : ''}`,
         );
         break;
       case 'service': {
@@ -89,4 +89,12 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
       erase();
     },
   };
+}
+
+const countedAlways: ReadonlySet<string> = new Set(['rows', 'customers', 'rejected', 'duplicates']);
+
+/** Of the many things that an import counts, only those that occurred. */
+function chooseCounts({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>): typeof counts {
+  if (stage !== 'import') return counts;
+  return Object.fromEntries(Object.entries(counts).filter(([name, count]) => countedAlways.has(name) || count !== 0));
 }

@@ -4,6 +4,7 @@ import type { Client } from '../client/create-client.js';
 import { type Clock, systemClock } from '../clock.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
+import { needsArchive } from '../mail/recipients.js';
 import type { RunEvent } from '../runs/run-event.js';
 import type { Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/next-run.js';
@@ -38,10 +39,18 @@ export function findMissingService(config: Config): ConfigProblem[] {
 }
 
 /** What is still missing before a report can be mailed; nothing where no mail is configured. */
-export function findMissingMail({ settings, secret, originOf }: Config): ConfigProblem[] {
-  if (settings.mail?.transport !== 'smtp' || secret('SMTP_URL') !== undefined) return [];
-  const message = 'is smtp, but SMTP_URL (or SMTP_URL_FILE) is not set';
-  return [{ where: originOf(['mail', 'transport']), path: 'mail.transport', message }];
+export function findMissingMail({ settings: { mail }, secret, originOf }: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  if (mail?.transport === 'smtp' && secret('SMTP_URL') === undefined) {
+    const message = 'is smtp, but SMTP_URL (or SMTP_URL_FILE) is not set';
+    problems.push({ where: originOf(['mail', 'transport']), path: 'mail.transport', message });
+  }
+  if (mail && needsArchive(mail) && secret('NIGHTSCREEN_ARCHIVE_PASSWORD') === undefined) {
+    const message =
+      'attaches an archive, but NIGHTSCREEN_ARCHIVE_PASSWORD (or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE) is not set';
+    problems.push({ where: originOf(['mail']), path: 'mail', message });
+  }
+  return problems;
 }
 
 /** Nobody is told from anybody else on the embedded database, so two people cannot be asked for there. */

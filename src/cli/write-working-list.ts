@@ -28,15 +28,16 @@ export async function writeWorkingList(
     await writePrivately(file, [...renderWorkingList(list.items)].join(''));
     return { leftOut: 0, notice: '' };
   }
-  const { maxWorkbookRows, renderWorkbook } = await import('../reports/working-list-workbook.js');
+  const { maxListRows } = await import('../reports/list-sheet.js');
+  const { renderWorkingListWorkbook } = await import('../reports/working-list-workbook.js');
   const waiting = list.items.length;
   const ofRoster = roster === null ? '' : ` --roster ${quoteArgument(roster)}`;
   const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;
   // Whoever fills it in has it somewhere else.
   const importCommand = `nightscreen review import ${quoteArgument(basename(file))}`;
   const facts = { ...list, waiting, importCommand, wholeListCommand: toWhole('review.csv') };
-  await writePrivately(file, await renderWorkbook(list.items, facts));
-  const leftOut = Math.max(0, waiting - maxWorkbookRows);
+  await writePrivately(file, renderWorkingListWorkbook(list.items, facts));
+  const leftOut = Math.max(0, waiting - maxListRows);
   const notice =
     leftOut === 0
       ? ''

@@ -7,6 +7,16 @@ const protocolsByName: Readonly<Record<string, readonly string[]>> = {
   SMTP_URL: ['smtp:', 'smtps:'],
 };
 
+/** What travels through many gateways has to withstand guessing by machine. */
+const leastPasswordLength = 12;
+
+function findProblem(secret: Secret, mode: 'test' | 'live' | undefined): string | undefined {
+  if (secret.name === 'NIGHTSCREEN_API_KEY') return findKeyProblem(secret.value, mode);
+  if (secret.name !== 'NIGHTSCREEN_ARCHIVE_PASSWORD') return findUrlProblem(secret);
+  const isShort = secret.value.length < leastPasswordLength;
+  return isShort ? `must have at least ${leastPasswordLength} characters` : undefined;
+}
+
 function findUrlProblem(secret: Secret): string | undefined {
   const protocols = protocolsByName[secret.name] ?? [];
   const expected = protocols.map((protocol) => `${protocol}//`).join(' or ');
@@ -26,7 +36,7 @@ export function checkSecrets(
       const secret = readSecret(environment, name);
       if (!secret) continue;
       secrets.push(secret);
-      const message = name === 'NIGHTSCREEN_API_KEY' ? findKeyProblem(secret.value, mode) : findUrlProblem(secret);
+      const message = findProblem(secret, mode);
       if (message) problems.push({ where: `env ${secret.from}`, path: '', message });
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;

@@ -5,7 +5,7 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Secrets that Nightscreen itself knows by name; each may also be given as `NAME_FILE`. */
-export const secretNames = ['NIGHTSCREEN_API_KEY', 'DATABASE_URL', 'SMTP_URL'] as const;
+export const secretNames = ['NIGHTSCREEN_API_KEY', 'DATABASE_URL', 'SMTP_URL', 'NIGHTSCREEN_ARCHIVE_PASSWORD'] as const;
 
 /** Settings that an environment variable overrides, by variable name. */
 const overridingVariables = {

@@ -14,6 +14,9 @@ function advise(path: SettingPath): string {
   if (place.startsWith('rosters')) {
     return 'name the environment variable that holds it, as in postgres: { urlEnv: CORE_DATABASE_URL }';
   }
+  if (/^mail.*(recipients|archive)/.test(place)) {
+    return 'remove it here and set NIGHTSCREEN_ARCHIVE_PASSWORD or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE in the environment';
+  }
   const name = /^mail|smtp/.test(place) ? 'SMTP_URL' : /database/.test(place) ? 'DATABASE_URL' : 'NIGHTSCREEN_API_KEY';
   return `remove it here and set ${name} or ${name}_FILE in the environment`;
 }

@@ -7,6 +7,7 @@ import { describeIssue, type Mistake, readAt } from './describe-issue.js';
 import { type Environment, listOverrides, readSecret, type Secret } from './environment.js';
 import { findDuplicateRosters } from './find-duplicate-rosters.js';
 import { findMisplacedSecrets } from './find-misplaced-secrets.js';
+import { findUnknownMailRosters } from './find-unknown-mail-rosters.js';
 import { applyOverride, type Override } from './override.js';
 import { resolvePaths } from './resolve-paths.js';
 import { configSchema, type Settings } from './schema.js';
@@ -67,12 +68,16 @@ function findMistakes(settings: unknown): Mistake[] {
     ...others.filter((mistake) => !isSaid(mistake)),
     ...findUrlMistake(settings),
     ...findDuplicateRosters(settings),
+    ...findUnknownMailRosters(settings),
   ];
 }
 
-/** What is wrong in the file; where its YAML breaks off, only what stands before the break can be judged. */
-export function findFileProblems(source: SourceFile): ConfigProblem[] {
-  const found = findMistakes(source.value).flatMap(({ path, isAboutKey, message }) => {
+/**
+ * What is wrong in the file, or in the settings that it is a part of; where its YAML breaks off, only what stands before the break can be
+ * judged.
+ */
+export function findFileProblems(source: SourceFile, settings = source.value): ConfigProblem[] {
+  const found = findMistakes(settings).flatMap(({ path, isAboutKey, message }) => {
     const place = isAboutKey ? source.locateKey(path) : source.locate(path);
     const isWhole = source.brokenFromLine === null || (place.isExact && place.line < source.brokenFromLine);
     return isWhole ? [{ where: place.where, path: formatPath(path), message }] : [];

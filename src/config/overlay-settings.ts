@@ -6,17 +6,15 @@ import { readSourceFile } from './source-file.js';
 
 /**
  * The settings in force with those of a file laid over them: groups are merged, lists and values replaced, and what the file does not name
- * stays as it is. Throws ConfigError with every mistake in the file.
+ * stays as it is. Throws ConfigError with every mistake there is then, each with its line in the file.
  */
 export function overlaySettings(settings: Settings, folder: string, file: string): Settings {
   const source = readSourceFile(resolve(folder, file), file);
-  const problems = findFileProblems(source);
-  if (problems.length > 0) throw new ConfigError(problems);
-  const merged = configSchema.safeParse(merge(settings, source.value));
-  if (merged.success) return merged.data;
-  throw new ConfigError(
-    merged.error.issues.map(({ path, message }) => ({ where: file, path: path.join('.'), message })),
-  );
+  const merged = merge(settings, source.value);
+  const problems = findFileProblems(source, merged);
+  const parsed = configSchema.safeParse(merged);
+  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
+  return parsed.data;
 }
 
 function merge(base: unknown, over: unknown): unknown {

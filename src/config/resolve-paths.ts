@@ -4,6 +4,7 @@ import { isAbsolute, resolve } from 'node:path';
 const pathSettings: readonly (readonly string[])[] = [
   ['database', 'folder'],
   ['reports', 'dir'],
+  ['reports', 'publishTo'],
   ['mail', 'directory'],
   ['rosters', '*', 'csv', 'path'],
   ['rosters', '*', 'parties', '*', 'csv', 'path'],

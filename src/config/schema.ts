@@ -12,6 +12,7 @@ import { runSettingsSchema } from '../runs/settings.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
 import { budgetSettingsSchema } from '../screening/budget-settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
+import { webhooksSettingsSchema } from '../webhooks/settings.js';
 
 /** How much is logged, from little to all. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -31,6 +32,7 @@ export const configSchema = z.strictObject({
   run: runSettingsSchema.prefault({}),
   reports: reportSettingsSchema.prefault({}),
   mail: mailSettingsSchema.optional(),
+  webhooks: webhooksSettingsSchema.default([]),
   jobs: jobsSettingsSchema.prefault({}),
   database: z.strictObject({ folder: z.string().min(1).default('./.nightscreen') }).prefault({}),
   log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),

@@ -1,13 +1,14 @@
 import { describeChange } from '../reports/change-words.js';
-import { countNoun } from '../reports/format-count.js';
-import { formatDay, formatTime } from '../reports/format-time.js';
+import { countNoun, formatCount } from '../reports/format-count.js';
+import { formatTime } from '../reports/format-time.js';
 import type { CriticalChange, RunFacts } from '../reports/run-facts.js';
 import { describeTopic } from '../reports/topic-words.js';
-import { toVisibleText } from '../reports/visible-text.js';
 import type { MailMessage } from './mail-message.js';
 import { toHtml, toText } from './message-body.js';
 import { digestMessageId } from './message-id.js';
-import type { MessageLines } from './message-lines.js';
+import { describeMode, type MessageLines } from './message-lines.js';
+import { formatSubject } from './message-subject.js';
+import type { Recipient } from './recipients.js';
 import type { MailSettings } from './settings.js';
 
 /** Critical changes of a run that is still going on. */
@@ -27,18 +28,23 @@ export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organ
  * The provisional message that tells one recipient about critical changes before the report does; the same changes and recipient always
  * have the same Message-ID. Customers are named by reference, and in words only with `attach: full`.
  */
-export function buildEarlyWarning(warning: EarlyWarning, recipient: string, settings: MailSettings): MailMessage {
+export function buildEarlyWarning(
+  warning: EarlyWarning,
+  recipient: Recipient | string,
+  settings: MailSettings,
+): MailMessage {
   const { runId, roster, mode, firstChangeId, lastChangeId, queuedAt } = warning;
-  const lines = toLines(warning, settings.attach === 'full');
-  const context = [mode === 'test' ? 'TEST key' : '', toVisibleText(roster ?? ''), formatDay(queuedAt)];
+  const { address, attach } =
+    typeof recipient === 'string' ? { address: recipient, attach: settings.attach } : recipient;
+  const lines = toLines(warning, attach === 'full');
   return {
     messageId: digestMessageId(
-      ['provisional', runId, firstChangeId, lastChangeId, recipient.toLowerCase()],
+      ['provisional', runId, firstChangeId, lastChangeId, address.toLowerCase()],
       settings.from,
     ),
     from: settings.from,
-    to: recipient,
-    subject: `[PROVISIONAL] ${describeCount(warning)} - ${context.filter((word) => word !== '').join(', ')}`,
+    to: address,
+    subject: formatSubject({ state: 'PROVISIONAL', counts: describeCount(warning), mode, roster, day: queuedAt }),
     date: queuedAt,
     text: toText(lines),
     html: toHtml(lines),
@@ -46,7 +52,14 @@ export function buildEarlyWarning(warning: EarlyWarning, recipient: string, sett
   };
 }
 
-const describeCount = ({ changes }: EarlyWarning): string => countNoun(changes, 'critical change');
+/** Hits for sanctions come first; of more changes than are listed it may be more. */
+function describeCount({ changes, listed }: EarlyWarning): string {
+  const hits = listed.filter(({ isSanctionHit, after }) => isSanctionHit && after?.isHit === true).length;
+  const all = countNoun(changes, 'critical change');
+  if (hits === 0) return all;
+  const sanctionHits = hits === 1 ? 'sanction hit' : `${formatCount(hits)} sanction hits`;
+  return hits === changes ? sanctionHits : `${sanctionHits}, ${all}`;
+}
 
 function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
   const { runId, roster, organisation, mode, changes, listed, queuedAt, hasCanaries } = warning;
@@ -54,7 +67,7 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
   return {
     headline: `PROVISIONAL: ${describeCount(warning)}, while the run is still going on`,
     sentences: [
-      ...(mode === 'test' ? ['TEST: made with a test key, this is not evidence.'] : []),
+      ...describeMode(mode),
       hasCanaries ? 'The control searches have passed so far.' : 'No control searches are configured.',
       'The run is not finished: its report tells all of this again and has the last word.',
     ],
@@ -62,9 +75,10 @@ function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
       ...listed.map((change) => describeCritical(change, isNamed)),
       ...(more > 0 ? [`and ${countNoun(more, 'more', 'more')}, which the report will list`] : []),
     ],
+    actions: ['Decide whether any of these can wait for the report: until it is there, nothing here can be reviewed.'],
     facts: [
-      ['Roster', toVisibleText(roster ?? 'none')],
-      ['Organisation', toVisibleText(organisation)],
+      ['Roster', roster ?? 'none'],
+      ['Organisation', organisation],
       ['Run', `${runId}, not finished`],
       ['As of', formatTime(queuedAt)],
     ],
@@ -81,5 +95,5 @@ function describeCritical(change: CriticalChange, isNamed: boolean): string {
   const role = party.role === 'customer' ? '' : ` (${party.role.replaceAll('_', ' ')})`;
   const who = isNamed ? ` ${party.name}` : '';
   const whom = isNamed && after !== null ? `, as ${after.name}` : '';
-  return toVisibleText(`${party.reference}${who}${role}: ${what}${topics === '' ? '' : ` - ${topics}`}${whom}`);
+  return `${party.reference}${who}${role}: ${what}${topics === '' ? '' : ` - ${topics}`}${whom}`;
 }

@@ -1,24 +1,57 @@
 import { MailError } from '../errors.js';
+import { toVisibleText } from '../reports/visible-text.js';
 import type { MailMessage } from './mail-message.js';
-import { openSmtp } from './open-smtp.js';
+import { type Mailer, openSmtp } from './open-smtp.js';
 import type { MailSettings } from './settings.js';
+import { toSmtpFailure } from './smtp-failure.js';
 import { writeEml } from './write-eml.js';
 
-/** What became of one message; `file` is where a message delivered to a folder lies. */
+/** What became of one attempt to send a message: accepted, refused for good, or failed for now. */
 export type DeliveryResult =
-  | { kind: 'accepted'; recipient: string; messageId: string; file: string | null }
-  | { kind: 'failed'; recipient: string; messageId: string; reason: string };
+  | { kind: 'accepted'; said: string }
+  | { kind: 'refused'; said: string }
+  | { kind: 'failed'; said: string; isUnreachable: boolean; isAttachmentGone?: boolean };
 
 /** How messages leave; `smtp` needs `smtpUrl`. */
 export type DeliverySettings = Pick<MailSettings, 'transport' | 'directory' | 'timeoutMs'>;
 
-interface Mailer {
-  /** Resolves with the file written, if any; rejects when the message was not accepted. */
-  send(message: MailMessage): Promise<string | null>;
-  close(): void;
+/** What messages leave by; throws MailError when the settings are at fault. */
+export function openMailer(settings: DeliverySettings, smtpUrl: string | undefined): Mailer {
+  if (settings.transport === 'file') {
+    return {
+      send: async (message) => `written to ${await writeEml(message, settings.directory)}`,
+      close: () => {},
+    };
+  }
+  if (smtpUrl === undefined) throw new MailError('smtp_url_missing', 'mail.transport is smtp, but SMTP_URL is not set');
+  return openSmtp(smtpUrl, settings.timeoutMs);
 }
 
-/** Delivers each message on its own and says what became of each; throws MailError only when the settings are at fault. */
+/** Tries to send a message once and says what became of it; never throws. */
+export async function attemptDelivery(
+  mailer: Mailer,
+  message: MailMessage,
+  signal?: AbortSignal,
+): Promise<DeliveryResult> {
+  try {
+    return { kind: 'accepted', said: toSaid(await mailer.send(message, signal)) };
+  } catch (error) {
+    if (error instanceof MailError) {
+      const isAttachmentGone = error.code === 'attachment_changed';
+      return { kind: 'failed', said: toSaid(error.message), isUnreachable: false, isAttachmentGone };
+    }
+    const { kind, reason, isUnreachable } = toSmtpFailure(error);
+    const said = toSaid(reason);
+    return kind === 'refused' ? { kind, said } : { kind, said, isUnreachable };
+  }
+}
+
+const longestSaid = 500;
+
+/** What the other side said is shown on terminals and kept: it may hold anything and be of any length. */
+const toSaid = (text: string): string => toVisibleText(text).slice(0, longestSaid);
+
+/** Tries to send each message once, without keeping any of it; throws MailError when the settings are at fault. */
 export async function deliver(
   messages: readonly MailMessage[],
   settings: DeliverySettings,
@@ -27,26 +60,9 @@ export async function deliver(
   const mailer = openMailer(settings, smtpUrl);
   const results: DeliveryResult[] = [];
   try {
-    for (const message of messages) results.push(await attempt(mailer, message));
+    for (const message of messages) results.push(await attemptDelivery(mailer, message));
   } finally {
     mailer.close();
   }
   return results;
-}
-
-function openMailer(settings: DeliverySettings, smtpUrl: string | undefined): Mailer {
-  if (settings.transport === 'file') {
-    return { send: (message) => writeEml(message, settings.directory), close: () => {} };
-  }
-  if (smtpUrl === undefined) throw new MailError('smtp_url_missing', 'mail.transport is smtp, but SMTP_URL is not set');
-  return openSmtp(smtpUrl, settings.timeoutMs);
-}
-
-async function attempt(mailer: Mailer, message: MailMessage): Promise<DeliveryResult> {
-  const { to: recipient, messageId } = message;
-  try {
-    return { kind: 'accepted', recipient, messageId, file: await mailer.send(message) };
-  } catch (error) {
-    return { kind: 'failed', recipient, messageId, reason: error instanceof Error ? error.message : String(error) };
-  }
 }

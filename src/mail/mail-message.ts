@@ -6,15 +6,23 @@ export interface MailAttachment {
   sha256: string;
 }
 
+/** What a message says in both its forms. */
+export interface MailBody {
+  text: string;
+  html: string;
+}
+
 /** A message to one recipient, complete: the same message always gives the same bytes. */
-export interface MailMessage {
+export interface MailMessage extends MailBody {
   /** With its angle brackets. */
   messageId: string;
   from: string;
   to: string;
   subject: string;
   date: Date;
-  text: string;
-  html: string;
   attachments: readonly MailAttachment[];
+  /** The Message-IDs of earlier mail that it follows, the one before it last. */
+  thread?: readonly string[] | undefined;
+  /** What it says without its attachments when the server takes none of that size; by default the same and their digests. */
+  reduced?: MailBody | undefined;
 }

@@ -1,36 +1,57 @@
 import { describeSettingsChanges } from '../reports/accepted-words.js';
+import { countNoun, formatCount } from '../reports/format-count.js';
 import { formatTime } from '../reports/format-time.js';
 import type { Report } from '../reports/report.js';
-import { toVisibleText } from '../reports/visible-text.js';
-import type { WrittenReport } from '../reports/write-report.js';
 
-/** What a message says: a headline, sentences, details one by one, facts by name, a closing. */
+/** A name, its value, and the address where the value is a link. */
+export type MessageFact = readonly [name: string, value: string, href?: string];
+
+/** What a message says, in the order of reading: a headline, sentences, details one by one, what to do, facts by name, a closing. */
 export interface MessageLines {
   headline: string;
   sentences: readonly string[];
   details?: readonly string[];
-  facts: readonly (readonly [string, string])[];
+  actions?: readonly string[];
+  facts: readonly MessageFact[];
   closing: string;
 }
 
-/** Puts the report's verdict into the lines of a message, without any personal data; `attached` says whether the report's page goes with it. */
-export function toMessageLines(report: Report, written: WrittenReport, attached: boolean): MessageLines {
-  const { run, verdict } = report;
-  const test = run.mode === 'test' ? ['TEST: made with a test key, this is not evidence.'] : [];
-  return {
-    headline: `${verdict.level.toUpperCase()}: ${verdict.coverage}`,
-    sentences: [...describeSettingsChanges(report.accepted), ...test, verdict.news, ...verdict.remarks]
-      .filter((sentence) => sentence !== '')
-      .map(toVisibleText),
-    facts: [
-      ['Roster', run.roster ?? 'none'],
-      ['Organisation', run.organisation],
-      ['Run', `${run.runId} (${run.kind})`],
-      ['Finished', formatTime(run.finishedAt)],
-      ['Report', written.directory],
-    ].map(([name = '', value = '']) => [name, toVisibleText(value)] as const),
-    closing: attached
-      ? 'The attached report holds personal data: treat it accordingly.'
-      : 'This message holds no personal data; who it is about is in the report.',
-  };
+/** What each kind of mail says about a report. */
+export type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
+
+/** Says that a test key was used; nothing with a live one. */
+export const describeMode = (mode: Report['run']['mode']): readonly string[] =>
+  mode === 'test'
+    ? ['TEST: not evidence. This run used a test key; its answers say nothing about real customers.']
+    : [];
+
+/** What stands first in mail that tells of a whole report: changed settings, the key, what changed, what else is to be known. */
+export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
+  return [...describeSettingsChanges(accepted), ...describeMode(run.mode), verdict.news, ...verdict.remarks].filter(
+    (sentence) => sentence !== '',
+  );
+}
+
+/** Which run it is about. */
+export function listRunFacts({ run }: Report): readonly MessageFact[] {
+  return [
+    ['Roster', run.roster ?? 'none'],
+    ['Organisation', run.organisation],
+    ['Run', `${run.runId} (${run.kind})`],
+    ['Finished', formatTime(run.finishedAt)],
+  ];
+}
+
+/** How much waits for a decision, and how much of it too long; nothing where nothing is known of it. */
+export function describeOpenItems({ openItems }: Report): readonly string[] {
+  if (openItems === null) return [];
+  const { waiting, overdue, proposed, oldestAt } = openItems;
+  if (waiting === 0) return ['Nothing waits for a decision'];
+  const parts = [
+    `${countNoun(waiting, 'open item')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`,
+    overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
+    ...(proposed === 0 ? [] : [`${formatCount(proposed)} for a second person to confirm`]),
+    ...(oldestAt === null ? [] : [`the oldest since ${formatTime(oldestAt)}`]),
+  ];
+  return [parts.join(', ')];
 }

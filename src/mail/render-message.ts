@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { MailError } from '../errors.js';
 import type { MailAttachment, MailMessage } from './mail-message.js';
@@ -12,6 +13,7 @@ export async function renderMessage(message: MailMessage): Promise<Buffer> {
     to: message.to,
     subject: message.subject,
     messageId: message.messageId,
+    ...toThreadHeaders(message.thread ?? []),
     date: message.date,
     text: message.text,
     html: message.html,
@@ -26,14 +28,31 @@ export async function renderMessage(message: MailMessage): Promise<Buffer> {
   return composer.compile().build();
 }
 
+function toThreadHeaders(thread: readonly string[]): { inReplyTo?: string; references?: string[] } {
+  const before = thread.at(-1);
+  return before === undefined ? {} : { inReplyTo: before, references: [...thread] };
+}
+
 async function readAttachment(
   attachment: MailAttachment,
 ): Promise<{ filename: string; contentType: string; content: Buffer }> {
-  const content = await readFile(attachment.path).catch((error: unknown) => {
-    throw new MailError('attachment_changed', `${attachment.name} cannot be read`, { cause: error });
-  });
-  if (createHash('sha256').update(content).digest('hex') !== attachment.sha256) {
-    throw new MailError('attachment_changed', `${attachment.name} is no longer the file that was written`);
+  const { name, path, contentType, sha256 } = attachment;
+  const isWritten = (content: Buffer): boolean => createHash('sha256').update(content).digest('hex') === sha256;
+  const standing = await readFile(path).catch((error: unknown) => toUnreadable(error));
+  if (Buffer.isBuffer(standing) && isWritten(standing)) return { filename: name, contentType, content: standing };
+  // A later revision of its report has moved it into a folder beside.
+  for (const moved of await findMoved(path)) {
+    const content = await readFile(moved).catch(() => null);
+    if (content && isWritten(content)) return { filename: name, contentType, content };
   }
-  return { filename: attachment.name, contentType: attachment.contentType, content };
+  if (Buffer.isBuffer(standing))
+    throw new MailError('attachment_changed', `${name} is no longer the file that was written`);
+  throw new MailError('attachment_changed', `${name} cannot be read`, { cause: standing.error });
+}
+
+const toUnreadable = (error: unknown): { error: unknown } => ({ error });
+
+async function findMoved(path: string): Promise<readonly string[]> {
+  const entries = await readdir(dirname(path), { withFileTypes: true }).catch(() => []);
+  return entries.flatMap((entry) => (entry.isDirectory() ? [join(dirname(path), entry.name, basename(path))] : []));
 }

@@ -1,14 +1,16 @@
 import type { Match, MatchSet } from './match.js';
 
 /** The states of a customer, best first; a customer's is the worst of its parties' (DESIGN: The one rule). */
-export type CustomerState =
-  | 'clear'
-  | 'below_threshold'
-  | 'settled_false_positive'
-  | 'incompletely_seen'
-  | 'not_screened'
-  | 'open_hit'
-  | 'confirmed';
+export const customerStates = [
+  'clear',
+  'below_threshold',
+  'settled_false_positive',
+  'incompletely_seen',
+  'not_screened',
+  'open_hit',
+  'confirmed',
+] as const;
+export type CustomerState = (typeof customerStates)[number];
 
 /** The states that an answer alone can give. */
 export type PartyState = Extract<CustomerState, 'clear' | 'below_threshold' | 'incompletely_seen' | 'open_hit'>;

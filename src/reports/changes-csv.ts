@@ -4,36 +4,45 @@ import { describeChange, dossierChangeWords } from './change-words.js';
 import type { ChangeItemFacts, ItemOwner, SaidFacts } from './item-facts.js';
 import { describeOwner, describeSaid } from './item-words.js';
 import { partyColumns } from './party-columns.js';
-import { type Cell, type Column, renderCsv } from './render-csv.js';
+import { readBaseline } from './read-baseline.js';
+import { type Cell, type Column, renderCsvBatches } from './render-csv.js';
 import type { Report } from './report.js';
 import type { DossierChangeFacts, MatchChangeFacts } from './run-facts.js';
 import { nameFloods } from './split-floods.js';
 
-type Line =
+/** A line of `changes.csv`. */
+export type ChangeLine =
   | { about: 'match' | 'first_screening'; change: MatchChangeFacts; dossier: null; flood: string | null }
   | { about: 'dossier'; change: null; dossier: DossierChangeFacts; flood: null };
 
 /** `changes.csv`: every change of a match, most severe first, then every match of a first screening, then every change of a dossier; dates and lists as the service sent them. */
-export function renderChangesCsv(report: Report): Generator<string> {
-  const matches = (report.changes ?? []).flatMap((group) => group.changes);
-  const floods = nameFloods(report.changes ?? []);
-  const baseline = report.baseline.flatMap((group) => group.changes);
-  const dossiers = report.dossiers?.changes ?? [];
-  return renderCsv(columns, [
-    ...matches.map((change): Line => ({ about: 'match', change, dossier: null, flood: floods.get(change) ?? null })),
-    ...baseline.map((change): Line => ({ about: 'first_screening', change, dossier: null, flood: null })),
-    ...dossiers.map((dossier): Line => ({ about: 'dossier', change: null, dossier, flood: null })),
-  ]);
+export function renderChangesCsv(report: Report): AsyncGenerator<string> {
+  return renderCsvBatches(changeColumns, listLines(report));
 }
 
-const columns: readonly Column<Line>[] = [
+async function* listLines(report: Report): AsyncGenerator<readonly ChangeLine[]> {
+  const floods = nameFloods(report.changes ?? []);
+  for (const { changes } of report.changes ?? []) {
+    yield changes.map(
+      (change): ChangeLine => ({ about: 'match', change, dossier: null, flood: floods.get(change) ?? null }),
+    );
+  }
+  for await (const changes of readBaseline(report)) {
+    yield changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null, flood: null }));
+  }
+  const dossiers = report.dossiers?.changes ?? [];
+  yield dossiers.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier, flood: null }));
+}
+
+/** Everything that is said of a change. */
+export const changeColumns: readonly Column<ChangeLine>[] = [
   { header: 'about', cell: (line) => line.about },
   { header: 'severity', cell: (line) => line.change?.severity ?? null },
   { header: 'what', cell: describeLine },
   { header: 'kind', cell: (line) => (line.change ?? line.dossier).kind },
   { header: 'cause', cell: (line) => line.change?.cause ?? null },
   { header: 'group', cell: (line) => line.flood },
-  ...partyColumns<Line>((line) => line.change?.party ?? null),
+  ...partyColumns<ChangeLine>((line) => line.change?.party ?? null),
   { header: 'fields', cell: (line) => (line.change ?? line.dossier).fields.join('; ') },
   ...matchColumns('before', (line) => line.change?.before ?? null),
   ...matchColumns('after', (line) => line.change?.after ?? null),
@@ -52,18 +61,19 @@ const columns: readonly Column<Line>[] = [
   ...dossierColumns('before', (line) => line.dossier?.before ?? null),
   ...dossierColumns('after', (line) => line.dossier?.after ?? null),
   { header: 'change_id', cell: (line) => (line.change ?? line.dossier).changeId },
+  { header: 'run_id', cell: (line) => line.change?.runId ?? null },
 ];
 
-const toWaiting = ({ change }: Line): ChangeItemFacts | null =>
+const toWaiting = ({ change }: ChangeLine): ChangeItemFacts | null =>
   change?.item?.state === 'open' || change?.item?.state === 'proposed' ? change.item : null;
 const toOwner = (owner: ItemOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
 const toLastSaid = (said: SaidFacts | undefined): Cell => (said ? describeSaid(said) : null);
 
-function describeLine(line: Line): Cell {
+function describeLine(line: ChangeLine): Cell {
   return line.about === 'dossier' ? dossierChangeWords[line.dossier.kind] : describeChange(line.change);
 }
 
-function matchColumns(when: string, toMatch: (line: Line) => Match | null): readonly Column<Line>[] {
+function matchColumns(when: string, toMatch: (line: ChangeLine) => Match | null): readonly Column<ChangeLine>[] {
   return [
     { header: `${when}_name`, cell: (line) => toMatch(line)?.name ?? null },
     { header: `${when}_hit`, cell: (line) => toYesNo(toMatch(line)?.isHit) },
@@ -77,7 +87,10 @@ function matchColumns(when: string, toMatch: (line: Line) => Match | null): read
   ];
 }
 
-function dossierColumns(when: string, toDossier: (line: Line) => DossierSnapshot | null): readonly Column<Line>[] {
+function dossierColumns(
+  when: string,
+  toDossier: (line: ChangeLine) => DossierSnapshot | null,
+): readonly Column<ChangeLine>[] {
   return [
     { header: `${when}_dossier_status`, cell: (line) => toDossier(line)?.status ?? null },
     { header: `${when}_dossier_type`, cell: (line) => toDossier(line)?.type ?? null },

@@ -29,10 +29,18 @@ export interface DetailCounts {
   asked: number;
   kept: number;
   notAvailable: number;
-  /** To be fetched and not asked for; `stoppedBecause` says why. */
+  /** Of these hits, to be fetched and not asked for; `stoppedBecause` says why. */
   leftOver: number;
+  /** Of those asked for, what earlier runs had left over. */
+  backlogAsked: number;
+  /** What earlier runs had left over and is still missing. */
+  backlogLeft: number;
   stoppedBecause: DetailStop | null;
 }
+
+/** Whether there is anything to say of a run's details: new hits, or what earlier runs had left over. */
+export const hasDetails = ({ hits, backlogAsked, backlogLeft }: DetailCounts): boolean =>
+  hits + backlogAsked + backlogLeft > 0;
 
 /** What was fetched about new hits. */
 export interface DetailFacts {

@@ -17,13 +17,19 @@ const stopWords: Readonly<Record<DetailStop, string>> = {
 
 /** What became of a run's details, in one line. */
 export function describeDetails(counts: DetailCounts): string {
-  const { hits, withoutRecord, asked, kept, notAvailable, leftOver, stoppedBecause } = counts;
+  const { hits, withoutRecord, asked, kept, notAvailable, leftOver, backlogAsked, backlogLeft, stoppedBecause } =
+    counts;
+  const left = leftOver + backlogLeft;
   return [
     `${countNoun(hits, 'new hit')}: ${countNoun(asked, 'record')} asked for, ${formatCount(kept)} kept`,
     ...(notAvailable > 0 ? [`${formatCount(notAvailable)} not available`] : []),
-    ...(leftOver > 0
-      ? [`${formatCount(leftOver)} left over${stoppedBecause === null ? '' : ` (${stopWords[stoppedBecause]})`}`]
+    ...(backlogAsked > 0
+      ? [`${formatCount(backlogAsked)} of the records asked for were left over by earlier runs`]
       : []),
+    ...(left > 0
+      ? [`${formatCount(left)} still missing${stoppedBecause === null ? '' : ` (${stopWords[stoppedBecause]})`}`]
+      : []),
+    ...(backlogLeft > 0 ? [`${formatCount(backlogLeft)} of them since earlier runs`] : []),
     ...(withoutRecord > 0 ? [`${countNoun(withoutRecord, 'match id')} that cannot be looked up`] : []),
   ].join(', ');
 }

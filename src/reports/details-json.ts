@@ -13,6 +13,8 @@ export const detailsJsonSchema = z.strictObject({
       kept: count,
       notAvailable: count,
       leftOver: count,
+      backlogAsked: count,
+      backlogLeft: count,
       stoppedBecause: z.enum(['limit', 'out_of_reach', 'refused', 'time', 'signal']).nullable(),
     })
     .nullable(),
@@ -43,6 +45,8 @@ export function toDetailsJson({ counts, lookups }: DetailFacts): z.infer<typeof 
             kept: counts.kept,
             notAvailable: counts.notAvailable,
             leftOver: counts.leftOver,
+            backlogAsked: counts.backlogAsked,
+            backlogLeft: counts.backlogLeft,
             stoppedBecause: counts.stoppedBecause,
           },
     records: lookups.map(({ kind, id, askedAt, status, reason, digest, withheldLinks, entityIds }) => ({

@@ -12,9 +12,12 @@ export interface WrittenFile {
   sha256: string;
 }
 
+/** What a file holds, piece by piece: text, which is written as UTF-8, or bytes. */
+export type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
 /** Files that get their final names together: `add` writes one under a passing name, `commit` renames all in the order added, `discard` leaves none. */
 export interface FileSet {
-  add(name: string, chunks: Iterable<string> | AsyncIterable<string>): Promise<WrittenFile>;
+  add(name: string, chunks: Chunks): Promise<WrittenFile>;
   commit(): Promise<void>;
   discard(): Promise<void>;
 }
@@ -48,10 +51,7 @@ export async function openFileSet(directory: string): Promise<FileSet> {
   };
 }
 
-async function writeNew(
-  path: string,
-  chunks: Iterable<string> | AsyncIterable<string>,
-): Promise<Omit<WrittenFile, 'name'>> {
+async function writeNew(path: string, chunks: Chunks): Promise<Omit<WrittenFile, 'name'>> {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
   const file = await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
   const hash = createHash('sha256');
@@ -70,13 +70,15 @@ async function writeNew(
 }
 
 /** Few large writes instead of many small ones; a text is never cut. */
-async function* gather(chunks: Iterable<string> | AsyncIterable<string>): AsyncGenerator<Buffer> {
+async function* gather(chunks: Chunks): AsyncGenerator<Uint8Array> {
   let waiting = '';
   for await (const chunk of chunks) {
-    waiting += chunk;
-    if (waiting.length < blockLength) continue;
-    yield Buffer.from(waiting, 'utf8');
-    waiting = '';
+    if (typeof chunk === 'string') waiting += chunk;
+    if (waiting !== '' && (waiting.length >= blockLength || typeof chunk !== 'string')) {
+      yield Buffer.from(waiting, 'utf8');
+      waiting = '';
+    }
+    if (typeof chunk !== 'string') yield chunk;
   }
   if (waiting !== '') yield Buffer.from(waiting, 'utf8');
 }

@@ -7,3 +7,9 @@ export function formatCount(count: number): string {
 export function countNoun(count: number, singular: string, plural = `${singular}s`): string {
   return `${formatCount(count)} ${count === 1 ? singular : plural}`;
 }
+
+/** A size in words, with one decimal from a million bytes on: `812 bytes`, `47 kB`, `12.3 MB`. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1_000) return countNoun(bytes, 'byte');
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type Markup, nothing, section, showNone, showText } from './html-markup.js';
+import { type Markup, nothing, showNone, showText } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
 import type { Report } from './report.js';
 import type { CanaryFacts } from './run-facts.js';
@@ -29,7 +29,7 @@ function describeExpected({ expect, topics }: CanaryFacts): Markup | string {
   return topics.length === 0 ? 'a hit' : html`a hit: ${showText(topics.map(describeTopic).join(' or '))}`;
 }
 
-/** The control searches, failed ones included in plain words; their absence is said as well. */
+/** The control searches by round, failed ones included in plain words; their absence is said as well. */
 export function showCanaries(report: Report): Markup {
   const { canaries } = report;
   if (canaries === null) return nothing;
@@ -37,5 +37,6 @@ export function showCanaries(report: Report): Markup {
     canaries.length === 0
       ? html`<p class="quiet">No canary is configured: nothing shows that the service would have found a listed party.</p>`
       : showTable('Searches whose answer is known beforehand, made in the same run', columns, canaries, 'report.json');
-  return section('canaries', 'Canaries', body);
+  return html`<h3 id="canaries">Canaries</h3>
+${body}`;
 }

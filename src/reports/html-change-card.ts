@@ -5,16 +5,17 @@ import type { Match } from '../matches/match.js';
 import { adjustmentWords, agreementWords, causeWords, describeChange } from './change-words.js';
 import type { DetailLookup } from './detail-facts.js';
 import { detailWords } from './detail-words.js';
+import { showKeys } from './html-keys.js';
 import { type Markup, nothing, showNone, showParty, showText, showTexts, showTime } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
 import { describeItem, describeSaid } from './item-words.js';
 import { describeReason } from './reason-words.js';
 import type { MatchChangeFacts, PartyFacts } from './run-facts.js';
 
-/** A row of the comparison; `field` is the compared field whose change it shows, null when it is not compared. */
+/** A row of the comparison; `field` is the compared field whose change it shows. */
 interface Row {
   title: string;
-  field: MatchField | null;
+  field: MatchField;
   customer: (party: PartyFacts) => Markup;
   /** Which fact of the customer bears the match out. */
   corroborates?: keyof Corroboration;
@@ -50,15 +51,19 @@ const rows: readonly Row[] = [
     customer: showNone,
     listed: (match) => html`${match.isHit ? 'yes' : 'no'}`,
   },
-  { title: 'Score', field: 'score', customer: showNone, listed: (match) => html`${match.score}` },
-  { title: 'Rank', field: null, customer: showNone, listed: (match) => html`${match.rank}` },
+  {
+    title: 'Score',
+    field: 'score',
+    customer: showNone,
+    listed: (match) => html`${match.score} <span class="note">rank ${match.rank}</span>`,
+  },
 ];
 
 /** One change in full: the customer's facts beside the listed party's, before and now, with what changed marked, and how its item stood at `now`. */
 export function showChangeCard(change: MatchChangeFacts, details: readonly DetailLookup[], now: Date): Markup {
   const { party } = change;
   return html`
-<article class="change">
+<article class="change"${showKeys(change)}>
 <h4>${describeChange(change)}</h4>
 <p class="who">${showParty(party)} <span class="muted">risk ${party.riskTier ?? 'not given'}</span></p>
 <table class="compare">
@@ -67,7 +72,7 @@ export function showChangeCard(change: MatchChangeFacts, details: readonly Detai
 <tbody>
 ${rows.map((row, index) => showRow(row, change, index === 0))}</tbody>
 </table>
-<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code></p>${details.map(showDetail)}${showItem(change, now)}
+<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map(showDetail)}${showItem(change, now)}
 </article>`;
 }
 
@@ -80,7 +85,7 @@ function showItem({ item }: MatchChangeFacts, now: Date): Markup {
 
 function showRow(row: Row, change: MatchChangeFacts, isFirst: boolean): Markup {
   const { before, after } = change;
-  const changed = row.field !== null && change.fields.includes(row.field);
+  const changed = change.fields.includes(row.field);
   return html`<tr${changed ? html` class="changed"` : nothing}><th scope="row">${row.title}</th><td>${row.customer(change.party)}${showAgreement(row, change)}</td>${showListed(row, before, after, isFirst, changed, 'before')}${showListed(row, after, before, isFirst, changed, 'now')}</tr>
 `;
 }
@@ -110,8 +115,8 @@ function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup): Markup
   const what = html`${detailWords[kind]} <code>${showText(id)}</code>`;
   if (digest === null) {
     return html`
-<p class="muted">Not available: ${what}, ${describeReason(reason ?? 'unknown')}, ${showTime(askedAt)}</p>`;
+<p class="why">Not available: ${what}, ${describeReason(reason ?? 'unknown')}, ${showTime(askedAt)}</p>`;
   }
   return html`
-<p class="muted">Kept as evidence: ${what}, fetched ${showTime(askedAt)}, SHA-256 <code>${digest}</code></p>`;
+<p class="why">Kept as evidence: ${what}, fetched ${showTime(askedAt)}, SHA-256 <code>${digest}</code></p>`;
 }

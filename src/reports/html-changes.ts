@@ -1,26 +1,26 @@
 import { html } from 'hono/html';
-import type { Severity } from '../changes/change-event.js';
 import { severityWords } from './change-words.js';
 import { type DetailLookup, listDetailsOf } from './detail-facts.js';
 import { countNoun, formatCount } from './format-count.js';
 import { showChangeCard } from './html-change-card.js';
-import { showChangeList } from './html-change-list.js';
-import { showFloods } from './html-floods.js';
+import { showChangeLines, showChangeList } from './html-change-list.js';
 import { type Markup, nothing, section } from './html-markup.js';
-import { neverCut, shownLines, showRest } from './html-table.js';
+import { showOpenItems } from './html-open-items.js';
+import { choose, showRest } from './html-table.js';
+import { showTools } from './html-tools.js';
 import type { ChangeGroup, Report } from './report.js';
-import { describeDrift } from './watch-words.js';
 
-const asCards: ReadonlySet<Severity> = new Set(['critical', 'high', 'medium']);
+const asCards: ReadonlySet<string> = new Set(['critical', 'high', 'medium']);
 
-/** The changes by severity: each serious one as a comparison of its own, the others as a list. */
+/** What waits for reviewers, and the changes by severity: each serious one as a comparison of its own, the others as a list. */
 export function showChanges(report: Report): Markup {
   const { changes } = report;
   if (changes === null) return nothing;
+  const single = changes.reduce((sum, group) => sum + group.single.length, 0);
   return section(
     'changes',
-    'Changes',
-    html`${showCarried(report)}${showDrift(report)}${changes.length === 0 ? showQuiet(report) : changes.map((group) => showGroup(group, report.details.lookups, report.run.finishedAt))}`,
+    'What needs you now',
+    html`${showOpenItems(report)}${showCarried(report)}${changes.length === 0 ? showQuiet(report) : nothing}${showTools(single)}${changes.map((group) => showGroup(group, report.details.lookups, report.run.finishedAt))}`,
   );
 }
 
@@ -31,23 +31,14 @@ function showCarried({ carriedFrom }: Report): Markup {
     .join(', ')}.</p>`;
 }
 
-function showDrift({ watch }: Report): Markup {
-  const drift = describeDrift(watch);
-  return drift === null ? nothing : html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>`;
-}
-
-function showGroup(
-  { severity, changes, single, floods }: ChangeGroup,
-  lookups: readonly DetailLookup[],
-  now: Date,
-): Markup {
-  const shown = neverCut.has(severity) ? single : single.slice(0, shownLines);
+function showGroup({ severity, changes, single }: ChangeGroup, lookups: readonly DetailLookup[], now: Date): Markup {
+  const { first, others } = choose(single);
+  const grouped = changes.length - single.length;
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'change')}</span></h3>
-${showFloods(floods)}
-${asCards.has(severity) ? shown.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), now)) : showChangeList(shown)}
-${neverCut.has(severity) ? nothing : showRest(single.length, 'changes.csv')}
+<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
+${asCards.has(severity) ? html`<div class="cards">${first.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), now))}</div>` : first.length === 0 ? nothing : showChangeList(first)}
+${others.length === 0 ? nothing : showChangeLines(others)}${showRest(first.length, others.length, single.length, 'changes.csv')}
 </section>`;
 }
 
@@ -58,6 +49,8 @@ function showQuiet(report: Report): Markup {
   if (counts.screened + counts.reused === 0) {
     return html`<p class="quiet">Nobody was screened in this run: nothing was compared.</p>`;
   }
-  return html`<p class="quiet">No match changed.</p>
+  const missing = coverage?.states?.find(({ code }) => code === 'not_screened')?.count ?? 0;
+  const rest = missing === 0 ? '' : `; of the ${countNoun(missing, 'customer')} not screened nothing is known`;
+  return html`<p class="quiet">${missing === 0 ? 'No match changed' : 'Among those screened no match changed'}${rest}.</p>
 <p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits (an answer that serves several customers counts once)${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
 }

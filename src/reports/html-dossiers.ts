@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import { dossierChangeWords } from './change-words.js';
 import { countNoun } from './format-count.js';
-import { type Markup, nothing, section, showNone, showText, showTime } from './html-markup.js';
+import { type Markup, nothing, section, showNone, showReference, showText, showTime } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
 import type { Report } from './report.js';
 import type { DossierChangeFacts, SweepFacts } from './run-facts.js';
@@ -26,7 +26,7 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 const columns: readonly TableColumn<DossierChangeFacts>[] = [
   { title: 'What', cell: (change) => dossierChangeWords[change.kind] },
   { title: 'Dossier', cell: showDossier },
-  { title: 'Customer', cell: showReference },
+  { title: 'Customer', cell: showCustomer },
   { title: 'Before and now', cell: showDifferences },
 ];
 
@@ -56,10 +56,10 @@ function showDossier(change: DossierChangeFacts): Markup {
   return html`${name === null ? nothing : html`${showText(name)}<br>`}<code>${showText(change.dossierId)}</code>`;
 }
 
-function showReference(change: DossierChangeFacts): Markup {
+function showCustomer(change: DossierChangeFacts): Markup {
   const reference = (change.after ?? change.before)?.reference ?? null;
   if (reference === null) return showNone();
-  return html`<span class="reference">${showText(reference)}</span>${change.customerKnown ? nothing : html`<br><small>not on the roster</small>`}`;
+  return html`${showReference(reference)}${change.customerKnown ? nothing : html`<br><small>not on the roster</small>`}`;
 }
 
 function showDifferences({ before, after, fields }: DossierChangeFacts): Markup {

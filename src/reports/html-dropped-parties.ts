@@ -7,12 +7,14 @@ import { stateWords } from './state-words.js';
 
 const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
   open_hit: 'it stays in scope, and the customer an open hit, until the hit is settled',
-  incompletely_seen: 'it is searched for no more; a hit may exist that nobody has seen',
+  incompletely_seen:
+    'it is searched for only while something about it waits for a decision; a hit may exist that nobody has seen',
+  confirmed: 'it is searched for only while something about it waits for a decision',
 };
 
 const columns: readonly TableColumn<DroppedPartyFacts>[] = [
   { title: 'Customer', cell: ({ party }) => showParty(party) },
-  { title: 'What was open', cell: ({ state }) => `${stateWords[state].name}: ${whyWords[state]}` },
+  { title: 'What it was', cell: ({ state }) => `${stateWords[state].name}: ${whyWords[state]}` },
   {
     title: 'Why',
     cell: ({ party }) =>
@@ -23,7 +25,7 @@ const columns: readonly TableColumn<DroppedPartyFacts>[] = [
   { title: 'Since', cell: ({ droppedAt }) => showTime(droppedAt) },
 ];
 
-/** Parties that the roster no longer names although a hit is open or a list was cut; nothing where there is none. */
+/** Parties that the roster no longer names although nobody has cleared them; nothing where there is none. */
 export function showDroppedParties({ droppedParties }: Report): Markup {
   if (droppedParties.length === 0) return nothing;
   const title = `${countNoun(droppedParties.length, 'party', 'parties')} that the roster no longer names, and that nobody has cleared`;

@@ -11,7 +11,12 @@ export const nothing: Markup = raw('');
 
 /** A text that came from outside, set apart so that its direction does not disturb its surroundings. */
 export function showText(text: string): Markup {
-  return html`<bdi dir="auto">${toVisibleText(text)}</bdi>`;
+  return html`<bdi>${toVisibleText(text)}</bdi>`;
+}
+
+/** The firm's own reference of a customer. */
+export function showReference(reference: string): Markup {
+  return html`<bdi class="reference">${toVisibleText(reference)}</bdi>`;
 }
 
 /** Several texts with commas between them, or a dash. */
@@ -34,7 +39,7 @@ export function showTime(instant: Date): Markup {
 export function showParty(party: PartyFacts): Markup {
   const role =
     party.role === 'customer' ? nothing : html` <span class="muted">(${party.role.replaceAll('_', ' ')})</span>`;
-  return html`<span class="reference">${showText(party.reference)}</span> ${showText(party.name)}${role}`;
+  return html`${showReference(party.reference)} ${showText(party.name)}${role}`;
 }
 
 /** A section of the page with its heading. */

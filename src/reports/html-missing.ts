@@ -1,7 +1,16 @@
 import { html } from 'hono/html';
 import type { RejectedRow } from '../roster/customer.js';
 import { countNoun } from './format-count.js';
-import { type Markup, nothing, section, showNone, showParty, showText, showTime } from './html-markup.js';
+import {
+  type Markup,
+  nothing,
+  section,
+  showNone,
+  showParty,
+  showReference,
+  showText,
+  showTime,
+} from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
 import { describeReason, outcomeWords, rejectWords } from './reason-words.js';
 import { isOfParties } from './rejects-csv.js';
@@ -21,8 +30,7 @@ const rejectColumns: readonly TableColumn<RejectedRow>[] = [
   { title: 'Line', numeric: true, cell: showLine },
   {
     title: 'Customer',
-    cell: (row) =>
-      row.reference === null ? showNone() : html`<span class="reference">${showText(row.reference)}</span>`,
+    cell: (row) => (row.reference === null ? showNone() : showReference(row.reference)),
   },
   { title: 'Why', cell: (row) => rejectWords[row.reason] },
   { title: 'Column at fault', cell: showFault },
@@ -32,14 +40,16 @@ const rejectColumns: readonly TableColumn<RejectedRow>[] = [
 export function showNotScreened(report: Report): Markup {
   const { notScreened } = report;
   if (notScreened === null) return nothing;
+  const count = report.cut.notScreened?.lines ?? notScreened.length;
   const body =
     notScreened.length === 0
-      ? html`<p class="quiet">Nobody in scope is left unscreened.</p>`
+      ? html`<p class="quiet">${report.verdict.level === 'red' ? 'Nobody is on this list, but this run cannot be relied on.' : 'Nobody in scope is left unscreened.'}</p>`
       : showTable(
-          `${countNoun(notScreened.length, 'name')} without a valid screening: a match may exist that nobody has seen`,
+          `${countNoun(count, 'name')} without a valid screening: a match may exist that nobody has seen`,
           notScreenedColumns,
           notScreened,
           'not-screened.csv',
+          { count },
         );
   return section('not-screened', 'Not screened', body);
 }

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { severityWords } from './change-words.js';
 import { countNoun, formatCount } from './format-count.js';
-import { type Markup, nothing, section, showText, showTime } from './html-markup.js';
+import { type Markup, nothing, showText, showTime } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
 import type { OpenItemsFacts } from './item-facts.js';
 import { describeAges, describeOwner, describeWaiting } from './item-words.js';
@@ -24,17 +24,18 @@ const ownerColumns: readonly TableColumn<Owner>[] = [
 ];
 
 /** What waits for reviewers, by severity, age and owner, as it was when the run closed; nothing for a run that has not closed. */
-export function showOpenItems({ openItems }: Report): Markup {
+export function showOpenItems({ openItems, toReview }: Report): Markup {
   if (openItems === null) return nothing;
   const { waiting, bySeverity, byOwner, oldestAt } = openItems;
-  if (waiting === 0)
-    return section('open-items', 'Open items', html`<p class="quiet">Nothing waits for a decision.</p>`);
-  return section(
-    'open-items',
-    'Open items',
-    html`<p class="quiet">${describeWaiting(openItems)}.</p>
-${showTable('When the run closed', columns, bySeverity, null)}
+  if (waiting === 0) return html`<p class="quiet">Nothing waits for a decision.</p>`;
+  return html`<p class="quiet">${describeWaiting(openItems)}, as it stood when the run closed.</p>
 <p class="muted">${describeAges(openItems)}${oldestAt === null ? nothing : html`; the oldest since ${showTime(oldestAt)}`}. ${countNoun(openItems.unassigned, 'is', 'are')} assigned to nobody.</p>
-${byOwner.length === 0 ? nothing : showTable('By owner', ownerColumns, byOwner, null)}`,
-  );
+<div class="pair">${showTable('By severity', columns, bySeverity, null)}
+${byOwner.length === 0 ? nothing : showTable('By owner', ownerColumns, byOwner, null)}</div>
+${
+  toReview === null
+    ? nothing
+    : html`<p class="muted">Also those that did not change are on the sheet To review of <code>report.xlsx</code>${toReview.items.length < toReview.waiting ? html`, which holds the ${formatCount(toReview.items.length)} most urgent` : nothing}; below is what changed.</p>
+`
+}`;
 }

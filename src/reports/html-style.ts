@@ -1,11 +1,13 @@
+import type { RunIdentity } from './report.js';
+
 /** The page's style sheet: light and dark, screen and A4. */
 export const reportStyle = `
-:root{--paper:#fcfbf8;--ink:#1d1c1a;--muted:#5c5850;--rule:#d9d4c9;--wash:#f3f0e9;--mark:#fff1c2;--link:#1f4e79;
+:root{--paper:#fcfbf8;--ink:#1d1c1a;--muted:#5c5850;--rule:#d9d4c9;--wash:#f3f0e9;--mark:#fff1c2;--former:#b9b2a3;--link:#1f4e79;
 --critical:#8f1d1d;--high:#9a4207;--medium:#735600;--low:#3b5a70;--info:#5c5850;--complete:#22613b;--partial:#8a5200;--red:#8f1d1d;
---sans:system-ui,-apple-system,"Segoe UI","Noto Sans","Helvetica Neue",Arial,sans-serif;
+--sans:system-ui,-apple-system,"Segoe UI","Noto Sans","Helvetica Neue",Arial,"PingFang SC","Microsoft YaHei","Noto Sans CJK SC",sans-serif;
 --serif:"Iowan Old Style","Palatino Linotype",Palatino,Georgia,"Noto Serif","Liberation Serif",serif;
 --mono:ui-monospace,"Cascadia Mono","SF Mono",Consolas,"Noto Sans Mono","DejaVu Sans Mono",monospace}
-@media screen and (prefers-color-scheme:dark){:root{--paper:#161513;--ink:#ece8df;--muted:#aba597;--rule:#3b3832;--wash:#211f1b;--mark:#453a14;--link:#9cc4ea;
+@media screen and (prefers-color-scheme:dark){:root{--paper:#161513;--ink:#ece8df;--muted:#aba597;--rule:#3b3832;--wash:#211f1b;--mark:#453a14;--former:#5f5a50;--link:#9cc4ea;
 --critical:#ff9f94;--high:#f6b077;--medium:#e3c566;--low:#a3c1d9;--info:#aba597;--complete:#8fd0a5;--partial:#f0b766;--red:#ff9f94}}
 *{box-sizing:border-box}
 html{-webkit-text-size-adjust:100%}
@@ -39,7 +41,7 @@ thead th{font-size:.84rem;font-weight:600;color:var(--muted);border-bottom-color
 tbody th{font-weight:400}
 .number{text-align:right;white-space:nowrap;padding-right:1.6rem}
 .list{table-layout:fixed}
-.list .number{width:4.5rem}
+.list .number{width:5.5rem;padding-right:.9rem}.list .number:last-child{padding-right:0}.list thead th:first-child:not(.number){width:26%}
 .reference{font-family:var(--mono);font-size:.86em;font-weight:600;margin-right:.35em}
 .none{color:var(--muted)}
 .rest{font-weight:600}
@@ -90,7 +92,33 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 dl{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;margin:0}
 dd{margin:0;overflow-wrap:anywhere}
 @media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare{font-size:.84rem}.compare tr>:first-child{width:5rem}}
-@page{size:A4;margin:16mm 14mm 18mm}
-@media print{:root{--paper:#fff}html{font-size:12px}main{max-width:none;padding:0}nav{display:none}h2{margin-top:2rem}
-h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group}tfoot{display:table-row-group}tr,.change,.verdict,.sum,.states{break-inside:avoid}a{color:inherit;text-decoration:none}}
+[hidden]{display:none!important}
+.tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
+.tools label{display:flex;flex-direction:column;font-size:.84rem;color:var(--muted)}
+.tools input,.tools select{font:inherit;font-size:.94rem;color:var(--ink);background:var(--paper);border:1px solid var(--muted);border-radius:3px;padding:.25rem .45rem;min-height:2.1rem}
+.tools output{font-size:.92rem;padding-bottom:.35rem}
+.list th button{all:unset;cursor:pointer;text-decoration:underline dotted;text-underline-offset:.2em}
+.list th[aria-sort=ascending] button::after{content:" ↑"}.list th[aria-sort=descending] button::after{content:" ↓"}
+:focus-visible,.list th button:focus-visible{outline:2px solid var(--link);outline-offset:2px}
+.pair{display:grid;grid-template-columns:repeat(auto-fill,minmax(18rem,26rem));gap:0 2.5rem}
+.plain{padding-left:1.1rem;margin:0}
+.floods{padding-left:1.1rem;margin:0}.floods li{margin-bottom:.6rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(17rem,1fr));gap:1.6rem 2.2rem;margin-bottom:1.4rem}
+figure{margin:0}figcaption{margin-bottom:.35rem}figcaption .muted,figure p{font-size:.86rem}figure p{margin:.25rem 0 0}figure strong{font:600 1.05rem var(--serif)}
+svg{display:block;width:100%;height:auto}.former{fill:var(--former)}.now{fill:var(--link)}.part{fill:var(--critical)}.base{stroke:var(--muted);stroke-width:.6;fill:none}
+summary{cursor:pointer;margin-bottom:.6rem}
+details .list{font-size:.84rem}details .list .number{width:auto}
+.change{content-visibility:auto;contain-intrinsic-size:auto 22rem}
+@media print{:root{--paper:#fff}html{font-size:12px}main{max-width:none;padding:0}nav,.tools,details{display:none!important}.change{content-visibility:visible}.charts{grid-template-columns:repeat(3,1fr)}figure{break-inside:avoid}.list th button{text-decoration:none}h2{margin-top:2rem}
+h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group}tfoot{display:table-row-group}tr,.change,.verdict,.sum,.states,.pair,.charts{break-inside:avoid}a{color:inherit;text-decoration:none}}
 `;
+
+/** What stands in the margins of each printed page: the run, the number of the page, and that a test key is no evidence. */
+export function toPageStyle({ runId, mode }: Pick<RunIdentity, 'runId' | 'mode'>): string {
+  // Nothing from outside may end the string.
+  const run = runId.replace(/[^\w.-]/g, '');
+  const test =
+    mode === 'test' ? '@top-center{content:"TEST: not evidence";color:#9a4207;font:700 9pt system-ui,sans-serif}' : '';
+  return `@page{size:A4;margin:16mm 14mm 18mm;${test}@bottom-left{content:"${run}";color:#5c5850;font:8pt system-ui,sans-serif}@bottom-right{content:counter(page) " / " counter(pages);color:#5c5850;font:8pt system-ui,sans-serif}}
+`;
+}

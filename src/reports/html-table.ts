@@ -1,6 +1,5 @@
-import { html } from 'hono/html';
-import type { Severity } from '../changes/change-event.js';
-import { formatCount } from './format-count.js';
+import { html, raw } from 'hono/html';
+import { countNoun, formatCount } from './format-count.js';
 import { type Markup, nothing } from './html-markup.js';
 
 /** A column of a table on the page; the first column names its row. */
@@ -10,37 +9,50 @@ export interface TableColumn<Line> {
   cell: (line: Line) => Markup | string;
 }
 
-/** Severities of which the page shows every line. */
-export const neverCut: ReadonlySet<Severity> = new Set(['critical', 'high']);
+/** How many lines of a long list the page shows in full; the files hold all of them. */
+const shownLines = 200;
 
-/** How many lines of a long list the page shows; the files hold all of them. */
-export const shownLines = 200;
+/** What the page shows of a long list of changes in full, and the hits for sanctions among the others, of which it leaves none out. */
+export function choose<Line extends { isSanctionHit: boolean }>(
+  lines: readonly Line[],
+): { first: readonly Line[]; others: readonly Line[] } {
+  return { first: lines.slice(0, shownLines), others: lines.slice(shownLines).filter((line) => line.isSanctionHit) };
+}
 
-/** A table with a caption for readers of any kind: the first `shownLines` lines and a note when there are more in `file`, or all without one. */
+/**
+ * A table with a caption for readers of any kind: the first `shownLines` lines, or all without `file`, and a note when `count`, which is
+ * how many there are in all, is more than that; `toAttributes` gives attributes of a line's row.
+ */
 export function showTable<Line>(
   caption: string,
   columns: readonly TableColumn<Line>[],
   lines: readonly Line[],
   file: string | null,
+  {
+    count = lines.length,
+    toAttributes = () => nothing,
+  }: { count?: number; toAttributes?: (line: Line) => Markup } = {},
 ): Markup {
   const shown = file === null ? lines : lines.slice(0, shownLines);
   return html`<table class="list">
 <caption>${caption}</caption>
 <thead><tr>${columns.map((column) => html`<th scope="col"${toClass(column)}>${column.title}</th>`)}</tr></thead>
 <tbody>
-${shown.map((line) => showRow(columns, line))}</tbody>
+${shown.map((line) => showRow(columns, line, toAttributes(line)))}</tbody>
 </table>
-${file === null ? '' : showRest(lines.length, file)}`;
+${file === null ? nothing : showRest(shown.length, 0, count, file)}`;
 }
 
-/** Says how many lines the page leaves out and which file holds them; nothing when all are shown. */
-export function showRest(count: number, file: string): Markup {
-  if (count <= shownLines) return nothing;
-  return html`<p class="rest">The first ${formatCount(shownLines)} of ${formatCount(count)} are shown; all of them are in <code>${file}</code>.</p>`;
+/** Says how many of `count` lines the page leaves out when it shows the first ones and so many hits for sanctions beside; nothing when all are shown. */
+export function showRest(first: number, sanctionHits: number, count: number, file: string): Markup {
+  if (first + sanctionHits === count) return nothing;
+  if (first + sanctionHits === 0) return html`<p class="rest">All of them are in <code>${file}</code>.</p>`;
+  const beside = sanctionHits === 0 ? '' : ` and ${countNoun(sanctionHits, 'further sanction hit')}`;
+  return html`<p class="rest">The first ${formatCount(first)} of ${formatCount(count)}${beside} are shown; all of them are in <code>${file}</code>.</p>`;
 }
 
-function showRow<Line>(columns: readonly TableColumn<Line>[], line: Line): Markup {
-  return html`<tr>${columns.map((column, index) =>
+function showRow<Line>(columns: readonly TableColumn<Line>[], line: Line, attributes: Markup): Markup {
+  return html`<tr${attributes}>${columns.map((column, index) =>
     index === 0
       ? html`<th scope="row"${toClass(column)}>${column.cell(line)}</th>`
       : html`<td${toClass(column)}>${column.cell(line)}</td>`,
@@ -49,4 +61,4 @@ function showRow<Line>(columns: readonly TableColumn<Line>[], line: Line): Marku
 }
 
 const toClass = <Line>(column: TableColumn<Line>): Markup =>
-  column.numeric === true ? html` class="number"` : nothing;
+  column.numeric === true ? raw(' class="number"') : nothing;

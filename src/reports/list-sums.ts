@@ -1,5 +1,7 @@
+import { countBaseline } from './cut-list.js';
 import { isOfParties } from './rejects-csv.js';
 import type { NotScreenedFacts, RunCounts, RunFacts } from './run-facts.js';
+import type { SpanRunFacts } from './span-facts.js';
 
 /** A named figure of a sum. */
 export interface Term {
@@ -38,7 +40,7 @@ export function listCoverageSums(counts: RunCounts): readonly Sum[] {
 export function listSums(facts: RunFacts): readonly Sum[] {
   const { counts, states } = facts;
   if (counts === null) return [];
-  const listed = countListed(facts.notScreened);
+  const listed = facts.cut.notScreened?.customers ?? countListed(facts.notScreened);
   const sums: Sum[] = [
     ...listCoverageSums(counts),
     equal(term('failed', counts.failed), term('failures by reason', total(facts.failedBecause))),
@@ -59,7 +61,7 @@ export function listSums(facts: RunFacts): readonly Sum[] {
       ...facts.carriedFrom.map((run) => term(`changes of ${run.runId}`, run.changes)),
     ),
     equal(
-      term('first-time matches listed', facts.baselineChanges.length),
+      term('first-time matches listed', countBaseline(facts)),
       term('first-time matches of the run', total(facts.baseline)),
       ...facts.carriedFrom.map((run) => term(`first-time matches of ${run.runId}`, run.baseline)),
     ),
@@ -74,7 +76,19 @@ export function listSums(facts: RunFacts): readonly Sum[] {
       parts: [term('customers listed as not screened', listedCustomers)],
     });
   }
+  sums.push(...(facts.span?.runs ?? []).flatMap(listRunSums));
   return facts.state === 'complete' ? [...sums, ...listContradictions(facts, counts)] : sums;
+}
+
+/** Those of one run of a span; a run whose sums did not hold is told as such and proves nothing. */
+function listRunSums({ runId, state, counts, states, changes }: SpanRunFacts): readonly Sum[] {
+  if (counts === null || state === 'unbalanced') return [];
+  const sums = [
+    ...listCoverageSums(counts),
+    equal(term('changes', counts.changes), term('changes found', changes)),
+    ...(states === null ? [] : [equal(term('in scope', counts.inScope), term('customers by state', total(states)))]),
+  ];
+  return sums.map((sum) => ({ ...sum, whole: { ...sum.whole, name: `${sum.whole.name} of ${runId}` } }));
 }
 
 function listContradictions(facts: RunFacts, counts: RunCounts): readonly Sum[] {

@@ -1,15 +1,17 @@
+import { readWhole } from './cut-list.js';
 import { partyColumns } from './party-columns.js';
 import { describeReason, outcomeWords } from './reason-words.js';
-import { type Column, renderCsv } from './render-csv.js';
+import { type Column, renderCsvBatches } from './render-csv.js';
 import type { Report } from './report.js';
 import type { NotScreenedFacts } from './run-facts.js';
 
 /** `not-screened.csv`: every customer in scope without a valid screening, why, and when it last had one (ISO 8601, UTC). */
-export function renderNotScreenedCsv(report: Report): Generator<string> {
-  return renderCsv(columns, report.notScreened ?? []);
+export function renderNotScreenedCsv({ notScreened, cut }: Report): AsyncGenerator<string> {
+  return renderCsvBatches(notScreenedColumns, readWhole('not screened', notScreened ?? [], cut.notScreened));
 }
 
-const columns: readonly Column<NotScreenedFacts>[] = [
+/** Everything that is said of a customer who is not screened. */
+export const notScreenedColumns: readonly Column<NotScreenedFacts>[] = [
   ...partyColumns<NotScreenedFacts>((line) => line.party),
   { header: 'outcome', cell: (line) => line.outcome },
   { header: 'reason', cell: (line) => line.reason },

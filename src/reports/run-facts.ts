@@ -7,8 +7,11 @@ import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
 import type { AcceptedFacts } from './accepted-facts.js';
+import type { CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
+import type { HistoryFacts } from './history-facts.js';
 import type { ChangeItemFacts, OpenItemsFacts } from './item-facts.js';
+import type { SpanFacts } from './span-facts.js';
 import type { WatchFacts } from './watch-facts.js';
 
 /** What a run is; the words of the command line. */
@@ -75,6 +78,8 @@ export interface PartyFacts {
 /** One stored change event of the run. */
 export interface MatchChangeFacts {
   changeId: number;
+  /** The run that found it. */
+  runId: string;
   party: PartyFacts;
   kind: MatchChangeKind;
   severity: Severity;
@@ -138,8 +143,8 @@ export interface NotScreenedFacts {
 /** A party that the roster no longer names although what is known of it is not settled. */
 export interface DroppedPartyFacts {
   party: PartyFacts;
-  /** What it was when the roster dropped it. A party with an open hit is searched for until it has none. */
-  state: 'open_hit' | 'incompletely_seen';
+  /** What it was when the roster dropped it. A party is searched for while it is an open hit or something about it waits. */
+  state: 'open_hit' | 'incompletely_seen' | 'confirmed';
   droppedAt: Date;
 }
 
@@ -197,7 +202,7 @@ export interface SnapshotFacts {
   conflicts: number;
   partyRows: number;
   partyRejected: number;
-  /** Parties with an open hit or a cut list whom it no longer names. */
+  /** Parties with an open hit, a true match or a cut list whom it no longer names. */
   droppedParties: number;
   /** Guards that would have held it, and that somebody has overridden. */
   overriddenGuards: readonly string[];
@@ -211,7 +216,7 @@ export interface RosterSource extends SnapshotFacts {
 }
 
 /** Everything stored about a run that its report is built from; nothing in it depends on when it is read. */
-export interface RunFacts extends AcceptedFacts {
+export interface RunFacts extends AcceptedFacts, HistoryFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
@@ -246,11 +251,13 @@ export interface RunFacts extends AcceptedFacts {
   carriedFrom: readonly CarriedRun[];
   /** Of this run and of those it carries. */
   changes: readonly MatchChangeFacts[];
-  /** The matches of first screenings, of this run and of those it carries. */
+  /** The matches of first screenings, of this run and of those it carries; the first of them where `cut` says so. */
   baselineChanges: readonly MatchChangeFacts[];
   sweeps: readonly SweepFacts[];
   dossierChanges: readonly DossierChangeFacts[];
+  /** The first of them where `cut` says so. */
   notScreened: readonly NotScreenedFacts[];
+  cut: CutLists;
   rejects: readonly RejectedRow[];
   /** By the run's own import, and by imports that no report had told of. */
   droppedParties: readonly DroppedPartyFacts[];
@@ -265,4 +272,6 @@ export interface RunFacts extends AcceptedFacts {
   possiblyBilledTwice: number;
   /** Attempts by what came of them: `ok`, an HTTP status, `timeout`, `connection`, `bad_response`, `unknown`. */
   attemptsByOutcome: Readonly<Record<string, number>>;
+  /** For a report of several runs, all of them; everything that tells how things stand is then of the last one. */
+  span: SpanFacts | null;
 }

@@ -16,8 +16,8 @@ export function describeSnapshot(snapshot: SnapshotFacts): string {
   return `${words}${parties}${isDelta ? '; a part of the roster only' : ''}`;
 }
 
-/** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties, dropped ones with
- * an open hit. */
+/** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties, dropped ones that
+ * nobody has cleared. */
 export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] {
   const { overriddenGuards, conflicts, partyRejected, droppedParties } = snapshot;
   return [
@@ -38,11 +38,11 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
   ];
 }
 
-/** What a reader must know of parties with an open hit or a cut list that their source dropped; nothing where there are none. */
+/** What a reader must know of parties with an open hit, a true match or a cut list that their source dropped; nothing where there are none. */
 export function listDropRemarks(parties: number): readonly string[] {
   if (parties === 0) return [];
-  const who = `${countNoun(parties, 'related party', 'related parties')} with an open hit or a cut list`;
+  const who = `${countNoun(parties, 'related party', 'related parties')} with an open hit, a true match or a cut list`;
   return [
-    `${who} ${parties === 1 ? 'is' : 'are'} no longer in the source: an open hit stays in scope until it is settled, and the report lists them.`,
+    `${who} ${parties === 1 ? 'is' : 'are'} no longer in the source: what waits for a decision stays in scope until it is decided, and the report lists them.`,
   ];
 }

@@ -12,8 +12,11 @@ const titles: Readonly<Record<Report['run']['kind'], string>> = {
   assure: 'Measurement of recall',
 };
 
-/** The report's title: what was done, to which roster, on which day (UTC). */
+/** The report's title: what was done, to which roster, on which day or days (UTC), and whether names are masked. */
 export function toTitle(report: Report): string {
   const { kind, roster, finishedAt } = report.run;
-  return `${titles[kind]}${roster === null ? '' : ` of ${toVisibleText(roster)}`}, ${formatDay(finishedAt)}`;
+  const what = report.span ? 'Screenings' : titles[kind];
+  const begin = report.span ? `${formatDay(report.span.from)} to ` : '';
+  const masked = report.isMasked ? ' - MASKED' : '';
+  return `${what}${roster === null ? '' : ` of ${toVisibleText(roster)}`}, ${begin}${formatDay(finishedAt)}${masked}`;
 }

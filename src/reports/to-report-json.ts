@@ -1,29 +1,73 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
-import type { Match } from '../matches/match.js';
 import { toAcceptedJson } from './accepted-json.js';
-import { toChangeItemJson } from './change-item-json.js';
+import { readWhole } from './cut-list.js';
 import { toDetailsJson } from './details-json.js';
+import { toHistoryJson } from './history-json.js';
 import type { OpenItemsFacts } from './item-facts.js';
-import type { Report } from './report.js';
+import { toMatchChangeJson, toNotScreenedJson, toPartyJson } from './line-json.js';
+import { readBaseline } from './read-baseline.js';
+import type { ChangeGroup, Report } from './report.js';
 import type { ReportJson } from './report-json.js';
-import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts } from './run-facts.js';
+import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts } from './run-facts.js';
+import { toSpanJson } from './span-json.js';
 import { type Flood, nameFloods } from './split-floods.js';
 import type { RateFacts, WatchFacts } from './watch-facts.js';
 
-/** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order. */
+/** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order; long lists as far as they are held. */
 export function toReportJson(report: Report): ReportJson {
+  const { changes, baseline, notScreened } = report;
+  const floods = nameFloods(changes ?? []);
+  return toDocument(report, {
+    changes:
+      changes?.flatMap((group) => group.changes.map((change) => toMatchChangeJson(change, floods.get(change)))) ?? null,
+    baselineChanges: baseline.flatMap((group) => group.changes.map((change) => toMatchChangeJson(change))),
+    notScreened: notScreened?.map(toNotScreenedJson) ?? null,
+  });
+}
+
+/** The same for a file: long lists are whole and come in batches. */
+export function toJsonDocument(report: Report): Readonly<Record<string, unknown>> {
+  const { changes, notScreened, cut } = report;
+  const floods = nameFloods(changes ?? []);
+  return toDocument(report, {
+    changes: changes && mapBatches(listBatches(changes), (change) => toMatchChangeJson(change, floods.get(change))),
+    baselineChanges: mapBatches(readBaseline(report), (change) => toMatchChangeJson(change)),
+    notScreened: notScreened && mapBatches(readWhole('not screened', notScreened, cut.notScreened), toNotScreenedJson),
+  });
+}
+
+async function* mapBatches<Line>(
+  batches: Iterable<readonly Line[]> | AsyncIterable<readonly Line[]>,
+  toJson: (line: Line) => object,
+) {
+  for await (const batch of batches) yield batch.map(toJson);
+}
+
+/** Few at a time: all of them as JSON would take as much memory again. */
+function* listBatches(groups: readonly ChangeGroup[]): Generator<readonly MatchChangeFacts[]> {
+  for (const { changes } of groups) {
+    for (let start = 0; start < changes.length; start += 1_000) yield changes.slice(start, start + 1_000);
+  }
+}
+
+function toDocument<Changes, Baseline, NotScreened>(
+  report: Report,
+  lists: { changes: Changes; baselineChanges: Baseline; notScreened: NotScreened },
+) {
   const { run, verdict, coverage, calls, evidence } = report;
   const { rosterSource } = evidence;
-  const floods = nameFloods(report.changes ?? []);
   return {
-    schema: 'nightscreen/report/1',
+    schema: 'nightscreen/report/2' as const,
+    ...(report.isMasked && { masked: report.isMasked }),
     run: toRun(run),
+    span: report.span && toSpanJson(report.span),
     verdict: { ...verdict, remarks: [...verdict.remarks] },
     ...toAcceptedJson(report.accepted),
     coverage: coverage === null ? null : toCoverage(coverage),
-    baseline: report.baseline.map((group) => ({ code: group.severity, count: group.changes.length })),
+    baseline: report.baseline.map((group) => ({ code: group.severity, count: group.count })),
     carriedFrom: report.carriedFrom.map(({ runId, changes, baseline }) => ({ runId, changes, baseline })),
     calls: { ...calls, byOutcome: [...calls.byOutcome] },
+    ...toHistoryJson(report.history),
     evidence: {
       settingsDigest: evidence.settingsDigest,
       cadence: toCadence(evidence.cadence),
@@ -53,18 +97,12 @@ export function toReportJson(report: Report): ReportJson {
         unprovenBecause: sweep.unprovenBecause,
       })) ?? null,
     groups: (report.changes ?? []).flatMap(({ floods }) => floods.map(toFlood)),
-    changes: report.changes?.flatMap((group) => group.changes).map((change) => toMatchChange(change, floods)) ?? null,
-    baselineChanges: report.baseline.flatMap((group) => group.changes).map((change) => toMatchChange(change, noFloods)),
+    changes: lists.changes,
+    baselineChanges: lists.baselineChanges,
     dossierChanges: report.dossiers?.changes.map(toDossierChange) ?? null,
-    notScreened:
-      report.notScreened?.map((line) => ({
-        party: toParty(line.party),
-        outcome: line.outcome,
-        reason: line.reason,
-        lastScreenedAt: line.lastScreenedAt?.toISOString() ?? null,
-      })) ?? null,
+    notScreened: lists.notScreened,
     droppedParties: report.droppedParties.map(({ party, state, droppedAt }) => ({
-      party: toParty(party),
+      party: toPartyJson(party),
       state,
       droppedAt: droppedAt.toISOString(),
     })),
@@ -183,33 +221,8 @@ function toWatch(watch: WatchFacts | null): ReportJson['watch'] {
   };
 }
 
-const noFloods: ReadonlyMap<MatchChangeFacts, string> = new Map();
-
 function toFlood({ name, by, severity, customers, changes }: Flood): ReportJson['groups'][number] {
   return { name, by, severity, customers, changes: changes.length };
-}
-
-function toMatchChange(
-  change: MatchChangeFacts,
-  floods: ReadonlyMap<MatchChangeFacts, string>,
-): NonNullable<ReportJson['changes']>[number] {
-  const { changeId, severity, kind, cause, rule, corroboration, matchId } = change;
-  return {
-    changeId,
-    severity,
-    group: floods.get(change) ?? null,
-    kind,
-    cause,
-    rule,
-    adjustments: [...change.adjustments],
-    corroboration: corroboration && { birthDate: corroboration.birthDate, country: corroboration.country },
-    party: toParty(change.party),
-    matchId,
-    fields: [...change.fields],
-    before: toMatch(change.before),
-    after: toMatch(change.after),
-    item: toChangeItemJson(change.item),
-  };
 }
 
 function toDossierChange(change: DossierChangeFacts): NonNullable<ReportJson['dossierChanges']>[number] {
@@ -222,27 +235,6 @@ function toDossierChange(change: DossierChangeFacts): NonNullable<ReportJson['do
     fields: [...change.fields],
     before: toDossier(change.before),
     after: toDossier(change.after),
-  };
-}
-
-function toParty(party: PartyFacts): NonNullable<ReportJson['notScreened']>[number]['party'] {
-  const { reference, role, type, name, birthDate, countries, riskTier } = party;
-  return { reference, role, type, name, birthDate, countries: [...countries], riskTier };
-}
-
-function toMatch(match: Match | null): NonNullable<ReportJson['changes']>[number]['before'] {
-  if (match === null) return null;
-  const { rank, id, name, schema, isHit, score, topics, birthDates, countries } = match;
-  return {
-    rank,
-    id,
-    name,
-    schema,
-    isHit,
-    score,
-    topics: [...topics],
-    birthDates: [...birthDates],
-    countries: [...countries],
   };
 }
 

@@ -1,4 +1,5 @@
 import { severities } from '../changes/change-event.js';
+import { countBaseline } from './cut-list.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
 import type { RunFacts } from './run-facts.js';
@@ -33,7 +34,11 @@ export function toVerdict(facts: RunFacts): Verdict {
   };
 }
 
-function toLevel(facts: RunFacts): VerdictLevel {
+/** What tells how far the reader may rely on a run. */
+type Judged = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps'>;
+
+/** How far the reader may rely on a run. */
+export function toLevel(facts: Judged): VerdictLevel {
   if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts)) return 'red';
   const notScreened = facts.states?.not_screened ?? 0;
   const unproven = facts.sweeps.some((sweep) => !sweep.proven);
@@ -42,17 +47,20 @@ function toLevel(facts: RunFacts): VerdictLevel {
     : 'partial';
 }
 
-function toShort(facts: RunFacts, level: VerdictLevel): string {
+const toShort = (facts: RunFacts, level: VerdictLevel): string =>
+  level === 'complete' ? describeWork(facts) : toTrouble(facts, level);
+
+/** Why a run is not complete, in a few words. */
+export function toTrouble(facts: Judged, level: Exclude<VerdictLevel, 'complete'>): string {
   if (level === 'red') {
     if (countFailedCanaries(facts) > 0) return 'canary failed';
     if (facts.state === 'refused') return 'run refused';
     return facts.state === 'unbalanced' ? 'sums do not hold' : 'far fewer matches than usual';
   }
   const notScreened = facts.states?.not_screened ?? 0;
-  if (level === 'partial' && notScreened > 0) return `${formatCount(notScreened)} not screened`;
-  if (level === 'partial' && isWithoutCustomers(facts)) return 'nobody in scope';
-  if (level === 'partial') return facts.sweeps.some((sweep) => !sweep.proven) ? 'sweep unproven' : 'run not finished';
-  return describeWork(facts);
+  if (notScreened > 0) return `${formatCount(notScreened)} not screened`;
+  if (isWithoutCustomers(facts)) return 'nobody in scope';
+  return facts.sweeps.some((sweep) => !sweep.proven) ? 'sweep unproven' : 'run not finished';
 }
 
 function describeWork(facts: RunFacts): string {
@@ -110,7 +118,7 @@ function toNews(facts: RunFacts): string {
     const changes = countNoun(facts.changes.length, 'change');
     const quiet =
       isComparing(facts) && isServiceTrusted(facts)
-        ? `No match changed${since}.`
+        ? `${facts.states.not_screened > 0 ? 'Among those screened no' : 'No'} match changed${since}.`
         : isComparing(facts)
           ? 'That no change was found says nothing.'
           : 'Nobody was screened in this run: nothing was compared.';
@@ -150,10 +158,13 @@ function toSentence(words: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
-const isWithoutCustomers = (facts: RunFacts): boolean => facts.states !== null && facts.counts?.inScope === 0;
-const isComparing = ({ counts }: RunFacts): boolean => counts === null || counts.screened + counts.reused > 0;
-const isServiceTrusted = (facts: RunFacts): boolean =>
+const isWithoutCustomers = (facts: Judged): boolean => facts.states !== null && facts.counts?.inScope === 0;
+const isComparing = ({ counts, span }: RunFacts): boolean =>
+  counts === null ||
+  [counts, ...(span?.runs ?? []).map((run) => run.counts)].some(
+    (each) => each !== null && each.screened + each.reused > 0,
+  );
+const isServiceTrusted = (facts: Judged): boolean =>
   countFailedCanaries(facts) === 0 && describeDrops(facts.watch).length === 0;
-const countFailedCanaries = (facts: RunFacts): number =>
+const countFailedCanaries = (facts: Judged): number =>
   facts.canaries.filter((canary) => canary.verdict === 'failed').length;
-const countBaseline = (facts: RunFacts): number => facts.baselineChanges.length;

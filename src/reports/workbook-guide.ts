@@ -1,9 +1,7 @@
-import type { WriteSheet } from 'hucre/xlsx';
 import { countNoun, formatCount } from './format-count.js';
-import { toRowHeight, toWorkbookText, workbookFont } from './workbook-text.js';
-
-/** The sheet that reviewers fill in. */
-export const workbookSheet = 'To review';
+import { formatTime } from './format-time.js';
+import { listSheetName } from './list-sheet.js';
+import type { Sheet, SheetRow } from './spreadsheet/sheet.js';
 
 /** What a workbook says of itself. */
 export interface WorkbookFacts {
@@ -17,63 +15,62 @@ export interface WorkbookFacts {
   wholeListCommand: string;
 }
 
-const guideWidth = 90;
-
 /** The sheet that says how to fill the other one in, and how to take it back. */
-export function toGuideSheet(shown: number, facts: WorkbookFacts): WriteSheet {
-  const { sheetId, exportedAt, waiting } = facts;
-  const lines: readonly [text: string, isBold: boolean][] = [
-    [
-      `Working list S-${sheetId} of ${toWorkbookText(exportedAt.toISOString())}: ${countNoun(shown, 'item')} to decide`,
-      true,
-    ],
-    ...(waiting > shown ? [[toCutNotice(shown, facts), true] satisfies [string, boolean]] : []),
-    ['', false],
-    [`What to fill in, in the yellow columns of the sheet "${workbookSheet}"`, true],
-    [
-      'decision: true_match (it is the customer), false_positive (it is somebody else) or inconclusive (it cannot be told). Leave it empty for what you have not decided.',
-      false,
-    ],
-    ['reason: what you decide on. Every decision needs one.', false],
-    ['comment: whatever else should be kept with it.', false],
-    ['', false],
-    ['How to take it back', true],
-    ['Save the workbook (.xlsx or CSV). This says what it would do and stores nothing:', false],
-    [facts.importCommand, false],
-    ['The same with --apply stores it. A list that is imported twice decides nothing twice.', false],
-    ['', false],
-    ['Good to know', true],
-    [
-      'All other cells are locked, so that nothing is changed by accident. Sorting and removing rows ask for the protection to be taken off; it has no password. Both do no harm.',
-      false,
-    ],
-    [
-      'Beside what you fill in only the column "item" is read back. What a spreadsheet makes of dates, scores and ids does not matter.',
-      false,
-    ],
-    ['What has changed since the list was written is refused when you import it, with the reason.', false],
-  ];
+export function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
+  const { sheetId, exportedAt, waiting, importCommand } = facts;
+  const title = `Working list S-${sheetId} of ${formatTime(exportedAt)}: ${countNoun(shown, 'item')} to decide`;
   return {
     name: 'How to',
-    columns: [{ width: guideWidth, style: { alignment: { vertical: 'top', wrapText: true } } }],
-    rows: lines.map(([text]) => [text === '' ? null : toWorkbookText(text)]),
-    cells: new Map(
-      lines.flatMap(([, isBold], row) =>
-        isBold
-          ? [
-              [
-                `${row},0`,
-                { style: { font: { ...workbookFont, bold: true }, alignment: { vertical: 'top', wrapText: true } } },
-              ],
-            ]
-          : [],
-      ),
-    ),
-    rowDefs: new Map(lines.map(([text], row) => [row, { height: toRowHeight([text], [guideWidth]) }])),
-    view: { showGridLines: false },
+    columns: [{ width: 100, style: 'plain' }],
+    rows: [
+      { cells: [title], styles: ['title'] },
+      ...(waiting > shown ? [toWarning(toCutNotice(shown, facts))] : []),
+      ...listGuideRows(importCommand),
+    ],
+    table: null,
+    dropdowns: [],
   };
 }
 
+/** How to fill a list in and how to take it back. */
+export const listGuideRows = (importCommand: string): readonly SheetRow[] => [
+  { cells: [] },
+  toHeading(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
+  toLine(
+    'decision: true_match (it is the customer), false_positive (it is somebody else) or inconclusive (it cannot be told). Leave it empty for what you have not decided.',
+  ),
+  toLine(
+    'reason: what you decide on. Every decision needs one; the usual ones can be chosen, any other can be written.',
+  ),
+  toLine('comment: whatever else should be kept with it.'),
+  { cells: [] },
+  toHeading('How to take it back'),
+  toLine('Save the workbook as .xlsx. This says what it would do and stores nothing:'),
+  toLine(importCommand),
+  toLine('The same with --apply stores it. A list that is imported twice decides nothing twice.'),
+  { cells: [] },
+  toHeading('Good to know'),
+  toLine(
+    'All other cells are locked, so that nothing is changed by accident. Sorting and removing rows ask for the protection to be taken off; it has no password. Both do no harm.',
+  ),
+  toLine(
+    'Beside what you fill in only the column "item" is read back. What a spreadsheet makes of dates, scores and ids does not matter.',
+  ),
+  toLine('What has changed since the list was written is refused when you import it, with the reason.'),
+];
+
 /** What is said where not all that waits fits. */
-export const toCutNotice = (shown: number, { waiting, wholeListCommand }: WorkbookFacts): string =>
+export const toCutNotice = (
+  shown: number,
+  { waiting, wholeListCommand }: Pick<WorkbookFacts, 'waiting' | 'wholeListCommand'>,
+): string =>
   `The ${formatCount(shown)} most urgent of ${countNoun(waiting, 'item')}. For all of them: ${wholeListCommand}`;
+
+/** A row of text. */
+export const toLine = (text: string): SheetRow => ({ cells: [text], styles: ['plain'], isAcross: true });
+
+/** A row that heads others. */
+export const toHeading = (text: string): SheetRow => ({ cells: [text], styles: ['heading'] });
+
+/** A row that nobody should overlook. */
+export const toWarning = (text: string): SheetRow => ({ cells: [text], styles: ['warning'], isAcross: true });

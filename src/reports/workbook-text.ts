@@ -32,8 +32,9 @@ export function toRowHeight(cells: readonly (string | number | null)[], widths: 
   return linePoints * Math.min(maxLines, Math.max(1, ...lines));
 }
 
-// Words do not break, so that a line holds less than its width.
 const countLines = (text: string, width: number): number =>
-  text
-    .split('\n')
-    .reduce((sum, line) => sum + Math.max(1, Math.ceil((line.replace(wide, 'MM').length * 1.15) / width)), 0);
+  text.split('\n').reduce((sum, line) => {
+    const { length } = line.replace(wide, 'MM');
+    // Words do not break, so that of several lines each holds less than its width.
+    return sum + (length < width ? 1 : Math.ceil((length * 1.15) / width));
+  }, 0);

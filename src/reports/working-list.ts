@@ -47,6 +47,15 @@ export interface WaitingItem {
   legacy: { verdict: string; reviewer: string; reason: string; decidedAt: string; isSample: boolean } | null;
 }
 
+/** What waited for reviewers when a run closed. */
+export interface ToReviewFacts {
+  sheetId: number;
+  /** How many, also beyond those that are listed. */
+  waiting: number;
+  /** The most urgent. */
+  items: readonly WaitingItem[];
+}
+
 /** Everything that a working list says of an item. */
 export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: workingListColumns.item, cell: ({ mark }) => mark },

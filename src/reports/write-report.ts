@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { ReportError } from '../errors.js';
 import { renderChangesCsv } from './changes-csv.js';
-import { type FileSet, openFileSet, type WrittenFile } from './file-set.js';
+import { type Chunks, type FileSet, openFileSet, type WrittenFile } from './file-set.js';
 import { renderHtml } from './html-report.js';
+import type { ManifestJson } from './manifest-json.js';
 import { renderNotScreenedCsv } from './not-screened-csv.js';
 import { hasPartyRejects, renderPartyRejectsCsv, renderRejectsCsv } from './rejects-csv.js';
 import { renderJson } from './render-json.js';
 import type { Report } from './report.js';
-import { toReportJson } from './to-report-json.js';
+import { renderReportWorkbook } from './report-workbook/render-report-workbook.js';
+import { toJsonDocument } from './to-report-json.js';
 
 /** The folder of a run's report and its files in the order written; SHA256SUMS covers those before it, manifest.json all others. */
 export interface WrittenReport {
@@ -15,35 +17,44 @@ export interface WrittenReport {
   files: readonly WrittenFile[];
 }
 
-const formats: readonly [string, (report: Report) => Iterable<string> | AsyncIterable<string>][] = [
+const formats: readonly [string, (report: Report) => Chunks][] = [
   ['report.html', renderHtml],
+  ['report.xlsx', renderReportWorkbook],
   ['changes.csv', renderChangesCsv],
   ['not-screened.csv', renderNotScreenedCsv],
   ['rejects.csv', renderRejectsCsv],
-  ['report.json', (report) => renderJson(toReportJson(report))],
+  ['report.json', (report) => renderJson(toJsonDocument(report))],
 ];
 
 /** Is asked when all files are written under passing names and before the first gets its final one; what it throws stops the writing. */
 export type MakeRoom = (folder: string, files: readonly WrittenFile[]) => Promise<void>;
 
 /**
- * Writes the report to `<directory>/<run id>`, manifest.json last; the same report gives the same bytes. Throws ReportError
+ * Writes the report to `<directory>/<run id>` (`<run id>-masked` for a masked one), manifest.json last; the same report gives the same bytes. Throws ReportError
  * (`report_not_written`, or what `makeRoom` throws), with nothing of this writing left under a final name.
  */
 export async function writeReport(report: Report, directory: string, makeRoom?: MakeRoom): Promise<WrittenReport> {
   const { runId } = report.run;
   if (!/^\w[\w.-]*$/.test(runId))
     throw new ReportError('report_not_written', 'the run id is not fit for a folder name');
-  const folder = join(directory, runId);
+  const folder = join(directory, report.isMasked ? `${runId}-masked` : runId);
   try {
     return { directory: folder, files: await writeFiles(report, folder, makeRoom) };
   } catch (error) {
     if (error instanceof ReportError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = describeFailure(error);
     throw new ReportError('report_not_written', `the report could not be written to ${folder}: ${reason}`, {
       cause: error,
     });
   }
+}
+
+const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
+
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (!('code' in error) || !fullDisk.has(error.code)) return error.message;
+  return `${error.message}; make room there, or write elsewhere with --out, and make it again with \`nightscreen report\`: nothing of it was left behind`;
 }
 
 async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): Promise<readonly WrittenFile[]> {
@@ -71,5 +82,12 @@ async function addFiles(set: FileSet, report: Report): Promise<readonly WrittenF
 
 function toManifest(report: Report, files: readonly WrittenFile[]): string {
   const { runId, version } = report.run;
-  return `${JSON.stringify({ schema: 'nightscreen/report-manifest/1', runId, version, files }, null, 2)}\n`;
+  const manifest: ManifestJson = {
+    schema: 'nightscreen/report-manifest/1',
+    runId,
+    ...(report.isMasked && { masked: report.isMasked }),
+    version,
+    files: [...files],
+  };
+  return `${JSON.stringify(manifest, null, 2)}\n`;
 }

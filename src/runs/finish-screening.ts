@@ -11,24 +11,34 @@ import { findUncomparedLists, type UncomparedList } from '../store/list-comparis
 import { countOverBudget } from '../store/plan-counts.js';
 import { readSnapshot } from '../store/roster-imports.js';
 import { readRunBalance } from '../store/run-balance.js';
+import { saveRunHealth } from '../store/run-health.js';
 import { toRunId } from '../store/run-id.js';
+import { refreshRunStatistics } from '../store/run-statistics.js';
 import { saveRunWatch } from '../store/run-watch.js';
 import { closeRun } from '../store/runs.js';
 import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-answers.js';
 import { findMissingCanaries } from './canaries/find-missing-canaries.js';
 import { unscreenUnconfirmed } from './canaries/record-canary.js';
+import { queueBrokenRun } from './mailing/queue-failure.js';
+import { queueReportOf } from './mailing/queue-report.js';
 import { makeItems } from './reviewing/make-items.js';
 import { toRunVerdict } from './run-verdict.js';
 import { findDisagreements } from './session/balance-lines.js';
 import type { RunHalted } from './session/run-halted.js';
 import type { RunSession } from './session/run-session.js';
 import { type RunSummary, toRunSummary } from './session/run-summary.js';
+import { recordStates } from './telling/record-states.js';
 import { judgeFindings } from './watching/judge-findings.js';
 import { judgeLists } from './watching/judge-lists.js';
 
-/** Stage: adds the run up, judges it and closes it; the summary has no artifacts yet. */
-export async function finishScreening(session: RunSession, halted: RunHalted | null): Promise<RunSummary> {
+/** Stage: adds the run up, judges it, closes it and queues the mail of it; the summary has no artifacts yet. */
+export async function finishScreening(
+  session: RunSession,
+  halted: RunHalted | null,
+  { isReported }: { isReported: boolean },
+): Promise<RunSummary> {
   const { workplace, run, runId } = session;
+  await refreshRunStatistics(workplace.database);
   const closed = await session.write(async (transaction) => {
     const outcomes = await readCanaryOutcomes(transaction, run.runId);
     const failed = new Set(outcomes.flatMap(({ verdict, ordinal }) => (verdict === 'failed' ? ordinal : []))).size;
@@ -81,7 +91,12 @@ export async function finishScreening(session: RunSession, halted: RunHalted | n
       finishedAt: workplace.clock.now(),
       sums,
     });
+    const { service, budget } = workplace.settings;
+    await saveRunHealth(transaction, run.runId, { limitPerSecond: service.rate.perSecond, ...budget });
+    if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not add up', reasons });
+    else if (isReported) await queueReportOf(workplace, transaction, run);
     const snapshot = await readSnapshot(transaction, run.runId);
+    await recordStates(transaction, session, 'closed');
     return { openItems, sums, state, reasons, watch, haltedBy, snapshot };
   });
   const remarks = describeNotices(closed.watch);

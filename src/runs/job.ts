@@ -9,7 +9,7 @@ export interface JobSchedule {
 
 /** Work that the scheduler starts by itself; it composes run functions and gives the summary of every run it made. */
 export interface Job {
-  name: 'rescreen' | 'onboard' | 'sweep' | 'report';
+  name: 'rescreen' | 'onboard' | 'sweep' | 'report' | 'mail';
   /** Null: it runs only when the configuration gives it a schedule. */
   defaultSchedule: JobSchedule | null;
   run(workplace: Workplace, signal: AbortSignal): Promise<RunSummary[]>;

@@ -14,6 +14,7 @@ import { closeDeadChecks } from './checks/close-dead-checks.js';
 import { findOtherList, forceListed } from './checks/force-listed.js';
 import { fetchDetails } from './details/fetch-details.js';
 import { finishScreening } from './finish-screening.js';
+import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
 import { type OutageWatch, watchOutage } from './outages/outage-watch.js';
 import { outlastOutage, type Patience } from './outages/outlast-outage.js';
 import { planScreenings } from './planning/plan-screenings.js';
@@ -32,6 +33,8 @@ import { recordKeys } from './session/record-keys.js';
 import { RunHalted } from './session/run-halted.js';
 import { type RunRequest, type RunSession, withLease, withRun } from './session/run-session.js';
 import type { RunSummary } from './session/run-summary.js';
+import { tellStates } from './telling/tell-states.js';
+import { readWebhookKeys } from './telling/webhook-keys.js';
 import { watchCriticalChanges } from './watching/watch-critical-changes.js';
 import type { Workplace } from './workplace.js';
 
@@ -63,9 +66,11 @@ export async function runScreening(
   const startedAt = workplace.clock.now();
   const client = workplace.client();
   if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
+  // A secret that is missing is found before anything is spent.
+  readWebhookKeys(workplace);
   const open = options.importFirst ? openRosterScope : openImportedRoster;
   const scope = await open(workplace, options.roster.name);
-  const settingsRecordId = await requireAcceptedSettings(workplace, scope.organisation);
+  const settingsRecordId = await requireAcceptedSettings(workplace, scope);
   await closeDeadChecks(workplace);
   const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
     const outage = watchOutage(workplace, client, startedAt);
@@ -81,7 +86,8 @@ export async function runScreening(
               await importRoster(session, options.roster, scope.rosterId, { acceptRoster: options.acceptRoster });
             }
             const part = { standing, rosterId: scope.rosterId, outage, ...options };
-            return finishScreening(session, await haltedOr(planAndScreen(session, client, part)));
+            const halted = await haltedOr(planAndScreen(session, client, part));
+            return finishScreening(session, halted, { isReported: options.writeReport });
           },
         );
       const standing = await askWhoseKey(workplace, scope, client, { outage, signal: held.signal });
@@ -94,9 +100,23 @@ export async function runScreening(
       outage.close();
     }
   });
+  await tellWebhooks(workplace, summary.runId, signal);
+  if (summary.state === 'unbalanced') await mailWithoutReport(workplace, summary.runId, signal);
   if (!options.writeReport || summary.state === 'unbalanced') return summary;
   const report = await writeRunReport(workplace, summary.runId);
-  return { ...summary, artifacts: report.directory };
+  const mail = await mailRunReport(workplace, report, signal);
+  return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
+}
+
+/** The run has ended: whatever goes wrong with telling others is a warning, and its report is written all the same. */
+async function tellWebhooks(workplace: Workplace, runId: string, signal: AbortSignal): Promise<void> {
+  try {
+    await tellStates(workplace, signal);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `changes of state are not told yet (${reason}); nightscreen status send tries again`;
+    workplace.tell({ kind: 'warning', runId, code: 'webhook_waits', message });
+  }
 }
 
 /** Whose key this is, as far as the service could be asked. */

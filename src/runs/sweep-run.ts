@@ -20,6 +20,9 @@ import {
 import type { Account, Organisation } from '../store/organisations.js';
 import { noteRunKey } from '../store/run-keys.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
+import { queueBrokenRun } from './mailing/queue-failure.js';
+import { queueReportOf } from './mailing/queue-report.js';
+import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
 import { watchOutage } from './outages/outage-watch.js';
 import { outlastOutage, type Patience } from './outages/outlast-outage.js';
 import { writeRunReport } from './reports/report-run.js';
@@ -30,15 +33,16 @@ import { openOrganisation, type RunRequest, type RunSession, withLease, withRun 
 import { type RunSummary, toRunSummary } from './session/run-summary.js';
 import type { Workplace } from './workplace.js';
 
+/** How a sweep is made. */
+export interface SweepOptions {
+  writeReport: boolean;
+}
+
 /**
  * Sweeps the account's dossiers and stores what changed since the last sweep; the first one is the starting point and changes
  * nothing. A sweep that is not proven complete reports nothing as gone and ends `incomplete`.
  */
-export async function runSweep(
-  workplace: Workplace,
-  options: { writeReport: boolean },
-  signal: AbortSignal,
-): Promise<RunSummary> {
+export async function runSweep(workplace: Workplace, options: SweepOptions, signal: AbortSignal): Promise<RunSummary> {
   const startedAt = workplace.clock.now();
   const client = workplace.client();
   const organisation = await openOrganisation(workplace);
@@ -56,19 +60,21 @@ export async function runSweep(
           await noteRunKey(transaction, session.run.runId, client.keyFingerprint, workplace.clock.now());
         });
         const keys = recordKeys(session, client);
-        return await sweepAccount(session, account, patience).finally(() => keys.close());
+        return await sweepAccount(session, account, patience, options).finally(() => keys.close());
       } catch (error) {
         const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
         if (!(halt instanceof RunHalted)) throw error;
-        return closeSweep(session, { ...nothing, unprovenBecause: halt.message }, 'stopped');
+        return closeSweep(session, { ...nothing, unprovenBecause: halt.message }, 'stopped', options);
       } finally {
         outage.close();
       }
     }),
   );
+  if (summary.state === 'stopped') await mailWithoutReport(workplace, summary.runId, signal);
   if (!options.writeReport || summary.state === 'stopped') return summary;
   const report = await writeRunReport(workplace, summary.runId);
-  return { ...summary, artifacts: report.directory };
+  const mail = await mailRunReport(workplace, report, signal);
+  return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
 }
 
 const toRequest = (workplace: Workplace, organisation: Organisation): RunRequest => ({
@@ -90,7 +96,12 @@ const nothing: SweepRow = {
   unprovenBecause: null,
 };
 
-async function sweepAccount(session: RunSession, account: Account, patience: Patience): Promise<RunSummary> {
+async function sweepAccount(
+  session: RunSession,
+  account: Account,
+  patience: Patience,
+  options: SweepOptions,
+): Promise<RunSummary> {
   const { workplace, runId } = session;
   workplace.tell({ kind: 'stage_started', runId, stage: 'sweep' });
   const isStart = !(await hasSweep(workplace.database, account.accountId));
@@ -102,7 +113,7 @@ async function sweepAccount(session: RunSession, account: Account, patience: Pat
     seen += next.value.length;
     workplace.tell({ kind: 'progress', runId, stage: 'sweep', done: seen, total: null });
   }
-  return finishSweep(session, account, next.value, isStart ? tally : null);
+  return finishSweep(session, account, next.value, isStart ? tally : null, options);
 }
 
 /** The pages of the dossier list, each asked for again while the service is out of reach and the run's deadline allows. */
@@ -147,6 +158,7 @@ async function finishSweep(
   account: Account,
   verdict: SweepVerdict,
   start: { appeared: number; changed: number } | null,
+  options: SweepOptions,
 ): Promise<RunSummary> {
   const { workplace, run } = session;
   const gone = await session.write(async (transaction) => {
@@ -160,16 +172,23 @@ async function finishSweep(
   const { pages, dossiers, proven, because } = verdict;
   const counts = start ?? (await countDossierChanges(workplace.database, run.runId));
   const sweep = { pages, dossiers, ...counts, gone, proven, unprovenBecause: because };
-  return closeSweep(session, sweep, proven ? 'complete' : 'incomplete');
+  return closeSweep(session, sweep, proven ? 'complete' : 'incomplete', options);
 }
 
-async function closeSweep(session: RunSession, sweep: SweepRow, state: RunState): Promise<RunSummary> {
+async function closeSweep(
+  session: RunSession,
+  sweep: SweepRow,
+  state: RunState,
+  { writeReport }: SweepOptions,
+): Promise<RunSummary> {
   const { workplace, run, runId } = session;
   const reasons = sweep.unprovenBecause === null ? [] : [sweep.unprovenBecause];
   await session.write(async (transaction) => {
     if (state !== 'stopped') await saveSweep(transaction, run.runId, sweep);
     const finishedAt = workplace.clock.now();
     await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums: null });
+    if (state === 'stopped') await queueBrokenRun(session, transaction, { outcome: 'stopped', reasons });
+    else if (writeReport) await queueReportOf(workplace, transaction, run);
   });
   const { unprovenBecause: _, ...counts } = sweep;
   const { pages, dossiers, appeared, changed, gone } = counts;

@@ -9,6 +9,7 @@ import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget-settings.js';
 import type { ScreeningSettings } from '../screening/settings.js';
 import type { Database } from '../store/database.js';
+import type { WebhookSettings } from '../webhooks/settings.js';
 import type { EvidenceSettings } from './details/settings.js';
 import type { ReviewSettings } from './reviewing/settings.js';
 import type { RunEvent } from './run-event.js';
@@ -34,6 +35,7 @@ export interface RunSettings {
   reports: ReportSettings;
   run: RunDeadlineSettings;
   mail?: MailSettings | undefined;
+  webhooks?: readonly WebhookSettings[] | undefined;
 }
 
 /** Everything a run works with; the command line builds it once per process. */

@@ -26,5 +26,6 @@ export const jobsSettingsSchema = z.strictObject({
   sweep: jobSettingsSchema.optional(),
   report: jobSettingsSchema.optional(),
   onboard: jobSettingsSchema.optional(),
+  mail: jobSettingsSchema.optional(),
 });
 export type JobsSettings = z.infer<typeof jobsSettingsSchema>;

@@ -5,10 +5,14 @@ import { dossierSnapshotSchema } from './dossiers.js';
 import { firstRow } from './first-row.js';
 import { agreementShape, changeItemShape, severityShape } from './item-shapes.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
+import { runIdSql } from './run-id.js';
 import { storedMatchSchema } from './stored-match.js';
+
+const pageLength = 2_000;
 
 const changeShape = z.object({
   changeId: z.number(),
+  runId: z.string(),
   party: partyFactsSchema,
   kind: z.enum([
     'match_added',
@@ -33,35 +37,42 @@ const changeShape = z.object({
   item: changeItemShape.nullable(),
 });
 
-const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
+/** A change as `matchChangeSql` gives it. */
+export const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
 
 /** A change as `matchChangeSql` gives it, with whether it is of a first screening. */
 export const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({ isBaseline: z.boolean() });
 
 /** SQL that reads change events (`event`), each with the party as it was then; conditions and order are still to come. */
 export const matchChangeSql = `
-  select event.change_id as "changeId", ${partyFactsSql} as party, event.kind, event.severity, event.rule,
+  select event.change_id as "changeId", ${runIdSql('found')} as "runId", ${partyFactsSql} as party, event.kind, event.severity, event.rule,
     event.adjustments, event.cause, event.sanction_hit as "isSanctionHit",
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement
     ) end as corroboration,
     event.match_id as "matchId", event.fields, event.before, event.after, event.is_baseline as "isBaseline", event.item
   from change_event event
+  join run found on found.run_id = event.run_id
   ${joinPartySql('event')}`;
 
-/** The changes that runs found, each with the party as it was then: first screenings' matches, or everything else. */
+/** The changes that runs found, each with the party as it was then; first screenings' matches are none. */
 export async function readMatchChanges(
   database: Queryable,
   runIds: readonly number[],
-  isBaseline: boolean,
 ): Promise<readonly MatchChangeFacts[]> {
-  return database.query(
-    changeRow,
-    `${matchChangeSql}
-     where event.run_id = any ($1::bigint[]) and event.is_baseline = $2
-     order by event.change_id`,
-    [[...runIds], isBaseline],
-  );
+  const changes: MatchChangeFacts[] = [];
+  // Page by page: all rows as the database gives them would take as much memory again.
+  for (;;) {
+    const page = await database.query(
+      changeRow,
+      `${matchChangeSql}
+       where event.run_id = any ($1::bigint[]) and not event.is_baseline and event.change_id > $2
+       order by event.change_id limit ${pageLength}`,
+      [[...runIds], changes.at(-1)?.changeId ?? 0],
+    );
+    changes.push(...page);
+    if (page.length < pageLength) return changes;
+  }
 }
 
 /** How many changes a run found, and how many matches of first screenings. */

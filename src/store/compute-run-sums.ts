@@ -11,6 +11,8 @@ const rowsRow = z.object({ rows: z.number(), customers: z.number(), rejected: z.
 const attemptsRow = z.object({ name: z.string(), isUnknown: z.boolean(), count: z.number() });
 const changesRow = z.object({ isBaseline: z.boolean(), severity: z.string(), count: z.number() });
 
+const nothingFound = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
+
 /** Adds up a run from its stored screenings, attempts, answers and change events; `held` spares the walk through its answers. */
 export async function computeRunSums(
   database: Queryable,
@@ -39,7 +41,8 @@ export async function computeRunSums(
     states: customers.sums,
     failedBecause,
     skippedBecause,
-    baseline: { critical: 0, high: 0, medium: 0, low: 0, info: 0, ...changes.baseline },
+    baseline: { ...nothingFound, ...changes.baseline },
+    changesBySeverity: { ...nothingFound, ...changes.found },
     attemptsByOutcome: attempts.byOutcome,
     possiblyBilledTwice: attempts.areUnknown ? await countBilledTwice(database, runId) : 0,
   });
@@ -118,7 +121,7 @@ async function readImportedRows(database: Queryable, runId: number): Promise<z.i
   return imported ?? { rows: 0, customers: 0, rejected: 0, duplicates: 0 };
 }
 
-/** The changes of a run, and the matches of first screenings by severity. */
+/** The changes of a run and the matches of first screenings, both by severity. */
 async function countChanges(database: Queryable, runId: number) {
   const rows = await database.query(
     changesRow,
@@ -127,8 +130,10 @@ async function countChanges(database: Queryable, runId: number) {
     [runId],
   );
   const baseline = rows.filter(({ isBaseline }) => isBaseline);
+  const found = rows.filter(({ isBaseline }) => !isBaseline);
   return {
-    total: rows.reduce((sum, { isBaseline, count }) => (isBaseline ? sum : sum + count), 0),
+    total: found.reduce((sum, { count }) => sum + count, 0),
+    found: Object.fromEntries(found.map(({ severity, count }) => [severity, count])),
     baseline: Object.fromEntries(baseline.map(({ severity, count }) => [severity, count])),
   };
 }

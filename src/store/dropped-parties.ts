@@ -5,13 +5,13 @@ import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js'
 
 const droppedRow: z.ZodType<DroppedPartyFacts> = z.object({
   party: partyFactsSchema,
-  state: z.enum(['open_hit', 'incompletely_seen']),
+  state: z.enum(['open_hit', 'incompletely_seen', 'confirmed']),
   droppedAt: z.date(),
 });
 
 /**
- * The parties that the imports of these runs no longer name although their last answer was an open hit or a cut list, each with the facts it
- * had; of one account where it is known.
+ * The parties that the imports of these runs no longer name although their last answer was an open hit or a cut list, or they were confirmed,
+ * each with the facts it had; of one account where it is known.
  */
 export async function readDroppedParties(
   database: Queryable,

@@ -70,7 +70,7 @@ export async function readToldChanges(
   };
 }
 
-/** Queues warnings; one that was queued before and never accepted is replaced by the new one, which covers it. */
+/** Notes of what recipients are told from now on; whether a mail was accepted, the outbox knows under `toWarningKey`. */
 export async function queueWarnings(
   transaction: Queryable,
   runId: number,
@@ -78,30 +78,18 @@ export async function queueWarnings(
 ): Promise<void> {
   for (const { recipient, firstChangeId, lastChangeId, changes, queuedAt } of warnings) {
     await transaction.execute(
-      `insert into early_warning (run_id, recipient, sequence, first_change_id, last_change_id, changes, queued_at, tried_at)
-       select $1::bigint, $2::text, count(*) + 1, $3::bigint, $4::bigint, $5::integer, $6::timestamptz, $6::timestamptz
-       from early_warning where run_id = $1 and recipient = $2 and accepted_at is not null
-       on conflict (run_id, recipient, sequence) do update set
-         first_change_id = excluded.first_change_id, last_change_id = excluded.last_change_id, changes = excluded.changes,
-         tried_at = excluded.tried_at`,
+      `insert into early_warning (run_id, recipient, sequence, first_change_id, last_change_id, changes, queued_at, tried_at, accepted_at)
+       select $1::bigint, $2::text, coalesce(max(sequence), 0) + 1, $3::bigint, $4::bigint, $5::integer, $6::timestamptz, $6::timestamptz,
+         $6::timestamptz
+       from early_warning where run_id = $1 and recipient = $2`,
       [runId, recipient, firstChangeId, lastChangeId, changes, queuedAt],
     );
   }
 }
 
-/** Notes which recipients' warnings were accepted. */
-export async function noteWarningsAccepted(
-  transaction: Queryable,
-  runId: number,
-  recipients: readonly string[],
-  now: Date,
-): Promise<void> {
-  await transaction.execute(
-    `update early_warning set accepted_at = $3
-     where run_id = $1 and recipient = any ($2::text[]) and accepted_at is null`,
-    [runId, [...recipients], now],
-  );
-}
+/** The key of a warning's mail in the outbox. */
+export const toWarningKey = (runId: number, lastChangeId: number, recipient: string): string =>
+  `warning/${runId}/${lastChangeId}/${recipient}`;
 
 /** What recipients were told while a run was going on, in order; an empty recipient was told by an event only. */
 export async function readEarlyWarnings(
@@ -110,8 +98,12 @@ export async function readEarlyWarnings(
 ): Promise<readonly { recipient: string; changes: number; queuedAt: Date; acceptedAt: Date | null }[]> {
   return database.query(
     z.object({ recipient: z.string(), changes: z.number(), queuedAt: z.date(), acceptedAt: z.date().nullable() }),
-    `select recipient, changes, queued_at as "queuedAt", accepted_at as "acceptedAt"
-     from early_warning where run_id = $1 order by queued_at, recipient`,
+    `select recipient, changes, warning.queued_at as "queuedAt",
+       case when outbox_id is null then accepted_at else sent_at end as "acceptedAt"
+     from early_warning warning
+     left join outbox on outbox.run_id = warning.run_id
+       and dedup_key = 'warning/' || warning.run_id || '/' || last_change_id || '/' || recipient
+     where warning.run_id = $1 order by warning.queued_at, recipient`,
     [runId],
   );
 }

@@ -2,6 +2,15 @@ import type { TierDue } from '../screening/cadence.js';
 import type { Bindings } from './bindings.js';
 import { type PlanInput, planReasons } from './plan-input.js';
 
+/** SQL: the last answer about a party (`state`) is an open hit, or something about it waits for a decision, which nobody may lose. */
+const isOpenSql = `(
+  to_standing_state(state.state, state.reviewed_state) = 'open_hit'
+  or exists (
+    select from review_item waiting
+    where waiting.party_id = state.party_id and waiting.account_id = state.account_id and waiting.state in ('open', 'proposed')
+  )
+)`;
+
 /** SQL that says which customers a run of the roster answers for. */
 export function inScopeSql(
   { bind }: Bindings,
@@ -13,15 +22,14 @@ export function inScopeSql(
     customer.left_at is null
     or exists (
       select from party own
-      join party_state hit on hit.party_id = own.party_id and hit.account_id = ${bind(input.accountId, 'bigint')} 
-        and to_standing_state(hit.state, hit.reviewed_state) = 'open_hit'
-      where own.customer_id = customer.customer_id
+      join party_state state on state.party_id = own.party_id and state.account_id = ${bind(input.accountId, 'bigint')}
+      where own.customer_id = customer.customer_id and ${isOpenSql}
     )
   )`;
 }
 
-/** SQL: the roster names the party (`party`), or no longer does although its last answer (`state`) is an open hit, which nobody may lose. */
-export const isAskedAboutSql = `(party.is_current or to_standing_state(state.state, state.reviewed_state) = 'open_hit')`;
+/** SQL: the roster names the party (`party`), or no longer does although something about it (`state`) is open. */
+export const isAskedAboutSql = `(party.is_current or ${isOpenSql})`;
 
 /** Whether what identifies the party, beside the name and type that are sent, is not as it was when it was last screened. */
 const hasChangedFacts = `

@@ -168,7 +168,8 @@ export async function waitForLease(
     if ('acquired' in answer) return answer.acquired;
     const { holder } = answer;
     if (before && (holder.epoch !== before.epoch || holder.heartbeatAt.getTime() !== before.heartbeatAt.getTime())) {
-      throw new RunLockedError(`${key} is held by ${describeHolder(holder)}`, holder.owner);
+      const heldMs = holder.heartbeatAt.getTime() - holder.acquiredAt.getTime() + holder.heartbeatAgeMs;
+      throw new RunLockedError(`${key} is held by ${describeHolder(holder)}`, holder.owner, heldMs);
     }
     before = holder;
     if (database.dialect === 'embedded' && takenThrough.get(database)?.get(key) !== holder.epoch) {

@@ -8,6 +8,9 @@ import { storedMatchSchema } from './stored-match.js';
 /** An item that a decision of an older system could be about. */
 export interface LegacyCandidate {
   itemId: number;
+  accountId: number;
+  /** Of the account. */
+  mode: 'test' | 'live';
   listed: Match;
   /** Whether somebody has ever decided about it here; a decision that was taken over is none. */
   isDecidedHere: boolean;
@@ -28,6 +31,8 @@ const customerRow = z.object({
   items: z.array(
     z.object({
       itemId: z.number(),
+      accountId: z.number(),
+      mode: z.enum(['test', 'live']),
       listed: storedMatchSchema,
       isDecidedHere: z.boolean(),
       taken: verdictShape.nullable(),
@@ -35,7 +40,7 @@ const customerRow = z.object({
   ),
 }) satisfies z.ZodType<LegacyCustomer>;
 
-/** The customers of these references in all rosters, with their items on the accounts of the rosters' last runs that were ended. */
+/** The customers of these references in all rosters, with their items on all accounts. */
 export function readLegacyCustomers(
   database: Queryable,
   organisation: string,
@@ -45,21 +50,18 @@ export function readLegacyCustomers(
     customerRow,
     `select customer.reference, roster.name as roster, (
        select coalesce(jsonb_agg(jsonb_build_object(
-         'itemId', item.item_id, 'listed', item.listed, 'taken', legacy.verdict,
+         'itemId', item.item_id, 'accountId', item.account_id, 'mode', case when account.is_test then 'test' else 'live' end, 'listed', item.listed, 'taken', legacy.verdict,
          'isDecidedHere', exists (select from disposition made where made.item_id = item.item_id and made.origin = 'review')
        ) order by item.item_id), '[]')
        from review_item item
        join party on party.party_id = item.party_id
+       join account on account.account_id = item.account_id
        left join legacy_decision legacy on legacy.item_id = item.item_id
-       where party.customer_id = customer.customer_id and item.state <> 'gone' and item.account_id = roster_account.account_id
+       where party.customer_id = customer.customer_id and item.state <> 'gone'
      ) as items
      from customer
      join roster on roster.roster_id = customer.roster_id
      join organisation on organisation.organisation_id = roster.organisation_id and organisation.name = $1
-     left join lateral (
-       select run.account_id from run where run.roster_id = roster.roster_id and run.account_id is not null
-       order by run.state in ('complete', 'incomplete') desc, run.run_id desc limit 1
-     ) roster_account on true
      where customer.reference = any ($2::text[])
      order by customer.reference, roster.name`,
     [organisation, [...references]],

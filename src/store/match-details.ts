@@ -27,6 +27,46 @@ export function readNewHits(database: Queryable, runId: number): Promise<readonl
   );
 }
 
+/**
+ * The ids that no run on the account has asked about: of hits of the roster's that are items and that the last answer still shows, and of
+ * entities that their kept activities name; what waits for a decision first, then by priority.
+ */
+export async function readDetailBacklog(
+  database: Queryable,
+  { rosterId, accountId }: { rosterId: number; accountId: number },
+): Promise<readonly string[]> {
+  const rows = await database.query(
+    z.object({ id: z.string() }),
+    `with listed as materialized (
+       select item.listed ->> 'id' as id, bool_or(item.state in ('open', 'proposed')) as waits, max(item.priority) as priority
+       from review_item item
+       join party on party.party_id = item.party_id
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
+       join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
+       join match on match.response_id = state.response_id and match.match_id = item.listed ->> 'id' and match.is_hit
+       where item.account_id = $2 and item.state <> 'gone'
+       group by 1
+     ),
+     wanted as (
+       select id, waits, priority from listed
+       union all
+       select named.id, listed.waits, listed.priority
+       from listed
+       join match_detail detail on detail.account_id = $2 and detail.kind = 'activity' and detail.record_id = listed.id
+       cross join unnest(detail.entity_ids) as named (id)
+     )
+     select id
+     from wanted
+     where not exists (
+       select from detail_lookup asked join run on run.run_id = asked.run_id and run.account_id = $2 where asked.record_id = wanted.id
+     )
+     group by id
+     order by bool_or(waits) desc, max(priority) desc, id collate "C"`,
+    [rosterId, accountId],
+  );
+  return rows.map(({ id }) => id);
+}
+
 /** One look-up to be saved. */
 export interface NewDetailLookup {
   accountId: number;
@@ -127,6 +167,9 @@ const countsRow = z.object({
       kept: z.number(),
       notAvailable: z.number(),
       leftOver: z.number(),
+      // Runs before there were any have none.
+      backlogAsked: z.number().default(0),
+      backlogLeft: z.number().default(0),
       stoppedBecause: z.enum(['limit', 'out_of_reach', 'refused', 'time', 'signal']).nullable(),
     })
     .nullable(),

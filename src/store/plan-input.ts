@@ -34,7 +34,7 @@ export interface PlanInput {
   accountId: number | null;
   selection: PlanSelection;
   tiers: readonly TierDue[];
-  /** Customers absent from all accepted snapshots of so many days have left; an open hit keeps them. */
+  /** Customers absent from all accepted snapshots of so many days have left; an open hit, or what else waits for a decision, keeps them. */
   leaveAfterDays: number;
   /** Runs that were left before their end: what remains of their plans is asked about whatever is selected. */
   leftRuns: readonly number[];

@@ -152,12 +152,3 @@ export async function noteManifest(
     [runId, revision, manifestSha256],
   );
 }
-
-/** Notes that a report has been handed to all its recipients. */
-export async function noteSent(transaction: Queryable, runId: number, revision: number, now: Date): Promise<void> {
-  await transaction.execute('update report set sent_at = $3 where run_id = $1 and revision = $2', [
-    runId,
-    revision,
-    now,
-  ]);
-}

@@ -54,6 +54,7 @@ export interface SettledCase {
   leaves: string | null;
   /** Null where nothing changes. */
   record: SeatedRecord | null;
+  /** Also of a record that stays as it is, where an earlier version has stored another. */
   recordDigest: string | null;
   ownDigest: string | null;
 }

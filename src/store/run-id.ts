@@ -4,3 +4,7 @@ import type { RunKind } from '../reports/run-facts.js';
 export function toRunId(run: { runId: number; kind: RunKind; startedAt: Date }): string {
   return `${run.startedAt.toISOString().slice(0, 10)}-${run.kind}-${run.runId}`;
 }
+
+/** SQL that gives the same name from a row of `run`. */
+export const runIdSql = (run: string): string =>
+  `to_char(${run}.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || ${run}.kind || '-' || ${run}.run_id`;

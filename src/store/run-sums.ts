@@ -3,6 +3,8 @@ import type { RunCounts } from '../reports/run-facts.js';
 
 const count = z.number().int().nonnegative();
 
+const bySeverity = z.object({ critical: count, high: count, medium: count, low: count, info: count });
+
 /** The sums of a screening run, fixed when it closes; the shape of `run.sums`. */
 export const runSumsSchema = z.object({
   counts: z.object({
@@ -34,7 +36,9 @@ export const runSumsSchema = z.object({
   }),
   failedBecause: z.record(z.string(), count),
   skippedBecause: z.record(z.string(), count),
-  baseline: z.object({ critical: count, high: count, medium: count, low: count, info: count }),
+  baseline: bySeverity,
+  /** Left out by runs that closed before they were counted. */
+  changesBySeverity: bySeverity.optional(),
   attemptsByOutcome: z.record(z.string(), count),
   possiblyBilledTwice: count,
 });

@@ -8,7 +8,7 @@ import { plainSql } from './settle-staging.js';
 
 /**
  * Stores the parties of new and changed customers under what is sent for them, `shared` rows of a first snapshot under what they share with
- * others; throws StoreError when one would be lost. Of parties that are no longer named, those whose last answer was not settled are noted.
+ * others; throws StoreError when one would be lost. Of parties that are no longer named, those that nobody has cleared are noted.
  */
 export async function saveParties(
   transaction: Queryable,
@@ -83,7 +83,7 @@ export async function saveParties(
      insert into dropped_party (import_id, party_id, account_id, customer_version, state)
      select $2, dropped.party_id, state.account_id, dropped.version, to_standing_state(state.state, state.reviewed_state)
      from dropped join party_state state on state.party_id = dropped.party_id
-     where to_standing_state(state.state, state.reviewed_state) in ('open_hit', 'incompletely_seen')`,
+     where to_standing_state(state.state, state.reviewed_state) in ('open_hit', 'incompletely_seen', 'confirmed')`,
     [runId, importId],
   );
 }

@@ -5,6 +5,7 @@ import { benchImport } from './import.js';
 import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
 import { benchPaceRun } from './pace-run.js';
+import { benchReport } from './report.js';
 import { benchScreen } from './screen.js';
 
 /** The client's pace, and then the wall time of whole runs at a pace. */
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, Bench>> = {
   memory: benchMemory,
   pace: benchWholePace,
   'pace-run': benchPaceRun,
+  report: benchReport,
   screen: benchScreen,
 };
 

@@ -62,7 +62,7 @@ export async function playNight(
           await step('save', () => commit(session, account, finished));
         }
         await session.write((transaction) => setRunStage(transaction, runId, 'screened'));
-        return step('close', () => finishScreening(session, null));
+        return step('close', () => finishScreening(session, null, { isReported: false }));
       }),
     );
   } finally {

@@ -53,7 +53,7 @@ async function live(order: LifeOrder, tellStage: (stage: string) => void): Promi
     };
     try {
       if (order.task === 'report') {
-        await runReports({ ...workplace, tell: hear }, { send: false });
+        await runReports({ ...workplace, tell: hear }, {});
         return null;
       }
       const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;

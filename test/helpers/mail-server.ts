@@ -1,4 +1,4 @@
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 
@@ -6,41 +6,78 @@ import { SMTPServer } from 'smtp-server';
 export interface ReceivedMail {
   to: string;
   messageId: string;
+  inReplyTo: string | undefined;
+  references: readonly string[];
   subject: string;
   date: Date;
   text: string;
+  attachments: readonly string[];
 }
 
-/** A mail server on this machine; while `isRefusing` it takes no message. */
+/** A mail server on this machine. */
 export interface MailServer {
   url: string;
+  port: number;
+  /** While it is true, no message is taken for now (4xx). */
   isRefusing: boolean;
+  /** Recipients who are refused, with the code that they are refused with. */
+  refused: Map<string, number>;
+  /** How many messages are still kept without an answer: the connection ends after the final dot. */
+  cuts: number;
   received: ReceivedMail[];
   close(): Promise<void>;
 }
 
+/** How the server differs from one that takes everything in clear text. */
+export interface MailServerOptions {
+  port?: number;
+  /** Bytes that a message may have, announced as SIZE. */
+  size?: number;
+  /** STARTTLS with a certificate that nobody vouches for. */
+  offersTls?: boolean;
+}
+
+const toRefusal = (responseCode: number): Error => Object.assign(new Error('not now, or not ever'), { responseCode });
+
 /** Starts a mail server that keeps what it is sent. */
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer({ port = 0, size, offersTls }: MailServerOptions = {}): Promise<MailServer> {
   const received: ReceivedMail[] = [];
-  const mail: MailServer = { url: '', isRefusing: false, received, close: async () => {} };
+  const refused = new Map<string, number>();
+  const mail: MailServer = { url: '', port, isRefusing: false, refused, cuts: 0, received, close: async () => {} };
+  const sockets = new Set<Socket>();
   const server = new SMTPServer({
     authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onMailFrom: (_address, _session, callback) => callback(mail.isRefusing ? new Error('come back later') : undefined),
+    disabledCommands: offersTls ? [] : ['STARTTLS'],
+    ...(size === undefined ? {} : { size }),
+    onMailFrom: (_address, _session, callback) => callback(mail.isRefusing ? toRefusal(450) : undefined),
+    onRcptTo: ({ address }, _session, callback) => {
+      const code = refused.get(address);
+      callback(code === undefined ? undefined : toRefusal(code));
+    },
     onData: (stream, session, callback) => {
-      simpleParser(stream).then(({ messageId = '', subject = '', date = new Date(0), text = '' }) => {
-        received.push({ to: session.envelope.rcptTo[0]?.address ?? '', messageId, subject, date, text });
-        callback();
+      simpleParser(stream).then((parsed) => {
+        const { messageId = '', subject = '', date = new Date(0), text = '', inReplyTo, references = [] } = parsed;
+        const attachments = parsed.attachments.map(({ filename = '' }) => filename);
+        const to = session.envelope.rcptTo[0]?.address ?? '';
+        received.push({ to, messageId, inReplyTo, references: [references].flat(), subject, date, text, attachments });
+        if (mail.cuts === 0) return callback();
+        mail.cuts -= 1;
+        for (const socket of sockets) socket.destroy();
       }, callback);
     },
   });
   server.on('error', () => {});
+  server.server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
   const address = await new Promise<AddressInfo>((resolve) => {
-    const listener = server.listen(0, '127.0.0.1', () => {
+    const listener = server.listen(port, '127.0.0.1', () => {
       const found = listener.address();
       if (found !== null && typeof found === 'object') resolve(found);
     });
   });
+  mail.port = address.port;
   mail.url = `smtp://127.0.0.1:${address.port}`;
   mail.close = () => new Promise((resolve) => server.close(() => resolve()));
   return mail;

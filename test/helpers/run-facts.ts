@@ -43,6 +43,7 @@ export function buildMatch(changes: Partial<Match> = {}): Match {
 export function buildChange(changes: Partial<MatchChangeFacts> = {}): MatchChangeFacts {
   return {
     changeId: 1,
+    runId: 'run-20261121-0200-7f3a',
     party: buildParty(),
     kind: 'match_added',
     severity: 'critical',
@@ -178,14 +179,19 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     sweeps: [],
     dossierChanges: [],
     notScreened: [],
+    cut: { notScreened: null, baseline: null },
     rejects: [],
     droppedParties: [],
     canaries: [buildCanary(), buildCanary({ name: 'Zzyzx Nobody', expect: 'none' })],
     openItems: null,
     details: { counts: null, lookups: [] },
     watch: null,
+    health: null,
+    settled: null,
+    trend: [],
     possiblyBilledTwice: 0,
     attemptsByOutcome: { ok: 472, '503': 3 },
+    span: null,
     ...changes,
   };
 }

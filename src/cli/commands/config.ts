@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { describeConfig } from '../../config/describe-config.js';
 import { formatTime } from '../../reports/format-time.js';
+import { toVisibleText } from '../../reports/visible-text.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
@@ -41,7 +42,9 @@ function addShow(config: Command, act: Act): void {
 function addAccept(config: Command, act: Act): void {
   config
     .command('accept')
-    .description('let changed settings that judge hold from now on; who and why is recorded')
+    .description(
+      'accept changed settings that judge (`doctor` names them), so that runs go by them; who and why is recorded',
+    )
     .option('--by <name>', 'who accepts them; on Postgres the login says so')
     .option('--reason <text>', 'why they were changed')
     .addHelpText('after', examples(['config accept --by "A. Meyer" --reason "step agreed on 12 March"']))
@@ -66,7 +69,7 @@ function addAccept(config: Command, act: Act): void {
                 isAttested,
                 reason: acceptance.reason,
               },
-              text: describeAccepted(recorded, differences, `${name}${isAttested ? ' (attested)' : ''}`),
+              text: describeAccepted(recorded, differences.map(toVisibleText), nameAcceptor(name, isAttested)),
             };
           },
         });
@@ -74,10 +77,13 @@ function addAccept(config: Command, act: Act): void {
     );
 }
 
+const nameAcceptor = (name: string, isAttested: boolean): string =>
+  `${toVisibleText(name)}${isAttested ? ' (attested)' : ''}`;
+
 function describeAccepted(recorded: boolean, differences: readonly string[], who: string): string {
   if (!recorded) return 'nothing to accept: the settings that judge are as they were accepted last\n';
   if (differences.length === 0) return `the settings that judge are recorded as accepted by ${who}\n`;
-  return `${differences.map((difference) => `${difference}\n`).join('')}accepted by ${who}; the next run goes by it\n`;
+  return `${differences.map((difference) => `${difference}\n`).join('')}accepted by ${who}; runs go by it from now on\n`;
 }
 
 function addHistory(config: Command, act: Act): void {
@@ -103,12 +109,10 @@ function addHistory(config: Command, act: Act): void {
                       records.flatMap(({ acceptedAt, acceptedBy, isAttested, reason, differences }) => [
                         [
                           formatTime(acceptedAt),
-                          acceptedBy === 'first settings'
-                            ? acceptedBy
-                            : `${acceptedBy}${isAttested ? ' (attested)' : ''}`,
-                          reason,
+                          acceptedBy === 'first settings' ? acceptedBy : nameAcceptor(acceptedBy, isAttested),
+                          toVisibleText(reason),
                         ],
-                        ...differences.map((difference) => ['', '', `  ${difference}`]),
+                        ...differences.map((difference) => ['', '', `  ${toVisibleText(difference)}`]),
                       ]),
                     ),
             };

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { shiftedClock, systemClock } from '../../clock.js';
 import { reportJsonSchema } from '../../reports/report-json.js';
@@ -66,7 +66,8 @@ function formatNights(nights: readonly Night[], folder: string): string {
     `report ${index + 1}`,
     join(relative(folder, report) || report, 'report.html'),
   ]);
-  return `${formatTable(sums)}\n${formatTable(reports)}`;
+  const mail = nights.slice(-1).map(({ report }) => ['mail', relative(folder, join(dirname(report), 'mail'))]);
+  return `${formatTable(sums)}\n${formatTable([...reports, ...mail])}`;
 }
 
 async function playDemo(invocation: Invocation): Promise<Outcome> {

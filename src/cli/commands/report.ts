@@ -1,79 +1,131 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
-import { ConfigError } from '../../errors.js';
-import type { DeliveryResult } from '../../mail/deliver.js';
+
+import { ConfigError, flagError } from '../../errors.js';
 import { formatCount } from '../../reports/format-count.js';
-import type { ReportResult } from '../../runs/reports/report-run.js';
+import type { SentReport } from '../../runs/mailing/send-reports.js';
+import type { SpanEdge } from '../../runs/reports/find-spans.js';
 import { examples } from '../examples.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
+import { findChromium } from '../find-chromium.js';
 import { formatTable } from '../format-table.js';
 import type { Act, Outcome } from '../invocation.js';
+
+import { parseInstant } from '../parse-instant.js';
+import { describeMailState } from '../present-mail.js';
 import { withWorkplace } from '../session.js';
+import { findMissingMail } from '../workplace.js';
+
+const dayMs = 86_400_000;
 
 interface ReportOptions {
   run?: string;
+  since?: SpanEdge;
+  until?: SpanEdge;
+  roster?: string;
+  pdf?: true;
   out?: string;
   send?: true;
+  mask?: true;
 }
 
-function requireMail({ settings, secret }: Config): void {
+function requireMail(config: Config): void {
   const refuse = (message: string): ConfigError => new ConfigError([{ where: 'flag --send', path: '', message }]);
-  if (!settings.mail) throw refuse('no mail is configured: write `mail:` with `from` and `to` into the file');
-  if (settings.mail.transport === 'smtp' && secret('SMTP_URL') === undefined) {
-    throw refuse('mail.transport is smtp, but SMTP_URL (or SMTP_URL_FILE) is not set');
-  }
+  if (!config.settings.mail)
+    throw refuse('no mail is configured: write `mail:` with `from` and `to` (or `recipients`) into the file');
+  const [missing] = findMissingMail(config);
+  if (missing) throw refuse(`${missing.path} ${missing.message}`);
 }
 
-const describeDelivery = (delivery: DeliveryResult): string =>
-  delivery.kind === 'failed'
-    ? `${delivery.recipient}: failed: ${delivery.reason}`
-    : `${delivery.recipient}: ${delivery.file === null ? 'accepted' : `written to ${delivery.file}`}`;
+function refuseMaskedMail(): never {
+  const message = 'mail is masked by recipient: write `attach: masked` into mail.recipients, and leave --mask out';
+  throw new ConfigError([{ where: 'flag --mask', path: '', message }]);
+}
 
-function presentReports(reports: readonly ReportResult[]): Outcome {
+function presentReports(reports: readonly SentReport[]): Outcome {
   const outcomes = reports.map(presentReport);
   const [first] = outcomes;
   if (first && outcomes.length === 1) return first;
   return {
     exitCode: combineExitCodes(outcomes.map((outcome) => outcome.exitCode)),
-    document: { schema: 'nightscreen/report-files-list/1', reports: outcomes.map((outcome) => outcome.document) },
+    document: { schema: 'nightscreen/report-files-list/2', reports: outcomes.map((outcome) => outcome.document) },
     text: outcomes.map((outcome) => outcome.text).join('\n\n'),
   };
 }
 
-function presentReport(report: ReportResult): Outcome {
-  const { runId, state, directory, files, deliveries } = report;
-  const isSent = deliveries.every((delivery) => delivery.kind === 'accepted');
+function presentReport({ runNumber: _, ...report }: SentReport): Outcome {
+  const { runId, state, directory, files, mails } = report;
+  const isSent = mails.every((mail) => mail.state === 'sent');
   return {
     exitCode: combineExitCodes([report.exitCode, ...(isSent ? [] : [exitCodes.incomplete])]),
-    document: { schema: 'nightscreen/report-files/1', ...report },
+    document: { schema: 'nightscreen/report-files/2', ...report },
     text: formatTable([
       ['run', `${runId} (${state})`],
       ...files.map((file) => ['file', `${directory}/${file.name} (${formatCount(file.bytes)} bytes)`]),
-      ...deliveries.map((delivery) => ['mail', describeDelivery(delivery)]),
+      ...mails.map((mail) => ['mail', `${mail.recipient}: ${describeMailState(mail)}`]),
     ]),
   };
+}
+
+/** A day or a moment, or the name of a run; the day that a span ends with is in it. */
+const parseEdge =
+  (isEnd: boolean) =>
+  (text: string): SpanEdge => {
+    if (!/^\d{4}-\d{2}-\d{2}(T.*)?$/.test(text)) return text;
+    const instant = parseInstant(text);
+    return isEnd && !text.includes('T') ? new Date(instant.getTime() + dayMs) : instant;
+  };
+
+/** What only goes with a span, and what does not. */
+function refuseMixture({ since, until, roster, run, send }: ReportOptions): void {
+  const beside = 'goes with --since, which says where the span begins';
+  if (since === undefined && until !== undefined) throw flagError('--until', beside);
+  if (since === undefined && roster !== undefined) throw flagError('--roster', beside);
+  if (since !== undefined && run !== undefined) throw flagError('--run', 'and --since exclude each other');
+  if (since !== undefined && send)
+    throw flagError('--send', 'mails the report of a run; that of a span is only written');
 }
 
 /** Adds `report`. */
 export function addReportCommand(program: Command, act: Act): void {
   program
     .command('report')
-    .description('write the report of a run, and mail it where asked')
+    .description('write the report of a run or of a span, and mail it where asked')
     .option('--run <id>', 'which run (default: the latest of each roster)')
+    .option('--since <day|run>', 'one report over all runs of a roster from then on', parseEdge(false))
+    .option('--until <day|run>', 'where the span ends (default: with the newest run)', parseEdge(true))
+    .option('--roster <name>', 'only this roster, in a span')
+    .option('--pdf', 'print the page to report.pdf too (needs Chromium)')
     .option('--out <dir>', 'folder to write to (default: reports.dir)')
     .option('--send', 'mail it to the configured recipients')
-    .addHelpText('after', examples(['report', 'report --run 12 --out ./for-review', 'report --send']))
+    .option('--mask', 'write it with references and initials instead of names')
+    .addHelpText(
+      'after',
+      examples(['report', 'report --run 12 --out ./for-review', 'report --since 2026-03-01 --pdf', 'report --send']),
+    )
     .action((options: ReportOptions) =>
       act(async (invocation) => {
         const { runReports } = await import('../../runs/reports/report-run.js');
+        const { sendReports } = await import('../../runs/mailing/send-reports.js');
         return withWorkplace(invocation, {
           command: 'report',
           prepare: (config) => {
+            refuseMixture(options);
+            if (options.send && options.mask) refuseMaskedMail();
             if (options.send) requireMail(config);
+            return options.pdf ? findChromium(invocation.environment) : undefined;
           },
-          work: async (workplace) => {
-            const { run: runId, out: directory, send = false } = options;
-            return presentReports(await runReports(workplace, { runId, directory, send }));
+          work: async (workplace, chromium) => {
+            const { since, until, roster, run: runId, out: directory, mask } = options;
+            if (since !== undefined) {
+              const { reportSpans } = await import('../../runs/reports/report-span.js');
+              const spans = await reportSpans(workplace, { since, until, roster }, { directory, mask, chromium });
+              return presentReports(spans.map((report) => ({ ...report, mails: [] })));
+            }
+            const choice = { runId, directory, mask, chromium };
+            if (options.send) return presentReports(await sendReports(workplace, choice));
+            const reports = await runReports(workplace, choice);
+            return presentReports(reports.map((report) => ({ ...report, mails: [] })));
           },
         });
       }),

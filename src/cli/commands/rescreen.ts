@@ -11,6 +11,7 @@ import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { presentNight } from '../present-night.js';
 import { requireService, withWorkplace } from '../session.js';
+import { withFailureMail } from '../with-failure-mail.js';
 
 /** Adds `rescreen`. */
 export function addRescreenCommand(program: Command, act: Act): void {
@@ -23,14 +24,17 @@ export function addRescreenCommand(program: Command, act: Act): void {
     .addHelpText('after', examples(['rescreen', 'rescreen --roster retail --json']))
     .action((choice: RosterChoice & RosterAcceptance) =>
       act((invocation) =>
-        withWorkplace(invocation, {
-          command: 'rescreen',
-          prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, choice)),
-          work: async (workplace, rosters) => {
-            const acceptRoster = await findRosterAcceptance(workplace.database, choice);
-            return presentNight(await rescreenRosters(workplace, rosters, invocation.signal, { acceptRoster }));
-          },
-        }),
+        withFailureMail(invocation, 'rescreen', (noteOpen) =>
+          withWorkplace(invocation, {
+            command: 'rescreen',
+            prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, choice)),
+            work: async (workplace, rosters) => {
+              noteOpen();
+              const acceptRoster = await findRosterAcceptance(workplace.database, choice);
+              return presentNight(await rescreenRosters(workplace, rosters, invocation.signal, { acceptRoster }));
+            },
+          }),
+        ),
       ),
     );
 }

@@ -2,7 +2,9 @@ import type { Command } from 'commander';
 import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
+import type { Job } from '../../runs/job.js';
 import type { RunSummary } from '../../runs/session/run-summary.js';
+import type { Workplace } from '../../runs/workplace.js';
 import { findNextRun } from '../../scheduling/next-run.js';
 import { type PlannedJob, planJobs } from '../../scheduling/plan-jobs.js';
 import { startScheduler } from '../../scheduling/scheduler.js';
@@ -11,10 +13,12 @@ import { formatTable } from '../format-table.js';
 import type { Act, Invocation } from '../invocation.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { waitForAbort } from '../wait-for-abort.js';
+import { withFailureMail } from '../with-failure-mail.js';
 import { findMissingMail, findMissingService } from '../workplace.js';
 
 function planWork(config: Config): PlannedJob[] {
-  const planned = planJobs(allJobs, config.settings.jobs);
+  const jobs = config.settings.mail ? allJobs : allJobs.filter(({ name }) => name !== 'mail');
+  const planned = planJobs(jobs, config.settings.jobs);
   const problems = [...findMissingService(config), ...findMissingMail(config)];
   if (planned.length === 0) problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
   if (problems.length > 0) throw new ConfigError(problems);
@@ -39,13 +43,17 @@ async function keepSchedule(invocation: Invocation): Promise<null> {
     planned,
     async ({ job }) => {
       // Opened for each job, so that between jobs other commands can use the embedded database.
-      const run = (): Promise<RunSummary[]> =>
+      const run = (noteOpen: () => void): Promise<RunSummary[]> =>
         withWorkplace(invocation, {
           command: `schedule: ${job.name}`,
           prepare: () => {},
-          work: (workplace) => job.run(workplace, signal),
+          work: (workplace) => {
+            noteOpen();
+            return runTold(workplace, job, signal);
+          },
         });
-      for (const { runId, kind, state, counts } of await run())
+      const summaries = job.name === 'mail' ? await run(() => {}) : await withFailureMail(invocation, job.name, run);
+      for (const { runId, kind, state, counts } of summaries)
         logger.info({ job: job.name, runId, kind, state, counts }, 'run');
     },
     {
@@ -65,6 +73,19 @@ async function keepSchedule(invocation: Invocation): Promise<null> {
   await waitForAbort(signal);
   await scheduler.stop();
   return null;
+}
+
+/** Runs a job, and mails that it failed; `rescreen` tells of each roster by itself, and `mail` could only fail again. */
+async function runTold(workplace: Workplace, job: Job, signal: AbortSignal): Promise<RunSummary[]> {
+  try {
+    return await job.run(workplace, signal);
+  } catch (error) {
+    if (job.name !== 'rescreen' && job.name !== 'mail') {
+      const { tellFailure } = await import('../../runs/mailing/queue-failure.js');
+      await tellFailure(workplace, { task: job.name, roster: null, error });
+    }
+    throw error;
+  }
 }
 
 /** Adds `schedule`. */

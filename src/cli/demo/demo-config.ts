@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Config } from '../../config/load-config.js';
 import { configSchema } from '../../config/schema.js';
 import { digestSettings } from '../../config/settings-digest.js';
@@ -14,6 +15,7 @@ export async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey
     rosters: [{ name: 'demo', csv: { path: findDemoFixture('roster.csv') }, guards: { maxRejectShare: 0.02 } }],
     canaries,
     reports: { dir: folder.reports },
+    mail: { directory: join(folder.reports, 'mail'), from: 'nightscreen@bank.example', to: ['reviewer@bank.example'] },
     database: { folder: folder.database },
   });
   return {

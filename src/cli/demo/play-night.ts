@@ -13,10 +13,11 @@ export interface Night {
   report: string;
 }
 
-/** Plays one night by the given clock: import, screen, sweep, report. */
+/** Plays one night by the given clock: import, screen, sweep, report and mail as `.eml` files. */
 export async function playNight(config: Config, clock: Clock, terminal: Terminal, signal: AbortSignal): Promise<Night> {
   const { runScreening } = await import('../../runs/screening-run.js');
   const { runSweep } = await import('../../runs/sweep-run.js');
+  const { mailRunReport } = await import('../../runs/mailing/send-reports.js');
   const { writeRunReport } = await import('../../runs/reports/report-run.js');
   const { tell, close } = showProgress(terminal, config.settings.service.rate.perSecond, '  ');
   const workplace = await buildWorkplace({ config, command: 'demo', tell, clock });
@@ -29,6 +30,7 @@ export async function playNight(config: Config, clock: Clock, terminal: Terminal
     const sweep = await runSweep(workplace, { writeReport: false }, signal);
     signal.throwIfAborted();
     const report = await writeRunReport(workplace, screening.runId);
+    await mailRunReport(workplace, report, signal);
     return { screening, sweep, report: report.directory };
   } finally {
     await workplace.close();

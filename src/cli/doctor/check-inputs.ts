@@ -1,6 +1,8 @@
 import { access, constants, stat } from 'node:fs/promises';
 import type { Config } from '../../config/load-config.js';
 import { NightscreenError } from '../../errors.js';
+import { countRecipients } from '../../mail/recipients.js';
+import { countNoun } from '../../reports/format-count.js';
 import { findFiles } from '../../roster/csv/find-files.js';
 import { toDurationMs } from '../../roster/duration.js';
 import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
@@ -135,8 +137,9 @@ export function checkMail(config: Config): Finding[] {
   const { mail } = config.settings;
   if (!mail) return [];
   const [problem] = findMissingMail(config);
-  if (problem) return [wrong('mail', `${problem.path} ${problem.message}`, 'set it to smtp://host or smtps://host')];
-  return [
-    well('mail', `${mail.transport} to ${mail.to.length === 1 ? '1 recipient' : `${mail.to.length} recipients`}`),
-  ];
+  if (problem) {
+    const next = problem.message.includes('SMTP_URL') ? 'set it to smtp://host or smtps://host' : 'set it';
+    return [wrong('mail', `${problem.path} ${problem.message}`, next)];
+  }
+  return [well('mail', `${mail.transport} to ${countNoun(countRecipients(mail), 'recipient')}`)];
 }

@@ -56,7 +56,7 @@ async function openFile(path: string): Promise<FileHandle> {
     if (readCode(error) === 'ENOENT') {
       throw new RosterError(
         'roster_not_found',
-        `No roster at ${path}. Check the path; a relative one starts at ${process.cwd()}.`,
+        `${path}: there is no such file. Check the path; a relative one starts at ${process.cwd()}.`,
         { cause: error },
       );
     }

@@ -65,7 +65,7 @@ export function findDialect(
   if (best.headers.length > maxColumns) {
     throw new RosterError(
       'too_many_columns',
-      `${path}: line ${block.firstLine} has ${best.headers.length} columns; a roster has at most ${maxColumns}.`,
+      `${path}: line ${block.firstLine} has ${best.headers.length} columns; a table has at most ${maxColumns}.`,
     );
   }
   return best;

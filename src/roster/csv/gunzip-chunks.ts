@@ -61,7 +61,7 @@ function createRatioCheck(gunzip: Gunzip, path: string): (length: number) => voi
     if ((gunzip.bytesWritten - packedBytes) * maxRatio < unpackedBytes) {
       throw new RosterError(
         'gzip_bomb',
-        `${path} unpacks to more than ${maxRatio} times its size, which no roster does. It was not read on.`,
+        `${path} unpacks to more than ${maxRatio} times its size, which no table does. It was not read on.`,
       );
     }
     unpackedBytes = 0;

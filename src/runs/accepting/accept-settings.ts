@@ -9,16 +9,22 @@ import {
 import { openOrganisation } from '../session/run-session.js';
 import type { RunSettings, Workplace } from '../workplace.js';
 import type { Acceptance } from './acceptance.js';
-import { digestJudging, nameJudgingChanges, toJudgingSettings } from './judging-settings.js';
+import {
+  compareJudging,
+  digestJudging,
+  type JudgingComparison,
+  keepGuards,
+  toJudgingSettings,
+} from './judging-settings.js';
 
 /** What of the settings that judge is not as it was accepted; `accepted` is null while none are recorded. */
 export async function findUnacceptedSettings(
   database: Queryable,
   settings: Pick<RunSettings, 'organisation'> & Parameters<typeof toJudgingSettings>[0],
-): Promise<{ accepted: SettingsRecord | null; differences: readonly string[] }> {
+): Promise<JudgingComparison & { accepted: SettingsRecord | null }> {
   const accepted = (await readSettingsHistory(database, settings.organisation)).at(-1) ?? null;
-  if (accepted === null) return { accepted, differences: [] };
-  return { accepted, differences: nameJudgingChanges(accepted.settings, toJudgingSettings(settings)) };
+  if (accepted === null) return { accepted, differences: [], retired: [] };
+  return { accepted, ...compareJudging(accepted.settings, toJudgingSettings(settings)) };
 }
 
 /**
@@ -35,17 +41,19 @@ export async function acceptSettings(
     await holdOrganisation(transaction, organisationId);
     const accepted = await readAcceptedSettings(transaction, organisationId);
     const now = toJudgingSettings(settings);
-    const differences = accepted === null ? [] : nameJudgingChanges(accepted.settings, now);
-    if (accepted !== null && differences.length === 0) return { recorded: false, differences };
+    const { differences, retired } = compareJudging(accepted?.settings ?? now, now);
+    const named = [...differences, ...retired];
+    if (accepted !== null && named.length === 0) return { recorded: false, differences: named };
+    const kept = keepGuards(accepted?.settings ?? {}, now);
     await saveSettingsRecord(transaction, organisationId, {
-      settings: now,
-      digest: digestJudging(now),
-      differences,
+      settings: kept,
+      digest: digestJudging(kept),
+      differences: named,
       acceptedBy: by.name,
       isAttested: by.isAttested,
       reason,
       acceptedAt: clock.now(),
     });
-    return { recorded: true, differences };
+    return { recorded: true, differences: named };
   });
 }

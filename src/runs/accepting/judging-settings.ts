@@ -1,18 +1,32 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import { changeSettingsSchema } from '../../changes/settings.js';
 import { serviceSettingsSchema } from '../../client/settings.js';
+import { canarySchema } from '../../matches/canary.js';
 import { guardsSchema } from '../../roster/guards/settings.js';
 import { screeningSettingsSchema } from '../../screening/settings.js';
 import { reviewSettingsSchema } from '../reviewing/settings.js';
 import { nameChangedSettings } from '../session/name-changed-settings.js';
 import type { RunSettings } from '../workplace.js';
 import { toCanonicalJson } from './canonical-json.js';
+import { keepKnown } from './keep-known.js';
 
 /** Settings that judge, as JSON: by section, the guards by the name of their roster. */
 export type JudgingSettings = Readonly<Record<string, unknown>>;
 
 /** When reviewers work says when something is due, and judges nothing. */
-const calendar: ReadonlySet<string> = new Set(['timezone', 'workdays', 'holidays']);
+const reviewSchema = reviewSettingsSchema.omit({ timezone: true, workdays: true, holidays: true });
+
+const judgingSchema = z
+  .strictObject({
+    service: z.strictObject({ aml: serviceSettingsSchema.shape.aml }).prefault({}),
+    changes: changeSettingsSchema.prefault({}),
+    canaries: z.array(canarySchema).default([]),
+    screening: screeningSettingsSchema.prefault({}),
+    review: reviewSchema.prefault({}),
+    guards: z.record(z.string(), guardsSchema).default({}),
+  })
+  .prefault({});
 
 /**
  * The settings that judge: what is asked, what counts as a change and how much it matters, whom a run answers for and when anew, what the
@@ -28,7 +42,7 @@ export function toJudgingSettings(
     changes,
     canaries,
     screening,
-    review: Object.fromEntries(Object.entries(review).filter(([key]) => !calendar.has(key))),
+    review: Object.fromEntries(Object.entries(review).filter(([key]) => key in reviewSchema.shape)),
     guards: Object.fromEntries(rosters.map(({ name, guards }) => [name, guards ?? {}])),
   });
 }
@@ -37,40 +51,52 @@ export function toJudgingSettings(
 export const digestJudging = (settings: JudgingSettings): string =>
   createHash('sha256').update(toCanonicalJson(settings)).digest('hex');
 
+/** With the guards of rosters that are not configured here as they were accepted: they are another host's, or may come back. */
+export const keepGuards = (accepted: JudgingSettings, now: JudgingSettings): JudgingSettings => ({
+  ...now,
+  guards: { ...toRecord(accepted['guards']), ...toRecord(now['guards']) },
+});
+
+/** How the settings in force differ from those that were accepted; each setting in words with both values, lists by their length only. */
+export interface JudgingComparison {
+  /** What somebody has changed. */
+  differences: readonly string[];
+  /** What was accepted and is unknown to this version of Nightscreen: nobody can go by it any more, and nobody has changed it. */
+  retired: readonly string[];
+}
+
 /**
- * Names each setting that judges and is not as it was, with both values; lists by their length only. What either side does not say has its
- * default, so that a new roster or a new version of Nightscreen changes nothing by itself.
+ * Compares settings that were accepted, read as this version of Nightscreen understands them, with those in force: the guards of these rosters
+ * only. What either side does not say has its default, so that a new roster or a new version changes nothing by itself.
  */
-export function nameJudgingChanges(before: JudgingSettings, after: JudgingSettings): readonly string[] {
-  const rosters = [before, after].flatMap((settings) => Object.keys(toRecord(settings['guards'])));
-  const fill = (settings: JudgingSettings): JudgingSettings => fillIn(toDefaults(rosters), settings);
-  return nameChangedSettings(fill(before), fill(after)).map(({ words }) => words);
+export function compareJudging(
+  accepted: JudgingSettings,
+  now: JudgingSettings,
+  rosters: readonly string[] = Object.keys(toRecord(now['guards'])),
+): JudgingComparison {
+  const choose = (settings: JudgingSettings): JudgingSettings => {
+    const guards = toRecord(settings['guards']);
+    return { ...settings, guards: Object.fromEntries(rosters.map((name) => [name, guards[name] ?? {}])) };
+  };
+  const stored = choose(accepted);
+  const known = toRecord(keepKnown(judgingSchema, stored));
+  const read = fillIn(choose(known));
+  const inForce = fillIn(choose(now));
+  const changed = nameChangedSettings(read, inForce);
+  const unknown = new Set(nameChangedSettings(stored, known).map(({ path }) => path));
+  const unread = nameChangedSettings(stored, inForce).filter(({ path }) => unknown.has(path));
+  const findSame = (named: typeof changed, path: string) => named.find((each) => each.path === path);
+  return {
+    // In the value that was accepted, also where it is not understood any more.
+    differences: changed.map((each) => (findSame(unread, each.path) ?? each).words),
+    retired: unread
+      .filter(({ path }) => !findSame(changed, path))
+      .map(({ words }) => `${words} (unknown to this version)`),
+  };
 }
 
-function toDefaults(rosters: readonly string[]): JudgingSettings {
-  return toJson({
-    service: { aml: serviceSettingsSchema.parse({}).aml },
-    changes: changeSettingsSchema.parse({}),
-    canaries: [],
-    screening: screeningSettingsSchema.parse({}),
-    review: toJudgingReview(),
-    guards: Object.fromEntries(rosters.map((name) => [name, guardsSchema.parse({})])),
-  });
-}
-
-const toJudgingReview = (): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(reviewSettingsSchema.parse({})).filter(([key]) => !calendar.has(key)));
-
-function fillIn(defaults: JudgingSettings, given: JudgingSettings): JudgingSettings {
-  const keys = new Set([...Object.keys(defaults), ...Object.keys(given)]);
-  return Object.fromEntries(
-    [...keys].map((key) => {
-      const [usual, said] = [defaults[key], given[key]];
-      if (said === undefined) return [key, usual];
-      return [key, isRecord(usual) && isRecord(said) ? fillIn(usual, said) : said];
-    }),
-  );
-}
+/** With the default of all that is not said. */
+const fillIn = (settings: JudgingSettings): JudgingSettings => toJson(judgingSchema.parse(settings));
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,3 @@
-import { ConfigError } from '../../errors.js';
 import type { RiskTier } from '../../roster/customer.js';
 import { listTierDues, toCadence } from '../../screening/cadence.js';
 import {
@@ -12,6 +11,7 @@ import { findLastAccount } from '../../store/organisations.js';
 import type { PlanInput } from '../../store/plan-input.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
+import { chooseImportedRosters } from './choose-imported-rosters.js';
 import { type CoverageSums, sumCoverage, sumTiers } from './sum-coverage.js';
 
 /** How well rosters are covered at an instant. */
@@ -45,7 +45,7 @@ export async function measureCoverage(
   const now = clock.now();
   const cadence = toCadence(settings.screening);
   const tiers = listTierDues(cadence, now);
-  const chosen = chooseRosters(await readImportedRosters(database, organisationId), options.roster);
+  const chosen = chooseImportedRosters(await readImportedRosters(database, organisationId), options.roster);
   const allGroups: CoverageGroup[] = [];
   const rosters: Coverage['rosters'][number][] = [];
   for (const { rosterId, roster } of chosen) {
@@ -68,17 +68,4 @@ export async function measureCoverage(
   const total = sumCoverage(allGroups, now);
   const isCovered = total.valid === total.inScope;
   return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), isCovered };
-}
-
-function chooseRosters<Row extends { roster: string }>(
-  imported: readonly Row[],
-  name: string | undefined,
-): readonly Row[] {
-  if (name === undefined) return imported;
-  const found = imported.filter(({ roster }) => roster === name);
-  if (found.length > 0) return found;
-  const names = imported.map(({ roster }) => roster);
-  const advice = names.length === 0 ? 'none was' : `there are: ${names.join(', ')}`;
-  const message = `no roster ${name} was ever imported; ${advice}`;
-  throw new ConfigError([{ where: 'flag --roster', path: '', message }]);
 }

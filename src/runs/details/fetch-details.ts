@@ -5,6 +5,7 @@ import { describeDetails } from '../../reports/detail-words.js';
 import { hasFailedCanary } from '../../store/canary-outcomes.js';
 import {
   type NewDetailLookup,
+  readDetailBacklog,
   readDetailLookups,
   readNewHits,
   saveDetailCounts,
@@ -26,9 +27,9 @@ interface Fetching {
 }
 
 /**
- * Stage: fetches the records of a run's new hits and keeps them as evidence, when control searches have confirmed its answers; what an
- * earlier start of the run has asked for is not asked for again. Whatever the service does, the run goes on: what could not be had is
- * counted and told. Throws only what the database does.
+ * Stage: fetches the records of a run's new hits and keeps them as evidence, when control searches have confirmed its answers; then what
+ * earlier runs have left over. What an earlier start of the run has asked for is not asked for again. Whatever the service does, the run
+ * goes on: what could not be had is counted and told. Throws only what the database does.
  */
 export async function fetchDetails(session: RunSession, client: Client, accountId: number): Promise<void> {
   const { workplace, run, runId } = session;
@@ -36,17 +37,26 @@ export async function fetchDetails(session: RunSession, client: Client, accountI
   const isOff = settings.maxPerRun === 0 || !(settings.activity || settings.entity);
   if (isOff || (await hasFailedCanary(workplace.database, run.runId))) return;
   const matchIds = orderHits(await readNewHits(workplace.database, run.runId));
-  if (matchIds.length > 0) workplace.tell({ kind: 'stage_started', runId, stage: 'details' });
+  const backlog = await listBacklog(session, accountId);
+  const hasWork = matchIds.length + backlog.length > 0;
+  if (hasWork) workplace.tell({ kind: 'stage_started', runId, stage: 'details' });
   const stops = openDetailStops(session, client);
   try {
     const fetching = { session, client, accountId, settings, stops };
     const own = matchIds.flatMap((id) => toDetailRecord(id) ?? []);
     const ownLeft = await askMissing(fetching, own);
     // Only now is it known whom the matches belong to.
-    const namedLeft = await askMissing(fetching, await listNamed(session, matchIds));
+    const named = await listNamed(session, matchIds);
+    const namedLeft = await askMissing(fetching, named);
+    const leftOver = ownLeft + namedLeft;
+    const ownIds = new Set([...own, ...named].map(({ id }) => id));
+    const isEarlier = ({ id }: DetailRecord): boolean => !ownIds.has(id);
+    await askMissing(fetching, backlog.filter(isEarlier));
+    // Again, with the entities that what was just kept names.
+    const missing = backlog.length === 0 ? [] : await listBacklog(session, accountId);
+    const backlogLeft = await askMissing(fetching, missing.filter(isEarlier));
     const lookups = await readDetailLookups(workplace.database, [run.runId]);
     const kept = lookups.filter(({ reason }) => reason === null).length;
-    const leftOver = ownLeft + namedLeft;
     const counts: DetailCounts = {
       hits: matchIds.length,
       withoutRecord: matchIds.length - own.length,
@@ -54,18 +64,21 @@ export async function fetchDetails(session: RunSession, client: Client, accountI
       kept,
       notAvailable: lookups.length - kept,
       leftOver,
-      stoppedBecause: leftOver > 0 ? (stops.because ?? 'limit') : null,
+      backlogAsked: lookups.filter(isEarlier).length,
+      backlogLeft,
+      stoppedBecause: leftOver + backlogLeft > 0 ? (stops.because ?? 'limit') : null,
     };
     await session.write((transaction) => saveDetailCounts(transaction, run.runId, counts));
-    if (matchIds.length > 0) tellEnd(session, counts);
+    if (hasWork) tellEnd(session, counts);
   } finally {
     stops.close();
   }
 }
 
 function tellEnd({ workplace, runId }: RunSession, counts: DetailCounts): void {
-  const { asked, kept, notAvailable, leftOver } = counts;
-  workplace.tell({ kind: 'stage_finished', runId, stage: 'details', counts: { asked, kept, notAvailable, leftOver } });
+  const { asked, kept, notAvailable } = counts;
+  const missing = counts.leftOver + counts.backlogLeft;
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'details', counts: { asked, kept, notAvailable, missing } });
   if (counts.stoppedBecause === null || counts.stoppedBecause === 'limit') return;
   const message = `the details of ${describeDetails(counts)}; the run itself is not affected`;
   workplace.tell({ kind: 'warning', runId, code: 'details_left', message });
@@ -77,6 +90,13 @@ async function listNamed({ workplace, run }: RunSession, matchIds: readonly stri
   const named = new Map(lookups.map(({ id, entityIds }) => [id, entityIds]));
   const ids = new Set(matchIds.flatMap((id) => named.get(id) ?? []));
   return [...ids].flatMap((id) => toDetailRecord(id) ?? []);
+}
+
+/** What earlier runs have left over and no run has asked for since. */
+async function listBacklog({ workplace, run }: RunSession, accountId: number): Promise<DetailRecord[]> {
+  if (run.rosterId === null) return [];
+  const ids = await readDetailBacklog(workplace.database, { rosterId: run.rosterId, accountId });
+  return ids.flatMap((id) => toDetailRecord(id) ?? []);
 }
 
 /** Asks for those records that the run has not asked for, as many as it may; gives how many are left. */

@@ -4,6 +4,7 @@ import { setRunCadence } from '../../store/run-cadence.js';
 import { setComparedRun, setRunStage } from '../../store/runs.js';
 import { fixScope, insertPlan, removePlan } from '../../store/screening-plan.js';
 import type { RunSession } from '../session/run-session.js';
+import { recordStates } from '../telling/record-states.js';
 import { type PlanRequest, toPlanInput } from './plan-input.js';
 
 /** Stage: stores who is due and why, before the first paid call; in place of a plan of which nothing has been done. */
@@ -18,7 +19,9 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
     await insertPlan(transaction, run.runId, input);
     await fixScope(transaction, run.runId, input);
     await setRunStage(transaction, run.runId, 'planned');
-    return countStoredPlan(transaction, run.runId);
+    const stored = await countStoredPlan(transaction, run.runId);
+    await recordStates(transaction, session, 'planned');
+    return stored;
   });
   const { inScope, planned, searches, reasons } = counts;
   workplace.tell({ kind: 'stage_finished', runId, stage: 'plan', counts: { inScope, planned, searches, ...reasons } });

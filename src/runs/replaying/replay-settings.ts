@@ -4,7 +4,7 @@ import { replayAnswers } from '../../changes/replay-answers.js';
 import type { Match } from '../../matches/match.js';
 import { countStoredChanges, listParties } from '../../store/answer-history.js';
 import { toRunId } from '../../store/run-id.js';
-import { nameJudgingChanges, toJudgingSettings } from '../accepting/judging-settings.js';
+import { compareJudging, toJudgingSettings } from '../accepting/judging-settings.js';
 import type { RunSettings, Workplace } from '../workplace.js';
 import { type PartyHistory, readStoredAnswers } from './read-stored-answers.js';
 import { type Both, type EventTally, isOtherwise, openTally, pairEvents } from './tally-events.js';
@@ -53,7 +53,7 @@ export async function replaySettings(
   other: Parameters<typeof toJudgingSettings>[0] & Pick<RunSettings, 'changes'>,
   since: Date | null,
 ): Promise<Replay> {
-  const named = nameJudgingChanges(toJudgingSettings(settings), toJudgingSettings(other));
+  const { differences } = compareJudging(toJudgingSettings(settings), toJudgingSettings(other));
   const tallies = { changes: openTally(), baseline: openTally() };
   const items = { present: 0, other: 0, onlyOther: 0, onlyPresent: 0 };
   const examples: ReplayExample[] = [];
@@ -95,8 +95,8 @@ export async function replaySettings(
     since,
     parties,
     answers,
-    evaluated: named.filter(isEvaluated),
-    notEvaluated: named.filter((words) => !isEvaluated(words)),
+    evaluated: differences.filter(isEvaluated),
+    notEvaluated: differences.filter((words) => !isEvaluated(words)),
     stored,
     changes: tallies.changes.read(),
     baseline: tallies.baseline.read(),

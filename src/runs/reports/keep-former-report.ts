@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
 import { ReportError } from '../../errors.js';
 import type { MakeRoom } from '../../reports/write-report.js';
 import type { ReportRevision } from '../../store/report-revisions.js';
+import { findOtherReport, moveFormerFiles } from './move-former-files.js';
 
 /**
  * Makes room for a revision of a run's report: the same bytes may be written again, an earlier revision moves into a folder of its
@@ -11,8 +10,8 @@ import type { ReportRevision } from '../../store/report-revisions.js';
  */
 export function keepFormerReport(revisions: readonly ReportRevision[], revision: number): MakeRoom {
   return async (folder, files) => {
-    const standing = await digestFile(join(folder, 'manifest.json'));
-    if (standing === null || files.some((file) => file.name === 'manifest.json' && file.sha256 === standing)) return;
+    const standing = await findOtherReport(folder, files);
+    if (standing === null) return;
     const earlier = revisions.filter((one) => one.revision < revision);
     // A process that died right after writing has not noted the digest: then the last one without is the one that stands.
     const former =
@@ -23,20 +22,13 @@ export function keepFormerReport(revisions: readonly ReportRevision[], revision:
         `${folder} holds a different report, and the one written first stays; move it away or write elsewhere with --out`,
       );
     }
-    const target = join(folder, `revision-${former.revision}`);
-    await mkdir(target, { recursive: true, mode: 0o700 });
-    // The manifest last: until then the folder still shows whose files they are.
-    for (const { name } of files) await rename(join(folder, name), join(target, name));
+    await moveFormerFiles(folder, `revision-${former.revision}`);
   };
 }
 
-async function digestFile(path: string): Promise<string | null> {
-  try {
-    return createHash('sha256')
-      .update(await readFile(path))
-      .digest('hex');
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw error;
-  }
-}
+/** Makes room for the report of a span, which differs only where a run of it has gone on since: the one before moves into `earlier-1`, `earlier-2` ... */
+export const keepFormerSpan: MakeRoom = async (folder, files) => {
+  if ((await findOtherReport(folder, files)) === null) return;
+  const kept = (await readdir(folder)).filter((name) => /^earlier-\d+$/.test(name));
+  await moveFormerFiles(folder, `earlier-${kept.length + 1}`);
+};

@@ -1,9 +1,12 @@
 import type { OpenItemsFacts } from '../../reports/item-facts.js';
+import { maxListRows } from '../../reports/list-sheet.js';
 import { saveChangeItems } from '../../store/change-items.js';
 import type { Queryable } from '../../store/database.js';
 import { saveFourEyes } from '../../store/four-eyes-rules.js';
 import { saveOpenItems } from '../../store/open-items.js';
+import { saveReportSheet } from '../../store/report-sheets.js';
 import { holdItemsOfParties, readReviewItems, saveItemChanges } from '../../store/review-items.js';
+import { saveSettledItems } from '../../store/settled-items.js';
 import { findUnprojectedParties, markProjected, readUnprojectedParties } from '../../store/unprojected-changes.js';
 import type { RunSession } from '../session/run-session.js';
 import { settleParties } from './settle-parties.js';
@@ -49,5 +52,7 @@ export async function makeItems(
     );
   }
   await markProjected(transaction, scope);
+  await saveReportSheet(transaction, runId, scope, { now, maxItems: maxListRows });
+  await saveSettledItems(transaction, runId, scope);
   return saveOpenItems(transaction, runId, scope, now);
 }

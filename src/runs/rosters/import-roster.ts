@@ -1,4 +1,5 @@
 import { RosterError, RosterHeldError } from '../../errors.js';
+import type { RosterAcceptanceFacts } from '../../reports/accepted-facts.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { mergeSnapshot, takeNumbers } from '../../store/merge-roster.js';
 import { saveRosterAcceptance } from '../../store/roster-acceptances.js';
@@ -65,7 +66,7 @@ async function importSnapshot(
   const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
   const settled = await session.write((transaction) => settleSnapshot(transaction, staged, roster, source, rule));
   signal.throwIfAborted();
-  await holdOrPass(session, source.source, settled, options);
+  const acceptance = await holdOrPass(session, source.source, settled, options);
   const numbers = await session.write((transaction) => takeNumbers(transaction, 2 * source.ordinals + 1));
   const { organisationId } = session.organisation;
   const origin = {
@@ -80,6 +81,7 @@ async function importSnapshot(
   await besideRequests(session, origin, settled.plain, async (requests) => {
     await session.write(async (transaction) => {
       await mergeSnapshot(transaction, origin, settled, requests);
+      if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
       await setRunStage(transaction, run.runId, 'imported');
       progress.isWritten = true;
     });
@@ -106,21 +108,20 @@ async function besideRequests(
   await merging;
 }
 
+/** Gives the word of whoever takes a roster that guards hold, to be kept with what it lets through; null where none hold it. */
 async function holdOrPass(
   session: RunSession,
   source: string,
   { heldBy, counts }: SettledSnapshot,
   { acceptRoster, isDelta = false }: ImportOptions,
-): Promise<void> {
-  if (heldBy.length === 0) return;
+): Promise<RosterAcceptanceFacts | null> {
+  if (heldBy.length === 0) return null;
   if (acceptRoster) {
-    const { workplace, runId, run } = session;
-    const facts = toAcceptanceFacts(acceptRoster, heldBy, workplace.clock.now());
-    await session.write((transaction) => saveRosterAcceptance(transaction, run.runId, facts));
+    const { workplace, runId } = session;
     const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
     const message = `${source} is taken although guards would hold it: ${reasons}`;
     workplace.tell({ kind: 'warning', runId, code: 'roster_accepted', message });
-    return;
+    return toAcceptanceFacts(acceptRoster, heldBy, workplace.clock.now());
   }
   await session.write((transaction) => clearStaging(transaction, session.run.runId));
   // Nothing to accept: without any customer there is nothing that could be right about it.

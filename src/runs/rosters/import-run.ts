@@ -20,7 +20,7 @@ export async function runImport(
   options: ImportOptions = {},
 ): Promise<RunSummary> {
   const scope = await openRosterScope(workplace, roster.name);
-  const settingsRecordId = await requireAcceptedSettings(workplace, scope.organisation);
+  const settingsRecordId = await requireAcceptedSettings(workplace, scope);
   // Nothing is asked of the service; the mode is that of whoever screens the roster next.
   const mode = workplace.settings.service.mode ?? 'test';
   const rosterFile = findGivenFile(workplace.settings.rosters, roster);

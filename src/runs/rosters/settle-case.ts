@@ -40,8 +40,12 @@ export function settleCase(given: RosterCase): SettledCase {
   const hasRecord = given.ownRecord !== null || isConflict;
   const where = { reference, customerId, version, leaves, isShown, hasRecord };
   const rest = given.ownRecord ?? given.knownRecord ?? { riskTier: null };
-  if (recordDigest === given.knownDigest || saysTheSame(given.knownRecord, { ...rest, parties: [...own, ...extras] })) {
+  const digests = { recordDigest, ownDigest: extras.length === 0 ? null : ownDigest };
+  if (recordDigest === given.knownDigest) {
     return { ...where, kind: 'same', record: null, recordDigest: null, ownDigest: null };
+  }
+  if (saysTheSame(given.knownRecord, { ...rest, parties: [...own, ...extras] })) {
+    return { ...where, kind: 'same', record: null, ...digests };
   }
   const seats = new Map(Object.entries(given.seats ?? {}).map(([place, party]) => [Number(place), party]));
   const record: SeatedRecord = {
@@ -49,7 +53,7 @@ export function settleCase(given: RosterCase): SettledCase {
     parties: seatParties(seats, [...own, ...extras]),
   };
   const kind = customerId === null ? 'new' : 'changed';
-  return { ...where, kind, record, recordDigest, ownDigest: extras.length === 0 ? null : ownDigest };
+  return { ...where, kind, record, ...digests };
 }
 
 /** What a source is refused with that gives one customer more parties than anybody has: most likely the wrong column stands for its id. */

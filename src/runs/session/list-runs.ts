@@ -71,5 +71,6 @@ export async function findRun(database: Database, text: string): Promise<RunRow>
 /** Everything stored about a run; throws ConfigError when there is none of that name. */
 export async function showRun(database: Database, text: string): Promise<RunFacts> {
   const run = await findRun(database, text);
-  return readRunFacts(database, run, { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] });
+  const covered = { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] };
+  return readRunFacts(database, run, covered, database);
 }

@@ -22,6 +22,8 @@ export interface RunSummary {
   snapshot?: SnapshotFacts;
   /** What waited for reviewers when it closed; absent where no items were made. */
   openItems?: OpenItemsFacts;
+  /** The mails of its report and how many were accepted; absent where nothing is mailed. */
+  mail?: { queued: number; sent: number };
   /** Folder of the run's files, or null when none were written. */
   artifacts: string | null;
 }

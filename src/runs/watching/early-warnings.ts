@@ -1,17 +1,20 @@
 import { buildEarlyWarning } from '../../mail/build-early-warning.js';
-import { type DeliveryResult, deliver } from '../../mail/deliver.js';
-import type { MailMessage } from '../../mail/mail-message.js';
+import { listRecipients, type Recipient } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
 import { countNoun } from '../../reports/format-count.js';
 import { hasFailedCanary } from '../../store/canary-outcomes.js';
+import type { Queryable } from '../../store/database.js';
 import {
   countCriticalChanges,
-  noteWarningsAccepted,
   type QueuedWarning,
   queueWarnings,
   readCriticalChanges,
   readToldChanges,
+  toWarningKey,
 } from '../../store/early-warnings.js';
+import { type OutboxEntry, queueOutbox } from '../../store/outbox.js';
+import { deliverDue } from '../mailing/deliver-due.js';
+import { toGiveUpAt } from '../mailing/mail-times.js';
 import type { RunSession } from '../session/run-session.js';
 
 /** At most one mail in this time, and no critical change waits longer for one. */
@@ -24,11 +27,11 @@ const nobody = '';
 
 /**
  * Tells of the critical changes that a run has committed and not told yet: by mail, or by an event where none is wanted. Only once the
- * last mail is five minutes old, unless `atOnce`. Gives when the next one may follow, or null. A mail that fails is told as a warning and
- * tried again with the next one.
+ * last mail is five minutes old, unless `atOnce`. Gives when the next one may follow, or null. A mail that is not accepted waits in the
+ * outbox.
  */
 export async function tellCriticalChanges(session: RunSession, atOnce: boolean): Promise<Date | null> {
-  const { workplace, run } = session;
+  const { workplace, run, roster } = session;
   const { database, clock, settings } = workplace;
   const mail = settings.mail?.earlyWarning ? settings.mail : undefined;
   // An event at the very end would only anticipate the run's own summary.
@@ -37,59 +40,55 @@ export async function tellCriticalChanges(session: RunSession, atOnce: boolean):
   const now = clock.now();
   const nextAt = lastTriedAt && new Date(lastTriedAt.getTime() + warningIntervalMs);
   if (nextAt && nextAt > now && !atOnce) return nextAt;
+  const about = { kind: 'warning', roster, level: 'red', severities: ['critical'] } as const;
+  const recipients = mail ? listRecipients(mail, about) : [];
   const warnings: QueuedWarning[] = [];
-  for (const recipient of mail?.to ?? [nobody]) {
+  for (const recipient of mail ? recipients.map(({ address }) => address) : [nobody]) {
     const pending = await countCriticalChanges(database, run.runId, toldThrough.get(recipient) ?? 0);
     if (pending) warnings.push({ ...pending, recipient, queuedAt: now });
   }
   // What a service says whose canaries failed, only the report tells, which says so.
   if (warnings.length === 0 || (await hasFailedCanary(database, run.runId))) return null;
-  await session.write((transaction) => queueWarnings(transaction, run.runId, warnings));
-  const accepted = mail ? await sendWarnings(session, mail, warnings) : [nobody];
-  await session.write((transaction) => noteWarningsAccepted(transaction, run.runId, accepted, clock.now()));
-  tellOf(session, warnings, accepted);
+  await session.write(async (transaction) => {
+    await queueWarnings(transaction, run.runId, warnings);
+    if (mail) await queueOutbox(transaction, await buildMails(session, transaction, { mail, recipients, warnings }));
+  });
+  tellOf(session, warnings);
+  if (mail) await deliverDue(workplace);
   return new Date(now.getTime() + warningIntervalMs);
 }
 
-/** Sends each warning; gives the recipients for whom it was accepted. */
-async function sendWarnings(
-  session: RunSession,
-  mail: MailSettings,
-  warnings: readonly QueuedWarning[],
-): Promise<readonly string[]> {
-  const { workplace, run, runId, roster, organisation } = session;
-  const messages: MailMessage[] = [];
+async function buildMails(
+  { workplace, run, runId, roster, organisation }: RunSession,
+  transaction: Queryable,
+  {
+    mail,
+    recipients,
+    warnings,
+  }: { mail: MailSettings; recipients: readonly Recipient[]; warnings: readonly QueuedWarning[] },
+): Promise<readonly OutboxEntry[]> {
+  const entries: OutboxEntry[] = [];
   for (const { recipient, ...warning } of warnings) {
-    const listed = await readCriticalChanges(workplace.database, run.runId, warning, mostListed);
+    const { queuedAt } = warning;
+    const listed = await readCriticalChanges(transaction, run.runId, warning, mostListed);
     const hasCanaries = workplace.settings.canaries.length > 0;
     const told = { ...warning, listed, hasCanaries, runId, roster, organisation: organisation.name, mode: run.mode };
-    messages.push(buildEarlyWarning(told, recipient, mail));
+    const content = buildEarlyWarning(told, recipients.find(({ address }) => address === recipient) ?? recipient, mail);
+    const what = { organisationId: run.organisationId, runId: run.runId, kind: 'mail_warning' } as const;
+    const dedupKey = toWarningKey(run.runId, warning.lastChangeId, recipient);
+    const { messageId } = content;
+    const giveUpAt = toGiveUpAt(mail, queuedAt);
+    entries.push({ ...what, destination: recipient, dedupKey, content, messageId, queuedAt, giveUpAt });
   }
-  const results = await deliver(messages, mail, workplace.secret('SMTP_URL')).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
-    return messages.map(
-      ({ to: recipient, messageId }): DeliveryResult => ({ kind: 'failed', recipient, messageId, reason }),
-    );
-  });
-  for (const result of results) {
-    if (result.kind === 'accepted') continue;
-    const message = `a provisional mail to ${result.recipient} was not accepted (${result.reason}); it is tried again with the next one`;
-    workplace.tell({ kind: 'warning', runId, code: 'early_warning_failed', message });
-  }
-  return results.filter(({ kind }) => kind === 'accepted').map(({ recipient }) => recipient);
+  return entries;
 }
 
 /** Says how many there are; never who. */
-function tellOf(
-  { workplace, runId }: RunSession,
-  warnings: readonly QueuedWarning[],
-  accepted: readonly string[],
-): void {
-  if (accepted.length === 0) return;
+function tellOf({ workplace, runId }: RunSession, warnings: readonly QueuedWarning[]): void {
   const changes = Math.max(...warnings.map((warning) => warning.changes));
-  const told = accepted.filter((recipient) => recipient !== nobody).length;
+  const told = warnings.filter(({ recipient }) => recipient !== nobody).length;
   const how =
-    told === 0 ? 'nobody is mailed before the report' : `${countNoun(told, 'recipient')} told by provisional mail`;
+    told === 0 ? 'nobody is mailed before the report' : `provisional mail goes to ${countNoun(told, 'recipient')}`;
   const message = `${countNoun(changes, 'critical change')} found so far and not told before; ${how}`;
   workplace.tell({ kind: 'warning', runId, code: 'critical_changes', message });
 }

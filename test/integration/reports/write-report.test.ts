@@ -1,16 +1,19 @@
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { z } from 'zod';
+import { manifestJsonSchema } from '../../../src/reports/manifest-json.js';
 import { toReport } from '../../../src/reports/report.js';
 import { writeReport } from '../../../src/reports/write-report.js';
+import { bundleProgram } from '../../helpers/bundle-program.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';
 
 const names = [
   'report.html',
+  'report.xlsx',
   'changes.csv',
   'not-screened.csv',
   'rejects.csv',
@@ -18,13 +21,6 @@ const names = [
   'SHA256SUMS',
   'manifest.json',
 ];
-const manifestSchema = z.strictObject({
-  schema: z.literal('nightscreen/report-manifest/1'),
-  runId: z.string(),
-  version: z.string(),
-  files: z.array(z.strictObject({ name: z.string(), bytes: z.number(), sha256: z.string() })),
-});
-
 const report = toReport(buildEventfulFacts());
 let folder = '';
 beforeEach(async () => {
@@ -57,12 +53,14 @@ describe('writing a report', () => {
       const bytes = await readFile(join(written.directory, file.name));
       expect(file).toEqual({ name: file.name, bytes: bytes.length, sha256: digest(bytes) });
     }
-    const manifest = manifestSchema.parse(JSON.parse(await readFile(join(written.directory, 'manifest.json'), 'utf8')));
+    const manifest = manifestJsonSchema.parse(
+      JSON.parse(await readFile(join(written.directory, 'manifest.json'), 'utf8')),
+    );
     expect(manifest.files).toEqual(written.files.slice(0, -1));
     const sums = await readFile(join(written.directory, 'SHA256SUMS'), 'utf8');
     expect(sums).toBe(
       written.files
-        .slice(0, 5)
+        .slice(0, 6)
         .map((file) => `${file.sha256}  ${file.name}\n`)
         .join(''),
     );
@@ -88,6 +86,29 @@ describe('writing a report', () => {
       code: 'report_not_written',
     });
     expect(await readdir(directory)).toEqual(['rejects.csv']);
+  });
+
+  it('to a full disk leaves nothing under a final name and says what to do', async () => {
+    const program = await bundleProgram(new URL('./write-report-program.ts', import.meta.url));
+    try {
+      // What a file may hold, in blocks of 512 bytes: not even the first, all but the CSV, everything.
+      for (const [blocks, isWhole] of [
+        [4, false],
+        [800, false],
+        [80_000, true],
+      ] as const) {
+        const place = join(folder, String(blocks));
+        const words = ['-c', `ulimit -f ${blocks}; exec "$0" "$@"`, process.execPath, program.path, place, '3000'];
+        const { status, stderr } = spawnSync('sh', words, { encoding: 'utf8' });
+        expect(status).toBe(isWhole ? 0 : 1);
+        if (!isWhole) expect(stderr).toContain('make room there, or write elsewhere with --out');
+        expect((await readdir(join(place, 'run-20261121-0200-7f3a'))).toSorted()).toEqual(
+          isWhole ? names.toSorted() : [],
+        );
+      }
+    } finally {
+      await program.remove();
+    }
   });
 
   it('to a place that is a file, too long or a link is refused', async () => {

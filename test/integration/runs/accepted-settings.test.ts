@@ -5,6 +5,8 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
+import { guardsSchema } from '../../../src/roster/guards/settings.js';
+import { toFileRoster } from '../../../src/roster/settings.js';
 import { acceptSettings, findUnacceptedSettings } from '../../../src/runs/accepting/accept-settings.js';
 import { findAcceptance } from '../../../src/runs/accepting/find-acceptance.js';
 import { replaySettings } from '../../../src/runs/replaying/replay-settings.js';
@@ -14,11 +16,12 @@ import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
+import { openOrganisation } from '../../../src/runs/session/run-session.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import type { Database } from '../../../src/store/database.js';
 import { holdItems } from '../../../src/store/decidable-items.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/open-database.js';
-import { readSettingsHistory } from '../../../src/store/settings-records.js';
+import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/settings-records.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
 import { makeOddNames } from '../../helpers/odd-names.js';
@@ -110,6 +113,32 @@ describeOnEachDatabase('settings that judge', (open) => {
         [database.dialect === 'postgres'],
       ),
     ).rejects.toThrow();
+  });
+
+  it('hold nothing up where another roster is meant, or what this version does not know: that is told until it is recorded', async () => {
+    const { database, roster, work } = await begin();
+    await runImport(await work(), roster, signal);
+    const others = { ...toFileRoster('others', 'others.csv'), guards: guardsSchema.parse({ maxGrowth: 2 }) };
+    const beside = await work({ settings: { rosters: [roster, others] } });
+    await runImport(beside, roster, signal);
+    const { accepted, differences } = await findUnacceptedSettings(database, beside.settings);
+    expect(differences).toEqual(['guards.others.maxGrowth was 0.5 and is 2']);
+
+    if (accepted === null) throw new Error('nothing was recorded');
+    const acceptance = await makeAcceptance({ database });
+    const { name: acceptedBy, isAttested } = acceptance.by;
+    const settings = { ...accepted.settings, matching: { depth: 3 } };
+    const { organisationId } = await openOrganisation(beside);
+    await saveSettingsRecord(database, organisationId, { ...accepted, settings, acceptedBy, isAttested });
+    const importOnce = async () => {
+      const workplace = await work();
+      await runImport(workplace, roster, signal);
+      return workplace.events.filter((event) => event.kind === 'warning');
+    };
+    const words = 'matching.depth was 3 and is not set (unknown to this version)';
+    expect(await importOnce()).toMatchObject([{ code: 'settings_retired', message: expect.stringContaining(words) }]);
+    expect(await acceptSettings(await work(), acceptance)).toEqual({ recorded: true, differences: [words] });
+    expect(await importOnce()).toEqual([]);
   });
 
   it('replayed unchanged give the very events and items of the nights, and others only what they make of them', async () => {

@@ -91,7 +91,7 @@ it('of several changes that wait for a run to close the most severe one counts',
   await run(await work({ offsetMs: -2 * dayMs }));
   await database.execute('update run set projected_change_id = null');
   await database.runScript(
-    `alter table review_event disable trigger user; delete from review_event where item_id > ${itemId}; delete from review_item where item_id > ${itemId};
+    `alter table review_event disable trigger user; delete from shown_item where item_id > ${itemId}; delete from review_event where item_id > ${itemId}; delete from review_item where item_id > ${itemId};
      alter table review_event enable trigger user;`,
   );
   sandbox.setWorld({ watchlist: [{ ...first, country: ['fr', 'de'] }, second, canary], dossiers: [] });

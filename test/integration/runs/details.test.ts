@@ -70,10 +70,11 @@ describeOnEachDatabase('details of new hits', (open) => {
     });
     expect(facts.details.counts).toEqual({
       ...{ hits: 2, withoutRecord: 0, asked: 3, kept: 2, notAvailable: 1, leftOver: 0, stoppedBecause: null },
+      ...{ backlogAsked: 0, backlogLeft: 0 },
     });
     expect(await readBodies(site)).toEqual([withoutLink, entity]);
 
-    const [report] = await runReports(first, { send: false });
+    const [report] = await runReports(first, {});
     const json = reportJsonSchema.parse(
       JSON.parse(await readFile(join(report?.directory ?? '', 'report.json'), 'utf8')),
     );
@@ -145,5 +146,34 @@ describeOnEachDatabase('details of new hits', (open) => {
     expect((await showRun(database, runId)).details.counts).toMatchObject({
       ...{ hits: 3, asked: 2, kept: 2, leftOver: 1, stoppedBecause: 'limit' },
     });
+  });
+
+  it('are fetched by later runs where a run has left them over, after what is new, while the match is listed', async () => {
+    const names = [...people, 'Isolde Vantongeren', 'Ruben Okonkwo'];
+    const { sandbox, database, work, run } = await begin(names);
+    const others = [listed('zero', 'Isolde Vantongeren', ['role.pep']), listed('gone', 'Ruben Okonkwo', ['role.pep'])];
+    sandbox.setWorld({ watchlist: [...watchlist, ...others], dossiers: [] });
+    sandbox.setFaults([
+      { ...answering('/aml/activity/amla_zero', activity.replace('amla_one', 'amla_zero')), times: 1 },
+    ]);
+    const night = async (daysAgo: number, maxPerRun: number) => {
+      const asked = lookedUp(sandbox).length;
+      const { runId } = await run(await work({ offsetMs: -daysAgo * dayMs, ...details({ maxPerRun }) }));
+      const { counts } = (await showRun(database, runId)).details;
+      return {
+        ids: lookedUp(sandbox)
+          .slice(asked)
+          .map((path) => path.split('/').at(-1)),
+        ...counts,
+      };
+    };
+    expect(await night(4, 1)).toMatchObject({ ids: ['amla_one'], leftOver: 3, backlogLeft: 0 });
+    sandbox.setWorld({ watchlist: [...watchlist, ...others.slice(0, 1), listed('new', 'Aroha Ngata')], dossiers: [] });
+    const second = await night(3, 2);
+    expect(second).toMatchObject({ hits: 1, leftOver: 0, backlogAsked: 1, backlogLeft: 1, stoppedBecause: 'limit' });
+    expect(second.ids).toEqual(['amla_new', 'amla_two']);
+    expect(await night(2, 1)).toMatchObject({ ids: ['amla_zero'], hits: 0, backlogAsked: 1, backlogLeft: 1 });
+    expect(await night(1, 1)).toMatchObject({ ids: ['aml_ofOne1'], backlogLeft: 0, stoppedBecause: null });
+    expect(await night(0, 1)).toMatchObject({ ids: [], backlogAsked: 0, backlogLeft: 0 });
   });
 });

@@ -19,6 +19,7 @@ import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js'
 import type { Database } from '../../../src/store/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { listenAlong } from '../../helpers/listen-along.js';
+import { makeMatch } from '../../helpers/make-match.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import {
   buildSandboxDossier,
@@ -282,7 +283,10 @@ describe('what must not be lost, mixed up or told wrongly', () => {
       from: 'night@example.org',
       to: ['compliance@example.org'],
       attach: 'none' as const,
+      recipients: [],
+      maxBytes: 10_000_000,
       earlyWarning: false,
+      retryFor: '3d',
       timeoutMs: 5_000,
     },
   });
@@ -432,18 +436,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     expect.soft(await countRows(database, 'roster_staging')).toBe(0);
   });
 
-  const match = (id: string, facts: Partial<Match> = {}): Match => ({
-    rank: 1,
-    id,
-    name: 'Somebody',
-    schema: 'Person',
-    isHit: true,
-    score: 0.8,
-    topics: [],
-    birthDates: [],
-    countries: [],
-    ...facts,
-  });
+  const match = (id: string, facts: Partial<Match> = {}): Match => makeMatch({ id, score: 0.8, ...facts });
   const set = (...matches: Match[]) => ({ total: matches.length, truncated: false, matches });
 
   it('a score that creeps under changing ids is reported once it has moved by the step', () => {

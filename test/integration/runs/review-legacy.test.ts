@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { renderWorkbook } from '../../../src/reports/working-list-workbook.js';
+import { renderWorkingListWorkbook } from '../../../src/reports/working-list-workbook.js';
 import { exportItems } from '../../../src/runs/reviewing/export-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
@@ -12,6 +12,7 @@ import { importLegacy } from '../../../src/runs/reviewing/legacy/import-legacy.j
 import { isSampled } from '../../../src/runs/reviewing/legacy/is-sampled.js';
 import { findUntaken, renderUntaken } from '../../../src/runs/reviewing/legacy/render-untaken.js';
 import { readItemHistories } from '../../../src/store/item-history.js';
+import { collectBytes } from '../../helpers/collect-bytes.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -52,7 +53,9 @@ describeOnEachDatabase('decisions of an older system', (open) => {
     const [sample, here, taken] = ids;
     expect(ids.map(({ id }) => id)).toEqual([1, 2, 3]);
     const exported = await list();
-    const bytes = await renderWorkbook(exported.items, { ...exported, ...facts, waiting: exported.items.length });
+    const bytes = await collectBytes(
+      renderWorkingListWorkbook(exported.items, { ...exported, ...facts, waiting: exported.items.length }),
+    );
     const rows = (await readXlsx(bytes)).sheets[0]?.rows ?? [];
     const [header = []] = rows;
     for (const row of rows.filter((cells) => cells[header.indexOf('reference')] === here?.reference)) {
@@ -105,6 +108,18 @@ describeOnEachDatabase('decisions of an older system', (open) => {
     expect(await take()).toMatchObject({ isApplied: true, kinds: ['same', 'same'] });
     await write([say(taken, '', taken?.name ?? '', 'true_match')]);
     expect(await take()).toMatchObject({ isApplied: false, kinds: ['taken_otherwise'] });
+    // The same matches on another account are decided there too, also where the last run was not on it.
+    const budget = { maxSearchesPerMonth: 1_000, pricePerSearch: 0.2, currency: 'EUR', reserveShare: 0.05 };
+    await run(await work({ apiKey: sandbox.livePrivateKey, settings: { budget } }));
+    await run(workplace);
+    await write(good);
+    const onBoth = (await take()).rows.map(({ row, mode, kind }) => [row.line, mode, kind === 'same']);
+    expect(onBoth).toEqual([
+      [2, 'test', true],
+      [2, 'live', false],
+      [3, 'test', true],
+      [3, 'live', false],
+    ]);
     const [history] = await readItemHistories(database, 'default', taken?.reference ?? '', new Date());
     expect(history?.history.map(({ what, who }) => [what, who])).toEqual([
       ['opened critical', null],

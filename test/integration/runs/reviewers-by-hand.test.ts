@@ -3,7 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseItemMark } from '../../../src/matches/review/item-code.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
+import { type AssignmentRequest, assignItems } from '../../../src/runs/reviewing/assign-items.js';
 import { decideItems, type ItemDecision } from '../../../src/runs/reviewing/decide-items.js';
+import { delegateItems, listDelegations } from '../../../src/runs/reviewing/delegate-items.js';
+import { exportItems } from '../../../src/runs/reviewing/export-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { settleParties } from '../../../src/runs/reviewing/settle-parties.js';
@@ -142,6 +145,25 @@ describe('a reviewer with SQL by hand', () => {
       ),
     ).rejects.toThrow(/proposes something else/);
     expect(await decideAll(boris, 'C-1')).toEqual(['confirmed']);
+  });
+
+  it('assigns and delegates with the rights of a reviewer, and is told of a roster, customer or person nobody knows', async () => {
+    const by = await findReviewer(ada.database, undefined);
+    const [adas, boriss] = logins;
+    const chosen = { marks: [], customer: null, severity: null, roster: null, to: adas, by };
+    const assign = (choice: Partial<AssignmentRequest>) => assignItems(ada, { ...chosen, ...choice });
+    await expect(assign({ roster: 'poeple' })).rejects.toThrow(/no roster poeple was ever imported; there are: people/);
+    await expect(assign({ customer: 'C-99' })).rejects.toThrow(/is C-99, and no roster has such a customer/);
+    expect(await assign({ roster: 'people', customer: 'C-2' })).toMatchObject({ assigned: 1 });
+    const until = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const away = { to: boriss, until, reason: 'away', by };
+    const unknown = delegateItems(ada, { ...away, from: 'adda' });
+    await expect(unknown).rejects.toThrow(/is adda, to whom nothing was ever assigned/);
+    await delegateItems(ada, { ...away, from: adas });
+    expect(await listDelegations(ada)).toMatchObject([{ from: adas, to: boriss }]);
+    const list = { roster: null, exportedBy: 'a test' };
+    await expect(exportItems(ada, { ...list, assignee: 'adda' })).rejects.toThrow(/is adda, to whom nothing/);
+    expect((await exportItems(ada, { ...list, assignee: boriss })).items).toHaveLength(1);
   });
 
   it('settles nobody whose answer was cut, neither of the newest nor of the former', async () => {

@@ -18,6 +18,6 @@ it('a run that is stopped in its import says so, can be reported on, and goes on
   const started = workplace.events.find((event) => event.kind === 'run_started');
   const runId = started?.kind === 'run_started' ? started.runId : '';
   expect(await describeRun(workplace, runId)).toMatchObject({ state: 'stopped', stage: 'started', heldBy: null });
-  expect(await runReports(workplace, { send: false })).toMatchObject([{ runId, exitCode: 4 }]);
+  expect(await runReports(workplace, {})).toMatchObject([{ runId, exitCode: 4 }]);
   expect(await run(workplace)).toMatchObject({ runId, state: 'complete', counts: { screened: 6 } });
 });

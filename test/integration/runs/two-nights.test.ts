@@ -35,7 +35,7 @@ describeOnEachDatabase('two nights of the demo roster', (open) => {
         state: 'complete',
         counts: { proven: true },
       });
-      const [reportOne] = await runReports(first, { send: false });
+      const [reportOne] = await runReports(first, {});
       expect(reportOne?.runId).toBe(nightOne.runId);
 
       sandbox.setWorld(await loadDemoWorld('after'));
@@ -44,9 +44,9 @@ describeOnEachDatabase('two nights of the demo roster', (open) => {
       expect(await runSweep(second, { writeReport: false }, signal)).toMatchObject({
         counts: { appeared: 1, changed: 3, gone: 0 },
       });
-      const [reportTwo] = await runReports(second, { send: false });
-      const [again] = await runReports(second, { send: false });
-      expect(reportTwo?.files).toHaveLength(7);
+      const [reportTwo] = await runReports(second, {});
+      const [again] = await runReports(second, {});
+      expect(reportTwo?.files).toHaveLength(8);
       expect(again).toMatchObject({ revision: 1, files: reportTwo?.files });
 
       const facts = await showRun(database, nightTwo.runId);

@@ -1,19 +1,10 @@
 import { expect, it } from 'vitest';
 import { detectChanges } from '../../../src/changes/detect-changes.js';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
-import type { Match, MatchSet } from '../../../src/matches/match.js';
+import type { MatchSet } from '../../../src/matches/match.js';
+import { makeMatch } from '../../helpers/make-match.js';
 
-const match: Match = {
-  rank: 1,
-  id: 'amla_one',
-  name: 'Ada Ficticia',
-  schema: 'Person',
-  isHit: true,
-  score: 0.9,
-  topics: ['sanction'],
-  birthDates: [],
-  countries: [],
-};
+const match = makeMatch({ topics: ['sanction'] });
 const found: MatchSet = { total: 1, truncated: false, matches: [match] };
 const origin = { requestId: 1, customerVersion: 1, settingsDigest: 'a' };
 const settings = changeSettingsSchema.parse({});

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { MatchDifference } from '../../../src/changes/change-event.js';
 import { diffMatches as diffKnown, type KnownMatches } from '../../../src/changes/diff-matches.js';
 import type { Match, MatchSet } from '../../../src/matches/match.js';
+import { makeMatch } from '../../helpers/make-match.js';
 import { arbitraryMatchSet } from './arbitrary-matches.js';
 
 const step = 0.02;
@@ -13,18 +14,8 @@ const diffMatches = (
   scoreStep: number,
 ) => diffKnown({ unreturned: [], removed: [], ...before, reportedScores }, after, scoreStep);
 
-const match = (facts: Partial<Match> = {}): Match => ({
-  rank: 1,
-  id: 'amla_one',
-  name: 'Ada Ficticia',
-  schema: 'Person',
-  isHit: false,
-  score: 0.9,
-  topics: ['role.pep'],
-  birthDates: ['1960-01-01'],
-  countries: ['fr'],
-  ...facts,
-});
+const match = (facts: Partial<Match> = {}): Match =>
+  makeMatch({ isHit: false, topics: ['role.pep'], birthDates: ['1960-01-01'], countries: ['fr'], ...facts });
 const set = (matches: readonly Match[], total = matches.length): MatchSet => ({
   total,
   truncated: total > matches.length,

@@ -3,19 +3,10 @@ import { expect, it } from 'vitest';
 import { replayAnswers, type StoredAnswer } from '../../../src/changes/replay-answers.js';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import type { Match } from '../../../src/matches/match.js';
+import { makeMatch } from '../../helpers/make-match.js';
 
-const match = (score: number, facts: Partial<Match> = {}): Match => ({
-  rank: 1,
-  id: 'amla_1',
-  name: 'Somebody Listed',
-  schema: 'Person',
-  isHit: false,
-  score,
-  topics: ['poi'],
-  birthDates: [],
-  countries: [],
-  ...facts,
-});
+const match = (score: number, facts: Partial<Match> = {}): Match =>
+  makeMatch({ id: 'amla_1', isHit: false, score, topics: ['poi'], ...facts });
 
 const answer = (responseId: number, matches: readonly Match[], facts: Partial<StoredAnswer> = {}): StoredAnswer => ({
   responseId,

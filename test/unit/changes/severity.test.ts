@@ -3,19 +3,7 @@ import { diffMatches } from '../../../src/changes/diff-matches.js';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import { type SeverityCase, toSeverity } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
-
-const match = (facts: Partial<Match> = {}): Match => ({
-  rank: 1,
-  id: 'amla_one',
-  name: 'Ada Ficticia',
-  schema: 'Person',
-  isHit: true,
-  score: 0.9,
-  topics: [],
-  birthDates: [],
-  countries: [],
-  ...facts,
-});
+import { makeMatch as match } from '../../helpers/make-match.js';
 
 const settings = changeSettingsSchema.parse({});
 

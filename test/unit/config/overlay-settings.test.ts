@@ -32,3 +32,16 @@ it('what a partial file does not name stays as it is in force; groups are merged
 it('a mistake in the file is named with line and column', async () => {
   await expect(overlay({}, 'changes:\n  scoreStp: 0.1\n')).rejects.toThrow(/other\.yaml:2:3: changes\.scoreStp/);
 });
+
+it('a part that is only valid together with the settings in force is taken, and refused without them with its line', async () => {
+  const part = 'screening:\n  cadence: { low: 30d }\n';
+  const reason = 'policy 12.3';
+  const other = await overlay({ screening: { cadence: { low: '7d', reason } } }, part);
+  expect(other.screening.cadence).toEqual({ low: '30d', reason });
+  await expect(overlay({}, part)).rejects.toThrow(
+    /other\.yaml:2:19: screening\.cadence\.low: is missing: .*screening\.cadence\.reason/,
+  );
+  await expect(overlay({}, 'changes:\n  scoreStep: 2\n')).rejects.toThrow(
+    /other\.yaml:2:14: changes\.scoreStep: must be at most 1/,
+  );
+});

@@ -28,6 +28,17 @@ describe('a provisional mail', () => {
     for (const body of [text, html]) expect(body).not.toMatch(/Haddad/i);
   });
 
+  it.each([
+    [1, [true], 'sanction hit'],
+    [3, [true, false, false], 'sanction hit, 3 critical changes'],
+    [2, [true, true], '2 sanction hits'],
+    [2, [false, false], '2 critical changes'],
+  ])('of %i changes says how many are sanction hits: %j', (changes, hits, said) => {
+    const listed = hits.map((isSanctionHit) => ({ ...buildChange({ isSanctionHit }), isBaseline: false }));
+    const { subject } = buildEarlyWarning(warn({ changes, listed }), 'a@example.org', settings);
+    expect(subject).toBe(`[PROVISIONAL] ${said} - retail, 2026-11-21`);
+  });
+
   it('names customer and listed party where mail may hold personal data', () => {
     const full = { ...settings, attach: 'full' as const };
     const { text } = buildEarlyWarning(warn(), 'a@example.org', full);

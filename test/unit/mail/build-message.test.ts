@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { buildReportMessage } from '../../../src/mail/build-message.js';
-import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { type MailKind, mailSettingsSchema } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import type { WrittenReport } from '../../../src/reports/write-report.js';
@@ -84,5 +84,76 @@ describe('a message', () => {
     expect(message.attachments).toMatchObject([{ path: '/var/reports/run-1/report.html', sha256: 'aa' }]);
     expect(message.text).toContain('personal data');
     expect(build(buildRunFacts()).attachments).toEqual([]);
+  });
+});
+
+describe('each reader is told what they need', () => {
+  const due = new Date('2026-11-24T02:00:00Z');
+  const item = {
+    state: 'open' as const,
+    openedAt: new Date(0),
+    dueAt: due,
+    owner: null,
+    reopenedBecause: [],
+    said: [],
+  };
+  const facts = (): RunFacts => ({
+    ...buildEventfulFacts(),
+    changes: buildEventfulFacts().changes.map((change, index) => ({ ...change, item, isSanctionHit: index === 0 })),
+    openItems: {
+      waiting: 14,
+      overdue: 3,
+      unassigned: 2,
+      proposed: 0,
+      oldestAt: null,
+      bySeverity: [],
+      byOwner: [],
+      byAge: { upToOneDay: 14, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
+    },
+  });
+  const tell = (shows: MailKind, told = facts()) =>
+    buildReportMessage(toReport(told), written, { address: 'a@bank.example', shows, attach: 'none' }, settings);
+
+  it('reviewers: counts by severity, sanction hits, what waits and until when, and what to do', () => {
+    const { text } = tell('report');
+    expect(text).toContain('- 2 critical changes, 1 of them a sanction hit');
+    expect(text).toContain('- 14 open items wait for a decision, 3 overdue');
+    expect(text).toContain('- Next due among the changes: 2026-11-24 02:00:00 UTC');
+    expect(text).toContain('nightscreen review export');
+    expect(tell('report', buildRunFacts()).text).toContain('Nothing: this mail says that the run was made.');
+  });
+
+  it('managers: coverage and figures, no lists and no commands', () => {
+    const { text } = tell('summary');
+    expect(text).toContain('498 of 500 customers in scope have a valid screening (99.6 %)');
+    expect(text).not.toContain('nightscreen ');
+  });
+
+  it('operators: what failed, why, and what to type', () => {
+    const { text } = tell('failure');
+    expect(text).toContain('Not screened after all repeats: 1 screening temporarily unavailable, 1 no answer in time');
+    expect(text).toContain('nightscreen runs show run-20261121-0200-7f3a');
+    expect(tell('failure', { ...facts(), state: 'stopped' }).text).toContain('nightscreen runs resume');
+  });
+
+  it.each(['report', 'summary', 'failure'] as const)(
+    '%s: the text says what the page says, and nobody is named',
+    (shows) => {
+      const { text, html } = tell(shows);
+      const words = (part: string) => part.replace(/<[^>]*>/g, ' ').match(/[\p{L}\p{N}]+/gu);
+      expect(words(html)).toEqual(words(text));
+      expect(text).not.toMatch(/Haddad|C-1001|1971/);
+    },
+  );
+
+  it('nobody is shown a path of the server', () => {
+    for (const shows of ['report', 'summary', 'failure'] as const) {
+      expect(tell(shows).text).toContain('on the server, in the folder run-1');
+      expect(JSON.stringify(tell(shows))).not.toContain('/var/reports');
+    }
+  });
+
+  it('different mail about one report is not the same message', () => {
+    expect(new Set((['report', 'summary', 'failure'] as const).map((shows) => tell(shows).messageId)).size).toBe(3);
   });
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
 import { type ItemStep, projectItems, type ReviewItem, toState } from '../../../src/matches/review/project-items.js';
 import { type SeenCustomer, toSeenFacts } from '../../../src/matches/review/seen-facts.js';
+import { makeMatch } from '../../helpers/make-match.js';
 import { arbitraryMatchSet } from '../changes/arbitrary-matches.js';
 
 const customer: SeenCustomer = {
@@ -13,18 +14,8 @@ const customer: SeenCustomer = {
   countries: ['fr'],
 };
 const now = new Date('2026-11-22T02:00:00Z');
-const match = (facts: Partial<Match> = {}): Match => ({
-  rank: 1,
-  id: 'amla_one',
-  name: 'Ada Ficticia',
-  schema: 'Person',
-  isHit: true,
-  score: 0.9,
-  topics: ['sanction'],
-  birthDates: ['1961-04-09'],
-  countries: ['fr'],
-  ...facts,
-});
+const match = (facts: Partial<Match> = {}): Match =>
+  makeMatch({ topics: ['sanction'], birthDates: ['1961-04-09'], countries: ['fr'], ...facts });
 
 const decide = (item: ReviewItem, verdict: 'true_match' | 'false_positive' | 'inconclusive'): ReviewItem => {
   const disposition = { verdict, isFinal: true, seen: toSeenFacts(customer, item.listed), expiresAt: null };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toMessageLines } from '../../../src/mail/message-lines.js';
+import { toOpening } from '../../../src/mail/message-lines.js';
 import { describeRosterAcceptance } from '../../../src/reports/accepted-words.js';
 import { showAccepted } from '../../../src/reports/html-accepted.js';
 import { toReport } from '../../../src/reports/report.js';
@@ -20,8 +20,7 @@ it('a change of settings is the first thing that page and mail say, with who, wh
   expect(page).toContain('changes.scoreStep was 0.02 and is 0.05');
   expect(page).toContain('accepted by A. Meyer (attested) on');
   expect(page).toContain('agreed &lt;on&gt; 12 March');
-  const mail = toMessageLines(report, { directory: 'reports', files: [] }, false);
-  expect(mail.sentences[0]).toMatch(
+  expect(toOpening(report)[0]).toMatch(
     /^Settings changed since the last report: changes\.scoreStep was 0\.02 and is 0\.05/,
   );
   expect(String(await showAccepted(toReport(buildRunFacts()))).trim()).toBe('');

@@ -5,15 +5,18 @@ import { renderChangesCsv } from '../../../src/reports/changes-csv.js';
 import { formatCount } from '../../../src/reports/format-count.js';
 import { formatDuration, formatTime } from '../../../src/reports/format-time.js';
 import { renderHtml } from '../../../src/reports/html-report.js';
+import { reportScript } from '../../../src/reports/html-script.js';
+import { maskReport } from '../../../src/reports/mask-report.js';
 import { renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
 import { renderCsv } from '../../../src/reports/render-csv.js';
 import { renderJson } from '../../../src/reports/render-json.js';
 import { toReport } from '../../../src/reports/report.js';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
-import { toReportJson } from '../../../src/reports/to-report-json.js';
+import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
 import { toVisibleText } from '../../../src/reports/visible-text.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
+import { joinChunks } from '../../helpers/join-chunks.js';
 import {
   buildCanary,
   buildChange,
@@ -26,13 +29,10 @@ import {
   buildSweepFacts,
 } from '../../helpers/run-facts.js';
 
-async function toHtml(facts: RunFacts): Promise<string> {
-  let page = '';
-  for await (const chunk of renderHtml(toReport(facts))) page += chunk;
-  return page;
-}
-
-const readCsv = (chunks: Iterable<string>): string[][] => parse([...chunks].join(''), { bom: true });
+const toHtml = (facts: RunFacts): Promise<string> => joinChunks(renderHtml(toReport(facts)));
+const parseCsv = (text: string): string[][] => parse(text, { bom: true });
+const readCsv = async (chunks: Iterable<string> | AsyncIterable<string>): Promise<string[][]> =>
+  parseCsv(await joinChunks(chunks));
 
 const payloads = [
   '<script>alert(1)</script>',
@@ -100,7 +100,7 @@ function buildHostileFacts(payload: string): RunFacts {
 
 describe('report.html', () => {
   it.each(payloads)('%j stays text', async (payload) => {
-    const page = await toHtml(buildHostileFacts(payload));
+    const page = (await toHtml(buildHostileFacts(payload))).replace(`<script>${reportScript}</script>`, '');
     expect(page).not.toMatch(/<(script|img|svg)/i);
     const attributes = [...page.matchAll(/<[a-z][^>]*>/gi)].map(([tag]) => tag.replace(/"[^"]*"/g, '""'));
     for (const tag of attributes) expect(tag).not.toMatch(/\son\w+=|'/);
@@ -144,9 +144,31 @@ describe('report.html', () => {
     expect(await toHtml(buildRunFacts({ canaries: [] }))).toContain('No canary is configured');
   });
 
-  it('every serious match of a first screening is on the page, with both sides to compare', async () => {
+  it('no list that is empty reads as clear where customers are not screened, or the run is red', async () => {
+    const { states } = buildRunFacts();
+    const partial = await toHtml(
+      buildRunFacts({
+        state: 'stopped',
+        states: states && { ...states, clear: states.clear - 1, not_screened: states.not_screened + 1 },
+        counts: buildCounts({ screened: buildCounts().screened - 1, remaining: 1 }),
+        notScreened: [buildNotScreened({ outcome: 'remaining', reason: 'remaining' })],
+      }),
+    );
+    expect(partial).toContain('Among those screened no match changed');
+    expect(partial).not.toContain('No match changed');
+    const red = await toHtml(buildRunFacts({ state: 'incomplete', canaries: [buildCanary({ verdict: 'failed' })] }));
+    expect(red).toContain('Nobody is on this list, but this run cannot be relied on.');
+    expect(red).not.toContain('left unscreened');
+  });
+
+  it('every hit for a sanction of a first screening is on the page', async () => {
     const baselineChanges = Array.from({ length: 250 }, (_, index) =>
-      buildChange({ changeId: index, severity: 'critical', party: buildParty({ reference: `N-${index}` }) }),
+      buildChange({
+        changeId: index,
+        severity: 'critical',
+        isSanctionHit: true,
+        party: buildParty({ reference: `N-${index}` }),
+      }),
     );
     const facts = buildRunFacts({ baseline: { critical: 250, high: 0, medium: 0, low: 0, info: 0 }, baselineChanges });
     const page = await toHtml(facts);
@@ -154,19 +176,60 @@ describe('report.html', () => {
     expect(page).toContain('First screenings');
   });
 
-  it('long lists are cut at 200 below high, and the page says where the rest is', async () => {
+  it('of first screenings too long to hold, too, and the workbook counts them all', async () => {
+    const build = (first: number, count: number, isSanctionHit: boolean) =>
+      Array.from({ length: count }, (_, index) =>
+        buildChange({
+          changeId: first + index,
+          severity: 'high',
+          isSanctionHit,
+          party: buildParty({ reference: `N-${first + index}`, name: 'Amal Haddad' }),
+        }),
+      );
+    const [held, unheld] = [build(0, 210, true), build(210, 30, true)];
+    const none = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
+    const facts = buildRunFacts({
+      baseline: { ...none, high: 300 },
+      baselineChanges: held,
+      cut: {
+        notScreened: null,
+        baseline: {
+          ...{ lines: 300, bySeverity: { ...none, high: 300 }, unheldSanctionHits: { ...none, high: 30 } },
+          read: async function* () {
+            yield [...held, ...unheld, ...build(240, 60, false)];
+          },
+          readSanctionHits: async function* () {
+            yield unheld;
+          },
+        },
+      },
+    });
+    const page = await toHtml(facts);
+    expect(page.match(/>N-\d+</g)).toHaveLength(240);
+    expect(page).toContain('The first 200 of 300 and 40 further sanction hits are shown');
+    expect(toReport(facts).baseline).toMatchObject([{ severity: 'high', count: 300, sanctionHits: 240 }]);
+    let masked = '';
+    for await (const chunk of renderHtml(maskReport(toReport(facts)))) masked += chunk;
+    expect(masked.match(/>N-\d+</g)).toHaveLength(240);
+    expect(masked).not.toContain('Haddad');
+  });
+
+  it('long lists are cut at 200, and the page says where the rest is; hits for sanctions are never left out', async () => {
     const many = (severity: 'high' | 'low'): RunFacts['changes'] =>
       Array.from({ length: 250 }, (_, index) =>
         buildChange({
           changeId: index,
           severity,
-          isSanctionHit: true,
+          matchId: `m-${index}`,
+          isSanctionHit: severity === 'high',
+          after: buildMatch({ id: `m-${index}` }),
           party: buildParty({ reference: `${severity}-${index}` }),
         }),
       );
     const changes = [...many('high'), ...many('low')];
     const page = await toHtml(buildRunFacts({ changes, counts: buildCounts({ changes: 500 }) }));
     expect(page.match(/>high-\d+</g)).toHaveLength(250);
+    expect(page).toContain('50 further sanction hits, with both sides in changes.csv');
     expect(page.match(/>low-\d+</g)).toHaveLength(200);
     expect(page).toContain('The first 200 of 250 are shown; all of them are in <code>changes.csv</code>');
     expect(page).toContain('500 changes');
@@ -187,7 +250,7 @@ describe('report.html', () => {
     expect(page.match(/>rekeyed-\d+</g)).toHaveLength(3);
     expect(page).toContain('<b>250 customers</b>: Same party under a new id');
     const report = toReport(facts);
-    const rows = readCsv(renderChangesCsv(report));
+    const rows = await readCsv(renderChangesCsv(report));
     expect(rows.filter((row) => row.includes('G1'))).toHaveLength(250);
     expect(toReportJson(report).groups).toMatchObject([{ name: 'G1', customers: 250, changes: 250 }]);
     expect(toReportJson(report).changes?.every(({ group }) => group === 'G1')).toBe(true);
@@ -202,7 +265,7 @@ describe('the CSV files', () => {
           { header: 'text', cell: (line: [string, number]) => line[0] },
           { header: 'number', cell: (line: [string, number]) => line[1] },
         ];
-        const [header, ...rows] = readCsv(renderCsv(columns, lines));
+        const [header, ...rows] = parseCsv([...renderCsv(columns, lines)].join(''));
         expect(header).toEqual(['text', 'number']);
         expect(rows).toHaveLength(lines.length);
         for (const [index, [text, number]] of lines.entries()) {
@@ -213,21 +276,21 @@ describe('the CSV files', () => {
     );
   });
 
-  it('open in a spreadsheet as UTF-8 and end their lines with CR LF', () => {
-    const text = [...renderChangesCsv(toReport(buildEventfulFacts()))].join('');
+  it('open in a spreadsheet as UTF-8 and end their lines with CR LF', async () => {
+    const text = await joinChunks(renderChangesCsv(toReport(buildEventfulFacts())));
     expect(text.startsWith('\ufeffabout,severity,what,')).toBe(true);
     expect(text.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
   });
 
-  it.each(payloads)('no cell of %j is a formula, headers included', (payload) => {
+  it.each(payloads)('no cell of %j is a formula, headers included', async (payload) => {
     const report = toReport(buildHostileFacts(payload));
-    for (const cells of [...readCsv(renderChangesCsv(report)), ...readCsv(renderRejectsCsv(report))]) {
+    for (const cells of [...(await readCsv(renderChangesCsv(report))), ...(await readCsv(renderRejectsCsv(report)))]) {
       for (const cell of cells) if (!/^-?\d/.test(cell)) expect(cell).not.toMatch(/^[\s\p{C}]*[=+\-@]/u);
     }
   });
 
-  it('hold every change, every match of a first screening, and the changes of dossiers', () => {
-    const rows = readCsv(renderChangesCsv(toReport(buildEventfulFacts())));
+  it('hold every change, every match of a first screening, and the changes of dossiers', async () => {
+    const rows = await readCsv(renderChangesCsv(toReport(buildEventfulFacts())));
     expect(rows.slice(1).map((row) => row[0])).toEqual([
       ...Array(8).fill('match'),
       ...Array(3).fill('first_screening'),
@@ -236,8 +299,8 @@ describe('the CSV files', () => {
     ]);
   });
 
-  it('rejects.csv gives the fields back under the headers of the source', () => {
-    const [header, first] = readCsv(renderRejectsCsv(toReport(buildEventfulFacts())));
+  it('rejects.csv gives the fields back under the headers of the source', async () => {
+    const [header, first] = await readCsv(renderRejectsCsv(toReport(buildEventfulFacts())));
     expect(header?.slice(0, 6)).toEqual(['customer_id', 'type', 'name', 'birth_date', 'countries', 'rejected_line']);
     expect(first?.slice(0, 5)).toEqual(['C-3001', 'person', '', '1980-02-30', 'DK']);
     expect(first?.slice(5)).toEqual(['12', '', 'name', 'missing_name', 'no name', 'empty', 'C-3001', '']);
@@ -250,9 +313,10 @@ describe('report.json', () => {
     ['a quiet night', buildRunFacts()],
     ['a sweep', buildSweepFacts()],
     ['hostile texts', buildHostileFacts(payloads[6] ?? '')],
-  ])('%s follows the schema and keeps every text as it came', (_name, facts) => {
-    const document = toReportJson(toReport(facts));
-    const read: unknown = JSON.parse([...renderJson(document)].join(''));
+  ])('%s follows the schema and keeps every text as it came', async (_name, facts) => {
+    const report = toReport(facts);
+    const document = toReportJson(report);
+    const read: unknown = JSON.parse(await joinChunks(renderJson(toJsonDocument(report))));
     expect(reportJsonSchema.parse(read)).toEqual(document);
     expect(document.rejects?.map((row) => Object.fromEntries(row.fields)) ?? []).toEqual(
       facts.counts === null ? [] : facts.rejects.map((row) => row.fields),

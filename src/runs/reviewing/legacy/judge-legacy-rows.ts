@@ -1,15 +1,19 @@
 import { parseIsoDate } from '../../../roster/birth-date.js';
-import type { LegacyCustomer } from '../../../store/legacy-decisions.js';
+import type { LegacyCandidate, LegacyCustomer } from '../../../store/legacy-decisions.js';
 import { parseVerdict } from '../parse-verdict.js';
 import { findContradicted, type Statement } from './find-contradicted.js';
-import { findLegacyItem, type NamedMatch, type Unmatched } from './find-legacy-item.js';
+import { findLegacyItems, type NamedMatch, type Unmatched } from './find-legacy-item.js';
 import type { LegacyFacts, LegacyRow } from './read-legacy-rows.js';
 
 /** Why a row is not taken although it is clear what it is about, or why that cannot be read. */
 export type LegacyRefusal = 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
 
-/** What becomes of a row of an older system. */
-export type JudgedRow = { row: LegacyRow } & (
+/** What becomes of a row of an older system, on one account where it is about several. */
+export type JudgedRow = {
+  row: LegacyRow;
+  /** Of the account; null where the row is about nothing on any. */
+  mode: LegacyCandidate['mode'] | null;
+} & (
   | { kind: 'decided' | 'sample'; itemId: number; facts: LegacyFacts }
   /** Taken before, or said by an earlier row. */
   | { kind: 'same' }
@@ -18,7 +22,7 @@ export type JudgedRow = { row: LegacyRow } & (
 );
 
 /**
- * Says of each row of an older system what becomes of it, in their order and each once. Of rows about one item that agree the first counts; of
+ * Says of each row of an older system what becomes of it, in their order and each once for each account where its match is. Of rows about one item that agree the first counts; of
  * rows that do not none, also where one of them cannot be taken for another reason. What somebody here has decided is never touched, and what was taken over before is not taken again.
  */
 export function judgeLegacyRows(
@@ -30,38 +34,42 @@ export function judgeLegacyRows(
   for (const customer of customers) {
     byReference.set(customer.reference, [...(byReference.get(customer.reference) ?? []), customer]);
   }
-  const find = (named: NamedMatch) => findLegacyItem(named, byReference.get(named.reference) ?? []);
+  const find = (named: NamedMatch) => findLegacyItems(named, byReference.get(named.reference) ?? []);
   const found = rows.map((row) => {
     const { facts } = row;
     if ('problem' in facts) return { row, problem: facts.problem };
     return { row, facts, ...find(facts) };
   });
   const contradicted = findContradicted(
-    rows.flatMap((row) => {
+    rows.flatMap((row): readonly Statement[] => {
       const said = toStatement(row);
-      return said === null ? [] : { ...said, line: row.line, about: find(said.named) };
+      if (said === null) return [];
+      const about = find(said.named);
+      const statement = { ...said, line: row.line };
+      if ('unmatched' in about) return [{ ...statement, about }];
+      return about.items.map((item) => ({ ...statement, about: { item } }));
     }),
   );
   const seen = new Set<number>();
-  return found.map((one): JudgedRow => {
+  return found.flatMap((one): readonly JudgedRow[] => {
     const { row } = one;
-    const refuse = (reason: LegacyRefusal, problem: string | null = null): JudgedRow => ({
-      row,
-      kind: 'refused',
-      reason,
-      problem,
+    const nowhere = { row, mode: null };
+    if ('problem' in one) return [{ ...nowhere, kind: 'refused', reason: 'unreadable', problem: one.problem }];
+    if ('unmatched' in one) return [{ ...nowhere, kind: 'unmatched', reason: one.unmatched }];
+    const { items, facts } = one;
+    if (contradicted.has(row.line)) return [{ ...nowhere, kind: 'refused', reason: 'contradicted', problem: null }];
+    return items.map((item): JudgedRow => {
+      const { itemId, mode, taken } = item;
+      const about = { row, mode };
+      const refuse = (reason: LegacyRefusal): JudgedRow => ({ ...about, kind: 'refused', reason, problem: null });
+      if (taken === facts.verdict) return { ...about, kind: 'same' };
+      if (taken !== null) return refuse('taken_otherwise');
+      if (item.isDecidedHere) return refuse('decided_here');
+      if (seen.has(itemId)) return { ...about, kind: 'same' };
+      seen.add(itemId);
+      const isSample = facts.verdict === 'false_positive' && isSampled(itemId);
+      return { ...about, kind: isSample ? 'sample' : 'decided', itemId, facts };
     });
-    if ('problem' in one) return refuse('unreadable', one.problem);
-    if ('unmatched' in one) return { row, kind: 'unmatched', reason: one.unmatched };
-    const { item, facts } = one;
-    if (contradicted.has(row.line)) return refuse('contradicted');
-    if (item.taken === facts.verdict) return { row, kind: 'same' };
-    if (item.taken !== null) return refuse('taken_otherwise');
-    if (item.isDecidedHere) return refuse('decided_here');
-    if (seen.has(item.itemId)) return { row, kind: 'same' };
-    seen.add(item.itemId);
-    const isSample = facts.verdict === 'false_positive' && isSampled(item.itemId);
-    return { row, kind: isSample ? 'sample' : 'decided', itemId: item.itemId, facts };
   });
 }
 

@@ -1,7 +1,9 @@
 import { markFormula } from '../../../reports/neutralise-formula.js';
 import { type Column, renderCsv } from '../../../reports/render-csv.js';
-import type { JudgedRow } from './judge-legacy-rows.js';
-import { legacyColumns } from './read-legacy-rows.js';
+import { gatherBy } from '../../replaying/gather-by.js';
+import type { Unmatched } from './find-legacy-item.js';
+import type { JudgedRow, LegacyRefusal } from './judge-legacy-rows.js';
+import { type LegacyRow, legacyColumns } from './read-legacy-rows.js';
 
 const words = {
   unknown_customer: 'no such customer, or none of that roster',
@@ -16,20 +18,31 @@ const words = {
   contradicted: 'another row about the same match says otherwise',
 } as const;
 
-/** A row that is not taken. */
-export type UntakenRow = Extract<JudgedRow, { kind: 'unmatched' | 'refused' }>;
+/** A row that is not taken, or not on every account where its match is. */
+export interface UntakenRow {
+  row: LegacyRow;
+  reason: Unmatched | LegacyRefusal;
+  /** The same in words, and on which account where it is not all. */
+  problem: string;
+}
 
-/** The rows that are not taken, in their order. */
-export const findUntaken = (rows: readonly JudgedRow[]): readonly UntakenRow[] =>
-  rows.flatMap((row) => (row.kind === 'unmatched' || row.kind === 'refused' ? [row] : []));
-
-/** Why a row is not taken, in words. */
-export const describeUntaken = (row: UntakenRow): string =>
-  row.kind === 'refused' && row.problem !== null ? row.problem : words[row.reason];
+/** The rows that are not taken, each once and in their order. */
+export function findUntaken(rows: readonly JudgedRow[]): readonly UntakenRow[] {
+  const untaken = rows.flatMap((row) => (row.kind === 'unmatched' || row.kind === 'refused' ? [row] : []));
+  return [...gatherBy(untaken, ({ row }) => row.line).values()].flatMap((judged) => {
+    const [first] = judged;
+    if (first === undefined) return [];
+    const problems = judged.map((one) => {
+      const problem = one.kind === 'refused' && one.problem !== null ? one.problem : words[one.reason];
+      return one.mode === null ? problem : `${one.mode} account: ${problem}`;
+    });
+    return { row: first.row, reason: first.reason, problem: problems.join('; ') };
+  });
+}
 
 const columns: readonly Column<UntakenRow>[] = [
   { header: 'line', cell: ({ row }) => row.line },
-  { header: 'problem', cell: describeUntaken },
+  { header: 'problem', cell: ({ problem }) => problem },
   ...legacyColumns.map((header): Column<UntakenRow> => ({ header, cell: ({ row }) => markFormula(row.cells[header]) })),
 ];
 

@@ -52,12 +52,14 @@ describeOnEachDatabase('a party whose source drops it', (open) => {
     const second = await work({ offsetMs: -30 * hourMs });
     const summary = await run(second, { roster });
     expect(summary).toMatchObject({ state: 'complete', snapshot: { droppedParties: 1 }, counts: { hits: 1 } });
-    expect(formatRun(summary)).toContain('1 related party with an open hit or a cut list is no longer in the source');
+    expect(formatRun(summary)).toContain(
+      '1 related party with an open hit, a true match or a cut list is no longer in the source',
+    );
     expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(2);
     const described = await describeRun(second, summary.runId);
     expect(described.sums?.states).toMatchObject({ open_hit: 1, clear: 0 });
     expect(described.balance).toMatchObject({ disagreements: [] });
-    const [report] = await runReports(second, { runId: summary.runId, send: false });
+    const [report] = await runReports(second, { runId: summary.runId });
     const directory = report?.directory ?? '';
     const json: unknown = JSON.parse(await readFile(join(directory, 'report.json'), 'utf8'));
     expect(json).toMatchObject({

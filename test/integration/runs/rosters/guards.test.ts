@@ -13,7 +13,7 @@ const header = 'customer_id,type,name';
 const { signal } = new AbortController();
 
 describeOnEachDatabase('guards of a roster', (open) => {
-  it('hold a snapshot with both figures, change nothing, and are noted with the import where they are overridden', async () => {
+  it('hold a snapshot with both figures, change nothing, and are noted with the import that overrides them, never without it', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
     const guards = { maxRejectedRows: 2, maxMissingCustomers: 2, maxDuplicateRows: 2, growthFromCustomers: 10 };
@@ -41,7 +41,17 @@ describeOnEachDatabase('guards of a roster', (open) => {
     await expect(play(rowsOf(96))).rejects.toThrow(
       /4 of 100 customers of the last snapshot are missing: 4 % \(at most 1 %, guards.maxShrinkNight\) \[guard shrink_night\]; look whether .*: nightscreen import --file \S+ --roster people --accept-roster --by NAME --reason TEXT/,
     );
-    await play(rowsOf(96), { acceptRoster: await makeAcceptance({ database }) });
+    const acceptRoster = await makeAcceptance({ database });
+    const countAccepted = () =>
+      database.query(z.object({ accepted: z.number() }), 'select count(*)::integer as accepted from roster_acceptance');
+    await database.runScript(`
+      create function break_off() returns trigger language plpgsql as $$ begin raise 'broken off'; end $$;
+      create trigger break_off after insert on roster_standing for each statement execute function break_off();`);
+    await expect(play(rowsOf(96), { acceptRoster })).rejects.toThrow();
+    expect(await countAccepted()).toEqual([{ accepted: 0 }]);
+    await database.runScript('drop trigger break_off on roster_standing; drop function break_off();');
+    await play(rowsOf(96), { acceptRoster });
+    expect(await countAccepted()).toEqual([{ accepted: 1 }]);
     const taken = await database.query(
       z.object({ overridden_guards: z.array(z.string()), absent: z.number() }),
       'select overridden_guards, absent from roster_import order by import_id desc limit 1',

@@ -1,8 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { measureCoverage } from '../../../../src/runs/coverage/measure-coverage.js';
+import { decideItems } from '../../../../src/runs/reviewing/decide-items.js';
+import { findReviewer } from '../../../../src/runs/reviewing/find-reviewer.js';
+import { toItemStamp } from '../../../../src/runs/reviewing/item-stamp.js';
+import { showItems } from '../../../../src/runs/reviewing/show-items.js';
+import { undoDecision } from '../../../../src/runs/reviewing/undo-decision.js';
 import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
+import { describeRun } from '../../../../src/runs/session/describe-run.js';
 import type { Database } from '../../../../src/store/database.js';
+import { holdItems } from '../../../../src/store/decidable-items.js';
+import { readOrganisation } from '../../../../src/store/organisations.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites, searched } from '../../../helpers/small-site.js';
@@ -102,5 +111,54 @@ describeOnEachDatabase('leaving a roster', (open) => {
       '3: C-1 changed standing',
       '3: C-1 returned inactive',
     ]);
+  });
+
+  it('a true match that is open again keeps its customer, or a party that was dropped, in scope until it is decided', async () => {
+    const { sandbox, database, work, run, roster } = await begin();
+    const settings = { ...roster, columns: { active: 'active', aliases: 'alias' } };
+    const write = (...lines: string[]) =>
+      writeFile(fileOf(roster), `customer_id,type,name,alias,active\n${lines.join('\n')}\n`);
+    await write('C-1,person,Wilhelmina Achterberg,,yes', 'C-2,person,Aroha Ngata,Oktavian Prunescu,yes');
+    const first = await work({ offsetMs: -4 * dayMs });
+    await run(first, { roster: settings });
+    const { digestKey } = await readOrganisation(database, 'default');
+    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+    const confirm = (ids: readonly number[]) =>
+      database.transaction(async (transaction) => {
+        const said = { verdict: 'true_match', reason: 'it is them', comment: null, origin: 'review' } as const;
+        const decisions = [...(await holdItems(transaction, ids)).values()].map((item) => {
+          const stamp = toItemStamp(item, digestKey);
+          return { itemId: item.itemId, stamp, ...said, sheetId: null, expiresAt: null };
+        });
+        await decideItems(
+          transaction,
+          { digestKey, reviewer, now: new Date(), review: first.settings.review },
+          decisions,
+        );
+      });
+    await confirm([1, 2]);
+    for (const reference of ['C-1', 'C-2']) {
+      const [item] = await showItems(first, reference);
+      await undoDecision(first, { mark: item?.mark ?? '', reviewer, reason: 'a slip' });
+    }
+    await write('C-1,person,Wilhelmina Achterberg,,no', 'C-2,person,Aroha Ngata,,yes');
+    const night = async (daysAgo: number) => {
+      const workplace = await work({ offsetMs: -daysAgo * dayMs, settings: { rosters: [settings] } });
+      const { runId, counts, snapshot } = await run(workplace, { roster: settings });
+      const { sums, balance } = await describeRun(workplace, runId);
+      expect(balance).toMatchObject({ disagreements: [] });
+      const { total } = await measureCoverage(workplace, { list: 0 });
+      return { counts, states: sums?.states, inScope: total.inScope, dropped: snapshot?.droppedParties };
+    };
+    expect(await night(3)).toMatchObject({ counts: { planned: 2 }, inScope: 2, states: { confirmed: 2 }, dropped: 1 });
+    expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 2]);
+    await confirm([1, 2]);
+    expect(await night(2)).toMatchObject({
+      counts: { planned: 1 },
+      inScope: 1,
+      states: { clear: 1, confirmed: 0 },
+      dropped: 0,
+    });
+    expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 2]);
   });
 });

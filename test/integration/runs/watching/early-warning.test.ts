@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { deliverDue } from '../../../../src/runs/mailing/deliver-due.js';
 import { readEarlyWarnings } from '../../../../src/store/early-warnings.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { listenAlong } from '../../../helpers/listen-along.js';
@@ -35,7 +36,10 @@ const mailSettings = {
   from: 'night@example.org',
   to: ['compliance@example.org'],
   attach: 'none' as const,
+  recipients: [],
+  maxBytes: 10_000_000,
   earlyWarning: true,
+  retryFor: '3d',
   timeoutMs: 5_000,
 };
 
@@ -65,23 +69,26 @@ describe('critical changes of a long run', () => {
         server.isRefusing = server.received.length === 1;
         if (isRunning) mailsAmid += 1;
       }
-      if (event.kind === 'warning' && event.code === 'early_warning_failed') server.isRefusing = false;
+      if (event.kind === 'warning' && event.code === 'mail_waits') server.isRefusing = false;
       if (event.kind === 'run_finished') isRunning = false;
     });
     const summary = await run(workplace);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 60 } });
     expect(mailsAmid).toBeGreaterThanOrEqual(2);
+    // What was refused shortly before the end is tried again after it.
+    await clock.sleep(4 * minuteMs);
+    await deliverDue(workplace);
 
     const listedReferences = server.received.flatMap(({ text }) => text.match(/C-\d+/g) ?? []);
     expect(listedReferences.toSorted()).toEqual(referencesOf(sanctioned));
-    expect(server.received[0]?.subject).toBe('[PROVISIONAL] 1 critical change - TEST key, people, 2026-01-01');
+    expect(server.received[0]?.subject).toBe('[PROVISIONAL] sanction hit - TEST key, people, 2026-01-01');
     expect(server.received[0]?.text).toContain(summary.runId);
     const texts = server.received.map(({ text }) => text).join();
     expect(names.filter((name) => texts.includes(name))).toEqual([]);
-    expect(plain.events.some((event) => event.kind === 'warning' && event.code === 'early_warning_failed')).toBe(true);
+    expect(plain.events.some((event) => event.kind === 'warning' && event.code === 'mail_waits')).toBe(true);
 
     const warnings = await readEarlyWarnings(database, 1);
-    const queued = warnings.map(({ acceptedAt }) => acceptedAt?.getTime() ?? 0);
+    const queued = warnings.map(({ queuedAt }) => queuedAt.getTime());
     expect(warnings.every(({ acceptedAt }) => acceptedAt !== null)).toBe(true);
     // The last one of a run does not wait.
     const gaps = queued.slice(1, -1).map((time, index) => time - (queued[index] ?? 0));

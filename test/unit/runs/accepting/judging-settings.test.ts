@@ -1,15 +1,22 @@
+import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { applyOverride } from '../../../../src/config/override.js';
 import { configSchema, type Settings } from '../../../../src/config/schema.js';
 import {
+  compareJudging,
   digestJudging,
-  nameJudgingChanges,
+  type JudgingSettings,
+  keepGuards,
   toJudgingSettings,
 } from '../../../../src/runs/accepting/judging-settings.js';
 
 const settings = (given: object = {}): Settings => configSchema.parse(given);
+const judging = (given: object = {}): JudgingSettings => toJudgingSettings(settings(given));
 const compare = (before: object, after: object): readonly string[] =>
-  nameJudgingChanges(toJudgingSettings(settings(before)), toJudgingSettings(settings(after)));
+  compareJudging(judging(before), judging(after)).differences;
 const roster = (name: string, guards: object = {}): object => ({ name, csv: { path: `${name}.csv` }, guards });
+const nothing = { differences: [], retired: [] };
 const canary = (name: string): object => ({ type: 'person', name, expect: 'match' });
 
 it('what judges is named with both values', () => {
@@ -56,14 +63,93 @@ it('mail, reports, rates, paths, budgets, schedules and calendars judge nothing'
 
 it('a new roster, and a setting that an older version did not know, judge as by default', () => {
   expect(compare({}, { rosters: [roster('retail')] })).toEqual([]);
-  const { changes: _, ...older } = toJudgingSettings(settings());
-  expect(nameJudgingChanges(older, toJudgingSettings(settings()))).toEqual([]);
-  expect(nameJudgingChanges(older, toJudgingSettings(settings({ changes: { scoreStep: 0.1 } })))).toEqual([
+  const { changes: _, ...older } = judging();
+  expect(compareJudging(older, judging())).toEqual(nothing);
+  expect(compareJudging(older, judging({ changes: { scoreStep: 0.1 } })).differences).toEqual([
     'changes.scoreStep was 0.02 and is 0.1',
   ]);
 });
 
+it('what an older version knew and this one does not is told, and is nobody’s change', () => {
+  const older = {
+    ...judging(),
+    matching: { depth: 3 },
+    changes: {
+      scoreStep: 4,
+      oldStep: 0.05,
+      severities: { hit_of_old: 'high', hit_lost: 'low' },
+      raisedTiers: ['high'],
+    },
+    canaries: [{ ...canary('Somebody Listed'), script: 'latin' }, canary('Another')],
+  };
+  const canaries = [canary('Somebody Listed'), canary('Another')];
+  const inForce = { canaries, changes: { severities: { hit_lost: 'low' } } };
+  const retired = [
+    'canaries was a list of 2 and is another one of 2',
+    'changes.oldStep was 0.05 and is not set',
+    'changes.scoreStep was 4 and is 0.02',
+    'changes.severities.hit_of_old was high and is not set',
+    'matching.depth was 3 and is not set',
+  ];
+  expect(compareJudging(older, judging(inForce))).toEqual({
+    differences: [],
+    retired: retired.map((words) => `${words} (unknown to this version)`),
+  });
+  // A person has put another value in its place, and another control search.
+  const chosen = { canaries: [canary('Somebody Else'), canary('Another')], changes: { scoreStep: 0.5 } };
+  expect(compareJudging(older, judging(chosen)).differences).toEqual([
+    'canaries was a list of 2 and is another one of 2',
+    'changes.scoreStep was 4 and is 0.5',
+    'changes.severities.hit_lost was low and is not set',
+  ]);
+});
+
+it('guards are compared for the rosters that are run, and those of others are kept as they were accepted', () => {
+  const accepted = judging({ rosters: [roster('retail', { maxGrowth: 2 }), roster('staff', { maxGrowth: 3 })] });
+  const now = judging({ rosters: [roster('staff', { maxGrowth: 4 })] });
+  expect(compareJudging(accepted, now, ['retail']).differences).toEqual(['guards.retail.maxGrowth was 2 and is 0.5']);
+  expect(compareJudging(accepted, now).differences).toEqual(['guards.staff.maxGrowth was 3 and is 4']);
+  expect(compareJudging(accepted, now, ['given'])).toEqual(nothing);
+  const kept = keepGuards(accepted, now);
+  expect(compareJudging(kept, accepted, ['retail'])).toEqual(nothing);
+  expect(compareJudging(kept, now)).toEqual(nothing);
+});
+
+/** What a person can change. */
+const choices = [
+  ['canaries', [canary('Somebody Listed')]],
+  ['changes.birthDateLowers', false],
+  ['changes.severities.hit_lost', 'info'],
+  ['changes.topics.pep', ['role']],
+  ['guards.retail.columns', false],
+  ['review.expiresAfterDays.high', 30],
+  ['screening.cadence.high', '12h'],
+  ['service.aml.nameField', 'full_name'],
+] as const;
+const groups = ['', 'changes.', 'changes.topics.', 'changes.severities.', 'screening.', 'review.', 'guards.retail.'];
+const leftBehind = fc.tuple(
+  fc.constantFrom(...groups),
+  fc.constantFrom('formerly', 'renamed', 'retired'),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const put = (given: unknown, path: string, value: unknown): unknown =>
+  applyOverride(given, { path: path.split('.'), value, origin: '' });
+const toJudging = z.record(z.string(), z.unknown());
+
+it('whatever a former version has left behind, what a person has changed is named and nothing else is', () => {
+  const base = judging({ rosters: [roster('retail')] });
+  fc.assert(
+    fc.property(fc.subarray([...choices]), fc.array(leftBehind, { maxLength: 5 }), (chosen, left) => {
+      const stored = left.reduce<unknown>((given, [group, key, value]) => put(given, `${group}${key}`, value), base);
+      const now = chosen.reduce<unknown>((given, [path, value]) => put(given, path, value), base);
+      const { differences } = compareJudging(toJudging.parse(stored), toJudging.parse(now));
+      expect(differences.map((words) => words.split(' was ')[0])).toEqual(chosen.map(([path]) => path));
+    }),
+    { numRuns: 60 },
+  );
+});
+
 it('the digest does not depend on the order of keys', () => {
-  const { service, ...others } = toJudgingSettings(settings());
-  expect(digestJudging({ ...others, service })).toBe(digestJudging(toJudgingSettings(settings())));
+  const { service, ...others } = judging();
+  expect(digestJudging({ ...others, service })).toBe(digestJudging(judging()));
 });

@@ -1,18 +1,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { presentLegacy } from '../../../../src/cli/present-legacy.js';
 import type { DispositionVerdict } from '../../../../src/matches/review/disposition.js';
-import { findLegacyItem } from '../../../../src/runs/reviewing/legacy/find-legacy-item.js';
+import { findLegacyItems } from '../../../../src/runs/reviewing/legacy/find-legacy-item.js';
 import { isSampled } from '../../../../src/runs/reviewing/legacy/is-sampled.js';
-import { judgeLegacyRows } from '../../../../src/runs/reviewing/legacy/judge-legacy-rows.js';
+import { type JudgedRow, judgeLegacyRows } from '../../../../src/runs/reviewing/legacy/judge-legacy-rows.js';
 import type { LegacyFacts, LegacyRow } from '../../../../src/runs/reviewing/legacy/read-legacy-rows.js';
+import { findUntaken } from '../../../../src/runs/reviewing/legacy/render-untaken.js';
 import type { LegacyCandidate, LegacyCustomer } from '../../../../src/store/legacy-decisions.js';
+import { makeMatch } from '../../../helpers/make-match.js';
 
 const toItem = (itemId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({
-  itemId,
-  listed: {
-    ...{ rank: 1, id, name, schema: 'Person', isHit: true, score: 1 },
-    ...{ topics: [], birthDates, countries: [] },
-  },
+  ...{ itemId, accountId: 1, mode: 'live' },
+  listed: makeMatch({ id, name, birthDates }),
   isDecidedHere: false,
   taken: null,
 });
@@ -39,23 +39,47 @@ it('a row is about the match of its id, else the only one of its name and birth 
     toItem(3, 'c', 'Ann'),
   ];
   const find = (facts: Partial<LegacyFacts>, customers = [toCustomer(items)]) => {
-    const found = findLegacyItem(said(facts), customers);
-    return 'item' in found ? found.item.itemId : found.unmatched;
+    const found = findLegacyItems(said(facts), customers);
+    return 'items' in found ? found.items.map(({ itemId }) => itemId).join() : found.unmatched;
   };
-  expect(find({ matchId: 'b' })).toBe(2);
-  expect(find({ matchId: 'a', listedName: 'JOSE  nunez', listedBirthDate: '1960' })).toBe(1);
+  expect(find({ matchId: 'b' })).toBe('2');
+  expect(find({ matchId: 'a', listedName: 'JOSE  nunez', listedBirthDate: '1960' })).toBe('1');
   expect(find({ matchId: 'a', listedName: 'Ann' })).toBe('name_differs');
   expect(find({ matchId: 'a', listedBirthDate: '1999-05-05' })).toBe('birth_date_differs');
-  expect(find({ matchId: 'gone', listedName: 'ann' })).toBe(3);
+  expect(find({ matchId: 'gone', listedName: 'ann' })).toBe('3');
   expect(find({ matchId: 'gone' })).toBe('not_listed');
   expect(find({ listedName: 'jose nunez' })).toBe('ambiguous');
-  expect(find({ listedName: 'jose nunez', listedBirthDate: '1971-03-04' })).toBe(2);
+  expect(find({ listedName: 'jose nunez', listedBirthDate: '1971-03-04' })).toBe('2');
   expect(find({ listedName: 'Ann', listedBirthDate: '1971' })).toBe('birth_date_differs');
   expect(find({ reference: 'C-2', listedName: 'Ann' })).toBe('unknown_customer');
   const both = [toCustomer(items), toCustomer([toItem(9, 'z', 'Ann')], 'C-1', 'corporate')];
   expect(find({ listedName: 'Ann' }, both)).toBe('several_rosters');
-  expect(find({ listedName: 'Ann', roster: 'corporate' }, both)).toBe(9);
+  expect(find({ listedName: 'Ann', roster: 'corporate' }, both)).toBe('9');
   expect(find({ listedName: 'Ann', roster: 'none' }, both)).toBe('unknown_customer');
+  const onTest = (...more: LegacyCandidate[]) => more.map((item) => ({ ...item, accountId: 2, mode: 'test' }) as const);
+  const twoAccounts = [toCustomer([...items, ...onTest(toItem(4, 'y', 'Ann'), toItem(5, 'b', 'Eve'))])];
+  expect(find({ matchId: 'c', listedName: 'Ann' }, twoAccounts)).toBe('3,4');
+  expect(find({ matchId: 'b', listedName: 'Jose Nunez' }, twoAccounts)).toBe('2');
+  expect(find({ listedName: 'Eve' }, twoAccounts)).toBe('5');
+  const doubtful = [toCustomer([...items, ...onTest(toItem(4, 'y', 'Ann'), toItem(5, 'z', 'Ann'))])];
+  expect(find({ matchId: 'c', listedName: 'Ann' }, doubtful)).toBe('ambiguous');
+});
+
+it('a row is judged on each account where its match is, and told once with the account where it is not taken', () => {
+  const here = { ...toItem(1, 'a', 'Ann'), isDecidedHere: true };
+  const onTest = { ...toItem(2, 'a', 'Ann'), accountId: 2, mode: 'test' } as const;
+  const row = toRow(said({ matchId: 'a' }));
+  const judged = judgeLegacyRows([row], [toCustomer([here, onTest])], () => false);
+  expect(judged).toMatchObject([
+    { kind: 'refused', mode: 'live', reason: 'decided_here' },
+    { kind: 'decided', mode: 'test', itemId: 2 },
+  ]);
+  expect(findUntaken(judged)).toMatchObject([{ row, problem: 'live account: somebody has decided about it here' }]);
+  const where = { file: 'old.csv', unmatched: 'unmatched.csv', wasApplied: true };
+  const tell = (rows: readonly JudgedRow[]) =>
+    presentLegacy({ isApplied: true, rows, proposed: 0 }, where).text.trimEnd().split('\n');
+  expect(tell(judged)).toEqual(expect.arrayContaining(['of these on a test account  1', 'stored']));
+  expect(tell(judged.slice(0, 1)).at(-1)).toMatch(/^nothing was stored/);
 });
 
 it('each row of any list comes out once and in its place, and no item is decided twice or against somebody here', () => {

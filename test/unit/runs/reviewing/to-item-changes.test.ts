@@ -1,19 +1,16 @@
 import { expect, it } from 'vitest';
 import type { Severity } from '../../../../src/changes/change-event.js';
-import type { Match } from '../../../../src/matches/match.js';
 import { toSeenFacts } from '../../../../src/matches/review/seen-facts.js';
 import { reviewSettingsSchema } from '../../../../src/runs/reviewing/settings.js';
 import { toItemChanges } from '../../../../src/runs/reviewing/to-item-changes.js';
 import type { StoredItem } from '../../../../src/store/review-items.js';
+import { makeMatch } from '../../../helpers/make-match.js';
 
 const now = new Date('2026-11-18T10:00:00Z');
 const soon = new Date('2026-11-18T12:00:00Z');
 const customer = { role: 'customer', type: 'person', name: 'Ada Ficticia', birthDate: null, countries: [] } as const;
-const before: Match = {
-  ...{ rank: 1, id: 'amla_one', name: 'Ada Ficticia', schema: 'Person', isHit: true, score: 0.9 },
-  ...{ topics: ['sanction'], birthDates: [], countries: ['fr'] },
-};
-const after: Match = { ...before, countries: ['de', 'fr'] };
+const before = makeMatch({ topics: ['sanction'], countries: ['fr'] });
+const after = { ...before, countries: ['de', 'fr'] };
 
 /** What becomes of a critical item when the list adds a country, which is a change of this severity. */
 function change(state: StoredItem['state'], severity: Severity) {

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
-import { workbookSheet } from '../../../../src/reports/workbook-guide.js';
+import { listSheetName } from '../../../../src/reports/list-sheet.js';
+import type { WorkbookFacts } from '../../../../src/reports/workbook-guide.js';
 import { type WaitingItem, workingListTable } from '../../../../src/reports/working-list.js';
-import { renderWorkbook } from '../../../../src/reports/working-list-workbook.js';
+import { renderWorkingListWorkbook } from '../../../../src/reports/working-list-workbook.js';
 import { openListTable } from '../../../../src/runs/reviewing/open-list-table.js';
+import { collectBytes } from '../../../helpers/collect-bytes.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workbook-'));
 const at = new Date('2026-11-20T10:00:00Z');
@@ -40,6 +42,9 @@ const facts = {
   ...{ importCommand: 'nightscreen review import x', wholeListCommand: 'nightscreen review export' },
 };
 
+const render = (items: readonly WaitingItem[], about: WorkbookFacts, maxRows?: number): Promise<Buffer> =>
+  collectBytes(renderWorkingListWorkbook(items, about, maxRows));
+
 let files = 0;
 async function open(content: Uint8Array | string, ending = 'xlsx') {
   files += 1;
@@ -55,9 +60,9 @@ async function open(content: Uint8Array | string, ending = 'xlsx') {
 }
 
 it('a workbook shows every column of the list, and only what is to be filled in is open to be written to', async () => {
-  const bytes = await renderWorkbook([toItem('A')], facts);
+  const bytes = await render([toItem('A')], facts);
   const [sheet, guide] = (await readXlsx(bytes, { readStyles: true })).sheets;
-  expect([sheet?.name, guide?.name]).toEqual([workbookSheet, 'How to']);
+  expect([sheet?.name, guide?.name]).toEqual([listSheetName, 'How to']);
   expect([...(sheet?.rows[0] ?? [])].sort()).toEqual(workingListTable.map(({ header }) => header).sort());
   expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true });
   expect(sheet?.protection?.password).toBeUndefined();
@@ -67,7 +72,8 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   );
   expect(unlocked).toEqual(['decision', 'reason', 'comment']);
   expect(sheet?.dataValidations).toMatchObject([
-    { type: 'list', values: ['true_match', 'false_positive', 'inconclusive'], range: 'M2:M2' },
+    { type: 'list', values: ['true_match', 'false_positive', 'inconclusive'], range: 'M2:M2', showErrorMessage: true },
+    { type: 'list', range: 'N2:N2', showInputMessage: true },
   ]);
 });
 
@@ -87,7 +93,7 @@ it('names come back as they are and are never a formula, in whatever script they
   const name = fc.tuple(starts, names).map((parts) => parts.join(''));
   await fc.assert(
     fc.asyncProperty(fc.array(name, { minLength: 1, maxLength: 12 }), async (list) => {
-      const bytes = await renderWorkbook(
+      const bytes = await render(
         list.map((one, index) => toItem(one, `N${index}`)),
         facts,
       );
@@ -101,7 +107,7 @@ it('names come back as they are and are never a formula, in whatever script they
 
 it('what cannot be seen but misleads is shown by its number, and what no workbook can hold is cut', async () => {
   const [hidden, long] = await open(
-    await renderWorkbook([toItem('a\u202eb\u0000\uffff'), toItem(`${'x'.repeat(31_999)}😀😀`)], facts),
+    await render([toItem('a\u202eb\u0000\uffff'), toItem(`${'x'.repeat(31_999)}😀😀`)], facts),
   );
   expect(hidden?.[2]).toBe('a[U+202E]b[U+0000]\ufffd');
   expect(long?.[2]).toBe(`${'x'.repeat(31_999)} ...`);
@@ -109,7 +115,7 @@ it('what cannot be seen but misleads is shown by its number, and what no workboo
 
 it('what does not fit is said on both sheets, and is no row of the list when it is read back', async () => {
   const items = ['N1', 'N2', 'N3'].map((mark) => toItem('A', mark));
-  const bytes = await renderWorkbook(items, { ...facts, waiting: 3 }, 2);
+  const bytes = await render(items, { ...facts, waiting: 3 }, 2);
   const notice = 'The 2 most urgent of 3 items. For all of them: nightscreen review export';
   const texts = (await readXlsx(bytes)).sheets.map(({ rows }) => rows.flat());
   expect(texts.map((cells) => cells.includes(notice))).toEqual([true, true]);
@@ -131,7 +137,7 @@ it('the list is found on whatever sheet and below a title, and lines are rows of
 });
 
 it('a file that is no list says what it is and what to do', async () => {
-  const bytes = Buffer.from(await renderWorkbook([toItem('A')], facts));
+  const bytes = await render([toItem('A')], facts);
   await expect(open('')).rejects.toThrow(/called .xlsx and is no workbook/);
   await expect(open('PK\x03\x04')).rejects.toThrow(/is no workbook, or not all of it is there/);
   await expect(open(bytes.subarray(0, bytes.length - 100))).rejects.toThrow(/not all of it is there/);
@@ -151,7 +157,7 @@ it('a file that is no list says what it is and what to do', async () => {
 });
 
 it('a workbook that unpacks to more than it says, or says too much, is refused before it is unpacked', async () => {
-  const bytes = Buffer.from(await renderWorkbook([toItem('A')], facts));
+  const bytes = await render([toItem('A')], facts);
   const patch = (unpacked: number): Buffer => {
     const copy = Buffer.from(bytes);
     const entry = copy.lastIndexOf('xl/worksheets/sheet1.xml') - 46;

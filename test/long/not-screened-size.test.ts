@@ -1,8 +1,11 @@
 import { expect, it } from 'vitest';
-import { readRun } from '../../../src/store/find-runs.js';
-import { readRunFacts } from '../../../src/store/run-facts.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/print-figure.js';
+import { readWhole } from '../../src/reports/cut-list.js';
+import type { NotScreenedFacts } from '../../src/reports/run-facts.js';
+import { readRun } from '../../src/store/find-runs.js';
+import { heldLines } from '../../src/store/held-lines.js';
+import { readRunFacts } from '../../src/store/run-facts.js';
+import { testDatabases } from '../helpers/databases.js';
+import { printFigure } from '../helpers/print-figure.js';
 
 const { open } = testDatabases('postgres');
 const customers = 20_000;
@@ -47,9 +50,13 @@ it('when whoever is not screened was screened last is found at once, also for a 
   if (run === null) throw new Error('the run is missing');
   const read = async (): Promise<{ seconds: number; days: readonly (number | null)[] }> => {
     const beganMs = performance.now();
-    const { notScreened } = await readRunFacts(database, run, { sweepRunIds: [], earlierRunIds: [] });
+    const facts = await readRunFacts(database, run, { sweepRunIds: [], earlierRunIds: [] }, database);
+    const lines: NotScreenedFacts[] = [];
+    for await (const batch of readWhole('not screened', facts.notScreened, facts.cut.notScreened)) lines.push(...batch);
     const seconds = (performance.now() - beganMs) / 1_000;
-    const days = notScreened.map(({ lastScreenedAt }) => lastScreenedAt && lastScreenedAt.getUTCDate() - 1);
+    expect(lines.slice(0, heldLines)).toEqual(facts.notScreened);
+    expect(facts.cut.notScreened?.customers).toEqual({ failed: customers, remaining: 0, skipped: 0 });
+    const days = lines.map(({ lastScreenedAt }) => lastScreenedAt && lastScreenedAt.getUTCDate() - 1);
     return { seconds, days };
   };
   const first = await read();

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { listTierDues, toCadence } from '../../../src/screening/cadence.js';
-import { insertCommitBatch } from '../../../src/store/commit-batches.js';
-import type { Database } from '../../../src/store/database.js';
-import { migrate } from '../../../src/store/migrate.js';
-import { openDatabase } from '../../../src/store/open-database.js';
-import { insertPlan } from '../../../src/store/screening-plan.js';
-import { saveScreeningResults } from '../../../src/store/screenings.js';
-import { readSearchTasks } from '../../../src/store/work-list.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/print-figure.js';
-import { startPostgres } from '../../helpers/start-postgres.js';
+import { listTierDues, toCadence } from '../../src/screening/cadence.js';
+import { insertCommitBatch } from '../../src/store/commit-batches.js';
+import type { Database } from '../../src/store/database.js';
+import { migrate } from '../../src/store/migrate.js';
+import { openDatabase } from '../../src/store/open-database.js';
+import { insertPlan } from '../../src/store/screening-plan.js';
+import { saveScreeningResults } from '../../src/store/screenings.js';
+import { readSearchTasks } from '../../src/store/work-list.js';
+import { testDatabases } from '../helpers/databases.js';
+import { printFigure } from '../helpers/print-figure.js';
+import { startPostgres } from '../helpers/start-postgres.js';
 
 const customers = 5_000;
 const batchSize = 32;

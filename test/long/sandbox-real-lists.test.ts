@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createSearch } from '../../../src/sandbox/search-watchlist.js';
-import { loadWorld } from '../../../src/sandbox/world.js';
+import { createSearch } from '../../src/sandbox/search-watchlist.js';
+import { loadWorld } from '../../src/sandbox/world.js';
 
 const folder = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const isPresent = folder !== '' && existsSync(join(folder, 'watchlists'));

@@ -8,9 +8,9 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { bundleProgram, type Program } from '../../helpers/bundle-program.js';
-import { printFigure } from '../../helpers/print-figure.js';
-import type { CsvReport } from './read-csv-program.js';
+import { bundleProgram, type Program } from '../helpers/bundle-program.js';
+import { printFigure } from '../helpers/print-figure.js';
+import type { CsvReport } from '../integration/roster/read-csv-program.js';
 
 const mega = 1024 * 1024;
 const giga = 1024 * mega;
@@ -21,7 +21,7 @@ const header = 'customer_id,type,name\n';
 let program: Program;
 let folder: string;
 beforeAll(async () => {
-  program = await bundleProgram(new URL('read-csv-program.ts', import.meta.url));
+  program = await bundleProgram(new URL('../integration/roster/read-csv-program.ts', import.meta.url));
   folder = await mkdtemp(join(tmpdir(), 'nightscreen-bombs-'));
 });
 afterAll(async () => {

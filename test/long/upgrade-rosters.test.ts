@@ -1,17 +1,17 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { toFileRoster } from '../../../src/roster/settings.js';
-import { runReports } from '../../../src/runs/reports/report-run.js';
-import { resumeRun } from '../../../src/runs/resume-run.js';
-import { runImport } from '../../../src/runs/rosters/import-run.js';
-import { runScreening } from '../../../src/runs/screening-run.js';
-import { describeRun } from '../../../src/runs/session/describe-run.js';
-import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import type { Database } from '../../../src/store/database.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
-import { fillFormerDatabase, migrateUpTo } from '../../helpers/former-database.js';
-import { canaries, watchlist } from '../../helpers/small-world.js';
-import { makeWorkplace } from '../../helpers/workplace.js';
+import { toFileRoster } from '../../src/roster/settings.js';
+import { runReports } from '../../src/runs/reports/report-run.js';
+import { resumeRun } from '../../src/runs/resume-run.js';
+import { runImport } from '../../src/runs/rosters/import-run.js';
+import { runScreening } from '../../src/runs/screening-run.js';
+import { describeRun } from '../../src/runs/session/describe-run.js';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import type { Database } from '../../src/store/database.js';
+import { describeOnEachDatabase } from '../helpers/databases.js';
+import { fillFormerDatabase, migrateUpTo } from '../helpers/former-database.js';
+import { canaries, watchlist } from '../helpers/small-world.js';
+import { makeWorkplace } from '../helpers/workplace.js';
 
 const dayMs = 86_400_000;
 const { signal } = new AbortController();
@@ -78,7 +78,7 @@ describeOnEachDatabase('a database that the version before rosters has written',
     for (const runId of ['1', '2', '3', '4']) {
       expect((await describeRun(workplace, runId)).balance).toMatchObject({ disagreements: [] });
     }
-    expect(await runReports(workplace, { runId: '2', send: false })).toMatchObject([{ exitCode: 0 }]);
+    expect(await runReports(workplace, { runId: '2' })).toMatchObject([{ exitCode: 0 }]);
   });
 
   it('finds everybody unchanged in the next import of the same roster, and asks about nobody who is not due', async () => {

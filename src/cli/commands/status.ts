@@ -1,0 +1,112 @@
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
+import { flagError } from '../../errors.js';
+import { type CustomerState, customerStates } from '../../matches/customer-state.js';
+import { countNoun } from '../../reports/format-count.js';
+import { describeCounts } from '../describe-counts.js';
+import { examples } from '../examples.js';
+import { exitCodes } from '../exit-code.js';
+import type { Act } from '../invocation.js';
+import { parseInstant } from '../parse-instant.js';
+import { withWorkplace } from '../session.js';
+import { writePrivately } from '../write-privately.js';
+
+interface ExportOptions {
+  roster?: string;
+  format?: 'csv' | 'json';
+  out?: string;
+  state?: CustomerState[];
+  changedSince?: Date;
+}
+
+/** What is written: as the flag says, else by the ending of the file, else JSON where JSON is asked for. Throws ConfigError. */
+function chooseFormat({ format, out }: ExportOptions, isJson: boolean): 'csv' | 'json' {
+  if (out === undefined && isJson && format === 'csv') {
+    throw flagError('--format', 'csv and --json cannot both go to standard output; name a file with --out');
+  }
+  if (format !== undefined) return format;
+  if (out === undefined) return isJson ? 'json' : 'csv';
+  return /\.json$/i.test(out) ? 'json' : 'csv';
+}
+
+function addExport(status: Command, act: Act): void {
+  status
+    .command('export')
+    .description('one row for each customer: state, since when, until when; exit code 3 when anybody is not screened')
+    .option('--roster <name>', 'only this roster')
+    .addOption(new Option('--format <format>', 'how it is written (default: csv)').choices(['csv', 'json']))
+    .option('--out <file>', 'the file to write (default: standard output)')
+    .addOption(new Option('--state <state...>', 'only customers in these states').choices(customerStates))
+    .option('--changed-since <date>', 'only whose state has changed since, in ISO 8601', parseInstant)
+    .addHelpText(
+      'after',
+      examples([
+        'status export --out status.csv',
+        'status export --roster retail --format json',
+        'status export --state open_hit confirmed --changed-since 2026-03-01',
+      ]),
+    )
+    .action((options: ExportOptions) =>
+      act(async (invocation) => {
+        const { exportStatus } = await import('../../runs/telling/export-status.js');
+        const { renderStatusCsv, renderStatusJson } = await import('../render-status.js');
+        return withWorkplace(invocation, {
+          command: 'status export',
+          prepare: () => chooseFormat(options, invocation.options.json === true),
+          work: async (workplace, format) => {
+            const { roster, state: states, changedSince } = options;
+            const status = await exportStatus(workplace, { roster, states, changedSince }, invocation.signal);
+            const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, workplace.clock.now());
+            const { sums } = status;
+            const toExitCode = (): number =>
+              (sums.states['not_screened'] ?? 0) > 0 ? exitCodes.incomplete : exitCodes.complete;
+            if (options.out === undefined) {
+              for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
+              return { exitCode: toExitCode(), isWritten: true };
+            }
+            const file = resolve(invocation.folder, options.out);
+            await writePrivately(file, chunks);
+            const counts = sums.inScope === 0 ? '' : `in scope: ${describeCounts(sums.states)}\n`;
+            return {
+              exitCode: toExitCode(),
+              document: { schema: 'nightscreen/status-export/1', file, format, ...sums },
+              text: `${countNoun(sums.exported, 'customer')}: ${file}\n${counts}`,
+            };
+          },
+        });
+      }),
+    );
+}
+
+function addSend(status: Command, act: Act): void {
+  status
+    .command('send')
+    .description('tell webhooks of the changes of state that wait; exit code 3 when any still wait afterwards')
+    .addHelpText('after', examples(['status send']))
+    .action(() =>
+      act(async (invocation) => {
+        const { tellStates } = await import('../../runs/telling/tell-states.js');
+        const { readWebhookKeys } = await import('../../runs/telling/webhook-keys.js');
+        return withWorkplace(invocation, {
+          command: 'status send',
+          prepare: readWebhookKeys,
+          work: async (workplace) => {
+            const pass = await tellStates(workplace, invocation.signal);
+            const isDone = pass.waiting === 0 && pass.refused === 0;
+            return {
+              exitCode: isDone ? exitCodes.complete : exitCodes.incomplete,
+              document: { schema: 'nightscreen/status-send/1', ...pass },
+              text: `${describeCounts({ ...pass })}\n`,
+            };
+          },
+        });
+      }),
+    );
+}
+
+/** Adds `status`. */
+export function addStatusCommand(program: Command, act: Act): void {
+  const status = program.command('status').description('how each customer stands, for the systems that block accounts');
+  addExport(status, act);
+  addSend(status, act);
+}

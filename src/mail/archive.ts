@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, openAsBlob } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { BlobReader, configure, ZipReader, ZipWriter } from '@zip.js/zip.js';
+import { MailError } from '../errors.js';
+import type { WrittenFile } from '../reports/file-set.js';
+import { readWrittenFile } from '../reports/read-written-file.js';
+import type { WrittenReport } from '../reports/write-report.js';
+import { writeWhole } from './write-whole.js';
+
+/** A file beside the report's folder that holds all of its files, encrypted. */
+export interface Archive extends WrittenFile {
+  path: string;
+}
+
+/** AES-256, in the words of the ZIP format. */
+const strength = 3;
+
+configure({ useWebWorkers: false });
+
+/**
+ * Packs a written report into a ZIP encrypted with AES-256, once: as long as the report and the password are the same, it is the same file.
+ * `at` is the time that its entries show. Throws MailError `archive_not_written`, which never shows the password.
+ */
+export async function writeArchive(written: WrittenReport, password: string, at: Date): Promise<Archive> {
+  const contents = createHash('sha256').update(written.files.map(({ sha256 }) => sha256).join(' '));
+  const path = `${written.directory}.${contents.digest('hex').slice(0, 12)}.zip`;
+  try {
+    if (!(await opensWith(path, password))) await pack(written, path, password, at);
+    return { name: 'report.zip', path, ...(await measure(path)) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new MailError('archive_not_written', `the encrypted archive could not be written: ${reason}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Whether the archive stands there already; one with another password is made again. */
+async function opensWith(path: string, password: string): Promise<boolean> {
+  const isFile = await lstat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (!isFile) return false;
+  const reader = new ZipReader(new BlobReader(await openAsBlob(path)));
+  try {
+    const [first] = await reader.getEntries();
+    if (first === undefined || first.directory) return false;
+    await first.getData(new WritableStream(), { password, checkPasswordOnly: true });
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await reader.close();
+  }
+}
+
+function pack({ directory, files }: WrittenReport, path: string, password: string, at: Date): Promise<void> {
+  return writeWhole(path, async (file) => {
+    const target = new WritableStream<Uint8Array>({ write: (block) => file.writeFile(block) });
+    const zip = new ZipWriter(target, { password, encryptionStrength: strength, lastModDate: at });
+    for (const each of files) await zip.add(each.name, ReadableStream.from(readWrittenFile(directory, each)));
+    await zip.close();
+  });
+}
+
+async function measure(path: string): Promise<Pick<WrittenFile, 'bytes' | 'sha256'>> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of createReadStream(path)) {
+    hash.update(chunk);
+    bytes += chunk.length;
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,79 @@
+import { severityWords } from '../reports/change-words.js';
+import { countNoun, formatCount } from '../reports/format-count.js';
+import { formatTime } from '../reports/format-time.js';
+import type { ChangeGroup, Report } from '../reports/report.js';
+import { describeOpenItems, type ReportWords, toOpening } from './message-lines.js';
+
+/** What reviewers are told: counts by severity, what waits and until when, and what to do; nothing about anybody. */
+export function toReportWords(report: Report): ReportWords {
+  return {
+    sentences: toOpening(report),
+    details: [
+      ...(report.changes ?? []).map((group) => describeGroup(group, 'change')),
+      ...report.baseline.map((group) => describeGroup(group, 'first-time match', 'first-time matches')),
+      ...describeOpenItems(report),
+      ...describeNextDue(report),
+    ],
+    actions: listActions(report),
+  };
+}
+
+/** `3 critical changes, 2 of them hits for a sanction`. */
+function describeGroup({ severity, changes }: ChangeGroup, singular: string, plural?: string): string {
+  const hits = changes.filter(({ isSanctionHit, after }) => isSanctionHit && after?.isHit === true).length;
+  const count = countNoun(changes.length, singular, plural);
+  const what =
+    severity === 'info' ? `${count} for information` : count.replace(' ', ` ${severityWords[severity].toLowerCase()} `);
+  if (hits === 0) return what;
+  if (hits === changes.length) return `${what}, ${hits === 1 ? 'a sanction hit' : 'all of them sanction hits'}`;
+  return `${what}, ${formatCount(hits)} of them ${hits === 1 ? 'a sanction hit' : 'sanction hits'}`;
+}
+
+/** Until when the first of what this report tells and nobody has decided is to be decided. */
+function describeNextDue({ changes, run }: Report): readonly string[] {
+  const due = (changes ?? []).flatMap((group) =>
+    group.changes.flatMap(({ item }) =>
+      item?.dueAt && item.dueAt >= run.finishedAt && (item.state === 'open' || item.state === 'proposed')
+        ? [item.dueAt.getTime()]
+        : [],
+    ),
+  );
+  if (due.length === 0) return [];
+  return [`Next due among the changes: ${formatTime(new Date(due.reduce((first, next) => Math.min(first, next))))}`];
+}
+
+function listActions({
+  verdict,
+  openItems,
+  changes,
+  baseline,
+  notScreened,
+  rejects,
+  accepted,
+  run,
+}: Report): readonly string[] {
+  const toReview = [...(changes ?? []), ...baseline].some(({ severity }) => severity !== 'info');
+  const actions = [
+    ...(verdict.level === 'red'
+      ? ['Do not rely on this run: wait for the next one, or ask whoever runs Nightscreen.']
+      : []),
+    ...(openItems !== null && openItems.waiting > 0
+      ? [
+          'Decide what waits: nightscreen review export writes the list, and the report shows each match beside its customer.',
+        ]
+      : toReview
+        ? ['Read the report: it shows each match beside its customer.']
+        : []),
+    ...(notScreened?.some(({ outcome }) => outcome !== 'skipped')
+      ? ['See who is not screened and why: not-screened.csv beside the report.']
+      : []),
+    ...(rejects !== null && rejects.length > 0
+      ? ['Have the rejected rows mended: rejects.csv beside the report says what is wrong with each.']
+      : []),
+    ...(accepted.settingsChanges.length > 0 ? ['Check that the changed settings are meant.'] : []),
+  ];
+  if (actions.length > 0) return actions;
+  return [
+    run.kind === 'import' ? 'Nothing: the roster was only imported.' : 'Nothing: this mail says that the run was made.',
+  ];
+}

@@ -1,0 +1,31 @@
+const placeholders = ['runId', 'file', 'roster'] as const;
+
+/** What a link names. */
+export type LinkParts = Readonly<Record<(typeof placeholders)[number], string>>;
+
+const schemes: readonly string[] = ['https:', 'http:', 'file:'];
+const placeholder = /\{(\w+)\}/g;
+
+/** What is wrong with a link template, in words; null when nothing is. */
+export function findTemplateProblem(template: string): string | null {
+  const known: readonly string[] = placeholders;
+  const unknown = [...template.matchAll(placeholder)]
+    .map(([, name = '']) => name)
+    .find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    return `holds the unknown placeholder {${unknown}}; known are ${placeholders.map((name) => `{${name}}`).join(', ')}`;
+  }
+  const filled = fillLinkTemplate(template, { runId: 'run', file: 'report.html', roster: 'roster' });
+  if (/[{}]/.test(filled)) return 'holds a brace that belongs to no placeholder';
+  if (/[\s\p{C}]/u.test(filled)) return 'holds white space or characters that cannot be seen';
+  const isLink = URL.canParse(filled) && schemes.includes(new URL(filled).protocol);
+  return isLink ? null : 'must be a link such as https://files.firm.example/screening/{runId}/{file}';
+}
+
+/** The template with its placeholders filled in, each as one percent-encoded part of the link. */
+export function fillLinkTemplate(template: string, parts: LinkParts): string {
+  return placeholders.reduce(
+    (link, name) => link.replaceAll(`{${name}}`, () => encodeURIComponent(parts[name].toWellFormed())),
+    template,
+  );
+}

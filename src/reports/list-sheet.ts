@@ -1,0 +1,118 @@
+import { dispositionVerdicts } from '../matches/review/disposition.js';
+import type { Dropdown, Sheet, SheetRow } from './spreadsheet/sheet.js';
+import { type WaitingItem, workingListColumns, workingListTable } from './working-list.js';
+
+/** The sheet that reviewers fill in. */
+export const listSheetName = 'To review';
+
+/** The most rows of such a sheet: what people scroll through; a CSV file has no such limit. */
+export const maxListRows = 10_000;
+
+// In the order in which one reads: who, beside whom, what to fill in, then the rest. Widths in characters.
+const layout: readonly (readonly [header: string, width: number])[] = [
+  ['severity', 10],
+  ['due', 21],
+  ['reference', 14],
+  ['name', 26],
+  ['birth_date', 12],
+  ['countries', 11],
+  ['listed_name', 26],
+  ['listed_for', 20],
+  ['listed_birth_dates', 18],
+  ['birth_date_compared', 20],
+  ['listed_countries', 16],
+  ['country_compared', 18],
+  [workingListColumns.decision, 16],
+  [workingListColumns.reason, 32],
+  [workingListColumns.comment, 32],
+  ['proposed', 15],
+  ['proposed_by', 17],
+  ['proposed_at', 21],
+  ['proposed_reason', 32],
+  ['reopened_because', 18],
+  ['last_decision', 15],
+  ['last_decided_by', 17],
+  ['last_decided_at', 21],
+  ['last_reason', 28],
+  ['legacy_decision', 17],
+  ['legacy_decided_by', 18],
+  ['legacy_decided_at', 18],
+  ['legacy_reason', 28],
+  ['legacy_sample', 15],
+  ['because', 22],
+  ['priority', 9],
+  ['role', 12],
+  ['type', 9],
+  ['risk_tier', 10],
+  ['listed_kind', 13],
+  ['hit', 6],
+  ['score', 8],
+  ['rank', 7],
+  ['open_since', 21],
+  ['assigned_to', 14],
+  ['match_id', 24],
+  ['mode', 8],
+  [workingListColumns.item, 26],
+  [workingListColumns.sheet, 9],
+];
+const filledIn: readonly string[] = [
+  workingListColumns.decision,
+  workingListColumns.reason,
+  workingListColumns.comment,
+];
+
+// Formulas hold them in 255 characters, parted by commas. Others can be written as well.
+const usualReasons = [
+  'another birth date',
+  'another country',
+  'another name',
+  'person and organisation',
+  'birth date and country agree',
+  'customer says so',
+  'document seen',
+  'too little is known',
+];
+
+const place = (wanted: string): number => layout.findIndex(([header]) => header === wanted);
+const dropdowns: readonly Dropdown[] = [
+  {
+    ...{ column: place(workingListColumns.decision), values: dispositionVerdicts, isStrict: true },
+    ...{ title: 'Decision', hint: `One of ${dispositionVerdicts.join(', ')}, or nothing.` },
+  },
+  {
+    ...{ column: place(workingListColumns.reason), values: usualReasons, isStrict: false },
+    ...{ title: 'Reason', hint: 'What you decide on. Choose one, or write your own.' },
+  },
+];
+
+/**
+ * Items as a sheet to be filled in: each is a row, and only the columns for the decision, its reason and a comment can be written to.
+ * `above` stands over the headers, `below` under the last item.
+ */
+export function toListSheet(
+  items: readonly WaitingItem[],
+  { above = [], below = [] }: { above?: readonly SheetRow[]; below?: readonly SheetRow[] },
+): Sheet {
+  return {
+    name: listSheetName,
+    columns: layout.map(([header, width]) => ({ width, style: filledIn.includes(header) ? 'fill' : 'text' })),
+    rows: listRows(items, above, below),
+    table: { headerRow: above.length + 1, rows: items.length, firstColumns: place('name') + 1 },
+    dropdowns,
+  };
+}
+
+function* listRows(
+  items: readonly WaitingItem[],
+  above: readonly SheetRow[],
+  below: readonly SheetRow[],
+): Generator<SheetRow> {
+  yield* above;
+  yield {
+    cells: layout.map(([header]) => header),
+    styles: layout.map(([header]) => (filledIn.includes(header) ? 'fillHeader' : 'header')),
+  };
+  const cells = layout.map(([header]) => workingListTable.find((column) => column.header === header)?.cell);
+  for (const item of items) yield { cells: cells.map((cell) => cell?.(item) ?? null) };
+  yield* below;
+}

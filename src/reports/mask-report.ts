@@ -1,0 +1,170 @@
+import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { Match } from '../matches/match.js';
+import type { RejectedRow, RejectReason } from '../roster/customer.js';
+import type { SettingsChangeFacts } from './accepted-facts.js';
+import type { CutLists } from './cut-list.js';
+import type { ChangeItemFacts, ItemOwner, OpenItemsFacts } from './item-facts.js';
+import type { ChangeGroup, Report } from './report.js';
+import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts, RosterSource } from './run-facts.js';
+import type { Flood } from './split-floods.js';
+import { toInitials } from './to-initials.js';
+import type { WaitingItem } from './working-list.js';
+
+const remark =
+  'MASKED: names are initials, of birth dates only the year is left, and comments and rejected values are left out. The full report has them.';
+const leftOut = '(left out)';
+
+/**
+ * The report with references and initials in place of names: everything else that is free text or could tell who somebody is goes, counts,
+ * codes and ids stay. A reference is taken for a reference, whatever it says.
+ */
+export function maskReport(report: Report): Report {
+  const { run, span, verdict, coverage, accepted, dossiers, carriedFrom, details, watch, calls, evidence } = report;
+  // Each part by its name: whoever adds one has to say here what becomes of the names in it.
+  return {
+    isMasked: true,
+    run,
+    span,
+    coverage,
+    carriedFrom,
+    details,
+    watch,
+    calls,
+    history: report.history,
+    evidence: { ...evidence, rosterSource: evidence.rosterSource && maskSource(evidence.rosterSource) },
+    verdict: { ...verdict, remarks: [remark, ...verdict.remarks] },
+    accepted: {
+      settingsChanges: accepted.settingsChanges.map(maskAcceptance),
+      rosterAcceptances: accepted.rosterAcceptances.map(maskAcceptance),
+    },
+    cut: maskCutLists(report.cut),
+    changes: report.changes?.map(maskGroup) ?? null,
+    baseline: report.baseline.map(maskGroup),
+    dossiers: dossiers && { ...dossiers, changes: dossiers.changes.map(maskDossierChange) },
+    notScreened: report.notScreened?.map(maskLine) ?? null,
+    rejects: report.rejects?.map(maskReject) ?? null,
+    droppedParties: report.droppedParties.map(maskLine),
+    openItems: report.openItems && maskOpenItems(report.openItems),
+    canaries: report.canaries?.map(maskCanary) ?? null,
+    toReview: report.toReview && { ...report.toReview, items: report.toReview.items.map(maskWaiting) },
+  };
+}
+
+const maskLine = <Line extends { party: PartyFacts }>(line: Line): Line => ({ ...line, party: maskParty(line.party) });
+
+/** What is read while it is written, too. */
+const maskCutLists = ({ notScreened, baseline }: CutLists): CutLists => ({
+  notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
+  baseline: baseline && {
+    ...baseline,
+    read: () => maskBatches(baseline.read(), maskChange),
+    readSanctionHits: (severity) => maskBatches(baseline.readSanctionHits(severity), maskChange),
+  },
+});
+
+async function* maskBatches<Line>(batches: AsyncIterable<readonly Line[]>, mask: (line: Line) => Line) {
+  for await (const batch of batches) yield batch.map(mask);
+}
+
+function maskGroup(group: ChangeGroup): ChangeGroup {
+  const masked = new Map(group.changes.map((change) => [change, maskChange(change)]));
+  // Floods name their members by being the same object.
+  const toMasked = (change: MatchChangeFacts): MatchChangeFacts => masked.get(change) ?? maskChange(change);
+  return {
+    ...group,
+    changes: group.changes.map(toMasked),
+    single: group.single.map(toMasked),
+    floods: group.floods.map(({ changes: [first, ...others], ...flood }): Flood => {
+      return { ...flood, changes: [toMasked(first), ...others.map(toMasked)] };
+    }),
+  };
+}
+
+function maskChange(change: MatchChangeFacts): MatchChangeFacts {
+  return {
+    ...change,
+    party: maskParty(change.party),
+    before: change.before && maskMatch(change.before),
+    after: change.after && maskMatch(change.after),
+    item: change.item && maskItem(change.item),
+  };
+}
+
+const maskParty = (party: PartyFacts): PartyFacts => ({
+  ...party,
+  name: toInitials(party.name),
+  birthDate: party.birthDate === null ? null : toYear(party.birthDate),
+});
+
+const maskMatch = (match: Match): Match => ({
+  ...match,
+  name: toInitials(match.name),
+  birthDates: match.birthDates.flatMap((date) => toYear(date) ?? []),
+});
+
+const maskWaiting = (item: WaitingItem): WaitingItem => ({
+  ...item,
+  party: maskParty(item.party),
+  listed: maskMatch(item.listed),
+  owner: item.owner && maskOwner(item.owner),
+  proposal: item.proposal && maskSaid(item.proposal),
+  lastDecision: item.lastDecision && maskSaid(item.lastDecision),
+  legacy: item.legacy && maskSaid(item.legacy),
+});
+
+/** The year, where the date begins with one. */
+const toYear = (date: string): string | null => /^\d{4}(?!\d)/.exec(date)?.[0] ?? null;
+
+const maskItem = (item: ChangeItemFacts): ChangeItemFacts => ({
+  ...item,
+  owner: item.owner && maskOwner(item.owner),
+  said: item.said.map(maskSaid),
+});
+
+const maskSaid = <Said extends { reviewer: string; reason: string }>(said: Said): Said => ({
+  ...said,
+  reviewer: toInitials(said.reviewer),
+  reason: leftOut,
+});
+
+const maskOwner = <Owner extends ItemOwner>(owner: Owner): Owner => ({
+  ...owner,
+  name: toInitials(owner.name),
+  standsInFor: owner.standsInFor === null ? null : toInitials(owner.standsInFor),
+});
+
+const maskOpenItems = (items: OpenItemsFacts): OpenItemsFacts => ({ ...items, byOwner: items.byOwner.map(maskOwner) });
+
+const maskAcceptance = <Accepted extends Omit<SettingsChangeFacts, 'differences'>>(accepted: Accepted): Accepted => ({
+  ...accepted,
+  acceptedBy: toInitials(accepted.acceptedBy),
+  reason: leftOut,
+});
+
+/** Of files their names only: folders are often named after people or places. */
+const maskSource = (source: RosterSource): RosterSource => ({
+  ...source,
+  source: source.source.replaceAll(/[^,]*[/\\]/g, (path) => (path.startsWith(' ') ? ' ' : '')),
+});
+
+const maskCanary = (canary: CanaryFacts): CanaryFacts => ({ ...canary, name: toInitials(canary.name), label: null });
+
+const maskDossierChange = (change: DossierChangeFacts): DossierChangeFacts => ({
+  ...change,
+  before: change.before && maskDossier(change.before),
+  after: change.after && maskDossier(change.after),
+});
+
+const maskDossier = (dossier: DossierSnapshot): DossierSnapshot => ({
+  ...dossier,
+  name: dossier.name === null ? null : toInitials(dossier.name),
+});
+
+/** Rows whose cells may stand under the wrong header, so that a name may stand where the reference should. */
+const shiftedRows: ReadonlySet<RejectReason> = new Set(['malformed_csv', 'wrong_column_count']);
+
+const maskReject = (row: RejectedRow): RejectedRow => ({
+  ...row,
+  reference: shiftedRows.has(row.reason) ? null : row.reference,
+  fields: {},
+});

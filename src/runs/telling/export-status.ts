@@ -1,0 +1,57 @@
+import type { CustomerState } from '../../matches/customer-state.js';
+import { readImportedRosters } from '../../store/coverage.js';
+import { type CustomerStatus, readCustomerStatuses } from '../../store/customer-status.js';
+import { chooseImportedRosters } from '../coverage/choose-imported-rosters.js';
+import { openOrganisation } from '../session/run-session.js';
+import type { Workplace } from '../workplace.js';
+
+/** Which customers are meant. */
+export interface StatusChoice {
+  /** Of this roster; left out for all that were ever imported. */
+  roster?: string | undefined;
+  /** In one of these states; left out for all. */
+  states?: readonly CustomerState[] | undefined;
+  /** Whose state is another since this moment, or so new that nothing has recorded it yet. */
+  changedSince?: Date | undefined;
+}
+
+/** How customers stand at one moment. */
+export interface StatusExport {
+  rosters: readonly string[];
+  /** Those that are meant, to be read once. */
+  batches: AsyncIterable<readonly CustomerStatus[]>;
+  /** Once all are read: how many there were, and the states of everybody in scope, whoever is meant. */
+  sums: { exported: number; inScope: number; states: Record<string, number> };
+}
+
+/** Opens an export of how customers stand; throws ConfigError when there is no such roster. */
+export async function exportStatus(
+  workplace: Workplace,
+  choice: StatusChoice,
+  signal: AbortSignal,
+): Promise<StatusExport> {
+  const { database, settings } = workplace;
+  const { organisationId } = await openOrganisation(workplace);
+  const imported = chooseImportedRosters(await readImportedRosters(database, organisationId), choice.roster);
+  const rosters = imported.map(({ roster }) => roster);
+  const sums: StatusExport['sums'] = { exported: 0, inScope: 0, states: {} };
+  const isMeant = toFilter(choice);
+  const read = async function* () {
+    for await (const batch of readCustomerStatuses(database, settings.organisation, rosters)) {
+      signal.throwIfAborted();
+      for (const { state } of batch) sums.states[state] = (sums.states[state] ?? 0) + 1;
+      const meant = batch.filter(isMeant);
+      sums.inScope += batch.length;
+      sums.exported += meant.length;
+      yield meant;
+    }
+  };
+  return { rosters, batches: read(), sums };
+}
+
+function toFilter({ states, changedSince }: StatusChoice): (status: CustomerStatus) => boolean {
+  const wanted: ReadonlySet<string> | null = states === undefined ? null : new Set(states);
+  return ({ state, changedAt }) =>
+    (wanted === null || wanted.has(state)) &&
+    (changedSince === undefined || changedAt === null || changedAt >= changedSince);
+}

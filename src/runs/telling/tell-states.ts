@@ -1,0 +1,123 @@
+import { Agent } from 'undici';
+import { z } from 'zod';
+import { type OutboxRow, queueOutbox } from '../../store/outbox.js';
+import { claimNext, noteAttempt, noteUnprepared, type OutboxOutcome } from '../../store/outbox-sending.js';
+import { countWaiting, postponeWebhook, takeWebhookEvents } from '../../store/webhooks.js';
+import { buildMessage, mostChanges } from '../../webhooks/build-message.js';
+import { type PostResult, postMessage } from '../../webhooks/post-message.js';
+import { longestWaitMs, toWaitMs } from '../mailing/mail-times.js';
+import { openOrganisation } from '../session/run-session.js';
+import type { Workplace } from '../workplace.js';
+import { readWebhookKeys } from './webhook-keys.js';
+
+const minuteMs = 60_000;
+/** A message that fails when it is older than this is given up. */
+const keptForMs = 7 * 24 * 60 * minuteMs;
+/** How long an attempt may take; another process may take the message up after twice that. */
+const deadlineMs = 10_000;
+
+const messageSchema = z.object({ id: z.string(), body: z.string() });
+
+/** How many messages a pass got off, what it could not, and what waits afterwards. */
+export interface TellingPass {
+  sent: number;
+  failed: number;
+  refused: number;
+  waiting: number;
+}
+
+/**
+ * Tells webhooks of the changes of state that they have not been told of, each message once in a pass; a receiver that does not take one is
+ * left alone for a growing while. Throws ConfigError when a secret is missing.
+ */
+export async function tellStates(workplace: Workplace, signal?: AbortSignal): Promise<TellingPass> {
+  const { database, clock, owner } = workplace;
+  const pass = { sent: 0, failed: 0, refused: 0 };
+  const keysByUrl = readWebhookKeys(workplace);
+  if (keysByUrl.size === 0) return { ...pass, waiting: 0 };
+  const { organisationId } = await openOrganisation(workplace);
+  await packEvents(workplace, organisationId);
+  const dispatcher = new Agent();
+  try {
+    while (!signal?.aborted) {
+      const claim = { kinds: ['webhook'] as const, owner, now: clock.now(), leaseMs: 2 * deadlineMs, except: [] };
+      const row = await claimNext(database, claim);
+      if (!row) break;
+      const url = row.destination ?? '';
+      const keys = keysByUrl.get(url);
+      if (keys === undefined) {
+        // A process with other settings knows the receiver's secret.
+        await leave(workplace, row, 'no webhook of this address is configured here');
+        continue;
+      }
+      const { data: message } = messageSchema.safeParse(row.content);
+      if (message === undefined) {
+        await leave(workplace, row, 'what is stored of it cannot be read');
+        pass.failed += 1;
+        continue;
+      }
+      const result = await postMessage({ url, keys, dispatcher, deadlineMs }, message, clock.now(), signal);
+      await note(workplace, row, result);
+      pass[result.kind] += 1;
+    }
+  } finally {
+    await dispatcher.close();
+  }
+  return { ...pass, waiting: await countWaiting(database, organisationId) };
+}
+
+/** Puts what is in no message yet into messages; each is stored with its changes taken, or neither. */
+async function packEvents({ database, clock }: Workplace, organisationId: number): Promise<void> {
+  let isMore = true;
+  while (isMore) {
+    isMore = await database.transaction(async (transaction) => {
+      const events = await takeWebhookEvents(transaction, organisationId, mostChanges);
+      const [first] = events;
+      if (first === undefined) return false;
+      const { webhookId, url } = first;
+      const message = buildMessage(
+        webhookId,
+        events.map(({ change }) => change),
+      );
+      const now = clock.now();
+      await queueOutbox(transaction, [
+        {
+          organisationId,
+          kind: 'webhook',
+          destination: url,
+          runId: null,
+          dedupKey: message.id,
+          content: message,
+          queuedAt: now,
+          giveUpAt: new Date(now.getTime() + keptForMs),
+        },
+      ]);
+      return true;
+    });
+  }
+}
+
+async function note({ database, clock, owner, tell }: Workplace, row: OutboxRow, result: PostResult): Promise<void> {
+  const now = clock.now();
+  const { url, said } = { url: row.destination ?? '', ...result };
+  const waitMs = result.kind === 'failed' ? Math.max(toWaitMs(row.attempts), result.retryAfterMs) : 0;
+  const nextAttemptAt = new Date(now.getTime() + waitMs);
+  const outcome: OutboxOutcome =
+    result.kind === 'failed' ? { kind: 'failed', said, nextAttemptAt } : { kind: result.kind, said };
+  const state = await database.transaction(async (transaction) => {
+    const noted = await noteAttempt(transaction, row, { owner, now }, outcome);
+    if (result.kind === 'failed') await postponeWebhook(transaction, url, nextAttemptAt);
+    return noted;
+  });
+  if (state === 'sent' || state === null) return;
+  const next = state === 'queued' ? `it is tried again from ${nextAttemptAt.toISOString()}` : 'it is not tried again';
+  const message = `changes of state were not taken by ${new URL(url).host} (${said}); ${next}`;
+  tell({ kind: 'warning', runId: null, code: state === 'queued' ? 'webhook_waits' : 'webhook_not_sent', message });
+}
+
+/** Leaves what cannot be sent from here for an hour, and the other messages to its address as they are. */
+async function leave({ database, clock, owner }: Workplace, row: OutboxRow, said: string): Promise<void> {
+  const now = clock.now();
+  const nextAttemptAt = new Date(now.getTime() + longestWaitMs);
+  await noteUnprepared(database, row, owner, { said, now, nextAttemptAt });
+}

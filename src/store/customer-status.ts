@@ -1,0 +1,43 @@
+import { z } from 'zod';
+import type { Database } from './database.js';
+
+const statusRow = z.object({
+  roster: z.string(),
+  reference: z.string(),
+  state: z.string(),
+  reason: z.enum(['never', 'changed', 'expired', 'unproven']).nullable(),
+  because: z.string().nullable(),
+  lastState: z.string().nullable(),
+  asOf: z.date().nullable(),
+  dueAt: z.date().nullable(),
+  expiresAt: z.date().nullable(),
+  isProvisional: z.boolean(),
+  openItems: z.number(),
+  riskTier: z.enum(['high', 'medium', 'low']),
+  mode: z.enum(['test', 'live']).nullable(),
+  runId: z.string().nullable(),
+  changedAt: z.date().nullable(),
+});
+/** How a customer stands, as the view `customer_screening_status` has it. */
+export type CustomerStatus = z.infer<typeof statusRow>;
+
+const rowsAtOnce = 2_000;
+
+/** How the customers in scope of these rosters stand now, all as of one moment, by roster and reference. */
+export function readCustomerStatuses(
+  database: Database,
+  organisation: string,
+  rosters: readonly string[],
+): AsyncIterable<CustomerStatus[]> {
+  return database.cursor(
+    statusRow,
+    `select roster, reference, state, reason, because, last_state as "lastState", as_of as "asOf", due_at as "dueAt",
+       expires_at as "expiresAt", is_provisional as "isProvisional", open_items as "openItems", risk_tier as "riskTier", mode,
+       run_id as "runId", changed_at as "changedAt"
+     from customer_screening_status
+     where organisation = $1 and roster = any ($2::text[])
+     order by roster collate "C", reference collate "C"`,
+    [organisation, [...rosters]],
+    rowsAtOnce,
+  );
+}

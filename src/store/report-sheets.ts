@@ -1,0 +1,79 @@
+import { z } from 'zod';
+import type { Queryable } from './database.js';
+import { type StoredWaitingItem, waitingItemsSql, waitingOrderSql, waitingRow } from './waiting-items.js';
+
+/** What the workbook of a run's report shows to be filled in. */
+export interface ReportSheet {
+  sheetId: number;
+  /** How many items waited, also beyond those that it shows. */
+  waiting: number;
+  items: readonly StoredWaitingItem[];
+}
+
+/**
+ * Keeps what waits for reviewers of a roster's customers on an account at `now`, as the sheet of the report of the run that closes; the most
+ * urgent `maxItems`. An item that is as an earlier report showed it is not stored again.
+ */
+export async function saveReportSheet(
+  transaction: Queryable,
+  runId: number,
+  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { now, maxItems }: { now: Date; maxItems: number },
+): Promise<void> {
+  await transaction.execute(
+    `with waiting as (
+       select "itemId" as item_id, to_jsonb(item) as facts, row_number() over (order by priority desc, "dueAt", "itemId") as place
+       from (
+         ${waitingItemsSql('$4')} and customer.roster_id = $2 and event.account_id = $3
+         ${waitingOrderSql} limit $5
+       ) item
+     ),
+     -- Numbered here, so that large lists need not be joined again by what planning knows nothing of.
+     listed as (
+       select waiting.*, known.shown_id is null as is_new,
+         coalesce(known.shown_id, nextval(pg_get_serial_sequence('shown_item', 'shown_id'))) as shown_id
+       from waiting
+       left join lateral (
+         select latest.shown_id
+         from (
+           select shown_id, facts from shown_item where shown_item.item_id = waiting.item_id order by shown_id desc limit 1
+         ) latest
+         where latest.facts = waiting.facts
+       ) known on true
+     ),
+     added as (
+       insert into shown_item (shown_id, item_id, facts) overriding system value
+       select shown_id, item_id, facts from listed where is_new
+     )
+     insert into review_sheet (exported_at, exported_by, run_id, shown_ids, waiting)
+     select $4, 'report', $1, array(select shown_id from listed order by place),
+       (
+         select count(*) from review_item item
+         join party on party.party_id = item.party_id
+         join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+         where item.account_id = $3 and item.state in ('open', 'proposed')
+       )`,
+    [runId, rosterId, accountId, now, maxItems],
+  );
+}
+
+/** The sheet of a run's report, as it was when the run closed last; null for one that has not closed, or closed before there were such sheets. */
+export async function readReportSheet(database: Queryable, runId: number): Promise<ReportSheet | null> {
+  const [sheet] = await database.query(
+    z.object({ sheetId: z.number(), waiting: z.number() }),
+    `select sheet_id as "sheetId", waiting from review_sheet where run_id = $1 order by sheet_id desc limit 1`,
+    [runId],
+  );
+  if (sheet === undefined) return null;
+  const items = await database.query(
+    z.object({ facts: waitingRow }),
+    `select shown.facts
+     from review_sheet sheet
+     cross join lateral unnest(sheet.shown_ids) with ordinality as listed (shown_id, place)
+     join shown_item shown on shown.shown_id = listed.shown_id
+     where sheet.sheet_id = $1
+     order by listed.place`,
+    [sheet.sheetId],
+  );
+  return { ...sheet, items: items.map(({ facts }) => facts) };
+}

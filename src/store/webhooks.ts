@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+
+/** Where changes of state are told, and which; all of them where nothing is said. */
+export interface WebhookTarget {
+  url: string;
+  states?: readonly string[] | undefined;
+  rosters?: readonly string[] | undefined;
+}
+
+/** Has the database know who is to be told of changes from now on. */
+export async function saveWebhooks(
+  transaction: Queryable,
+  organisationId: number,
+  webhooks: readonly WebhookTarget[],
+): Promise<void> {
+  const rows = webhooks.map(({ url, states = null, rosters = null }) => ({ url, states, rosters }));
+  await transaction.execute(
+    `with configured as (
+       select * from jsonb_to_recordset($2::text::jsonb) as row (url text, states text[], rosters text[])
+     ),
+     left_out as (
+       update webhook set is_active = false
+       where organisation_id = $1 and is_active and not exists (select from configured where configured.url = webhook.url)
+     )
+     insert into webhook (organisation_id, url, states, rosters, is_active)
+     -- Rows that are as they should be are not even locked: other rosters' runs would wait for this one to commit.
+     select $1, url, states, rosters, true from configured
+     where not exists (
+       select from webhook known
+       where known.organisation_id = $1 and known.url = configured.url and known.is_active
+         and (known.states, known.rosters) is not distinct from (configured.states, configured.rosters)
+     )
+     on conflict (organisation_id, url) do update set states = excluded.states, rosters = excluded.rosters, is_active = true
+       where (webhook.states, webhook.rosters, webhook.is_active) is distinct from (excluded.states, excluded.rosters, true)`,
+    [organisationId, JSON.stringify(rows)],
+  );
+  await transaction.execute(
+    'delete from webhook_event using webhook where webhook.webhook_id = webhook_event.webhook_id and not webhook.is_active',
+  );
+}
+
+const timeShape = z.coerce.date().nullable();
+const eventRow = z.object({
+  webhookId: z.number(),
+  url: z.string(),
+  change: z.object({
+    sequence: z.number(),
+    roster: z.string(),
+    reference: z.string(),
+    from: z.string().nullable(),
+    to: z.string(),
+    reason: z.string().nullable(),
+    asOf: timeShape,
+    dueAt: timeShape,
+    expiresAt: timeShape,
+    runId: z.string().nullable(),
+    mode: z.enum(['test', 'live']),
+    changedAt: z.coerce.date(),
+  }),
+});
+/** A change of state that is to be told to a webhook. */
+type WebhookEvent = z.infer<typeof eventRow>;
+
+/** Takes the oldest changes that are in no message yet, at most so many, all for one webhook; none when all are in messages. */
+export function takeWebhookEvents(
+  transaction: Queryable,
+  organisationId: number,
+  limit: number,
+): Promise<readonly WebhookEvent[]> {
+  return transaction.query(
+    eventRow,
+    `with taken as (
+       delete from webhook_event where (webhook_id, change_id) in (
+         select webhook_id, change_id from webhook_event
+         where webhook_id = (
+           select webhook_id from webhook where organisation_id = $1 and exists (
+             select from webhook_event waiting where waiting.webhook_id = webhook.webhook_id
+           )
+           order by webhook_id limit 1
+         )
+         order by change_id limit $2 for update skip locked
+       )
+       returning webhook_id, change_id
+     )
+     select webhook.webhook_id as "webhookId", webhook.url, jsonb_build_object(
+         'sequence', change.change_id, 'roster', roster.name, 'reference', customer.reference,
+         'from', change.from_state, 'to', change.to_state, 'reason', change.reason,
+         'asOf', change.as_of, 'dueAt', change.due_at, 'expiresAt', change.expires_at,
+         'runId', to_char(run.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || run.kind || '-' || run.run_id,
+         'mode', case when change.is_test then 'test' else 'live' end, 'changedAt', change.changed_at
+       ) as change
+     from taken
+     join webhook using (webhook_id)
+     join customer_state_change change using (change_id)
+     join customer using (customer_id)
+     join roster using (roster_id)
+     left join run on run.run_id = change.run_id
+     order by change.change_id`,
+    [organisationId, limit],
+  );
+}
+
+/** Leaves all that waits for a webhook until then: a receiver that does not answer is asked once in a while, not once for each message. */
+export async function postponeWebhook(database: Queryable, url: string, until: Date): Promise<void> {
+  await database.execute(
+    `update outbox set next_attempt_at = $2
+     where kind = 'webhook' and destination = $1 and state = 'queued' and next_attempt_at < $2 and claimed_by is null`,
+    [url, until],
+  );
+}
+
+/** How many messages to webhooks wait to be sent, and changes to be put into messages. */
+export async function countWaiting(database: Queryable, organisationId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ waiting: z.number() }),
+    `select (select count(*) from outbox where organisation_id = $1 and kind = 'webhook' and state = 'queued')
+       + (select count(*) from webhook_event join webhook using (webhook_id) where organisation_id = $1) as waiting`,
+    [organisationId],
+  );
+  return firstRow(rows, 'outbox').waiting;
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { customerStates } from '../matches/customer-state.js';
+
+const isLoopback = (hostname: string): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+
+const urlSchema = z.string().superRefine((text, context) => {
+  const complain = (message: string): void => context.addIssue({ code: 'custom', message });
+  if (!URL.canParse(text)) return complain('is not a URL');
+  const url = new URL(text);
+  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+  if (!isSafe) complain('must begin with https:// (http:// is allowed to this machine only)');
+  if (url.username !== '' || url.password !== '') complain('must not hold credentials');
+  if (url.hash !== '') complain('must not hold a fragment');
+});
+
+const webhookSchema = z.strictObject({
+  url: urlSchema,
+  /** The environment variable that holds its secret, or two of them while one takes the place of the other. */
+  secretEnv: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable')
+    .default('NIGHTSCREEN_WEBHOOK_SECRET'),
+  /** Only changes from or to one of these states; left out for all. */
+  states: z.array(z.enum(customerStates)).min(1).optional(),
+  /** Only customers of these rosters; left out for all. */
+  rosters: z.array(z.string().min(1)).min(1).optional(),
+});
+/** A system that is told of changes of state. */
+export type WebhookSettings = z.output<typeof webhookSchema>;
+
+/** The systems that are told of changes of state, each address once. */
+export const webhooksSettingsSchema = z.array(webhookSchema).superRefine((webhooks, context) => {
+  for (const [index, { url }] of webhooks.entries()) {
+    if (webhooks.findIndex((other) => other.url === url) < index) {
+      context.addIssue({ code: 'custom', path: [index, 'url'], message: 'stands here a second time' });
+    }
+  }
+});

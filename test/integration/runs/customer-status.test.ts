@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { shiftedClock } from '../../../src/clock.js';
+import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
+import { runImport } from '../../../src/runs/rosters/import-run.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
+import { recordStateChanges } from '../../../src/store/state-changes.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { people } from '../../helpers/small-world.js';
+
+const hourMs = 60 * 60 * 1_000;
+const { signal } = new AbortController();
+
+// The embedded database is slow to open while other tests run.
+vi.setConfig({ testTimeout: 60_000 });
+
+const tally = z.object({ states: z.record(z.string(), z.number()), reasons: z.record(z.string(), z.number()) });
+
+/** The view's customers by state and reason, at the time of the workplace's clock. */
+async function countByView({ database, clock }: Workplace) {
+  return database.transaction(async (transaction) => {
+    await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
+    const [counted] = await transaction.query(
+      tally,
+      `with told as materialized (select state, reason from customer_screening_status)
+       select
+         (select coalesce(jsonb_object_agg(state, n), '{}') from (select state, count(*) as n from told group by 1) s) as states,
+         (select coalesce(jsonb_object_agg(reason, n), '{}') from (select reason, count(*) as n from told where reason is not null group by 1) r) as reasons`,
+    );
+    return counted;
+  });
+}
+
+/** Whom the walk through a large roster takes for changed, and who of those that stand otherwise than recorded is not among them. */
+async function findUnrecorded({ database, clock }: Workplace) {
+  return database.transaction(async (transaction) => {
+    await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
+    const [found] = await transaction.query(
+      z.object({ found: z.array(z.number()), missed: z.array(z.number()) }),
+      `with found as materialized (select find_unrecorded_states(1, true, 0) as customer_id)
+       select array(select customer_id from found) as found, array(
+         select standing.customer_id from customer_standing standing
+         left join lateral (
+           select to_state, is_test from customer_state_change change
+           where change.customer_id = standing.customer_id order by change_id desc limit 1
+         ) last on true
+         where standing.is_test is not null and standing.is_provisional is not true
+           and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
+           and standing.customer_id not in (select customer_id from found)
+       ) as missed`,
+    );
+    return found;
+  });
+}
+
+/** Expects the view to say of each customer what coverage says, and gives the states. */
+async function expectAgreement(workplace: Workplace) {
+  expect((await findUnrecorded(workplace))?.missed).toEqual([]);
+  const seen = await countByView(workplace);
+  const { total } = await measureCoverage(workplace, { list: 0 });
+  const { never, changed, overdue, unproven } = total;
+  const reasons = Object.entries({ never, changed, expired: overdue, unproven }).filter(([, count]) => count > 0);
+  expect(seen).toEqual({ states: total.states, reasons: Object.fromEntries(reasons) });
+  return total.states;
+}
+
+describe('the status of customers', () => {
+  const { open } = testDatabases('postgres');
+  const openSite = openSmallSites(open);
+
+  it('is one row for each customer, with the states of coverage and of the run that has just closed', async () => {
+    const { sandbox, run, work, roster, database } = await openSite();
+    const workplace = await work();
+    await runImport(workplace, roster, signal);
+    expect(await expectAgreement(workplace)).toEqual({ not_screened: 6 });
+    sandbox.setFaults([{ path: '/aml/search', name: people[2] ?? '', status: 422, times: 10 }]);
+    await run(workplace);
+    const states = await expectAgreement(workplace);
+    expect(states).toEqual({ clear: 3, not_screened: 1, open_hit: 2 });
+    expect((await findUnrecorded(workplace))?.found).toEqual([]);
+    const [stored] = await database.query(
+      z.object({ states: z.record(z.string(), z.number()) }),
+      `select sums -> 'states' as states from run order by run_id desc limit 1`,
+    );
+    expect(stored?.states).toMatchObject(states);
+    const later = (hours: number) => ({ ...workplace, clock: shiftedClock(hours * hourMs) });
+    await expectAgreement(later(24.9));
+    expect(await expectAgreement(later(26))).toEqual({ not_screened: 6 });
+  });
+
+  it('agrees with coverage about live answers without control searches, other facts, leavers and cadences of tiers', async () => {
+    const { sandbox, run, work, database } = await openSite();
+    const budget = budgetSettingsSchema.parse({ maxSearchesPerMonth: 1_000, pricePerSearch: 0.1 });
+    const { screening } = (await work()).settings;
+    const cadence = { high: '7d', reason: 'weekly by policy 4.2' };
+    const settings = { budget, screening: { ...screening, cadence } };
+    const blind = await work({ apiKey: sandbox.livePrivateKey, settings: { ...settings, canaries: [] } });
+    await run(blind);
+    expect(await expectAgreement(blind)).toEqual({ not_screened: 6 });
+    const sighted = await work({ apiKey: sandbox.livePrivateKey, settings });
+    await run(sighted, { selection: 'all' });
+    const later = (hours: number) => ({ ...sighted, clock: shiftedClock(hours * hourMs) });
+    expect(await expectAgreement(later(160))).toEqual({ clear: 4, open_hit: 2 });
+    expect(await expectAgreement(later(170))).toEqual({ not_screened: 6 });
+
+    const facts = `select customer_id, 2, import_id, 'low', jsonb_set(record, '{parties,0,birthDate}', '"1980-01-01"') from customer_version`;
+    await database.execute(
+      `insert into customer_version (customer_id, version, import_id, risk_tier, record) ${facts} where customer_id = (select customer_id from customer where reference = 'C-3')`,
+    );
+    await database.execute(`update customer set version = 2 where reference = 'C-3'`);
+    await database.execute(
+      `update customer set left_at = now(), left_because = 'inactive' where reference in ('C-1', 'C-4')`,
+    );
+    await database.execute(
+      `update party set is_current = false where customer_id = (select customer_id from customer where reference = 'C-2')`,
+    );
+    expect(await expectAgreement(sighted)).toEqual({ clear: 2, not_screened: 1, open_hit: 2 });
+    expect(await expectAgreement(later(160))).toEqual({ clear: 2, not_screened: 1, open_hit: 2 });
+  });
+
+  it('of a run that goes on, what waits for control searches does not count and nothing is told', async () => {
+    const { run, work, database } = await openSite();
+    const workplace = await work();
+    await run(workplace);
+    // As if the night after had answered for half of them and control searches were still to come.
+    await database.execute(`insert into run (organisation_id, roster_id, account_id, mode, kind, state, stage, selection, lease_key, epoch, owner,
+        settings_digest, version, started_at, in_scope, cadence)
+      select organisation_id, roster_id, account_id, mode, kind, 'stopped', 'planned', selection, lease_key, epoch + 1, owner, settings_digest,
+        version, now(), in_scope, cadence from run`);
+    await database.execute(`insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, asked_at)
+      values (2, 1, 'person', 'x', 'match', 'passed', now())`);
+    await database.execute(
+      `insert into commit_batch (run_id, epoch, sequence, items, committed_at) values (2, 1, 1, 3, now())`,
+    );
+    await database.execute(`insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome)
+      select 2, party_id, request_id, response_id, (select max(batch_id) from commit_batch), 1, 'cadence', 'screened' from party_state where party_id <= 3`);
+    await database.execute(`update party_state set former_run_id = run_id, former_screened_at = screened_at, run_id = 2, screened_at = now(),
+        former_answer = jsonb_build_object('request_id', request_id, 'customer_version', 1, 'state', state, 'reviewed_state', null), state = 'clear'
+      where party_id <= 3`);
+    expect(await expectAgreement(workplace)).toEqual({ clear: 4, open_hit: 2 });
+    await database.execute(
+      'update run set confirmed_batch_id = (select max(batch_id) from commit_batch) where run_id = 2',
+    );
+    expect(await expectAgreement(workplace)).toEqual({ clear: 6 });
+    const record = (now: Date) =>
+      database.transaction((transaction) => recordStateChanges(transaction, 1, now, { withNew: true }));
+    expect(await record(new Date())).toBe(0);
+    // Somebody decides while the run is open, and takes no notice of how it closes.
+    await database.execute(`update party_state set reviewed_state = 'confirmed' where party_id = 1`);
+    const noted = await database.query(z.object({ id: z.number() }), 'select customer_id as id from decided_state');
+    expect(noted).toHaveLength(1);
+    await database.execute(`update run set state = 'complete' where run_id = 2`);
+    expect((await findUnrecorded(workplace))?.missed).toEqual([]);
+    expect([await record(new Date()), await record(new Date())]).toEqual([2, 0]);
+    expect(await database.query(z.object({}), 'select from decided_state')).toEqual([]);
+  });
+
+  it('gives a login with rights on the view alone what it needs, and nothing else', async () => {
+    const { run, work, database } = await openSite();
+    await run(await work());
+    const login = `blocker_${randomBytes(4).toString('hex')}`;
+    await database.runScript(`create role ${login} login; grant select on customer_screening_status to ${login}`);
+    const seen = await database.transaction(async (transaction) => {
+      await transaction.execute(`set local role ${login}`);
+      return transaction.query(
+        z.object({ state: z.string(), mode: z.string() }),
+        `select state, mode from customer_screening_status where roster = 'people' and reference = 'C-1'`,
+      );
+    });
+    expect(seen).toEqual([{ state: 'open_hit', mode: 'test' }]);
+    for (const statement of ['select from customer_standing', 'select record_state_changes(1, null, true)']) {
+      const attempt = database.transaction(async (transaction) => {
+        await transaction.execute(`set local role ${login}`);
+        await transaction.execute(statement);
+      });
+      await expect(attempt).rejects.toThrow('permission denied');
+    }
+    await database.runScript(`drop owned by ${login}; drop role ${login}`);
+  });
+});

@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { rescreenRosters } from '../../../jobs/rescreen.js';
+import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { deliverDue } from '../../../src/runs/mailing/deliver-due.js';
+import { listMails } from '../../../src/runs/mailing/list-mail.js';
+import { tellFailure } from '../../../src/runs/mailing/queue-failure.js';
+import { runSweep } from '../../../src/runs/sweep-run.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { type MailServer, startMailServer } from '../../helpers/mail-server.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+
+const hourMs = 3_600_000;
+const toSettings = (changes: Record<string, unknown> = {}) => ({
+  mail: mailSettingsSchema.parse({
+    transport: 'smtp',
+    from: 'night@bank.example',
+    to: ['one@bank.example', 'two@bank.example'],
+    earlyWarning: false,
+    timeoutMs: 2_000,
+    ...changes,
+  }),
+});
+const at = (workplace: Workplace, hours: number): Workplace => ({
+  ...workplace,
+  owner: `process-${hours}`,
+  clock: { ...workplace.clock, now: () => new Date(Date.now() + hours * hourMs) },
+});
+
+const servers: MailServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+const serve = async (): Promise<MailServer> => {
+  const server = await startMailServer();
+  servers.push(server);
+  return server;
+};
+
+describe('mail', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+
+  /** A run whose report waits with its page attached, because the server took nothing. */
+  async function queueAttachment(): Promise<{ server: MailServer; workplace: Workplace; artifacts: string }> {
+    const server = await serve();
+    server.isRefusing = true;
+    const { work, run } = await begin();
+    const dir = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
+    const settings = { ...toSettings({ to: ['one@bank.example'], attach: 'full' }), reports: { dir } };
+    const workplace = { ...(await work({ settings })), secret: () => server.url };
+    const artifacts = (await run(workplace, { writeReport: true })).artifacts ?? '';
+    return { server, workplace, artifacts };
+  }
+
+  it('whose stored message cannot be read keeps no other from being sent or listed', async () => {
+    const server = await serve();
+    server.isRefusing = true;
+    const { work, run, database } = await begin();
+    const workplace = { ...(await work({ settings: toSettings() })), secret: () => server.url };
+    await run(workplace, { writeReport: true });
+    await database.execute(`update outbox set content = '{"subject": 1}' where destination = 'one@bank.example'`);
+    server.isRefusing = false;
+    expect(await deliverDue(at(workplace, 1))).toEqual({ sent: 1, failed: 1 });
+    expect(server.received.map(({ to }) => to)).toEqual(['two@bank.example']);
+    expect(await listMails(database, { all: true })).toMatchObject([
+      { state: 'queued', subject: null, lastError: 'what is stored of it cannot be read' },
+      { state: 'sent' },
+    ]);
+  });
+
+  it('finds its attachment where a later revision of the report has moved it', async () => {
+    const { server, workplace, artifacts } = await queueAttachment();
+    await mkdir(join(artifacts, 'revision-1'));
+    await rename(join(artifacts, 'report.html'), join(artifacts, 'revision-1', 'report.html'));
+    await writeFile(join(artifacts, 'report.html'), 'another revision');
+    server.isRefusing = false;
+    expect(await deliverDue(at(workplace, 1))).toEqual({ sent: 1, failed: 0 });
+    expect(server.received[0]?.attachments).toEqual([expect.stringMatching(/report\.html$/)]);
+    expect(await readFile(join(artifacts, 'report.html'), 'utf8')).toBe('another revision');
+  });
+
+  it('goes without an attachment that is gone for good, and says so', async () => {
+    const { server, workplace, artifacts } = await queueAttachment();
+    await rename(join(artifacts, 'report.html'), join(artifacts, 'elsewhere.html'));
+    server.isRefusing = false;
+    for (const hours of [1, 2, 3]) expect(await deliverDue(at(workplace, hours))).toEqual({ sent: 0, failed: 1 });
+    expect(await deliverDue(at(workplace, 4))).toEqual({ sent: 1, failed: 0 });
+    expect(server.received).toMatchObject([
+      { attachments: [], text: expect.stringMatching(/Not attached, because it is no longer where it was written/) },
+    ]);
+  });
+
+  it('tells of a failure directly when the database has gone away', async () => {
+    const server = await serve();
+    const { work, database } = await begin();
+    const workplace = { ...(await work({ settings: toSettings() })), secret: () => server.url };
+    const gone = () => Promise.reject(new Error('the database has gone away'));
+    const error = new TypeError('Aroha Ngata');
+    const away = { ...database, query: gone, execute: gone, transaction: gone };
+    await tellFailure({ ...workplace, database: away }, { task: 'rescreen', roster: 'people', error });
+    expect(server.received.map(({ to }) => to)).toEqual(['one@bank.example', 'two@bank.example']);
+    expect(server.received[0]?.subject).toMatch(/^\[RED\] rescreen of people failed/);
+  });
+
+  it('tells of rosters that were not begun because the night had to stop', async () => {
+    const server = await serve();
+    const { work, roster, sandbox } = await begin();
+    sandbox.setFaults([{ path: '/aml/search', status: 402, times: 100 }]);
+    const settings = { ...toSettings({ to: ['one@bank.example'] }), rosters: [roster, { ...roster, name: 'core' }] };
+    const workplace = { ...(await work({ settings })), secret: () => server.url };
+    const night = await rescreenRosters(workplace, settings.rosters, new AbortController().signal);
+    expect(night.summaries.map(({ state }) => state)).toEqual(['stopped']);
+    const subjects = server.received.map(({ subject }) => subject);
+    expect(subjects).toHaveLength(2);
+    expect(subjects[1]).toMatch(/^\[RED\] rescreen of core did not run: it was not begun/);
+  });
+
+  it('of a sweep that stopped leaves when the sweep ends', async () => {
+    const server = await serve();
+    const { work } = await begin();
+    const settings = toSettings({ to: ['one@bank.example'] });
+    const workplace = { ...(await work({ settings, apiKey: 'private_test_00000000' })), secret: () => server.url };
+    const { state } = await runSweep(workplace, { writeReport: true }, new AbortController().signal);
+    expect(state).toBe('stopped');
+    expect(server.received.map(({ subject }) => subject)).toEqual([expect.stringMatching(/^\[RED\] sweep stopped/)]);
+  });
+});

@@ -1,0 +1,209 @@
+import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { RosterHeldError, RunLockedError } from '../../../src/errors.js';
+import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { deliverDue } from '../../../src/runs/mailing/deliver-due.js';
+import { listMails, retryMails } from '../../../src/runs/mailing/list-mail.js';
+import { tellFailure } from '../../../src/runs/mailing/queue-failure.js';
+import { sendReports } from '../../../src/runs/mailing/send-reports.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import type { Database } from '../../../src/store/database.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
+
+const hourMs = 3_600_000;
+const team = ['one', 'two', 'three', 'four', 'five'].map((name) => `${name}@bank.example`);
+const toSettings = (changes: Record<string, unknown> = {}) => ({
+  mail: mailSettingsSchema.parse({
+    transport: 'smtp',
+    from: 'night@bank.example',
+    to: team,
+    earlyWarning: false,
+    timeoutMs: 2_000,
+    ...changes,
+  }),
+});
+
+/** The same workplace at another time, as another process. */
+let processes = 0;
+const at = (workplace: TestWorkplace, hours: number): Workplace => {
+  processes += 1;
+  const now = (): Date => new Date(Date.now() + hours * hourMs);
+  return { ...workplace, owner: `process-${processes}`, clock: { ...workplace.clock, now } };
+};
+
+const servers: MailServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+const serve = async (options: MailServerOptions = {}): Promise<MailServer> => {
+  const server = await startMailServer(options);
+  servers.push(server);
+  return server;
+};
+
+const messageIds = (server: MailServer): readonly string[] => server.received.map(({ messageId }) => messageId);
+const statesOf = async (database: Database): Promise<readonly string[]> =>
+  (await listMails(database, { all: true })).map(({ state }) => state);
+
+describe('mail from the outbox', () => {
+  const { open } = testDatabases('postgres');
+  const begin = openSmallSites(open);
+
+  it('reaches everybody once, whatever one recipient or the connection does, with one Message-ID for ever', async () => {
+    const server = await serve();
+    const { work, run, database } = await begin();
+    const workplace = { ...(await work({ settings: toSettings() })), secret: () => server.url };
+    server.refused.set('two@bank.example', 550).set('three@bank.example', 451);
+    server.cuts = 1;
+    const first = await run(workplace, { writeReport: true });
+    expect(first.state).toBe('complete');
+    // The first was kept and its connection cut before anybody could know.
+    expect(server.received.map(({ to }) => to)).toEqual(['one', 'four', 'five'].map((name) => `${name}@bank.example`));
+    expect(await statesOf(database)).toEqual(['queued', 'refused', 'queued', 'sent', 'sent']);
+    const warnings = workplace.events.filter((event) => event.kind === 'warning');
+    expect(warnings.map(({ code }) => code).filter((code) => code.startsWith('mail'))).toEqual([
+      'mail_waits',
+      'mail_not_sent',
+      'mail_waits',
+    ]);
+
+    await deliverDue(at(workplace, 0));
+    expect(server.received).toHaveLength(3);
+    server.refused.clear();
+    await deliverDue(at(workplace, 1));
+    expect(await statesOf(database)).toEqual(['sent', 'refused', 'sent', 'sent', 'sent']);
+    expect(messageIds(server)[3]).toBe(messageIds(server)[0]);
+    expect(new Set(messageIds(server)).size).toBe(4);
+
+    const [, refused] = await listMails(database, { all: true });
+    expect(refused).toMatchObject({ lastError: expect.stringContaining('550'), attempts: [{ outcome: 'refused' }] });
+    const tried = await retryMails(at(workplace, 1), [refused?.id ?? 0]);
+    expect(tried.map(({ state }) => state)).toEqual(['sent']);
+    await sendReports(at(workplace, 1), {});
+    expect(server.received).toHaveLength(6);
+
+    // Nothing changed, and that is mailed as well, in the thread of the roster.
+    await run(at(workplace, 25), { writeReport: true });
+    const later = server.received.slice(6);
+    expect(later.map(({ to }) => to)).toEqual(team);
+    for (const mail of later) {
+      const before = server.received.find(({ to }) => to === mail.to)?.messageId;
+      expect([mail.inReplyTo, mail.references]).toEqual([before, [before]]);
+    }
+  });
+
+  it('waits while the server is down for a day, and is sent by one of two processes when it is back', async () => {
+    const down = await startMailServer();
+    await down.close();
+    const { work, run, database } = await begin();
+    const workplace = { ...(await work({ settings: toSettings() })), secret: () => down.url };
+    const { runId } = await run(workplace, { writeReport: true });
+    for (const hours of [1, 6, 12, 24]) await deliverDue(at(workplace, hours));
+    expect(await statesOf(database)).toEqual(team.map(() => 'queued'));
+    const server = await serve({ port: down.port });
+    await Promise.all([deliverDue(at(workplace, 30)), deliverDue(at(workplace, 30)), deliverDue(at(workplace, 30))]);
+    expect(server.received.map(({ to }) => to).toSorted()).toEqual(team.toSorted());
+    expect(server.received[0]?.text).toContain(runId);
+    const [mail] = await listMails(database, { all: true });
+    expect(mail?.attempts.map(({ outcome }) => outcome)).toEqual([
+      ...(mail?.attempts ?? []).slice(1).map(() => 'failed'),
+      'sent',
+    ]);
+  });
+
+  it('is given up after its time, said so, and can be retried', async () => {
+    const down = await startMailServer();
+    await down.close();
+    const { work, run, database } = await begin();
+    const to = ['one@bank.example'];
+    const workplace = { ...(await work({ settings: toSettings({ retryFor: '1d', to }) })), secret: () => down.url };
+    await run(workplace, { writeReport: true });
+    await deliverDue(at(workplace, 25));
+    expect(await statesOf(database)).toEqual(['given_up']);
+    expect(workplace.events.at(-1)).toMatchObject({
+      code: 'mail_not_sent',
+      message: expect.stringContaining('mail retry'),
+    });
+    const server = await serve({ port: down.port });
+    const [given] = await listMails(database, { all: false });
+    await retryMails(at(workplace, 26), [given?.id ?? 0]);
+    expect(server.received).toHaveLength(1);
+    await expect(retryMails(workplace, [4_711])).rejects.toThrow('there is no mail 4711');
+  });
+
+  it('never leaves without verified encryption, and waits until that is mended', async () => {
+    const stripped = await serve();
+    const unverified = await serve({ offersTls: true });
+    const { work, run, database } = await begin();
+    let port = stripped.port;
+    // 0.0.0.0 reaches this machine without being a loopback name.
+    const secret = (): string => `smtp://0.0.0.0:${port}`;
+    const workplace = { ...(await work({ settings: toSettings({ to: ['one@bank.example'] }) })), secret };
+    await run(workplace, { writeReport: true });
+    port = unverified.port;
+    await deliverDue(at(workplace, 1));
+    const [mail] = await listMails(database, { all: false });
+    expect(mail).toMatchObject({ state: 'queued', attempts: [{ outcome: 'failed' }, { outcome: 'failed' }] });
+    expect(mail?.attempts[0]?.said).toContain('no verified encryption');
+    expect(mail?.attempts[1]?.said).toMatch(/certificate/);
+    expect([...stripped.received, ...unverified.received]).toEqual([]);
+  });
+
+  it('goes without its attachment, with the digest of it, to a server that takes no message of its size', async () => {
+    const server = await serve({ size: 12_000 });
+    const { work, run } = await begin();
+    const settings = toSettings({ to: ['one@bank.example'], attach: 'full' });
+    const workplace = { ...(await work({ settings })), secret: () => server.url };
+    await run(workplace, { writeReport: true });
+    expect(server.received).toMatchObject([{ attachments: [], text: expect.stringMatching(/SHA-256: +[0-9a-f]{64}/) }]);
+  });
+
+  it('is queued by the transaction that closes a run, and made up for when nobody came to write its report', async () => {
+    const { work, run, database } = await begin();
+    const folder = await mkdtemp(join(tmpdir(), 'nightscreen-mail-'));
+    await writeFile(join(folder, 'taken'), '');
+    const directory = join(folder, 'mail');
+    const mail = toSettings({ transport: 'file', directory, to: ['one@bank.example'] });
+    const workplace = await work({ settings: { ...mail, reports: { dir: join(folder, 'taken') } } });
+    await expect(run(workplace, { writeReport: true })).rejects.toThrow('could not be written');
+    expect(await listMails(database, { all: false })).toMatchObject([{ state: 'queued', recipient: null, run: 1 }]);
+    expect(await deliverDue(at(workplace, 0))).toEqual({ sent: 0, failed: 0 });
+    expect(await deliverDue(at(workplace, 0.2))).toEqual({ sent: 0, failed: 1 });
+    const mended = await work({ settings: { ...mail, reports: { dir: join(folder, 'reports') } } });
+    expect(await deliverDue(at(mended, 1))).toEqual({ sent: 1, failed: 0 });
+    expect(await readdir(directory)).toHaveLength(1);
+    expect(await statesOf(database)).toEqual(['sent']);
+  });
+
+  it('tells once a day that a night did not run, and why', async () => {
+    const server = await serve();
+    const { work, database } = await begin();
+    const workplace = {
+      ...(await work({ settings: toSettings({ to: ['ops@bank.example'] }) })),
+      secret: () => server.url,
+    };
+    const guard = { guard: 'rows', message: '3 rows, and 500 last time', look: 'look at the export' };
+    const error = new RosterHeldError('retail.csv', [guard], 'nightscreen rescreen --accept-roster');
+    // Another host is at it since an hour ago.
+    const locked = new RunLockedError('screening/default/retail is held by b', 'b', hourMs);
+    await tellFailure(at(workplace, 0), { task: 'rescreen', roster: 'retail', error: locked });
+    for (const hours of [0, 0, 25])
+      await tellFailure(at(workplace, hours), { task: 'rescreen', roster: 'retail', error });
+    await tellFailure(at(workplace, 25), { task: 'sweep', roster: null, error: new TypeError('Aroha Ngata') });
+    const held = expect.stringMatching(
+      /^\[RED\] rescreen of retail did not run: retail.csv is held: 3 rows, and 500 last time .*… - 2/,
+    );
+    expect(server.received.map(({ subject }) => subject)).toEqual([
+      held,
+      held,
+      expect.stringMatching(/^\[RED\] sweep failed: an unexpected error \(TypeError\); the log says more - 2/),
+    ]);
+    expect(new Set(messageIds(server)).size).toBe(3);
+    expect((await listMails(database, { all: true })).map(({ kind }) => kind)).toEqual(Array(3).fill('mail_failure'));
+  });
+});

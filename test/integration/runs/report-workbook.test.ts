@@ -1,0 +1,72 @@
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readXlsx } from 'hucre/xlsx';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { runReports } from '../../../src/runs/reports/report-run.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { fillInList } from '../../helpers/fill-in-list.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
+
+const dayMs = 24 * 3_600_000;
+const ruledOut = ['False Positive', 'another birth date'] as const;
+
+async function take(workplace: TestWorkplace, bytes: Uint8Array, apply = true) {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-book-')), 'report.xlsx');
+  await writeFile(path, bytes);
+  const { database } = workplace;
+  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+  return importDecisions(workplace, { path, reviewer, apply, partial: false });
+}
+
+async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
+  const { sheets } = await readXlsx(book);
+  const rows = sheets.find(({ name }) => name === 'To review')?.rows ?? [];
+  return rows.slice(2).map((row) => row[2]);
+}
+
+async function remake(workplace: TestWorkplace, runId: string): Promise<Buffer> {
+  const directory = await mkdtemp(join(tmpdir(), 'nightscreen-book-'));
+  await runReports(workplace, { runId, directory });
+  return readFile(join(directory, runId, 'report.xlsx'));
+}
+
+describeOnEachDatabase("a report's workbook", (open) => {
+  const begin = openSmallSites(open);
+
+  it('decides what is filled in and has not moved since, and has the same bytes when it is made again later', async () => {
+    const { database, sandbox, work, run } = await begin();
+    const first = await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
+    const book = await readFile(join(first.artifacts ?? '', 'report.xlsx'));
+    const { sheets } = await readXlsx(book);
+    expect(sheets.map(({ name }) => name)).toEqual(['Summary', 'To review', 'All changes', 'Not screened', 'Method']);
+    expect(await toReferences(book)).toEqual(['C-1', 'C-2']);
+
+    const [one = listed('one', ''), two = listed('two', ''), ...others] = watchlist;
+    sandbox.setWorld({ watchlist: [one, { ...two, topics: ['crime'] }, ...others], dossiers: [] });
+    const second = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+    const later = await readFile(join(second.artifacts ?? '', 'report.xlsx'));
+    expect((await toReferences(later)).toSorted()).toEqual(['C-1', 'C-2']);
+    // What stays as it was is stored once.
+    const stored = await database.query(z.object({ itemId: z.number() }), 'select item_id as "itemId" from shown_item');
+    expect(stored).toHaveLength(3);
+
+    const workplace = await work();
+    const both = await fillInList(book, () => ruledOut);
+    expect(await take(workplace, both)).toMatchObject({
+      ...{ isApplied: false, decided: [{ sheetId: 1 }], refused: [{ reason: 'changed_since' }] },
+    });
+    const filled = await fillInList(book, (reference) => (reference === 'C-1' ? ruledOut : null));
+    expect(await take(workplace, filled, false)).toMatchObject({ isApplied: false, decided: [{}], undecided: 1 });
+    expect(await take(workplace, filled)).toMatchObject({ isApplied: true, decided: [{ sheetId: 1 }], undecided: 1 });
+    expect(await take(workplace, filled)).toMatchObject({ decided: [], sameAlready: [{}] });
+
+    expect((await remake(workplace, first.runId)).equals(book)).toBe(true);
+    expect((await remake(workplace, second.runId)).equals(later)).toBe(true);
+  });
+});

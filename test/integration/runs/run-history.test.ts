@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
+import { parseItemMark } from '../../../src/matches/review/item-code.js';
+import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
+import { showItems } from '../../../src/runs/reviewing/show-items.js';
+import { findRun } from '../../../src/runs/session/list-runs.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { readOrganisation } from '../../../src/store/organisations.js';
+import { readRunFacts } from '../../../src/store/run-facts.js';
+import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+
+const dayMs = 24 * 3_600_000;
+
+async function decide(workplace: Workplace, verdicts: Record<string, DispositionVerdict>) {
+  const { database, settings, clock } = workplace;
+  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'ada' : undefined);
+  for (const [reference, verdict] of Object.entries(verdicts)) {
+    const [item] = await showItems(workplace, reference);
+    const parsed = parseItemMark(item?.mark ?? '', digestKey) ?? { itemId: 0, stamp: '' };
+    await database.transaction((transaction) =>
+      decideItems(transaction, { digestKey, reviewer, now: clock.now(), review: settings.review }, [
+        { ...parsed, verdict, reason: 'looked', comment: null, origin: 'review', sheetId: null, expiresAt: null },
+      ]),
+    );
+  }
+}
+
+describeOnEachDatabase('what a report tells of how runs went', (open) => {
+  const begin = openSmallSites(open);
+
+  it('counts what was asked again after a call that was not answered, once for each time', async () => {
+    const { database, run, work } = await begin();
+    const { runId } = await run(await work());
+    const { runId: number } = await findRun(database, runId);
+    const outcomes = ['error_status,timeout,ok', 'ok,unknown', 'unknown,not_sent,ok,ok', 'timeout,ok,timeout'];
+    for (const [place, told] of outcomes.entries()) {
+      await database.execute(
+        `insert into search_attempt (run_id, request_id, started_at, outcome) select $1, $2, now(), unnest($3::text[])`,
+        [number, 1_000 + place, told.split(',')],
+      );
+    }
+    await database.transaction((transaction) =>
+      saveRunHealth(transaction, number, { limitPerSecond: 1, currency: 'EUR' }),
+    );
+    expect((await readRunHealth(database, number))?.repeated).toBe(4);
+  });
+
+  it('is kept when each run closes, and is the same whatever happens later', async () => {
+    const { database, work, run } = await begin();
+    const review = { ...reviewSettingsSchema.parse({}), expiresAfterDays: { critical: 3 } };
+    const budget = { currency: 'EUR', reserveShare: 0.05, pricePerSearch: 0.25 };
+    const at = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: { review, budget } });
+    const read = async (runId: string) =>
+      readRunFacts(database, await findRun(database, runId), { sweepRunIds: [], earlierRunIds: [] }, database);
+
+    const first = await run(await at(9));
+    await decide(await at(8.9), { 'C-1': 'false_positive', 'C-2': 'true_match' });
+    const second = await run(await at(8));
+    const then = await read(second.runId);
+    expect(then.health).toMatchObject({ repeated: 0, breaks: { count: 0 }, limitPerSecond: 400 });
+    expect(then.health?.billable).toBe(then.counts?.attempts);
+    expect(then.health?.cost).toEqual({ amount: (then.health?.billable ?? 0) * 0.25, currency: 'EUR' });
+    const settled = { falsePositive: 1, trueMatch: 1, inconclusive: 0, carried: 2, reopened: 0, expired: 0, gone: 0 };
+    expect(then.settled).toEqual(settled);
+    expect(then.trend).toMatchObject([
+      { runId: first.runId, waiting: 2, notScreened: 0, changes: 0 },
+      { runId: second.runId, waiting: 0, searches: then.counts?.searches, changesBySeverity: { critical: 0 } },
+    ]);
+
+    await decide(await at(7.9), { 'C-1': 'inconclusive' });
+    const third = await read((await run(await at(4))).runId);
+    expect(third.settled).toMatchObject({ falsePositive: 0, trueMatch: 0, inconclusive: 1, carried: 0, expired: 1 });
+    expect(third.trend.map(({ runId }) => runId)).toEqual([first.runId, second.runId, third.runId]);
+    expect(await read(second.runId)).toEqual(then);
+  });
+});

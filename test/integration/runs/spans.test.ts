@@ -1,0 +1,122 @@
+import { mkdtemp, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { reportJsonSchema } from '../../../src/reports/report-json.js';
+import type { SpanEdge } from '../../../src/runs/reports/find-spans.js';
+import { reportSpans } from '../../../src/runs/reports/report-span.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { publishedSchemas } from '../../helpers/published-schemas.js';
+import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { listed, watchlist } from '../../helpers/small-world.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
+
+const dayMs = 86_400_000;
+const withTamsin = [...watchlist, listed('tamsin', 'Tamsin Oyelaran')];
+const published = publishedSchemas.map(({ schema }) => z.fromJSONSchema(z.toJSONSchema(schema)));
+
+/** Nights `day` days from now on which the list is this one. */
+async function playNight(site: SmallSite, day: number, list = watchlist, options = {}): Promise<string> {
+  site.sandbox.setWorld({ watchlist: list, dossiers: [] });
+  const workplace = await site.work({ offsetMs: day * dayMs });
+  return (await site.run(workplace, options)).runId;
+}
+
+async function report(workplace: TestWorkplace, since: SpanEdge, until?: SpanEdge, roster?: string) {
+  const directory = await mkdtemp(join(tmpdir(), 'nightscreen-span-'));
+  const results = await reportSpans(workplace, { since, until, roster }, { directory });
+  const documents = await Promise.all(
+    results.map(async ({ directory: folder }) => {
+      const document: unknown = JSON.parse(await readFile(join(folder, 'report.json'), 'utf8'));
+      expect(published[0]?.safeParse(document).error).toBeUndefined();
+      return reportJsonSchema.parse(document);
+    }),
+  );
+  return { results, documents, directory };
+}
+
+describeOnEachDatabase('the report of a span', (open) => {
+  const openSite = openSmallSites(open);
+
+  it('tells what appeared and vanished within, says first what was missing or stopped, and is the same at any later time', async () => {
+    const site = await openSite();
+    const before = await playNight(site, -6);
+    const first = await playNight(site, -5, withTamsin);
+    await playNight(site, -4);
+    const stopped = await playNight(site, -2, watchlist, { maxSearches: 1 });
+    await playNight(site, -1);
+    const workplace = await site.work();
+
+    const { results, documents, directory } = await report(workplace, first);
+    const [document] = documents;
+    expect(results).toMatchObject([{ state: 'incomplete', exitCode: 3 }]);
+    expect(document?.changes?.map(({ kind, runId }) => [kind, runId.slice(-1)])).toEqual([
+      ['match_added', '2'],
+      ['match_removed', '3'],
+    ]);
+    expect(document?.span?.runs.map(({ id, level }) => [id.slice(-1), level])).toEqual([
+      ['2', 'complete'],
+      ['3', 'complete'],
+      ['4', 'partial'],
+      ['5', 'complete'],
+    ]);
+    expect(document?.run).toMatchObject({ state: 'incomplete', comparedWith: { runId: before } });
+    expect(document?.verdict).toMatchObject({
+      level: 'partial',
+      short: '1 of 4 runs not complete, 1 screening missing',
+    });
+    expect(document?.verdict.remarks[0]).toContain(`Run ${stopped} of`);
+    expect(document?.verdict.remarks[1]).toMatch(/^Nobody was screened between .*: 1 screening missing\.$/);
+    expect(document?.coverage?.counts.inScope).toBe(6);
+    expect(document?.notScreened).toEqual([]);
+    const page = await readFile(join(results[0]?.directory ?? '', 'report.html'), 'utf8');
+    expect(page).toContain('Runs of the span');
+
+    // The night after changes nothing of a span that ended before it.
+    await playNight(site, 0, withTamsin);
+    const until = new Date(Date.now() - dayMs / 2);
+    const [once, again] = [await report(workplace, first, until), await report(workplace, first, until)];
+    expect(once.results[0]?.files).toEqual(again.results[0]?.files);
+    expect(once.documents[0]?.changes).toHaveLength(2);
+    expect(await readdir(directory)).toEqual([results[0]?.runId]);
+  });
+
+  it('keeps an earlier one where a run has gone on since', async () => {
+    const site = await openSite();
+    await playNight(site, -2);
+    const stopped = await playNight(site, -1, watchlist, { maxSearches: 1 });
+    const workplace = await site.work();
+    const { directory, results } = await report(workplace, new Date(Date.now() - 3 * dayMs));
+    await site.database.execute(`update run set state_reasons = '{"went on"}' where state = 'stopped'`);
+    await reportSpans(
+      workplace,
+      { since: new Date(Date.now() - 3 * dayMs), until: stopped, roster: undefined },
+      { directory },
+    );
+    const [folder = ''] = await readdir(directory);
+    expect(folder).toBe(results[0]?.runId);
+    expect(await readdir(join(directory, folder))).toContain('earlier-1');
+    expect(await readdir(join(directory, folder, 'earlier-1'))).toContain('manifest.json');
+  });
+
+  it('is refused where there is nothing to tell, or not what was asked for', async () => {
+    const site = await openSite();
+    const stopped = await playNight(site, -3);
+    const workplace = await site.work();
+    const refusals: readonly [SpanEdge, SpanEdge | undefined, string | undefined, string][] = [
+      [new Date(Date.now() + dayMs), undefined, undefined, 'lies in the future'],
+      [new Date(Date.now() - dayMs), undefined, undefined, 'there is no run in this span'],
+      [new Date(Date.now() - dayMs), new Date(Date.now() - 2 * dayMs), undefined, 'comes before --since'],
+      [stopped, undefined, 'nobody', 'there is no roster nobody; there are: people'],
+      ['77', undefined, undefined, 'there is no run 77'],
+    ];
+    for (const [since, until, roster, message] of refusals) {
+      await expect(reportSpans(workplace, { since, until, roster }, {})).rejects.toThrow(message);
+    }
+    await site.database.execute(`update run set state = 'abandoned', sums = null`);
+    await expect(reportSpans(workplace, { since: stopped, until: undefined, roster: undefined }, {})).rejects.toThrow(
+      'no screening in this span has come to its end',
+    );
+  });
+});

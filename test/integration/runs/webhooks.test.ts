@@ -1,0 +1,134 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { shiftedClock } from '../../../src/clock.js';
+import { ConfigError } from '../../../src/errors.js';
+import { tellStates } from '../../../src/runs/telling/tell-states.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+const bodySchema = z.object({
+  schema: z.literal('nightscreen/status-changes/1'),
+  id: z.string(),
+  events: z.array(
+    z.object({
+      sequence: z.number(),
+      reference: z.string(),
+      from: z.string().nullable(),
+      to: z.string(),
+      mode: z.string(),
+    }),
+  ),
+});
+
+const closing: Server[] = [];
+afterEach(() => {
+  for (const server of closing.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A receiver that gives these statuses one after another, then 204; null for no answer at all. */
+async function startReceiver(statuses: (number | null)[] = []) {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    received.push({ headers: request.headers, body: await text(request) });
+    const status = statuses.length > 0 ? statuses.shift() : 204;
+    if (status === null) request.socket.destroy();
+    else response.writeHead(status ?? 204, { location: '/elsewhere' }).end();
+  });
+  closing.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const address = z.object({ port: z.number() }).parse(server.address());
+  return { url: `http://127.0.0.1:${address.port}/hook`, received };
+}
+
+const key = randomBytes(32);
+const secret = `whsec_${key.toString('base64')}`;
+const withSecret = (workplace: Workplace): Workplace => ({ ...workplace, secret: () => secret });
+const later = (workplace: Workplace, minutes: number): Workplace => ({
+  ...workplace,
+  clock: shiftedClock(minutes * 60_000),
+});
+const toEvents = ({ body }: Received) => bodySchema.parse(JSON.parse(body)).events;
+
+describe('webhooks of state changes', () => {
+  const { open } = testDatabases('postgres');
+  const openSite = openSmallSites(open);
+
+  it('tells each change once, signed, with the same id and bytes until it is taken, and later ones of an expiry and a decision', async () => {
+    const { run, work, database } = await openSite();
+    const { url, received } = await startReceiver([503, null]);
+    const webhooks = webhooksSettingsSchema.parse([{ url }]);
+    const bare = await work({ settings: { webhooks } });
+    await expect(run(bare)).rejects.toThrow(ConfigError);
+    const workplace = withSecret(bare);
+    await run(workplace);
+    expect(await tellStates(workplace)).toMatchObject({ sent: 0, waiting: 1 });
+    await tellStates(later(workplace, 2));
+    expect(await tellStates(later(workplace, 10))).toMatchObject({ sent: 1, waiting: 0 });
+    expect(new Set(received.map(({ body }) => body)).size).toBe(1);
+    expect(new Set(received.map(({ headers }) => headers['webhook-id'])).size).toBe(1);
+    for (const { headers, body } of received) {
+      const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+      const expected = createHmac('sha256', key).update(signed).digest('base64');
+      expect(headers['webhook-signature']).toBe(`v1,${expected}`);
+      expect(body).not.toContain('Achterberg');
+    }
+    const first = received.flatMap(toEvents).slice(0, 6);
+    expect(first.map(({ reference, from, to, mode }) => [reference, from, to, mode])).toEqual([
+      ['C-1', null, 'open_hit', 'test'],
+      ['C-2', null, 'open_hit', 'test'],
+      ...['C-3', 'C-4', 'C-5', 'C-6'].map((reference) => [reference, null, 'clear', 'test']),
+    ]);
+
+    received.length = 0;
+    await run({ ...workplace, clock: shiftedClock(30 * 3_600_000) });
+    const again = received.flatMap(toEvents).filter(({ reference }) => reference === 'C-1');
+    expect(again.map(({ from, to }) => [from, to])).toEqual([
+      ['open_hit', 'not_screened'],
+      ['not_screened', 'open_hit'],
+    ]);
+
+    received.length = 0;
+    await database.execute(`update party_state set reviewed_state = 'confirmed' where party_id = 1`);
+    await tellStates(later(workplace, 31 * 60));
+    expect(received.flatMap(toEvents)).toMatchObject([{ reference: 'C-1', to: 'confirmed' }]);
+  });
+
+  it('carries a hundred changes in a message, refuses redirects, stops at 410 and tells only what was asked for', async () => {
+    const { run, work, database } = await openSite(
+      Array.from({ length: 205 }, (_, number) => `Nobody Number ${number}`),
+    );
+    const receiver = await startReceiver([302, 410]);
+    const hits = await startReceiver();
+    const webhooks = webhooksSettingsSchema.parse([{ url: receiver.url }, { url: hits.url, states: ['open_hit'] }]);
+    const workplace = withSecret(await work({ settings: { webhooks } }));
+    await run(workplace);
+    expect(receiver.received.map((one) => toEvents(one).length)).toEqual([100, 100, 5]);
+    const sequences = receiver.received.flatMap(toEvents).map(({ sequence }) => sequence);
+    expect(sequences).toEqual(sequences.toSorted((left, right) => left - right));
+    expect(hits.received).toEqual([]);
+    const states = await database.query(
+      z.object({ state: z.string(), said: z.string().nullable() }),
+      `select state, last_error as said from outbox where kind = 'webhook' order by outbox_id`,
+    );
+    expect(states).toEqual([
+      { state: 'refused', said: 'status 302: a redirect is not followed' },
+      { state: 'refused', said: 'status 410: the receiver wants no more' },
+      { state: 'sent', said: null },
+    ]);
+  });
+});

@@ -1,0 +1,191 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import axe from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { renderHtml } from '../../src/reports/html-report.js';
+import { toReport } from '../../src/reports/report.js';
+import type { RunFacts } from '../../src/reports/run-facts.js';
+import { buildBigFacts } from '../helpers/big-run-facts.js';
+import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';
+import { findChromium, findProgram } from '../helpers/find-program.js';
+import { buildHistory } from '../helpers/history-facts.js';
+import { printFigure } from '../helpers/print-figure.js';
+import { buildMatch } from '../helpers/run-facts.js';
+
+const chromiumPath = findChromium();
+const pdftotext = findProgram('pdftotext');
+if (chromiumPath === null) process.stderr.write('skipped: no Chromium here (CHROMIUM_PATH, or chromium on PATH)\n');
+if (pdftotext === null) process.stderr.write('skipped: no pdftotext on PATH, so what is printed is not read\n');
+
+/** The text of each page of a PDF. */
+async function readPages(path: string): Promise<readonly string[]> {
+  const { stdout } = await promisify(execFile)(pdftotext ?? '', ['-layout', path, '-']);
+  return stdout.split('\f').slice(0, -1);
+}
+
+describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
+  let browser: Browser;
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nightscreen-page-'));
+    // As root, Chromium starts only without its sandbox.
+    browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: ['--no-sandbox'] });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function write(name: string, facts: RunFacts): Promise<{ url: string; bytes: number }> {
+    let text = '';
+    for await (const chunk of renderHtml(toReport(facts))) text += chunk;
+    const path = join(folder, `${name}.html`);
+    await writeFile(path, text);
+    return { url: pathToFileURL(path).href, bytes: Buffer.byteLength(text) };
+  }
+
+  /** Opens a page in a window of its own; `complaints` gathers what the console, the policy and the network have to say. */
+  async function open(url: string, options: BrowserContextOptions = {}) {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('request', (request) => {
+      if (request.url() !== url) complaints.push(request.url());
+    });
+    await page.goto(url);
+    return { page, complaints, close: () => context.close() };
+  }
+
+  const openEventful = async (options: BrowserContextOptions = {}) =>
+    open((await write('eventful', { ...buildEventfulFacts(), ...buildHistory() })).url, options);
+
+  async function findSerious(page: Page): Promise<readonly string[]> {
+    // By the door of the browser's own tools: the page's policy lets no other script in.
+    await page.evaluate(axe.source);
+    const found = await page.evaluate<axe.AxeResults>('axe.run(document)');
+    return found.violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  }
+
+  it.each(['light', 'dark'] as const)(
+    '%s: axe finds nothing serious, the console is silent, nothing is fetched',
+    async (colorScheme) => {
+      const { page, complaints, close } = await openEventful({ colorScheme });
+      expect(await findSerious(page)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await close();
+    },
+  );
+
+  it('a narrow window does not scroll sideways', async () => {
+    const { page, close } = await openEventful({ viewport: { width: 390, height: 844 } });
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    await close();
+  });
+
+  it('without script every line is there, and no field that would do nothing', async () => {
+    const { page, close } = await openEventful({ javaScriptEnabled: false });
+    expect(await page.locator('#changes [data-cause]').count()).toBe(8);
+    expect(await page.locator('.tools').isVisible()).toBe(false);
+    expect(await page.locator('#trend svg').count()).toBe(6);
+    await close();
+  });
+
+  it('another script than its own is refused', async () => {
+    const { page, complaints, close } = await openEventful();
+    await page.evaluate(`
+      const other = document.createElement('script');
+      other.textContent = 'document.title = "taken over"';
+      document.body.append(other);
+    `);
+    expect(await page.title()).not.toBe('taken over');
+    expect(complaints.join()).toContain('Content Security Policy');
+    await close();
+  });
+
+  it.skipIf(pdftotext === null)(
+    'printed, each of its pages says which run it is of and that a test key is no evidence',
+    async () => {
+      const { page, close } = await openEventful();
+      await page.emulateMedia({ media: 'print' });
+      expect(await page.locator('nav').isVisible()).toBe(false);
+      expect(await page.locator('.tools').isVisible()).toBe(false);
+      const path = join(folder, 'printed.pdf');
+      await page.pdf({ path, preferCSSPageSize: true });
+      await close();
+      const pages = await readPages(path);
+      expect(pages.length).toBeGreaterThan(3);
+      for (const text of pages) {
+        expect(text).toContain('TEST: not evidence');
+        expect(text).toContain('run-20261121-0200-7f3a');
+      }
+    },
+  );
+
+  it('filters and sorts by keyboard, and says how many are left', async () => {
+    const facts = buildEventfulFacts();
+    const changes = facts.changes.map((change) =>
+      change.changeId === 11 ? { ...change, after: buildMatch({ score: 0.5 }) } : change,
+    );
+    const { page, close } = await open((await write('sorted', { ...facts, changes })).url);
+    const shown = async (): Promise<number> => page.locator('#changes [data-cause]:visible').count();
+    const told = page.locator('.tools output');
+    await page.getByLabel('Find').focus();
+    await page.keyboard.type('kuznecov кузнецов');
+    expect(await shown()).toBe(0);
+    await page.keyboard.press('Control+A');
+    await page.keyboard.type('кузнецов');
+    expect(await shown()).toBe(1);
+    expect(await told.textContent()).toBe('1 of 8 on this page');
+    await page.keyboard.press('Control+A');
+    await page.keyboard.press('Delete');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Low');
+    expect(await shown()).toBe(2);
+    expect(await told.textContent()).toBe('2 of 8 on this page');
+    await page.keyboard.press('Home');
+    expect(await shown()).toBe(8);
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    const references = page.locator('#changes .critical .reference');
+    expect(await references.allTextContents()).toEqual(['C-1001', 'C-1044']);
+    await page.keyboard.type('highest');
+    expect(await references.allTextContents()).toEqual(['C-1044', 'C-1001']);
+    await close();
+  });
+
+  it('a table is sorted by the heads of its columns', async () => {
+    const { page, close } = await open((await write('big', buildBigFacts(500))).url);
+    const head = page.locator('#not-screened thead th').first();
+    await head.locator('button').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Space');
+    expect(await head.getAttribute('aria-sort')).toBe('descending');
+    expect(await page.locator('#not-screened tbody .reference').first().textContent()).toBe('N-1177');
+    await close();
+  });
+
+  it('the page of 1,000,000 customers is small and painted within a second', async () => {
+    const { url, bytes } = await write('big', buildBigFacts(500));
+    const { page, close } = await open(url);
+    const paints = await page.evaluate<number[]>(
+      "performance.getEntriesByName('first-contentful-paint').map((entry) => entry.startTime)",
+    );
+    await close();
+    const [paintMs = Number.POSITIVE_INFINITY] = paints;
+    printFigure(
+      `report.html of 1,000,000 customers and 20,000 changes, 500 of them sanction hits: ${(bytes / 1e6).toFixed(1)} MB, first paint after ${Math.round(paintMs)} ms`,
+    );
+    expect(bytes).toBeLessThan(5_000_000);
+    expect(paintMs).toBeLessThanOrEqual(1_000);
+  });
+});

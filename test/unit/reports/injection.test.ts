@@ -1,0 +1,162 @@
+import { parse } from 'csv-parse/sync';
+import { describe, expect, it } from 'vitest';
+import { formatTable } from '../../../src/cli/format-table.js';
+import { buildEarlyWarning } from '../../../src/mail/build-early-warning.js';
+import { buildReportMessage } from '../../../src/mail/build-message.js';
+import type { MailMessage } from '../../../src/mail/mail-message.js';
+import { renderMessage } from '../../../src/mail/render-message.js';
+import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { renderChangesCsv } from '../../../src/reports/changes-csv.js';
+import { renderHtml } from '../../../src/reports/html-report.js';
+import { maskReport } from '../../../src/reports/mask-report.js';
+import { renderNotScreenedCsv } from '../../../src/reports/not-screened-csv.js';
+import { renderJson } from '../../../src/reports/render-json.js';
+import { toReport } from '../../../src/reports/report.js';
+import type { RunFacts } from '../../../src/reports/run-facts.js';
+import { toReportJson } from '../../../src/reports/to-report-json.js';
+import { toVisibleText } from '../../../src/reports/visible-text.js';
+import { hiddenCharacters, injectionPayloads } from '../../helpers/injection-payloads.js';
+import { joinChunks } from '../../helpers/join-chunks.js';
+import { buildChange, buildCounts, buildMatch, buildParty, buildRunFacts } from '../../helpers/run-facts.js';
+
+const settings = mailSettingsSchema.parse({ from: 'night@bank.example', to: ['mlro@bank.example'] });
+const written = { directory: '/reports/run-1', files: [{ name: 'report.html', bytes: 1, sha256: 'aa' }] };
+
+/** One change for each payload, which stands wherever a text from outside may stand. */
+function buildHostileFacts(texts: readonly string[]): RunFacts {
+  const changes = texts.map((text, index) =>
+    buildChange({
+      changeId: index + 1,
+      party: buildParty({ reference: text, name: text, countries: [text] }),
+      matchId: text,
+      rule: text,
+      after: buildMatch({ id: text, name: text, schema: text, topics: [text], birthDates: [text], countries: [text] }),
+    }),
+  );
+  return buildRunFacts({ changes, counts: buildCounts({ changes: changes.length }) });
+}
+
+const texts = injectionPayloads.map(({ text }) => text);
+const report = toReport(buildHostileFacts(texts));
+
+it('there are more than 200 payloads, no two the same', () => {
+  expect(new Set(texts).size).toBe(texts.length);
+  expect(texts.length).toBeGreaterThan(200);
+});
+
+describe('whatever stands in a name or reference', () => {
+  it.each([renderChangesCsv(report), renderNotScreenedCsv(report)])(
+    'is no formula in any cell of a CSV file',
+    async (chunks) => {
+      const startsFormula = /(^|[;|\t\n\v\f\r\u0085\u2028\u2029])[\s\p{C}]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212]/u;
+      const rows: string[][] = parse(await joinChunks(chunks), { bom: true });
+      const cells = rows.flat().filter((cell) => !/^-?\d+(\.\d+)?$/.test(cell));
+      expect(cells.filter((cell) => startsFormula.test(cell))).toEqual([]);
+    },
+  );
+
+  it('opens no element, names no address and turns nothing around on the page', async () => {
+    let page = '';
+    for await (const chunk of renderHtml(report)) page += chunk;
+    const body = page.slice(page.indexOf('<body'));
+    const ours = await countElements(toReport(buildHostileFacts(texts.map(() => 'plain'))));
+    expect(listElements(body)).toEqual(ours);
+    expect(body.replaceAll('\n', '')).not.toMatch(hiddenCharacters);
+  });
+
+  it('is kept as it came in report.json', async () => {
+    const document: { changes: { party: { name: string } }[] } = JSON.parse(
+      await joinChunks(renderJson(toReportJson(report))),
+    );
+    const kept = document.changes.map(({ party }) => party.name).toSorted();
+    expect(kept).toEqual(texts.toSorted());
+  });
+
+  it('writes one line to a terminal that moves nothing and hides nothing', () => {
+    for (const text of texts) {
+      const line = formatTable([['customer', toVisibleText(text)]]);
+      expect(line.endsWith('\n')).toBe(true);
+      expect(line.slice(0, -1)).not.toMatch(hiddenCharacters);
+    }
+  });
+});
+
+async function countElements(plain: ReturnType<typeof toReport>): Promise<Record<string, number>> {
+  let page = '';
+  for await (const chunk of renderHtml(plain)) page += chunk;
+  return listElements(page.slice(page.indexOf('<body')));
+}
+
+/** Every tag with its attributes' names, counted. */
+function listElements(page: string): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const [, name = '', rest = ''] of page.matchAll(/<([!/]?[a-zA-Z][\w-]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/g)) {
+    const attributes = [...rest.replace(/"[^"]*"|'[^']*'/g, '').matchAll(/([\w-]+)\s*=/g)].map(
+      ([, attribute]) => attribute,
+    );
+    const key = [name, ...attributes].join(' ');
+    counts[key] = (counts[key] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe('whatever stands in the name of a roster, in a reason or a reference', () => {
+  const tagsOf = (page: string): readonly string[] => page.match(/<[a-z/!][^>]*>/gi) ?? [];
+  const kinds = ['report', 'summary', 'failure'] as const;
+  const build = (text: string) => {
+    const facts = buildRunFacts({ roster: text, organisation: text, state: 'incomplete', stateReasons: [text] });
+    const told = toReport(facts);
+    return [
+      ...kinds.map((shows) =>
+        buildReportMessage(told, written, { address: 'mlro@bank.example', shows, attach: 'none' }, settings),
+      ),
+      buildEarlyWarning(
+        {
+          runId: 'run-1',
+          roster: text,
+          organisation: text,
+          mode: 'live',
+          changes: 1,
+          firstChangeId: 1,
+          lastChangeId: 1,
+          queuedAt: new Date(0),
+          hasCanaries: true,
+          listed: [{ ...buildChange({ party: buildParty({ reference: text }) }), isBaseline: false }],
+        },
+        'mlro@bank.example',
+        settings,
+      ),
+    ];
+  };
+
+  const plain = build('plain');
+
+  it.each([...new Set(injectionPayloads.map(({ kind }) => kind))])(
+    'adds no header, no element and no line to any mail: %s',
+    async (kind) => {
+      const usualHeaders = await Promise.all(plain.map(listHeaders));
+      for (const { text } of injectionPayloads.filter((payload) => payload.kind === kind)) {
+        for (const [index, message] of build(text).entries()) {
+          expect(tagsOf(message.html)).toEqual(tagsOf(plain[index]?.html ?? ''));
+          expect(message.text.split('\n')).toHaveLength(plain[index]?.text.split('\n').length ?? 0);
+          const parts = [message.subject, ...message.text.split('\n'), ...message.html.split('\n')];
+          expect(parts.filter((part) => hiddenCharacters.test(part))).toEqual([]);
+        }
+        const [message] = build(text);
+        if (message) expect(await listHeaders(message)).toEqual(usualHeaders[0]);
+      }
+    },
+  );
+});
+
+async function listHeaders(message: MailMessage): Promise<readonly string[]> {
+  const raw = (await renderMessage(message)).toString('latin1');
+  const headers = raw.slice(0, raw.indexOf('\r\n\r\n')).split(/\r\n(?![ \t])/);
+  return headers.map((header) => header.slice(0, header.indexOf(':')));
+}
+
+it('a masked report neutralises what is left as well', async () => {
+  let page = '';
+  for await (const chunk of renderHtml(maskReport(report))) page += chunk;
+  expect(page.replaceAll('\n', '')).not.toMatch(hiddenCharacters);
+});

@@ -1,0 +1,196 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Match } from '../../../src/matches/match.js';
+import { renderChangesCsv } from '../../../src/reports/changes-csv.js';
+import { renderHtml } from '../../../src/reports/html-report.js';
+import type { ChangeItemFacts } from '../../../src/reports/item-facts.js';
+import { maskReport } from '../../../src/reports/mask-report.js';
+import { renderNotScreenedCsv } from '../../../src/reports/not-screened-csv.js';
+import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
+import { renderJson } from '../../../src/reports/render-json.js';
+import { type Report, toReport } from '../../../src/reports/report.js';
+import { reportJsonSchema } from '../../../src/reports/report-json.js';
+import type { MatchChangeFacts, PartyFacts, RunFacts } from '../../../src/reports/run-facts.js';
+import { toInitials } from '../../../src/reports/to-initials.js';
+import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
+import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
+import { buildCanary, buildChange, buildMatch, buildParty } from '../../helpers/run-facts.js';
+
+async function renderAll(report: Report): Promise<string> {
+  const files = [
+    renderHtml(report),
+    renderChangesCsv(report),
+    renderNotScreenedCsv(report),
+    renderRejectsCsv(report),
+    renderPartyRejectsCsv(report),
+    renderJson(toJsonDocument(report)),
+  ];
+  let text = '';
+  for (const file of files) for await (const chunk of file) text += chunk;
+  return text;
+}
+
+/** An eventful night in which these names stand wherever a name or a text of somebody may stand. */
+function plant(names: readonly string[]): RunFacts {
+  let planted = 0;
+  const next = (): string => names[planted++ % names.length] ?? '';
+  const date = '1961-04-17';
+  const toParty = (party: PartyFacts): PartyFacts => ({ ...party, name: next(), birthDate: date });
+  const toMatch = (match: Match): Match => ({ ...match, name: next(), birthDates: [date, `${next()} 1961`, next()] });
+  const toItem = (): ChangeItemFacts => ({
+    state: 'open',
+    openedAt: new Date('2026-11-20T02:00:00Z'),
+    dueAt: new Date('2026-11-24T02:00:00Z'),
+    owner: { name: next(), standsInFor: next() },
+    reopenedBecause: [],
+    said: [
+      {
+        kind: 'decided',
+        verdict: 'inconclusive',
+        reviewer: next(),
+        isAttested: true,
+        reason: `asked ${next()}`,
+        saidAt: new Date('2026-11-19T09:00:00Z'),
+      },
+    ],
+  });
+  const toChange = (change: MatchChangeFacts): MatchChangeFacts => ({
+    ...change,
+    party: toParty(change.party),
+    before: change.before && toMatch(change.before),
+    after: change.after && toMatch(change.after),
+    item: toItem(),
+  });
+  const facts = buildEventfulFacts();
+  const flood = Array.from({ length: 25 }, (_, index) =>
+    buildChange({
+      changeId: 500 + index,
+      severity: 'low',
+      kind: 'match_changed',
+      fields: ['name'],
+      party: buildParty({ reference: `F-${index}` }),
+      before: buildMatch({ isHit: false }),
+      after: buildMatch({ isHit: false }),
+    }),
+  );
+  const changes = [...facts.changes, ...flood].map(toChange);
+  const who = { acceptedBy: next(), isAttested: true, reason: `for ${next()}`, acceptedAt: new Date(0) };
+  return {
+    ...facts,
+    counts: facts.counts && { ...facts.counts, changes: changes.length, rows: 510, rejected: 5 },
+    rosterSource: facts.rosterSource && { ...facts.rosterSource, partyRows: 1, partyRejected: 1 },
+    settingsChanges: [{ ...who, differences: ['changes.scoreStep was 0.02 and is 0.05'] }],
+    rosterAcceptances: [{ ...who, heldBy: [{ guard: 'shrink_night', message: '4 of 100 are missing' }] }],
+    changes,
+    baselineChanges: facts.baselineChanges.map(toChange),
+    dossierChanges: facts.dossierChanges.map((change) => ({
+      ...change,
+      before: change.before && { ...change.before, name: next() },
+      after: change.after && { ...change.after, name: next() },
+    })),
+    notScreened: facts.notScreened.map((line) => ({ ...line, party: toParty(line.party) })),
+    rejects: facts.rejects.map((row, index) => ({
+      ...row,
+      ...(index === 0 ? { reason: 'wrong_column_count' as const, reference: next() } : {}),
+      file: index === 1 ? 'parties: directors.csv' : row.file,
+      fields: { ...row.fields, name: next(), [next()]: next() },
+    })),
+    droppedParties: [{ party: toParty(buildParty()), state: 'open_hit', droppedAt: new Date(0) }],
+    openItems: {
+      waiting: 2,
+      overdue: 1,
+      unassigned: 0,
+      proposed: 0,
+      oldestAt: new Date(0),
+      bySeverity: [{ severity: 'critical', waiting: 2, overdue: 1 }],
+      byOwner: [{ name: next(), standsInFor: next(), waiting: 2, overdue: 1 }],
+      byAge: { upToOneDay: 1, upToOneWeek: 0, upToThirtyDays: 1, older: 0 },
+    },
+    canaries: [buildCanary({ name: next(), label: next() }), buildCanary({ name: next(), expect: 'none' })],
+  };
+}
+
+/** Words that no report says by itself, in several scripts. */
+const letters = ['qxzvkjwy', 'жщфэюъыё', 'ضظغخذثؤئ', '鑫龘靐齉爩', 'ㄅㄆㄇㄈㄉ', 'ηθξφψωβζ', 'קטצץףםן'];
+const word = fc
+  .constantFrom(...letters)
+  .chain((alphabet) => fc.string({ unit: fc.constantFrom(...alphabet), minLength: 4, maxLength: 12 }));
+const joiner = fc.constantFrom(' ', '-', "'", ', ', ' (', '\u202e', '\u0000', '\t', '/', '"><b>');
+const name = fc
+  .tuple(word, fc.array(fc.tuple(joiner, word), { maxLength: 3 }))
+  .map(([first, others]) => first + others.flat().join(''));
+
+describe('a masked report', () => {
+  it('shows no planted name and no word of one in any of its files', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(name, { minLength: 1, maxLength: 30 }), async (names) => {
+        const text = (await renderAll(maskReport(toReport(plant(names))))).toLowerCase();
+        const words = names.flatMap((each) => [
+          each,
+          ...each.split(/[^\p{L}\p{M}]+/u).filter((part) => part.length >= 4),
+        ]);
+        expect(words.filter((each) => text.includes(each.toLowerCase()))).toEqual([]);
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  it('shows no day or month of a birth', async () => {
+    const text = await renderAll(maskReport(toReport(plant(['Qxzv Kjwy']))));
+    expect(text).toContain('1961');
+    expect(text).not.toMatch(/1961-0|04-17/);
+  });
+
+  it('keeps references, counts, groups and sums, and says that it is masked', async () => {
+    const report = toReport(plant(['Qxzv Kjwy']));
+    expect(await renderAll(report)).toContain('Qxzv Kjwy');
+    const masked = maskReport(report);
+    const [whole, part] = [toReportJson(report), toReportJson(masked)];
+    expect(reportJsonSchema.parse(part).masked).toBe(true);
+    expect(whole.masked).toBeUndefined();
+    expect(part.coverage).toEqual(whole.coverage);
+    expect(part.groups).toEqual(whole.groups);
+    expect(part.groups).not.toEqual([]);
+    const tell = ({ changes }: typeof whole) =>
+      changes?.map(({ party, group, kind }) => [party.reference, group, kind]);
+    expect(tell(part)).toEqual(tell(whole));
+    const text = await renderAll(masked);
+    expect(text).toContain('Rescreening of retail, 2026-11-21 - MASKED</title>');
+    expect(text).toContain('MASKED: names are initials');
+  });
+});
+
+describe('initials', () => {
+  it.each([
+    ['Amina Haddad', 'A. H.'],
+    ['al-Husseini, Yusuf', 'a. H. Y.'],
+    ['王秀英', '王.'],
+    ['王 秀 英', '*'],
+    ['محمد عبد الرحمن', 'م. ع. ا.'],
+    ['דוד לוי', 'ד. ל.'],
+    ['Madonna', 'M.'],
+    ['J. Doe', 'J. D.'],
+    ['E\u0301mile Zola', 'E\u0301. Z.'],
+    ['=HYPERLINK("http://evil.example")', 'H. h. e. e.'],
+    ['<b>', 'b.'],
+    ['\u202e', '*'],
+    ['', '*'],
+  ])('of %s are %s', (text, initials) => {
+    expect(toInitials(text)).toBe(initials);
+  });
+
+  it('never hold two letters side by side, whatever the name', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 40 }), (text) => {
+        expect(toInitials(text)).not.toMatch(/\p{L}{4}/u);
+        expect(toInitials(text)).toBe(toInitials(` ${text} `));
+      }),
+    );
+  });
+});
+
+it('names the files of a roster, and not the folders they lie in', () => {
+  const facts = buildEventfulFacts();
+  const rosterSource = facts.rosterSource && { ...facts.rosterSource, source: '/srv/aroha ngata/a.csv, /srv/b.csv' };
+  expect(maskReport(toReport({ ...facts, rosterSource })).evidence.rosterSource?.source).toBe('a.csv, b.csv');
+});

@@ -1,0 +1,120 @@
+import { readXlsx } from 'hucre/xlsx';
+import { describe, expect, it } from 'vitest';
+import { toReport } from '../../../src/reports/report.js';
+import { toNotScreenedSheet } from '../../../src/reports/report-workbook/finding-sheets.js';
+import { renderReportWorkbook } from '../../../src/reports/report-workbook/render-report-workbook.js';
+import { maxTableRows } from '../../../src/reports/report-workbook/table-sheet.js';
+import type { RunFacts } from '../../../src/reports/run-facts.js';
+import { toWorkbookText } from '../../../src/reports/workbook-text.js';
+import type { ToReviewFacts } from '../../../src/reports/working-list.js';
+import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
+import { collectBytes } from '../../helpers/collect-bytes.js';
+import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
+import { injectionPayloads } from '../../helpers/injection-payloads.js';
+import {
+  buildChange,
+  buildCounts,
+  buildMatch,
+  buildNotScreened,
+  buildParty,
+  buildRunFacts,
+  buildSweepFacts,
+} from '../../helpers/run-facts.js';
+
+async function open(facts: RunFacts, toReview: ToReviewFacts | null = null) {
+  const { sheets } = await readXlsx(await collectBytes(renderReportWorkbook(toReport(facts, toReview))), {
+    readStyles: true,
+  });
+  const find = (name: string) => sheets.find((sheet) => sheet.name === name);
+  const column = (name: string, header: string): readonly unknown[] => {
+    const rows = find(name)?.rows ?? [];
+    const top = rows.findIndex((row) => row.includes(header));
+    const place = rows[top]?.indexOf(header) ?? -1;
+    return rows.slice(top + 1).map((row) => row[place]);
+  };
+  return { sheets, find, column, texts: (name: string) => (find(name)?.rows ?? []).flat() };
+}
+
+const names = (sheets: readonly { name: string }[]): readonly string[] => sheets.map(({ name }) => name);
+
+describe("a report's workbook", () => {
+  it('has a row for each match, and the sums of the run', async () => {
+    const facts = buildEventfulFacts();
+    const items = ['C-1', 'C-2'].map((reference) => buildWaitingItem({ party: buildParty({ reference }) }));
+    const { sheets, column, texts } = await open(facts, buildToReview(items));
+    expect(names(sheets)).toEqual(['Summary', 'To review', 'All changes', 'Dossiers', 'Not screened', 'Method']);
+    expect(column('To review', 'reference')).toEqual(['C-1', 'C-2']);
+    expect(column('To review', 'sheet')).toEqual(['S-7', 'S-7']);
+    const changes = [...facts.changes, ...facts.baselineChanges];
+    expect([...column('All changes', 'change_id')].sort()).toEqual(changes.map(({ changeId }) => changeId).sort());
+    expect(column('Dossiers', 'dossier_id')).toHaveLength(facts.dossierChanges.length);
+    expect([...column('Not screened', 'reference')].sort()).toEqual(['C-2001', 'C-2002']);
+    expect(texts('Summary')).toContain('= 500 customers + 6 rejected + 5 duplicates');
+    expect(texts('Method')).toEqual(expect.arrayContaining([facts.settingsDigest, 'sanction_hit_gained', 'S-7']));
+  });
+
+  it('lets only decision, reason and comment be written to, offers decisions and reasons, and keeps headers and names in sight', async () => {
+    const { sheets, find } = await open(buildRunFacts(), buildToReview([buildWaitingItem()]));
+    expect(sheets.map(({ protection }) => protection?.sheet)).toEqual(sheets.map(() => true));
+    const sheet = find('To review');
+    const headers = sheet?.rows[0] ?? [];
+    const unlocked = headers.filter((_, at) => sheet?.cells?.get(`1,${at}`)?.style?.protection?.locked === false);
+    expect(unlocked).toEqual(['decision', 'reason', 'comment']);
+    expect(sheet?.dataValidations).toMatchObject([
+      { type: 'list', values: ['true_match', 'false_positive', 'inconclusive'], showErrorMessage: true },
+      { type: 'list', showInputMessage: true },
+    ]);
+    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 4 }, autoFilter: { range: 'A1:AR2' } });
+  });
+
+  it('has no sheet for what the run has not', async () => {
+    expect(names((await open(buildSweepFacts())).sheets)).toEqual(['Summary', 'Dossiers', 'Method']);
+    const imported = buildRunFacts({ kind: 'import', states: null, counts: buildCounts({ searches: 0 }) });
+    expect(names((await open(imported)).sheets)).toEqual(['Summary', 'Method']);
+    const quiet = await open(buildRunFacts(), buildToReview([]));
+    expect(names(quiet.sheets)).toContain('To review');
+  });
+
+  it('says on each sheet and each printed page that a test is no evidence, and nothing of the kind otherwise', async () => {
+    const told = async (mode: RunFacts['mode']) => {
+      const { sheets } = await open(buildRunFacts({ mode }), buildToReview([buildWaitingItem()]));
+      return sheets.map(({ rows, headerFooter }) => [
+        String(rows[0]?.[0]).startsWith('TEST: not evidence'),
+        headerFooter?.oddHeader?.includes('TEST: not evidence') ?? false,
+      ]);
+    };
+    expect(new Set((await told('test')).flat())).toEqual(new Set([true]));
+    expect(new Set((await told('live')).flat())).toEqual(new Set([false]));
+  });
+
+  it('says what did not fit and where all of it is', async () => {
+    const { find } = await open(buildRunFacts(), buildToReview([buildWaitingItem()], 12_345));
+    expect(find('To review')?.rows[0]?.[0]).toBe(
+      'The 1 most urgent of 12,345 items. For all of them: nightscreen review export --out review.csv',
+    );
+    const notScreened = Array.from({ length: maxTableRows + 1 }, () => buildNotScreened());
+    const sheet = toNotScreenedSheet({ ...toReport(buildRunFacts()), notScreened }, []);
+    const [first] = sheet?.rows ?? [];
+    expect(first?.cells).toEqual(['The first 20,000 of 20,001 lines. All of them are in not-screened.csv.']);
+    expect(sheet?.table).toEqual({ headerRow: 2, rows: maxTableRows, firstColumns: 2 });
+  });
+
+  it('takes no name for a formula or markup, whatever it begins with, and shows what hides', async () => {
+    const texts = injectionPayloads.map(({ text }) => text);
+    const parties = texts.map((text) => buildParty({ reference: text, name: text, countries: [text] }));
+    const listed = texts.map((text) => buildMatch({ id: text, name: text, schema: text, topics: [text] }));
+    const changes = parties.map((party, at) => buildChange({ changeId: at + 1, party, after: listed[at] ?? null }));
+    const items = parties.map((party, at) => buildWaitingItem({ party, listed: listed[at] ?? buildMatch() }));
+    const [first = ''] = texts;
+    const facts = buildRunFacts({
+      ...{ roster: first, organisation: first, stateReasons: texts, changes },
+      counts: buildCounts({ changes: changes.length }),
+    });
+    const { sheets, column } = await open(facts, buildToReview(items));
+    expect(texts.length).toBeGreaterThanOrEqual(200);
+    expect(column('To review', 'name')).toEqual(texts.map(toWorkbookText));
+    expect(column('All changes', 'after_name').toSorted()).toEqual(texts.map(toWorkbookText).toSorted());
+    const cells = sheets.flatMap((sheet) => [...(sheet.cells?.values() ?? [])]);
+    expect(cells.filter(({ formula, hyperlink }) => formula !== undefined || hyperlink !== undefined)).toEqual([]);
+  });
+});

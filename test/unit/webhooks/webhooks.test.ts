@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { Agent } from 'undici';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { parseWebhookSecrets } from '../../../src/webhooks/parse-secrets.js';
+import { postMessage } from '../../../src/webhooks/post-message.js';
+import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
+import { signMessage } from '../../../src/webhooks/sign-message.js';
+
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+it('signs as the published example of Standard Webhooks does, and by two keys while one takes the place of the other', () => {
+  const message = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}' };
+  const headers = signMessage(message, parseWebhookSecrets('X', secret), new Date(1_614_265_330_000));
+  expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
+  const both = signMessage(message, parseWebhookSecrets('X', `${secret} ${secret}`), new Date(1_614_265_330_000));
+  expect(both['webhook-signature'].split(' ')).toHaveLength(2);
+});
+
+it('takes no secret that is missing, short or not base64, and never shows one', () => {
+  for (const text of [undefined, '', 'abc', 'whsec_c2hvcnQ=', `${secret} ${secret} ${secret}`, 'whsec_%%%']) {
+    expect(() => parseWebhookSecrets('HOOK', text)).toThrow(/HOOK/);
+    if (text) expect(() => parseWebhookSecrets('HOOK', text)).not.toThrow(text);
+  }
+});
+
+it('takes addresses with TLS or on this machine, each once, without credentials', () => {
+  const isTaken = (...urls: readonly string[]) =>
+    webhooksSettingsSchema.safeParse(urls.map((url) => ({ url }))).success;
+  expect(isTaken('https://core.example/hook', 'http://127.0.0.1:8080/hook', 'http://[::1]/')).toBe(true);
+  for (const url of ['http://core.example/hook', 'ftp://x/', 'https://a:b@core.example/', 'nothing'])
+    expect(isTaken(url)).toBe(false);
+  expect(isTaken('https://core.example/hook', 'https://core.example/hook')).toBe(false);
+});
+
+it('gives up on a receiver that sends an answer slower than the deadline', async () => {
+  const server = createServer((_, response) => response.writeHead(200).write('slow'));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  const dispatcher = new Agent();
+  const silent = createServer(() => undefined);
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const silentPort = z.object({ port: z.number() }).parse(silent.address()).port;
+  const post = (at: number) =>
+    postMessage(
+      { url: `http://127.0.0.1:${at}`, keys: [], dispatcher, deadlineMs: 150 },
+      { id: 'x', body: '{}' },
+      new Date(),
+    );
+  // The status has come: it was taken, whatever else the receiver has to say.
+  expect(await post(port)).toMatchObject({ kind: 'sent' });
+  expect(await post(silentPort)).toMatchObject({ kind: 'failed', said: 'no answer within 150 ms' });
+  await dispatcher.destroy();
+  for (const one of [server, silent]) {
+    one.closeAllConnections();
+    one.close();
+  }
+});
