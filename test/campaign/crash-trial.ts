@@ -80,6 +80,9 @@ async function judge(calm: Site, killed: Site, { kills, repeats }: KilledNight):
   });
 }
 
+/** Customers that no kill by count goes beyond, so that the run is not over before the last kill: a quarter of a second's. */
+const leftForLater = 100;
+
 /** A night whose process is killed again and again. */
 class KilledNight {
   kills = 0;
@@ -122,7 +125,7 @@ class KilledNight {
   async #dieSomewhere(killsLeft: number): Promise<void> {
     const { random, tell } = this.#options;
     const left = this.#site.customers - this.#called.size;
-    const fair = (1.4 * left) / killsLeft;
+    const fair = Math.min((1.4 * left) / killsLeft, left - leftForLater);
     const before = this.#site.calls().length;
     const isByTime = random() < 0.35 || fair < 1;
     const end = await this.#live(this.#site.toOrder(), async (life) => {
