@@ -90,8 +90,13 @@ describe('mail', () => {
     for (const hours of [1, 2, 3]) expect(await deliverDue(at(workplace, hours))).toEqual({ sent: 0, failed: 1 });
     expect(await deliverDue(at(workplace, 4))).toEqual({ sent: 1, failed: 0 });
     expect(server.received).toMatchObject([
-      { attachments: [], text: expect.stringMatching(/Not attached, because it is no longer where it was written/) },
+      {
+        attachments: [],
+        text: expect.stringMatching(/Not attached: .*report\.html, because it is no longer where it was written\nSHA-256: +[0-9a-f]{64}\n/),
+      },
     ]);
+    expect(server.received[0]?.text).toContain('This message holds no personal data');
+    expect(server.received[0]?.text).not.toContain('The attached report');
   });
 
   it('tells of a failure directly when the database has gone away', async () => {
