@@ -92,7 +92,9 @@ describe('mail', () => {
     expect(server.received).toMatchObject([
       {
         attachments: [],
-        text: expect.stringMatching(/Not attached: .*report\.html, because it is no longer where it was written\nSHA-256: +[0-9a-f]{64}\n/),
+        text: expect.stringMatching(
+          /Not attached: .*report\.html, because it is no longer where it was written\nSHA-256: +[0-9a-f]{64}\n/,
+        ),
       },
     ]);
     expect(server.received[0]?.text).toContain('This message holds no personal data');
