@@ -20,7 +20,9 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   const place = url === undefined ? `embedded in ${folder}` : 'Postgres';
   if (url === undefined && !existsSync(folder)) return [well('database', `${place}, made at first use`)];
   try {
-    const database = await openDatabase(url === undefined ? { folder } : { url }, 'nightscreen doctor');
+    const database = await openDatabase(url === undefined ? { folder } : { url }, 'nightscreen doctor', {
+      isBrief: true,
+    });
     try {
       const pending = await pendingMigrations(database);
       if (pending.length === 0)
