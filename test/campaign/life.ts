@@ -21,6 +21,7 @@ const mail = mailSettingsSchema.parse({
   from: 'night@bank.example',
   to: ['reviewer@bank.example'],
   attach: 'full',
+  earlyWarning: false,
   timeoutMs: 5_000,
 });
 

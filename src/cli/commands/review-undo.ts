@@ -24,7 +24,7 @@ export function addUndo(review: Command, act: Act): void {
           work: async (workplace, reason) => {
             const reviewer = await findReviewer(workplace.database, options.reviewer);
             const undone = await undoDecision(workplace, { mark: item, reviewer, reason });
-            await tellDecidedStates(workplace, invocation);
+            if (undone.kind === 'undone') await tellDecidedStates(workplace, invocation);
             return presentUndo(undone, item);
           },
         });

@@ -12,6 +12,7 @@ import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
+import { showItems } from '../../../src/runs/reviewing/show-items.js';
 import { tellStates } from '../../../src/runs/telling/tell-states.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
@@ -176,7 +177,8 @@ describe('webhooks of state changes', () => {
     expect(received.flatMap(toEvents)).toMatchObject([{ reference, to: 'settled_false_positive' }]);
 
     // From where a reviewer has no secret nothing can be told; the decision is stored all the same, and told later.
-    const undone = await command(['review', 'undo', row?.['item'] ?? '', '--reason', 'wrong customer'], {});
+    const [shown] = await showItems(await work(), reference ?? '');
+    const undone = await command(['review', 'undo', shown?.mark ?? '', '--reason', 'wrong customer'], {});
     expect(undone).toEqual({
       exitCode: 0,
       said: expect.stringMatching(/decisions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send\n$/),
