@@ -23,7 +23,7 @@ afterEach(async () => {
 describe.each(['postgres', 'embedded'] as const)('mail of a night whose process is killed, %s', (dialect) => {
   const databases = testDatabases(dialect);
 
-  it.each(deaths)('%s', { timeout: 120_000 }, async (_, point, times) => {
+  it.each(deaths)('%s', { timeout: 240_000 }, async (_, point, times) => {
     const server = await startMailServer();
     servers.push(server);
     const site = await makeSite(nursery, databases.locate, {
