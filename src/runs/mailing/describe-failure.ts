@@ -41,7 +41,7 @@ export function describeFailure(work: FailedWork): Pick<Failure, 'outcome' | 're
 }
 
 /** Whether it ended because somebody asked it to, which is no fault. */
-export const isStopped = ({ error, signal }: FailedWork): boolean =>
+const isStopped = ({ error, signal }: FailedWork): boolean =>
   signal?.aborted === true && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
 
 /** Told all the same: whoever was to be screened was not, and nothing else says so. */
