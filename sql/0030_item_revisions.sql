@@ -1,0 +1,37 @@
+-- Reports show again what they have shown before without putting it together anew, wherever nothing has been said or found about an item since.
+
+-- Counts what has happened to the item: each change of its row, each decision, and what an older system says.
+alter table review_item add column revision bigint not null default 1;
+
+create function count_revision() returns trigger language plpgsql as $$
+begin
+  new.revision := old.revision + 1;
+  return new;
+end
+$$;
+
+create trigger count_revision before update on review_item for each row execute function count_revision();
+
+-- What an older system says changes no other column of the item.
+create function note_legacy_decision() returns trigger language plpgsql security definer as $$
+begin
+  update review_item set revision = revision where item_id = new.item_id;
+  return null;
+end
+$$;
+
+create trigger note_legacy_decision after insert on legacy_decision for each row execute function note_legacy_decision();
+
+-- What the facts were put together from; null where that was before it was noted. Who answers for an item can be another without it.
+alter table shown_item
+  add column revision bigint,
+  add column owner jsonb;
+
+do $$
+declare
+  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
+begin
+  execute format('alter function %1$s.count_revision set search_path = pg_catalog, %1$s, pg_temp', tables_schema);
+  execute format('alter function %1$s.note_legacy_decision set search_path = pg_catalog, %1$s, pg_temp', tables_schema);
+end
+$$;
