@@ -1,4 +1,4 @@
--- Reports show again what they have shown before without putting it together anew, wherever nothing has been said or found about an item since.
+-- What a night of unchanged answers costs beside storing them. Reports show again what they have shown before without putting it together anew, wherever nothing has been said or found about an item since.
 
 -- Counts what has happened to the item: each change of its row, each decision, and what an older system says.
 alter table review_item add column revision bigint not null default 1;
@@ -26,6 +26,24 @@ create trigger note_legacy_decision after insert on legacy_decision for each row
 alter table shown_item
   add column revision bigint,
   add column owner jsonb;
+
+-- Dates answers of parties that are as they were, in the order of the parties: whoever reviews holds them in that order too, so a run and a
+-- reviewer never wait for each other. `others`, whose answers are to be replaced, stay as they are and are held in their turn. Only a walk
+-- through the index has that order, and it needs no statement that holds them all beforehand.
+create function date_states(for_account bigint, by_run bigint, moment timestamptz, parties bigint[], others bigint[]) returns void
+language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $$
+begin
+  update party_state set
+    run_id = case when party_id = any (others) then run_id else by_run end,
+    screened_at = case when party_id = any (others) then screened_at else moment end,
+    former_run_id = case when party_id = any (others) or run_id = by_run then former_run_id else run_id end,
+    former_screened_at = case when party_id = any (others) or run_id = by_run then former_screened_at else screened_at end,
+    former_answer = case when party_id = any (others) or run_id = by_run then former_answer end
+  where account_id = for_account and party_id = any (parties);
+end
+$$;
+
+revoke execute on function date_states from public;
 
 do $$
 declare

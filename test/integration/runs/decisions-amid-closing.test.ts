@@ -98,3 +98,28 @@ it('of several changes that wait for a run to close the most severe one counts',
   await run(await work({ offsetMs: -dayMs }));
   expect(await readFirst(database)).toMatchObject({ state: 'open', severity: 'critical' });
 });
+
+it('a run holds states in the order in which reviewers do, wherever they lie in the table', async () => {
+  const { database, work, run } = await begin();
+  await run(await work({ offsetMs: -2 * dayMs }));
+  // A new row version comes to lie behind all others.
+  await database.execute('update party_state set screened_at = screened_at where party_id = 1');
+  const reviewing = await databases.open(location);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const lock = 'select from party_state where account_id = 1 and party_id =';
+  const holding = reviewing.transaction(async (transaction) => {
+    await transaction.execute(`${lock} 1 for no key update`);
+    await released;
+    await transaction.execute(`${lock} 2 for no key update nowait`);
+    await transaction.execute(`${lock} 3 for no key update nowait`);
+  });
+  await delay(200);
+  const running = run(await work({ offsetMs: -dayMs }));
+  await delay(1_500);
+  release();
+  await holding;
+  expect((await running).state).toBe('complete');
+});
