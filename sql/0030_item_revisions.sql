@@ -43,8 +43,6 @@ begin
 end
 $$;
 
-revoke execute on function date_states from public;
-
 do $$
 declare
   tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
