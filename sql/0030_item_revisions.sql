@@ -1,4 +1,5 @@
--- What a night of unchanged answers costs beside storing them. Reports show again what they have shown before without putting it together anew, wherever nothing has been said or found about an item since.
+-- A night in which nearly nothing has changed: what reports have shown before is not put together anew, and no answer that is the same is held
+-- by a statement of its own.
 
 -- Counts what has happened to the item: each change of its row, each decision, and what an older system says.
 alter table review_item add column revision bigint not null default 1;
