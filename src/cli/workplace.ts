@@ -8,6 +8,7 @@ import { needsArchive } from '../mail/recipients.js';
 import type { RunEvent } from '../runs/run-event.js';
 import type { Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/next-run.js';
+import { locateDatabase } from './open-database.js';
 import { version } from './version.js';
 
 /** What a workplace is built from; `command` names this process to operators. */
@@ -64,9 +65,7 @@ function refuseFourEyes({ settings, secret, originOf }: Config): void {
 async function openMigrated(config: Config, command: string): Promise<Workplace['database']> {
   const { openDatabase } = await import('../store/open-database.js');
   const { migrate } = await import('../store/migrate.js');
-  const url = config.secret('DATABASE_URL');
-  const location = url === undefined ? { folder: config.settings.database.folder } : { url };
-  const database = await openDatabase(location, `nightscreen ${command}`);
+  const database = await openDatabase(locateDatabase(config), `nightscreen ${command}`);
   try {
     await migrate(database);
     return database;
