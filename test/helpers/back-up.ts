@@ -48,10 +48,10 @@ export async function readAllRows(database: Database): Promise<Readonly<Record<s
 export async function readChecks(database: Database): Promise<readonly string[]> {
   const rows = await database.query(
     rowShape,
-    `select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) || convalidated as row
+    `select conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) as row
      from pg_constraint where connamespace = 'public'::regnamespace and contype in ('f', 'c')
      union all
-     select pg_get_triggerdef(oid) || tgenabled from pg_trigger where not tgisinternal order by 1`,
+     select pg_get_triggerdef(oid) || ' ' || tgenabled::text from pg_trigger where not tgisinternal order by 1`,
   );
   return rows.map(({ row }) => row);
 }

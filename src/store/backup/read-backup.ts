@@ -28,6 +28,7 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
   const counts: Record<string, number> = {};
   let table: string | undefined;
   let number = 0;
+  let end: BackupPart | undefined;
   let stage: 'header' | 'tables' | 'end' | 'over' = 'header';
   for await (const line of readLines(path)) {
     number += 1;
@@ -50,14 +51,15 @@ export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
       const names = new Set([...Object.keys(rows), ...Object.keys(counts)]);
       const isWhole = sha256 === digest.digest('hex') && [...names].every((name) => rows[name] === counts[name]);
       if (!isWhole) throw new BackupError('backup_broken', `${path} was altered or damaged: its digest is another`);
+      end = { kind: 'end', rows, sha256 };
       stage = 'over';
-      yield { kind: 'end', rows, sha256 };
     } else {
       throw new BackupError('backup_broken', `${path} was altered or damaged: line ${number} does not belong there`);
     }
-    if (stage !== 'over') digest.update(line).update('\n');
+    if (!end) digest.update(line).update('\n');
   }
-  if (stage !== 'over') throw new BackupError('backup_broken', `${path} is cut: its end is missing`);
+  if (!end) throw new BackupError('backup_broken', `${path} is cut: its end is missing`);
+  yield end;
 }
 
 const isOf = <Shape>(schema: z.ZodType<Shape>, value: unknown): value is Shape => schema.safeParse(value).success;

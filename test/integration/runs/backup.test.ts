@@ -8,7 +8,7 @@ import { resumeRun } from '../../../src/runs/resume-run.js';
 import { exportStatus } from '../../../src/runs/telling/export-status.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { queueOutbox } from '../../../src/store/outbox.js';
-import { backUp, readAllRows, readChecks, restore } from '../../helpers/back-up.js';
+import { backUp, readAllRows, restore } from '../../helpers/back-up.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
@@ -64,7 +64,6 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     for (const table of Object.keys(before).filter((name) => !settled.includes(name))) {
       expect([table, after[table]]).toEqual([table, before[table]]);
     }
-    expect(await readChecks(restored)).toEqual(await readChecks(await others.open()));
     expect(summary).toMatchObject({
       heldMails: [1],
       waitingMessages: 0,
@@ -96,5 +95,5 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     );
     expect(item?.next).toBeGreaterThan(1_000_000);
     await Promise.all([first, second].map((workplace) => workplace.client().close()));
-  });
+  }, 120_000);
 });
