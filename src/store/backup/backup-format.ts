@@ -4,9 +4,6 @@ import { z } from 'zod';
 export const backupSchema = 'nightscreen/backup/1';
 
 const migrationSchema = z.object({ version: z.number().int(), name: z.string(), sha256: z.string() });
-/** A migration that the database of a backup had. */
-export type BackedUpMigration = z.infer<typeof migrationSchema>;
-
 /**
  * The first line of a backup. A backup is lines of JSON, compressed by gzip: a header; for each table a line with its columns and then a
  * line for each row, which is the text form of the row as Postgres writes and reads it; the sequences; and an end line.
