@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../config/load-config.js';
 import type { Database } from '../store/database.js';
+import type { FolderPatience } from '../store/folder-lock.js';
 import type { DatabaseLocation } from '../store/open-database.js';
 
 /** Where the configuration keeps the data. */
@@ -18,10 +19,11 @@ export const isMissing = ({ folder }: DatabaseLocation): boolean =>
 export async function withDatabase<Result>(
   location: DatabaseLocation,
   command: string,
+  patience: FolderPatience,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
   const { openDatabase } = await import('../store/open-database.js');
-  const database = await openDatabase(location, `nightscreen ${command}`);
+  const database = await openDatabase(location, `nightscreen ${command}`, patience);
   try {
     return await work(database);
   } finally {

@@ -7,7 +7,7 @@ import { describeIssue, type Mistake, readAt } from './describe-issue.js';
 import { type Environment, listOverrides, readSecret, type Secret } from './environment.js';
 import { findDuplicateRosters } from './find-duplicate-rosters.js';
 import { findMisplacedSecrets } from './find-misplaced-secrets.js';
-import { findUnknownMailRosters } from './find-unknown-mail-rosters.js';
+import { findUnknownRosters } from './find-unknown-rosters.js';
 import { applyOverride, type Override } from './override.js';
 import { resolvePaths } from './resolve-paths.js';
 import { configSchema, type Settings } from './schema.js';
@@ -68,7 +68,7 @@ function findMistakes(settings: unknown): Mistake[] {
     ...others.filter((mistake) => !isSaid(mistake)),
     ...findUrlMistake(settings),
     ...findDuplicateRosters(settings),
-    ...findUnknownMailRosters(settings),
+    ...findUnknownRosters(settings),
   ];
 }
 

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../clock.js';
 import { BackupError } from '../../errors.js';
 import { examples } from '../examples.js';
+import { toFolderPatience } from '../folder-patience.js';
 import type { Act } from '../invocation.js';
 import { isMissing, locateDatabase, withDatabase } from '../open-database.js';
 import { presentBackup, presentRestore } from '../present-backup.js';
@@ -28,7 +29,8 @@ export function addBackupCommand(program: Command, act: Act): void {
         }
         const { writeBackup } = await import('../../store/backup/write-backup.js');
         const request = { version, now: systemClock.now(), signal: invocation.signal };
-        const written = await withDatabase(location, 'backup', (database) =>
+        const patience = toFolderPatience(invocation, true);
+        const written = await withDatabase(location, 'backup', patience, (database) =>
           writeBackupFile(path, (write) => writeBackup(database, { ...request, write })),
         );
         return presentBackup(path, written);
@@ -51,7 +53,7 @@ export function addRestoreCommand(program: Command, act: Act): void {
         const { migrate } = await import('../../store/migrate.js');
         // Before a database is made for it.
         const checked = await checkBackup(path, invocation.signal);
-        return withDatabase(location, 'restore', async (database) => {
+        return withDatabase(location, 'restore', toFolderPatience(invocation, true), async (database) => {
           const restored = await restoreBackup(database, checked, invocation.signal);
           return presentRestore(path, restored, await migrate(database));
         });

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { SchemaError } from '../../errors.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
+import { toFolderPatience } from '../folder-patience.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { isMissing, locateDatabase, withDatabase } from '../open-database.js';
 import { loadInvocationConfig } from '../session.js';
@@ -9,7 +10,7 @@ import { loadInvocationConfig } from '../session.js';
 async function applyPending(invocation: Invocation): Promise<Outcome> {
   const { migrate } = await import('../../store/migrate.js');
   const location = locateDatabase(loadInvocationConfig(invocation));
-  return withDatabase(location, 'migrate', async (database) => {
+  return withDatabase(location, 'migrate', toFolderPatience(invocation, false), async (database) => {
     const names = await migrate(database);
     return {
       exitCode: exitCodes.complete,
@@ -32,7 +33,9 @@ async function check(invocation: Invocation): Promise<Outcome> {
   try {
     const pending = isMissing(location)
       ? (await readMigrations(packagedMigrations())).map(({ name }) => name)
-      : await withDatabase(location, 'migrate --check', (database) => pendingMigrations(database));
+      : await withDatabase(location, 'migrate --check', toFolderPatience(invocation, false), (database) =>
+          pendingMigrations(database),
+        );
     if (pending.length === 0) return toOutcome(exitCodes.complete, 'current', pending, 'up to date\n');
     const lines = pending.map((name) => `pending  ${name}\n`).join('');
     return toOutcome(exitCodes.incomplete, 'behind', pending, `${lines}next     back up, then nightscreen migrate\n`);

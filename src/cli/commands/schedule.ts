@@ -17,7 +17,8 @@ import { withFailureMail } from '../with-failure-mail.js';
 import { findMissingMail, findMissingService } from '../workplace.js';
 
 function planWork(config: Config): PlannedJob[] {
-  const jobs = config.settings.mail ? allJobs : allJobs.filter(({ name }) => name !== 'mail');
+  const { mail, webhooks } = config.settings;
+  const jobs = mail || webhooks.length > 0 ? allJobs : allJobs.filter(({ name }) => name !== 'mail');
   const planned = planJobs(jobs, config.settings.jobs);
   const problems = [...findMissingService(config), ...findMissingMail(config)];
   if (planned.length === 0) problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
@@ -46,6 +47,7 @@ async function keepSchedule(invocation: Invocation): Promise<null> {
       const run = (noteOpen: () => void): Promise<RunSummary[]> =>
         withWorkplace(invocation, {
           command: `schedule: ${job.name}`,
+          isLasting: job.name !== 'mail',
           prepare: () => {},
           work: (workplace) => {
             noteOpen();
@@ -82,7 +84,7 @@ async function runTold(workplace: Workplace, job: Job, signal: AbortSignal): Pro
   } catch (error) {
     if (job.name !== 'rescreen' && job.name !== 'mail') {
       const { tellFailure } = await import('../../runs/mailing/queue-failure.js');
-      await tellFailure(workplace, { task: job.name, roster: null, error });
+      await tellFailure(workplace, { task: job.name, roster: null, error, signal });
     }
     throw error;
   }
