@@ -57,6 +57,8 @@ export interface Coverage {
   counts: RunCounts;
   /** The sums as the reader is shown them; all hold. */
   sums: readonly Sum[];
+  /** When the roster was imported by which the run went, where it read none itself. */
+  formerRosterAt: Date | null;
   /** All states, those that need attention last; null for an import. */
   states: readonly Tally<CustomerState>[] | null;
   failedBecause: readonly Tally[];
@@ -137,7 +139,7 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
     canaries: screens ? (facts.span ? mergeCanaries(facts.span.runs) : facts.canaries) : null,
     watch: facts.watch,
     calls: {
-      searches: span ? countSearches(span) : (counts?.searches ?? null),
+      searches: span ? countSearches(span) : screens ? (counts?.searches ?? null) : null,
       byOutcome: toTallies(facts.attemptsByOutcome),
       possiblyBilledTwice: facts.possiblyBilledTwice,
     },
@@ -162,11 +164,14 @@ function toRunIdentity(facts: RunFacts): RunIdentity {
 function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
   const { states } = facts;
   const [rows, inScope, planned] = listCoverageSums(counts);
-  const hasRoster = counts.rows > 0 || facts.rosterSource !== null;
-  const shown = [hasRoster ? rows : undefined, ...(states === null ? [] : [inScope, planned])];
+  const { rosterSource, span, startedAt } = facts;
+  // A roster of no rows was read as well, where somebody has let it pass.
+  const hasRead = counts.rows > 0 || (span === null && rosterSource !== null && rosterSource.importedAt >= startedAt);
+  const shown = [hasRead ? rows : undefined, ...(states === null ? [] : [inScope, planned])];
   return {
     counts,
     sums: shown.filter((sum) => sum !== undefined),
+    formerRosterAt: hasRead ? null : (rosterSource?.importedAt ?? null),
     states: states === null ? null : stateOrder.map((code) => ({ code, count: states[code] })),
     failedBecause: toTallies(facts.failedBecause),
     skippedBecause: toTallies(facts.skippedBecause),

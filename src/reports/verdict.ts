@@ -110,6 +110,7 @@ function describeSweeps(facts: RunFacts): string {
 function toNews(facts: RunFacts): string {
   const since = facts.comparedWith === null ? '' : ` since ${formatDay(facts.comparedWith.finishedAt)}`;
   const parts: string[] = [];
+  if (facts.kind === 'import') parts.push('This run only took over the roster: it screened nobody.');
   if (facts.states !== null) {
     const bySeverity = severities
       .map((severity) => ({ severity, count: facts.changes.filter((change) => change.severity === severity).length }))

@@ -79,8 +79,22 @@ const listWaiting = (openItems: NonNullable<Report['openItems']>): readonly Fact
   ['Assigned to nobody', openItems.unassigned],
 ];
 
-const listCovered = ({ sums, states, failedBecause, skippedBecause }: Coverage): readonly FactBlock[] => [
-  { title: 'Coverage: every sum holds, or there would be no report', facts: sums.map(toSumFact) },
+const listCovered = ({
+  sums,
+  formerRosterAt,
+  states,
+  failedBecause,
+  skippedBecause,
+}: Coverage): readonly FactBlock[] => [
+  {
+    title: 'Coverage: every sum holds, or there would be no report',
+    facts: [
+      ...sums.map(toSumFact),
+      ...(formerRosterAt === null
+        ? []
+        : [['roster', formatTime(formerRosterAt), 'imported then; this run read none'] as const]),
+    ],
+  },
   {
     title: 'Customers in scope by state',
     facts: (states ?? []).map(({ code, count }) => [stateWords[code].name, count, stateWords[code].meaning]),

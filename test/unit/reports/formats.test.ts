@@ -140,6 +140,30 @@ describe('report.html', () => {
       expect(page).not.toContain(`id="${id}"`);
   });
 
+  it('of a screening that read no roster says by which import it went, and adds up no rows', async () => {
+    const { rosterSource } = buildRunFacts();
+    const importedAt = new Date('2026-11-19T08:30:00Z');
+    const counts = buildCounts({ rows: 0, customers: 0 });
+    const facts = buildRunFacts({
+      ...{ kind: 'screen', state: 'stopped', counts },
+      rosterSource: rosterSource && { ...rosterSource, importedAt },
+    });
+    const page = await toHtml(facts);
+    expect(page).not.toContain('<i>rows</i>');
+    expect(page).toContain('This run read no roster: whom it answers for comes from the import of');
+    expect(page).toContain('<time datetime="2026-11-19T08:30:00.000Z">');
+    expect(await toHtml(buildRunFacts())).toContain('<i>rows</i>');
+  });
+
+  it('of an import says that it screened nobody, and has no health of calls that it never made', async () => {
+    const counts = buildCounts({ inScope: 0, planned: 0, screened: 0, reused: 0, skipped: 0, searches: 0 });
+    const facts = buildRunFacts({ kind: 'import', states: null, counts, skippedBecause: {}, attemptsByOutcome: {} });
+    const page = await toHtml(facts);
+    expect(page).toContain('This run only took over the roster: it screened nobody.');
+    expect(page).toContain('<i>rows</i>');
+    expect(page).not.toContain('id="health"');
+  });
+
   it('without canaries says that there are none', async () => {
     expect(await toHtml(buildRunFacts({ canaries: [] }))).toContain('No canary is configured');
   });
