@@ -1,3 +1,4 @@
+import type { ChangeGroup } from '../change-groups.js';
 import { severityWords } from '../change-words.js';
 import { countNoun, formatCount } from '../format-count.js';
 import { formatDuration, formatTime } from '../format-time.js';
@@ -5,7 +6,7 @@ import { describeAges } from '../item-words.js';
 import { levelWords } from '../level-words.js';
 import type { Sum } from '../list-sums.js';
 import { describeReason } from '../reason-words.js';
-import type { ChangeGroup, Coverage, Report } from '../report.js';
+import type { Coverage, Report } from '../report.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { stateWords } from '../state-words.js';
 import { toTitle } from '../title.js';

@@ -157,6 +157,7 @@ describe('a list too long to hold', () => {
     states: { ...noStates, not_screened: 2_500 },
     cut: {
       baseline: null,
+      changes: null,
       notScreened: {
         lines: 2_500,
         customers: { failed: 0, remaining: 2_500, skipped: 0 },
