@@ -11,7 +11,7 @@ import { describeTopic } from './topic-words.js';
 import { toVisibleText } from './visible-text.js';
 
 /** What is left of the page for further hits for sanctions: how many bytes, and for how many. */
-export interface HitRoom {
+interface HitRoom {
   bytes: number;
   hits: number;
 }

@@ -3,7 +3,7 @@ import { compareText } from './compare-text.js';
 import type { MatchChangeFacts } from './run-facts.js';
 
 /** Changes of one severity that are one event: one listed party, or one kind of change, that touched many customers. */
-export interface FoundFlood {
+interface FoundFlood {
   by: 'listed_party' | 'kind_of_change';
   severity: Severity;
   /** What its changes have in common, as `toPartyKey` or `toKindKey` gives it. */
@@ -92,10 +92,10 @@ export function toFoundFlood(counted: CountedFlood): FoundFlood {
 }
 
 /** What changes of one listed party have in common. */
-export type PartyLikeness = Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string };
+type PartyLikeness = Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string };
 
 /** What changes of one kind have in common; `wasHit` and `isHit` are null where there was no match. */
-export type KindLikeness = Pick<MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
+type KindLikeness = Pick<MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
   wasHit: boolean | null;
   isHit: boolean | null;
 };

@@ -8,8 +8,7 @@ import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js'
 import { runIdSql } from './run-id.js';
 import { storedMatchSchema } from './stored-match.js';
 
-/** A change as it is stored. */
-export const changeShape = z.object({
+const changeShape = z.object({
   changeId: z.number(),
   runId: z.string(),
   party: partyFactsSchema,
@@ -35,6 +34,9 @@ export const changeShape = z.object({
   after: storedMatchSchema.nullable(),
   item: changeItemShape.nullable(),
 });
+
+/** What changes of one kind have in common, as it is stored. */
+export const likenessShape = changeShape.pick({ kind: true, cause: true, rule: true, fields: true });
 
 /** A change as `matchChangeSql` gives it. */
 export const changeRow: z.ZodType<MatchChangeFacts> = changeShape;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CutChanges } from '../reports/cut-list.js';
 import type { MatchChangeFacts } from '../reports/run-facts.js';
 import type { CountedFlood, floodExamples, floodFrom } from '../reports/split-floods.js';
-import { changeRow, changeShape, matchChangeSql } from './change-facts.js';
+import { changeRow, likenessShape, matchChangeSql } from './change-facts.js';
 import type { Database, Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { severityShape } from './item-shapes.js';
@@ -13,7 +13,7 @@ const atLeast: typeof floodFrom = 20;
 
 const shape = {
   severity: severityShape,
-  ...changeShape.pick({ kind: true, cause: true }).shape,
+  ...likenessShape.pick({ kind: true, cause: true }).shape,
   customers: z.number(),
   changes: z.number(),
   exampleIds: z.array(z.number()),
@@ -23,7 +23,7 @@ const floodRow = z.discriminatedUnion('by', [
   z.object({
     ...shape,
     by: z.literal('kind_of_change'),
-    ...changeShape.pick({ rule: true, fields: true }).shape,
+    ...likenessShape.pick({ rule: true, fields: true }).shape,
     wasHit: z.boolean().nullable(),
     isHit: z.boolean().nullable(),
   }),
