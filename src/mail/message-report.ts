@@ -1,7 +1,8 @@
+import type { ChangeGroup } from '../reports/change-groups.js';
 import { severityWords } from '../reports/change-words.js';
 import { countNoun, formatCount } from '../reports/format-count.js';
 import { formatTime } from '../reports/format-time.js';
-import type { ChangeGroup, Report } from '../reports/report.js';
+import type { Report } from '../reports/report.js';
 import { describeOpenItems, type ReportWords, toOpening } from './message-lines.js';
 
 /** What reviewers are told: counts by severity, what waits and until when, and what to do; nothing about anybody. */
@@ -19,18 +20,19 @@ export function toReportWords(report: Report): ReportWords {
 }
 
 /** `3 critical changes, 2 of them hits for a sanction`. */
-function describeGroup({ severity, changes }: ChangeGroup, singular: string, plural?: string): string {
-  const hits = changes.filter(({ isSanctionHit, after }) => isSanctionHit && after?.isHit === true).length;
-  const count = countNoun(changes.length, singular, plural);
+function describeGroup(group: ChangeGroup, singular: string, plural?: string): string {
+  const { severity, standingHits: hits } = group;
+  const count = countNoun(group.count, singular, plural);
   const what =
     severity === 'info' ? `${count} for information` : count.replace(' ', ` ${severityWords[severity].toLowerCase()} `);
   if (hits === 0) return what;
-  if (hits === changes.length) return `${what}, ${hits === 1 ? 'a sanction hit' : 'all of them sanction hits'}`;
+  if (hits === group.count) return `${what}, ${hits === 1 ? 'a sanction hit' : 'all of them sanction hits'}`;
   return `${what}, ${formatCount(hits)} of them ${hits === 1 ? 'a sanction hit' : 'sanction hits'}`;
 }
 
 /** Until when the first of what this report tells and nobody has decided is to be decided. */
-function describeNextDue({ changes, run }: Report): readonly string[] {
+function describeNextDue({ changes, cut, run }: Report): readonly string[] {
+  if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt)];
   const due = (changes ?? []).flatMap((group) =>
     group.changes.flatMap(({ item }) =>
       item?.dueAt && item.dueAt >= run.finishedAt && (item.state === 'open' || item.state === 'proposed')
@@ -39,8 +41,10 @@ function describeNextDue({ changes, run }: Report): readonly string[] {
     ),
   );
   if (due.length === 0) return [];
-  return [`Next due among the changes: ${formatTime(new Date(due.reduce((first, next) => Math.min(first, next))))}`];
+  return [toNextDue(new Date(due.reduce((first, next) => Math.min(first, next))))];
 }
+
+const toNextDue = (dueAt: Date): string => `Next due among the changes: ${formatTime(dueAt)}`;
 
 function listActions({
   verdict,

@@ -4,16 +4,15 @@ import { describeChange, dossierChangeWords } from './change-words.js';
 import type { ChangeItemFacts, ItemOwner, SaidFacts } from './item-facts.js';
 import { describeOwner, describeSaid } from './item-words.js';
 import { partyColumns } from './party-columns.js';
-import { readBaseline } from './read-baseline.js';
+import { readBaseline, readChanges } from './read-matches.js';
 import { type Cell, type Column, renderCsvBatches } from './render-csv.js';
 import type { Report } from './report.js';
 import type { DossierChangeFacts, MatchChangeFacts } from './run-facts.js';
-import { nameFloods } from './split-floods.js';
 
 /** A line of `changes.csv`. */
 export type ChangeLine =
-  | { about: 'match' | 'first_screening'; change: MatchChangeFacts; dossier: null; flood: string | null }
-  | { about: 'dossier'; change: null; dossier: DossierChangeFacts; flood: null };
+  | { about: 'match' | 'first_screening'; change: MatchChangeFacts; dossier: null }
+  | { about: 'dossier'; change: null; dossier: DossierChangeFacts };
 
 /** `changes.csv`: every change of a match, most severe first, then every match of a first screening, then every change of a dossier; dates and lists as the service sent them. */
 export function renderChangesCsv(report: Report): AsyncGenerator<string> {
@@ -21,17 +20,14 @@ export function renderChangesCsv(report: Report): AsyncGenerator<string> {
 }
 
 async function* listLines(report: Report): AsyncGenerator<readonly ChangeLine[]> {
-  const floods = nameFloods(report.changes ?? []);
-  for (const { changes } of report.changes ?? []) {
-    yield changes.map(
-      (change): ChangeLine => ({ about: 'match', change, dossier: null, flood: floods.get(change) ?? null }),
-    );
+  for await (const changes of readChanges(report)) {
+    yield changes.map((change): ChangeLine => ({ about: 'match', change, dossier: null }));
   }
   for await (const changes of readBaseline(report)) {
-    yield changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null, flood: null }));
+    yield changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null }));
   }
   const dossiers = report.dossiers?.changes ?? [];
-  yield dossiers.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier, flood: null }));
+  yield dossiers.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
 }
 
 /** Everything that is said of a change. */
@@ -41,7 +37,7 @@ export const changeColumns: readonly Column<ChangeLine>[] = [
   { header: 'what', cell: describeLine },
   { header: 'kind', cell: (line) => (line.change ?? line.dossier).kind },
   { header: 'cause', cell: (line) => line.change?.cause ?? null },
-  { header: 'group', cell: (line) => line.flood },
+  { header: 'group', cell: (line) => line.change?.flood ?? null },
   ...partyColumns<ChangeLine>((line) => line.change?.party ?? null),
   { header: 'fields', cell: (line) => (line.change ?? line.dossier).fields.join('; ') },
   ...matchColumns('before', (line) => line.change?.before ?? null),

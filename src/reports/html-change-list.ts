@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import type { MatchField } from '../changes/change-event.js';
 import type { Match } from '../matches/match.js';
 import { causeWords, describeChange, fieldWords } from './change-words.js';
-import { countNoun } from './format-count.js';
 import { showKeys } from './html-keys.js';
 import { type Markup, nothing, showParty, showText, showTexts } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
@@ -31,19 +30,6 @@ export function showChangeList(changes: readonly MatchChangeFacts[]): Markup {
   return showTable('One line per change; score and rank as the service gives them now', columns, changes, null, {
     toAttributes: showKeys,
   });
-}
-
-// As little as tells who and what: there may be thousands.
-const lineColumns: readonly TableColumn<MatchChangeFacts>[] = [
-  { title: 'Customer', cell: (change) => showParty(change.party) },
-  { title: 'What', cell: describeChange },
-  { title: 'Listed party', cell: ({ before, after }) => showText((after ?? before)?.name ?? '') },
-];
-
-/** Further hits for sanctions, each in as short a line as tells who and what, all of them. */
-export function showChangeLines(changes: readonly MatchChangeFacts[]): Markup {
-  const caption = `${countNoun(changes.length, 'further sanction hit')}, with both sides in changes.csv`;
-  return showTable(caption, lineColumns, changes, null, { toAttributes: showKeys });
 }
 
 function showListed(change: MatchChangeFacts): Markup {

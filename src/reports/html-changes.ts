@@ -1,26 +1,29 @@
 import { html } from 'hono/html';
 import { severityWords } from './change-words.js';
+import type { ShownGroup } from './choose-shown.js';
 import { type DetailLookup, listDetailsOf } from './detail-facts.js';
 import { countNoun, formatCount } from './format-count.js';
 import { showChangeCard } from './html-change-card.js';
-import { showChangeLines, showChangeList } from './html-change-list.js';
+import { showChangeList } from './html-change-list.js';
+import { furtherHitsPlace } from './html-further-hits.js';
 import { type Markup, nothing, section } from './html-markup.js';
 import { showOpenItems } from './html-open-items.js';
-import { choose, showRest } from './html-table.js';
 import { showTools } from './html-tools.js';
-import type { ChangeGroup, Report } from './report.js';
+import type { Report } from './report.js';
 
 const asCards: ReadonlySet<string> = new Set(['critical', 'high', 'medium']);
 
 /** What waits for reviewers, and the changes by severity: each serious one as a comparison of its own, the others as a list. */
-export function showChanges(report: Report): Markup {
+export function showChanges(report: Report, shown: readonly ShownGroup[]): Markup {
   const { changes } = report;
   if (changes === null) return nothing;
-  const single = changes.reduce((sum, group) => sum + group.single.length, 0);
+  const single = changes.reduce((sum, group) => sum + group.singleCount, 0);
   return section(
     'changes',
     'What needs you now',
-    html`${showOpenItems(report)}${showCarried(report)}${changes.length === 0 ? showQuiet(report) : nothing}${showTools(single)}${changes.map((group) => showGroup(group, report.details.lookups, report.run.finishedAt))}`,
+    html`${showOpenItems(report)}${showCarried(report)}${changes.length === 0 ? showQuiet(report) : nothing}${showTools(single)}${shown
+      .filter((one) => one.section === 'changes')
+      .map((one) => showGroup(one, report.details.lookups, report.run.finishedAt))}`,
   );
 }
 
@@ -31,14 +34,15 @@ function showCarried({ carriedFrom }: Report): Markup {
     .join(', ')}.</p>`;
 }
 
-function showGroup({ severity, changes, single }: ChangeGroup, lookups: readonly DetailLookup[], now: Date): Markup {
-  const { first, others } = choose(single);
-  const grouped = changes.length - single.length;
+function showGroup(shown: ShownGroup, lookups: readonly DetailLookup[], now: Date): Markup {
+  const { first, group } = shown;
+  const { severity, count, singleCount } = group;
+  const grouped = count - singleCount;
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(changes.length, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
+<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
 ${asCards.has(severity) ? html`<div class="cards">${first.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), now))}</div>` : first.length === 0 ? nothing : showChangeList(first)}
-${others.length === 0 ? nothing : showChangeLines(others)}${showRest(first.length, others.length, single.length, 'changes.csv')}
+${furtherHitsPlace(shown)}
 </section>`;
 }
 

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { CustomerState } from '../matches/customer-state.js';
 import { formatCount } from './format-count.js';
-import { type Markup, nothing, section } from './html-markup.js';
+import { type Markup, nothing, section, showTime } from './html-markup.js';
 import type { Sum } from './list-sums.js';
 import { describeReason } from './reason-words.js';
 import type { Coverage, Report, Tally } from './report.js';
@@ -18,7 +18,7 @@ export function showCoverage(report: Report): Markup {
 <div class="sums">
 ${coverage.sums.map(showSum)}
 </div>
-${showReasons(coverage)}
+${showFormerRoster(coverage)}${showReasons(coverage)}
 <p class="muted">Every sum on this page holds; a report whose sums do not hold is not written.</p>`,
   );
 }
@@ -54,6 +54,12 @@ function showSum(sum: Sum): Markup {
     (part, index) =>
       html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term${part.count === 0 ? ' zero' : ''}"><b>${formatCount(part.count)}</b> <i>${part.name}</i></span></span>`,
   )}</p>
+`;
+}
+
+function showFormerRoster({ formerRosterAt }: Coverage): Markup {
+  if (formerRosterAt === null) return nothing;
+  return html`<p>This run read no roster: whom it answers for comes from the import of ${showTime(formerRosterAt)}.</p>
 `;
 }
 

@@ -7,18 +7,25 @@ import { describeDrift, describeWatch } from './watch-words.js';
 
 /** How many changes are told together, many to a line. */
 const countGrouped = ({ changes }: Pick<Report, 'changes'>): number =>
-  (changes ?? []).reduce((sum, group) => sum + group.changes.length - group.single.length, 0);
+  (changes ?? []).reduce((sum, { count, singleCount }) => sum + count - singleCount, 0);
 
 /** Whether the page has something to tell of groups and drift. */
 export const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
   countGrouped(report) > 0 || (report.watch !== null && describeWatch(report.watch).length > 0);
 
 /** Changes that touched many customers alike, and how what was found compares with what is usual; nothing where there is neither. */
-export function showGroups(report: Report): Markup {
+export async function showGroups(report: Report): Promise<Markup> {
   if (!hasGroups(report)) return nothing;
   const { changes, watch } = report;
   const drift = describeDrift(watch);
-  const groups = (changes ?? []).filter(({ floods }) => floods.length > 0);
+  const groups: Markup[] = [];
+  for (const { severity, floods } of changes ?? []) {
+    if (floods.length === 0) continue;
+    groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${severityWords[severity]}">
+<h3><span class="label">${severityWords[severity]}</span></h3>
+${await showFloods(floods)}</section>
+`);
+  }
   return section(
     'groups',
     'Groups and drift',
@@ -27,14 +34,6 @@ export function showGroups(report: Report): Markup {
         ? nothing
         : html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>
 `
-    }${groups.map(
-      ({
-        severity,
-        floods,
-      }) => html`<section class="severity ${severity}" aria-label="Groups, ${severityWords[severity]}">
-<h3><span class="label">${severityWords[severity]}</span></h3>
-${showFloods(floods)}</section>
-`,
-    )}${watch === null ? nothing : html`<ul class="plain">${describeWatch(watch).map((line) => html`<li>${line}</li>`)}</ul>`}`,
+    }${groups}${watch === null ? nothing : html`<ul class="plain">${describeWatch(watch).map((line) => html`<li>${line}</li>`)}</ul>`}`,
   );
 }

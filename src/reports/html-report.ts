@@ -1,10 +1,12 @@
 import { html, raw } from 'hono/html';
+import { chooseShown, type ShownGroup } from './choose-shown.js';
 import { showBaseline } from './html-baseline.js';
 import { showChanges } from './html-changes.js';
 import { showCoverage } from './html-coverage.js';
 import { showDossiers } from './html-dossiers.js';
 import { showDroppedParties } from './html-dropped-parties.js';
 import { showEvidence } from './html-evidence.js';
+import { type FindCode, furtherHitsPattern, renderFurtherHits } from './html-further-hits.js';
 import { showGroups } from './html-groups.js';
 import { showHealth } from './html-health.js';
 import type { Markup } from './html-markup.js';
@@ -20,7 +22,10 @@ import { toTitle } from './title.js';
 
 const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src ${reportScriptSource}; base-uri 'none'; form-action 'none'`;
 
-const sections: readonly ((report: Report) => Markup | Promise<Markup>)[] = [
+/** More than that browsers open slowly, and mail does not carry. */
+const pageBytes = 5_000_000;
+
+const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Markup | Promise<Markup>)[] = [
   showOpening,
   showSpan,
   showCoverage,
@@ -37,11 +42,44 @@ const sections: readonly ((report: Report) => Markup | Promise<Markup>)[] = [
   showEvidence,
 ];
 
-/** `report.html` in chunks: one page that needs nothing else, no network and no script to be read, and prints on A4. */
+/**
+ * `report.html` in chunks: one page that needs nothing else, no network and no script to be read, and prints on A4. Further hits for sanctions
+ * get what room all else leaves.
+ */
 export async function* renderHtml(report: Report): AsyncGenerator<string> {
-  yield String(await showHead(report));
-  for (const show of sections) yield String(await show(report));
-  yield `\n</main>\n<script>${reportScript}</script>\n</body>\n</html>\n`;
+  const shown = await chooseShown(report);
+  const parts = [String(await showHead(report))];
+  for (const show of sections) parts.push(String(await show(report, shown)));
+  parts.push(`\n</main>\n<script>${reportScript}</script>\n</body>\n</html>\n`);
+  const room = {
+    bytes: pageBytes - placeBytes - parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0),
+    hits: shown.reduce((sum, { furtherHits }) => sum + furtherHits, 0),
+  };
+  const findCode = toFindCode(report);
+  for (const part of parts) {
+    const [text = '', ...places] = part.split(furtherHitsPattern);
+    yield text;
+    for (let place = 0; place < places.length; place += 3) {
+      const [section, severity, after = ''] = places.slice(place, place + 3);
+      const here = shown.find((one) => one.section === section && one.group.severity === severity);
+      if (here) yield* renderFurtherHits(here, room, findCode);
+      yield after;
+    }
+  }
+}
+
+// What stands around further hits in all places together.
+const placeBytes = 20_000;
+
+/** The code of a change's item, where that waits and is on the list of what is to be reviewed. */
+function toFindCode({ toReview }: Report): FindCode {
+  const toKey = (reference: string, name: string, matchId: string): string =>
+    JSON.stringify([reference, name, matchId]);
+  const marks = new Map(
+    (toReview?.items ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
+  );
+  return ({ party, matchId }) =>
+    marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
 }
 
 function showHead(report: Report): Markup {

@@ -11,13 +11,14 @@ export const reportScript = `
   const tools = document.querySelector('.tools');
   if (tools) {
     const [text, severity, cause, sort, told] = ['text', 'severity', 'cause', 'sort', 'told'].map((name) => tools.querySelector('[data-tool=' + name + ']'));
-    const lines = all('#changes [data-cause]').map((element, place) => ({
+    const lines = all('#changes [data-score], #changes .hits tbody tr:not(.kind)').map((element, place) => ({
       element, place,
       list: element.parentElement,
       section: element.closest('.severity'),
       text: fold(element.textContent),
-      customer: element.querySelector('.reference').textContent,
-      score: Number(element.dataset.score),
+      customer: (element.querySelector('.reference') || element.cells[0]).textContent,
+      cause: element.closest('[data-cause]')?.dataset.cause,
+      score: Number(element.dataset.score || (element.cells[4]?.textContent ?? '0').split(' ').pop()),
       since: element.dataset.since || '9',
     }));
     const by = {
@@ -31,7 +32,7 @@ export const reportScript = `
       let shown = 0;
       for (const line of lines) {
         const fits = line.text.includes(wanted)
-          && (cause.value === '' || line.element.dataset.cause === cause.value)
+          && (cause.value === '' || !line.cause || line.cause === cause.value)
           && (severity.value === '' || line.section.classList.contains(severity.value));
         line.element.hidden = !fits;
         if (fits) shown += 1;
@@ -54,8 +55,7 @@ export const reportScript = `
   }
 
   for (const table of all('table.list')) {
-    const body = table.tBodies[0];
-    if (body.rows.length < 10) continue;
+    if (table.rows.length < 11) continue;
     const heads = all('thead th', table);
     heads.forEach((head, column) => {
       const button = document.createElement('button');
@@ -66,9 +66,11 @@ export const reportScript = `
         const down = head.getAttribute('aria-sort') === 'ascending';
         for (const other of heads) other.removeAttribute('aria-sort');
         head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
-        const rows = [...body.rows].map((row) => ({ row, text: row.cells[column].textContent }));
-        rows.sort((a, b) => (down ? order.compare(b.text, a.text) : order.compare(a.text, b.text)));
-        body.append(...rows.map(({ row }) => row));
+        for (const body of table.tBodies) {
+          const rows = [...body.rows].filter((row) => !row.matches('.kind')).map((row) => ({ row, text: row.cells[column].textContent }));
+          rows.sort((a, b) => (down ? order.compare(b.text, a.text) : order.compare(a.text, b.text)));
+          for (const { row } of rows) body.append(row);
+        }
       });
     });
   }

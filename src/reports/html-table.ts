@@ -10,14 +10,7 @@ export interface TableColumn<Line> {
 }
 
 /** How many lines of a long list the page shows in full; the files hold all of them. */
-const shownLines = 200;
-
-/** What the page shows of a long list of changes in full, and the hits for sanctions among the others, of which it leaves none out. */
-export function choose<Line extends { isSanctionHit: boolean }>(
-  lines: readonly Line[],
-): { first: readonly Line[]; others: readonly Line[] } {
-  return { first: lines.slice(0, shownLines), others: lines.slice(shownLines).filter((line) => line.isSanctionHit) };
-}
+export const shownLines = 200;
 
 /**
  * A table with a caption for readers of any kind: the first `shownLines` lines, or all without `file`, and a note when `count`, which is

@@ -4,16 +4,13 @@ import type { ReportJson } from './report-json.js';
 import type { MatchChangeFacts, NotScreenedFacts, PartyFacts } from './run-facts.js';
 
 /** A change of a match as `report.json` holds it; `group` names the group of changes that it is one of. */
-export function toMatchChangeJson(
-  change: MatchChangeFacts,
-  group: string | null = null,
-): ReportJson['baselineChanges'][number] {
+export function toMatchChangeJson(change: MatchChangeFacts): ReportJson['baselineChanges'][number] {
   const { changeId, runId, severity, kind, cause, rule, corroboration, matchId } = change;
   return {
     changeId,
     runId,
     severity,
-    group,
+    group: change.flood ?? null,
     kind,
     cause,
     rule,

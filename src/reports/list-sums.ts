@@ -1,4 +1,4 @@
-import { countBaseline } from './cut-list.js';
+import { countBaseline, countChanges } from './cut-list.js';
 import { isOfParties } from './rejects-csv.js';
 import type { NotScreenedFacts, RunCounts, RunFacts } from './run-facts.js';
 import type { SpanRunFacts } from './span-facts.js';
@@ -56,7 +56,7 @@ export function listSums(facts: RunFacts): readonly Sum[] {
       term('listed', facts.rejects.filter(isOfParties).length),
     ),
     equal(
-      term('changes listed', facts.changes.length),
+      term('changes listed', countChanges(facts)),
       term('changes of the run', counts.changes),
       ...facts.carriedFrom.map((run) => term(`changes of ${run.runId}`, run.changes)),
     ),

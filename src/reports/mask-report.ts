@@ -2,11 +2,11 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
 import type { SettingsChangeFacts } from './accepted-facts.js';
+import { type ChangeGroup, mapReads } from './change-groups.js';
 import type { CutLists } from './cut-list.js';
 import type { ChangeItemFacts, ItemOwner, OpenItemsFacts } from './item-facts.js';
-import type { ChangeGroup, Report } from './report.js';
+import type { Report } from './report.js';
 import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts, RosterSource } from './run-facts.js';
-import type { Flood } from './split-floods.js';
 import { toInitials } from './to-initials.js';
 import type { WaitingItem } from './working-list.js';
 
@@ -53,32 +53,27 @@ export function maskReport(report: Report): Report {
 const maskLine = <Line extends { party: PartyFacts }>(line: Line): Line => ({ ...line, party: maskParty(line.party) });
 
 /** What is read while it is written, too. */
-const maskCutLists = ({ notScreened, baseline }: CutLists): CutLists => ({
+const maskCutLists = ({ notScreened, baseline, changes }: CutLists): CutLists => ({
   notScreened: notScreened && { ...notScreened, read: () => maskBatches(notScreened.read(), maskLine) },
-  baseline: baseline && {
-    ...baseline,
-    read: () => maskBatches(baseline.read(), maskChange),
-    readSanctionHits: (severity) => maskBatches(baseline.readSanctionHits(severity), maskChange),
-  },
+  baseline: baseline && { ...baseline, ...mapReads(baseline, maskChange) },
+  // Floods are told by the groups.
+  changes: changes && { ...changes, ...mapReads(changes, maskChange), floods: [] },
 });
 
 async function* maskBatches<Line>(batches: AsyncIterable<readonly Line[]>, mask: (line: Line) => Line) {
   for await (const batch of batches) yield batch.map(mask);
 }
 
-function maskGroup(group: ChangeGroup): ChangeGroup {
-  const masked = new Map(group.changes.map((change) => [change, maskChange(change)]));
-  // Floods name their members by being the same object.
-  const toMasked = (change: MatchChangeFacts): MatchChangeFacts => masked.get(change) ?? maskChange(change);
-  return {
-    ...group,
-    changes: group.changes.map(toMasked),
-    single: group.single.map(toMasked),
-    floods: group.floods.map(({ changes: [first, ...others], ...flood }): Flood => {
-      return { ...flood, changes: [toMasked(first), ...others.map(toMasked)] };
-    }),
-  };
-}
+const maskGroup = (group: ChangeGroup): ChangeGroup => ({
+  ...group,
+  changes: group.changes.map(maskChange),
+  single: group.single.map(maskChange),
+  floods: group.floods.map((flood) => ({
+    ...flood,
+    key: '',
+    readExamples: async () => (await flood.readExamples()).map(maskChange),
+  })),
+});
 
 function maskChange(change: MatchChangeFacts): MatchChangeFacts {
   return {

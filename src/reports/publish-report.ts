@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { ReportError } from '../errors.js';
 import type { WrittenFile } from './file-set.js';
 import { readWrittenFile } from './read-written-file.js';
-import type { WrittenReport } from './write-report.js';
+import { reportFileNames, type WrittenReport } from './write-report.js';
 
 /**
  * Copies a written report into a folder of the same name under `publishTo`, manifest.json last, and gives that folder; a copy that is
@@ -37,6 +37,7 @@ async function copyReport({ directory, files }: WrittenReport, publishTo: string
     for (const file of files) await copyFile(directory, file, toPassing(file.name));
     // Until the new one comes last, no manifest may speak for files that are being replaced.
     await rm(manifest, { force: true });
+    await removeStale(folder, files);
     for (const { name } of files) {
       await permit(toPassing(name), 0o600 | (mode & 0o044));
       await rename(toPassing(name), join(folder, name));
@@ -46,6 +47,12 @@ async function copyReport({ directory, files }: WrittenReport, publishTo: string
     throw error;
   }
   return folder;
+}
+
+/** A file of a former report that this one does not have would be taken for one of its own; what others have put there stays. */
+async function removeStale(folder: string, files: readonly WrittenFile[]): Promise<void> {
+  const stale = reportFileNames.filter((name) => files.every((file) => file.name !== name));
+  for (const name of stale) await rm(join(folder, name), { force: true });
 }
 
 async function copyFile(directory: string, file: WrittenFile, to: string): Promise<void> {

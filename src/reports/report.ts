@@ -1,11 +1,11 @@
-import { type Severity, severities } from '../changes/change-event.js';
 import type { DossierChangeKind } from '../changes/dossier-change.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { AcceptedFacts } from './accepted-facts.js';
+import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.js';
 import { checkSums } from './check-sums.js';
 import { compareText } from './compare-text.js';
-import type { CutBaseline, CutLists } from './cut-list.js';
+import type { CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
 import type { HistoryFacts } from './history-facts.js';
 import type { OpenItemsFacts } from './item-facts.js';
@@ -15,7 +15,6 @@ import type {
   CarriedRun,
   DossierChangeFacts,
   DroppedPartyFacts,
-  MatchChangeFacts,
   NotScreenedFacts,
   RunCounts,
   RunFacts,
@@ -23,7 +22,6 @@ import type {
 } from './run-facts.js';
 import type { Span } from './span-facts.js';
 import { toSpanVerdict } from './span-verdict.js';
-import { type SplitChanges, splitFloods } from './split-floods.js';
 import { stateOrder } from './state-words.js';
 import { mergeCanaries, toSpan } from './to-span.js';
 import { toVerdict, type Verdict } from './verdict.js';
@@ -57,20 +55,12 @@ export interface Coverage {
   counts: RunCounts;
   /** The sums as the reader is shown them; all hold. */
   sums: readonly Sum[];
+  /** When the roster was imported by which the run went, where it read none itself. */
+  formerRosterAt: Date | null;
   /** All states, those that need attention last; null for an import. */
   states: readonly Tally<CustomerState>[] | null;
   failedBecause: readonly Tally[];
   skippedBecause: readonly Tally[];
-}
-
-/** The changes of one severity by customer reference. */
-export interface ChangeGroup extends SplitChanges {
-  severity: Severity;
-  /** How many there are; of first screenings more than are held where these are cut. */
-  count: number;
-  changes: readonly MatchChangeFacts[];
-  /** How many of all are hits for sanctions. */
-  sanctionHits: number;
 }
 
 /** The view model that every format renders: balanced, grouped and ordered; a part the run does not have is null. */
@@ -92,7 +82,7 @@ export interface Report {
   droppedParties: readonly DroppedPartyFacts[];
   /** The matches of first screenings, apart from what is new; grouped like the changes. */
   baseline: readonly ChangeGroup[];
-  /** Which of `notScreened` and `baseline` are only the first of more lines; the files tell all of them. */
+  /** Which of `changes`, `notScreened` and `baseline` hold only the first of more lines; the files tell all of them. */
   cut: CutLists;
   /** Earlier runs whose findings are told here because no report had told them. */
   carriedFrom: readonly CarriedRun[];
@@ -113,6 +103,7 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
   checkSums(listSums(facts));
   const { counts, states } = facts;
   const screens = states !== null;
+  const changes = groupChanges(facts.changes, facts.cut.changes);
   const span = facts.span && toSpan(facts.span, facts.cadence);
   const verdict = span ? toSpanVerdict(toVerdict(facts), span) : toVerdict(facts);
   const isBroken = span !== null && facts.state === 'complete' && verdict.level !== 'complete';
@@ -122,13 +113,13 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
     verdict,
     coverage: counts === null ? null : toCoverage(facts, counts),
     accepted: { settingsChanges: facts.settingsChanges, rosterAcceptances: facts.rosterAcceptances },
-    changes: screens ? groupChanges(facts.changes) : null,
+    changes: screens ? changes.groups : null,
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,
     rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
     droppedParties: facts.droppedParties,
     baseline: groupBaseline(facts.baselineChanges, facts.cut.baseline),
-    cut: facts.cut,
+    cut: { ...facts.cut, changes: changes.cut },
     // All runs of a span are its own.
     carriedFrom: span ? [] : facts.carriedFrom,
     openItems: facts.openItems,
@@ -137,7 +128,7 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
     canaries: screens ? (facts.span ? mergeCanaries(facts.span.runs) : facts.canaries) : null,
     watch: facts.watch,
     calls: {
-      searches: span ? countSearches(span) : (counts?.searches ?? null),
+      searches: span ? countSearches(span) : screens ? (counts?.searches ?? null) : null,
       byOutcome: toTallies(facts.attemptsByOutcome),
       possiblyBilledTwice: facts.possiblyBilledTwice,
     },
@@ -162,46 +153,18 @@ function toRunIdentity(facts: RunFacts): RunIdentity {
 function toCoverage(facts: RunFacts, counts: RunCounts): Coverage {
   const { states } = facts;
   const [rows, inScope, planned] = listCoverageSums(counts);
-  const hasRoster = counts.rows > 0 || facts.rosterSource !== null;
-  const shown = [hasRoster ? rows : undefined, ...(states === null ? [] : [inScope, planned])];
+  const { rosterSource, span, startedAt } = facts;
+  // A roster of no rows was read as well, where somebody has let it pass.
+  const hasRead = counts.rows > 0 || (span === null && rosterSource !== null && rosterSource.importedAt >= startedAt);
+  const shown = [hasRead ? rows : undefined, ...(states === null ? [] : [inScope, planned])];
   return {
     counts,
     sums: shown.filter((sum) => sum !== undefined),
+    formerRosterAt: hasRead ? null : (rosterSource?.importedAt ?? null),
     states: states === null ? null : stateOrder.map((code) => ({ code, count: states[code] })),
     failedBecause: toTallies(facts.failedBecause),
     skippedBecause: toTallies(facts.skippedBecause),
   };
-}
-
-function groupChanges(changes: readonly MatchChangeFacts[]): readonly ChangeGroup[] {
-  let floods = 0;
-  return severities.flatMap((severity) => {
-    const members = chooseSeverity(changes, severity);
-    if (members.length === 0) return [];
-    const split = splitFloods(members, severity, floods + 1);
-    floods += split.floods.length;
-    return [{ severity, count: members.length, changes: members, sanctionHits: countSanctionHits(members), ...split }];
-  });
-}
-
-/** Nothing of a first screening is told in one line for many. */
-function groupBaseline(held: readonly MatchChangeFacts[], cut: CutBaseline | null): readonly ChangeGroup[] {
-  return severities.flatMap((severity) => {
-    const members = chooseSeverity(held, severity);
-    const count = cut?.bySeverity[severity] ?? members.length;
-    if (count === 0) return [];
-    const sanctionHits = countSanctionHits(members) + (cut?.unheldSanctionHits[severity] ?? 0);
-    return [{ severity, count, changes: members, sanctionHits, single: members, floods: [] }];
-  });
-}
-
-const countSanctionHits = (changes: readonly MatchChangeFacts[]): number =>
-  changes.filter(({ isSanctionHit }) => isSanctionHit).length;
-
-function chooseSeverity(changes: readonly MatchChangeFacts[], severity: Severity): readonly MatchChangeFacts[] {
-  return changes
-    .filter((change) => change.severity === severity)
-    .sort((a, b) => compareText(a.party.reference, b.party.reference) || a.changeId - b.changeId);
 }
 
 function orderDossiers(changes: readonly DossierChangeFacts[]): readonly DossierChangeFacts[] {

@@ -97,6 +97,8 @@ export interface MatchChangeFacts {
   after: Match | null;
   /** How its item stood when the run closed; null where it has none, for first screenings and for runs that have not closed. */
   item: ChangeItemFacts | null;
+  /** The name of the flood that it is one of, in a report. */
+  flood?: string | undefined;
 }
 
 /** A critical change as it is told while its run is still going on; `isBaseline` for a first screening. */
@@ -249,7 +251,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** First screenings of this run: matches by severity, counted apart from what is new. */
   baseline: Readonly<Record<Severity, number>>;
   carriedFrom: readonly CarriedRun[];
-  /** Of this run and of those it carries. */
+  /** Of this run and of those it carries; the first of them where `cut` says so. */
   changes: readonly MatchChangeFacts[];
   /** The matches of first screenings, of this run and of those it carries; the first of them where `cut` says so. */
   baselineChanges: readonly MatchChangeFacts[];

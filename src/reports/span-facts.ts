@@ -7,6 +7,8 @@ export interface SpanRunFacts {
   runId: string;
   kind: RunKind;
   state: RunState;
+  /** Whether it was to screen whoever is due, and not some of them alone. */
+  wantsAll: boolean;
   startedAt: Date;
   /** Null for one that never came to its end. */
   finishedAt: Date | null;
@@ -24,6 +26,8 @@ export interface SpanRunFacts {
 export interface SpanFacts {
   from: Date;
   until: Date;
+  /** When it was asked for, where it reaches to the present; null where it was given an end. */
+  asOf: Date | null;
   runs: readonly SpanRunFacts[];
 }
 
@@ -36,7 +40,7 @@ export interface SpanGap {
 }
 
 /** A run of a span and what it came to. */
-export interface SpanRun extends Omit<SpanRunFacts, 'canaries' | 'watch' | 'states'> {
+export interface SpanRun extends Omit<SpanRunFacts, 'canaries' | 'watch' | 'states' | 'wantsAll'> {
   level: VerdictLevel;
   /** Why it is not complete, in a few words; null where it is. */
   trouble: string | null;

@@ -5,22 +5,20 @@ import { toDetailsJson } from './details-json.js';
 import { toHistoryJson } from './history-json.js';
 import type { OpenItemsFacts } from './item-facts.js';
 import { toMatchChangeJson, toNotScreenedJson, toPartyJson } from './line-json.js';
-import { readBaseline } from './read-baseline.js';
-import type { ChangeGroup, Report } from './report.js';
+import { readBaseline, readChanges } from './read-matches.js';
+import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
-import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts } from './run-facts.js';
+import type { CanaryFacts, DossierChangeFacts } from './run-facts.js';
 import { toSpanJson } from './span-json.js';
-import { type Flood, nameFloods } from './split-floods.js';
+import type { Flood } from './split-floods.js';
 import type { RateFacts, WatchFacts } from './watch-facts.js';
 
 /** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order; long lists as far as they are held. */
 export function toReportJson(report: Report): ReportJson {
   const { changes, baseline, notScreened } = report;
-  const floods = nameFloods(changes ?? []);
   return toDocument(report, {
-    changes:
-      changes?.flatMap((group) => group.changes.map((change) => toMatchChangeJson(change, floods.get(change)))) ?? null,
-    baselineChanges: baseline.flatMap((group) => group.changes.map((change) => toMatchChangeJson(change))),
+    changes: changes?.flatMap((group) => group.changes.map(toMatchChangeJson)) ?? null,
+    baselineChanges: baseline.flatMap((group) => group.changes.map(toMatchChangeJson)),
     notScreened: notScreened?.map(toNotScreenedJson) ?? null,
   });
 }
@@ -28,10 +26,9 @@ export function toReportJson(report: Report): ReportJson {
 /** The same for a file: long lists are whole and come in batches. */
 export function toJsonDocument(report: Report): Readonly<Record<string, unknown>> {
   const { changes, notScreened, cut } = report;
-  const floods = nameFloods(changes ?? []);
   return toDocument(report, {
-    changes: changes && mapBatches(listBatches(changes), (change) => toMatchChangeJson(change, floods.get(change))),
-    baselineChanges: mapBatches(readBaseline(report), (change) => toMatchChangeJson(change)),
+    changes: changes && mapBatches(readChanges(report), toMatchChangeJson),
+    baselineChanges: mapBatches(readBaseline(report), toMatchChangeJson),
     notScreened: notScreened && mapBatches(readWhole('not screened', notScreened, cut.notScreened), toNotScreenedJson),
   });
 }
@@ -41,13 +38,6 @@ async function* mapBatches<Line>(
   toJson: (line: Line) => object,
 ) {
   for await (const batch of batches) yield batch.map(toJson);
-}
-
-/** Few at a time: all of them as JSON would take as much memory again. */
-function* listBatches(groups: readonly ChangeGroup[]): Generator<readonly MatchChangeFacts[]> {
-  for (const { changes } of groups) {
-    for (let start = 0; start < changes.length; start += 1_000) yield changes.slice(start, start + 1_000);
-  }
 }
 
 function toDocument<Changes, Baseline, NotScreened>(
@@ -222,7 +212,7 @@ function toWatch(watch: WatchFacts | null): ReportJson['watch'] {
 }
 
 function toFlood({ name, by, severity, customers, changes }: Flood): ReportJson['groups'][number] {
-  return { name, by, severity, customers, changes: changes.length };
+  return { name, by, severity, customers, changes };
 }
 
 function toDossierChange(change: DossierChangeFacts): NonNullable<ReportJson['dossierChanges']>[number] {

@@ -1,5 +1,6 @@
-import { severities } from '../changes/change-event.js';
-import { countBaseline } from './cut-list.js';
+import { type Severity, severities } from '../changes/change-event.js';
+import { countHeld } from './change-groups.js';
+import { countBaseline, countChanges } from './cut-list.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
 import type { RunFacts } from './run-facts.js';
@@ -64,7 +65,7 @@ export function toTrouble(facts: Judged, level: Exclude<VerdictLevel, 'complete'
 }
 
 function describeWork(facts: RunFacts): string {
-  const toReview = facts.changes.filter((change) => change.severity !== 'info').length;
+  const toReview = countChanges(facts) - countSeverity(facts, 'info');
   const baseline = countBaseline(facts);
   const parts: string[] = [];
   if (toReview > 0) parts.push(`${formatCount(toReview)} to review`);
@@ -110,12 +111,13 @@ function describeSweeps(facts: RunFacts): string {
 function toNews(facts: RunFacts): string {
   const since = facts.comparedWith === null ? '' : ` since ${formatDay(facts.comparedWith.finishedAt)}`;
   const parts: string[] = [];
+  if (facts.kind === 'import') parts.push('This run only took over the roster: it screened nobody.');
   if (facts.states !== null) {
     const bySeverity = severities
-      .map((severity) => ({ severity, count: facts.changes.filter((change) => change.severity === severity).length }))
+      .map((severity) => ({ severity, count: countSeverity(facts, severity) }))
       .filter((group) => group.count > 0)
       .map((group) => `${formatCount(group.count)} ${group.severity}`);
-    const changes = countNoun(facts.changes.length, 'change');
+    const changes = countNoun(countChanges(facts), 'change');
     const quiet =
       isComparing(facts) && isServiceTrusted(facts)
         ? `${facts.states.not_screened > 0 ? 'Among those screened no' : 'No'} match changed${since}.`
@@ -158,6 +160,8 @@ function toSentence(words: string): string {
   return /[.!?]$/.test(sentence) ? sentence : `${sentence}.`;
 }
 
+const countSeverity = ({ changes, cut }: RunFacts, severity: Severity): number =>
+  (cut.changes?.bySeverity[severity] ?? countHeld(changes, severity)).count;
 const isWithoutCustomers = (facts: Judged): boolean => facts.states !== null && facts.counts?.inScope === 0;
 const isComparing = ({ counts, span }: RunFacts): boolean =>
   counts === null ||

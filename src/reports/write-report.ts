@@ -26,6 +26,16 @@ const formats: readonly [string, (report: Report) => Chunks][] = [
   ['report.json', (report) => renderJson(toJsonDocument(report))],
 ];
 
+const partyRejectsName = 'rejects-parties.csv';
+
+/** Every name that a file of a report can have. */
+export const reportFileNames: readonly string[] = [
+  ...formats.map(([name]) => name),
+  partyRejectsName,
+  'SHA256SUMS',
+  'manifest.json',
+];
+
 /** Is asked when all files are written under passing names and before the first gets its final one; what it throws stops the writing. */
 export type MakeRoom = (folder: string, files: readonly WrittenFile[]) => Promise<void>;
 
@@ -73,7 +83,7 @@ async function writeFiles(report: Report, folder: string, makeRoom?: MakeRoom): 
 async function addFiles(set: FileSet, report: Report): Promise<readonly WrittenFile[]> {
   const files: WrittenFile[] = [];
   for (const [name, render] of formats) files.push(await set.add(name, render(report)));
-  if (hasPartyRejects(report)) files.push(await set.add('rejects-parties.csv', renderPartyRejectsCsv(report)));
+  if (hasPartyRejects(report)) files.push(await set.add(partyRejectsName, renderPartyRejectsCsv(report)));
   const sums = files.map((file) => `${file.sha256}  ${file.name}\n`);
   files.push(await set.add('SHA256SUMS', sums));
   files.push(await set.add('manifest.json', [toManifest(report, files)]));

@@ -8,8 +8,6 @@ import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js'
 import { runIdSql } from './run-id.js';
 import { storedMatchSchema } from './stored-match.js';
 
-const pageLength = 2_000;
-
 const changeShape = z.object({
   changeId: z.number(),
   runId: z.string(),
@@ -37,6 +35,9 @@ const changeShape = z.object({
   item: changeItemShape.nullable(),
 });
 
+/** What changes of one kind have in common, as it is stored. */
+export const likenessShape = changeShape.pick({ kind: true, cause: true, rule: true, fields: true });
+
 /** A change as `matchChangeSql` gives it. */
 export const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
 
@@ -54,26 +55,6 @@ export const matchChangeSql = `
   from change_event event
   join run found on found.run_id = event.run_id
   ${joinPartySql('event')}`;
-
-/** The changes that runs found, each with the party as it was then; first screenings' matches are none. */
-export async function readMatchChanges(
-  database: Queryable,
-  runIds: readonly number[],
-): Promise<readonly MatchChangeFacts[]> {
-  const changes: MatchChangeFacts[] = [];
-  // Page by page: all rows as the database gives them would take as much memory again.
-  for (;;) {
-    const page = await database.query(
-      changeRow,
-      `${matchChangeSql}
-       where event.run_id = any ($1::bigint[]) and not event.is_baseline and event.change_id > $2
-       order by event.change_id limit ${pageLength}`,
-      [[...runIds], changes.at(-1)?.changeId ?? 0],
-    );
-    changes.push(...page);
-    if (page.length < pageLength) return changes;
-  }
-}
 
 /** How many changes a run found, and how many matches of first screenings. */
 export async function countMatchChanges(

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
 import type { CarriedRun, RunFacts, SweepFacts } from '../reports/run-facts.js';
-import { readBaseline } from './baseline-facts.js';
 import { readCanaryFacts } from './canary-facts.js';
-import { countMatchChanges, readDossierChanges, readMatchChanges } from './change-facts.js';
+import { countMatchChanges, readDossierChanges } from './change-facts.js';
+import { readChanges } from './change-floods.js';
 import type { Database, Queryable } from './database.js';
 import { readSweep } from './dossiers.js';
 import { readDroppedParties } from './dropped-parties.js';
 import { readRun } from './find-runs.js';
 import { firstRow } from './first-row.js';
 import { readDetailFacts } from './match-details.js';
+import { readMatchList } from './match-lists.js';
 import { readNotScreened } from './not-screened.js';
 import { readOpenItems } from './open-items.js';
 import type { ReportRevision } from './report-revisions.js';
@@ -47,7 +48,8 @@ export async function readRunFacts(
   const { sums } = run;
   const runIds = [run.runId, ...covered.earlierRunIds];
   const isScreening = run.kind === 'screen' || run.kind === 'rescreen' || run.kind === 'onboard';
-  const baseline = await readBaseline(database, lists, runIds);
+  const changes = await readChanges(database, lists, runIds, run.finishedAt);
+  const baseline = await readMatchList(database, lists, { runIds, isBaseline: true });
   const notScreened = await readNotScreened(database, lists, run.runId);
   const compared = run.comparedRunId === null ? null : await readRun(database, run.comparedRunId);
   return {
@@ -73,12 +75,12 @@ export async function readRunFacts(
     skippedBecause: sums?.skippedBecause ?? {},
     baseline: sums?.baseline ?? nobody,
     carriedFrom: await readCarried(database, covered.earlierRunIds),
-    changes: await readMatchChanges(database, runIds),
+    changes: changes.held,
     baselineChanges: baseline.held,
     sweeps: await readSweeps(database, covered.sweepRunIds),
     dossierChanges: await readDossierChanges(database, covered.sweepRunIds),
     notScreened: notScreened.held,
-    cut: { baseline: baseline.cut, notScreened: notScreened.cut },
+    cut: { changes: changes.cut, baseline: baseline.cut, notScreened: notScreened.cut },
     rejects: await readRejects(database, run.runId),
     droppedParties: await readDroppedParties(database, runIds, run.accountId),
     openItems: isScreening ? await readOpenItems(database, run.runId) : null,

@@ -19,6 +19,8 @@ export interface SpanOfRuns extends SpanBounds {
   name: string;
   runs: readonly [RunRow, ...RunRow[]];
   last: RunRow;
+  /** When it was asked for, where it reaches to the present. */
+  asOf: Date | null;
 }
 
 /** Everything stored about the runs of a span: how things stand as the last one left them, and what all of them found. */
@@ -27,7 +29,7 @@ export async function readSpanFacts(
   span: SpanOfRuns,
   lists: Pick<Database, 'cursor'>,
 ): Promise<RunFacts> {
-  const { name, runs, last, from, until } = span;
+  const { name, runs, last, from, until, asOf } = span;
   const [first] = runs;
   const others = runs.filter(({ runId }) => runId !== last.runId);
   const covered = {
@@ -53,7 +55,7 @@ export async function readSpanFacts(
     },
     possiblyBilledTwice: runs.reduce((sum, run) => sum + (run.sums?.possiblyBilledTwice ?? 0), 0),
     attemptsByOutcome: addTallies(runs.map((run) => run.sums?.attemptsByOutcome ?? {})),
-    span: { from, until, runs: await readEach(runs, (run) => readSpanRun(database, run)) },
+    span: { from, until, asOf, runs: await readEach(runs, (run) => readSpanRun(database, run)) },
   };
 }
 
@@ -70,6 +72,7 @@ async function readSpanRun(database: Queryable, run: RunRow): Promise<SpanRunFac
     runId: toRunId(run),
     kind: run.kind,
     state: run.state,
+    wantsAll: run.selection === 'due' || run.selection === 'all',
     startedAt: run.startedAt,
     finishedAt: run.finishedAt,
     counts: run.sums?.counts ?? null,

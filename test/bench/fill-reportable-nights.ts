@@ -1,12 +1,15 @@
 import type { Database } from '../../src/store/database.js';
 
-/** Three nights of a roster: all screened for the first time with two matches each, one change for two of a hundred, nobody screened. */
+/** Four nights of a roster: all screened for the first time with two matches each, one change for two of a hundred, nobody screened, 300,000 matches under a new id. */
 export async function fillReportableNights(database: Database, customers: number): Promise<void> {
   await database.runScript(fillSql(customers));
 }
 
 /** Every hundredth customer has a change of each of its two matches. */
 export const countChanges = (customers: number): number => 2 * Math.floor(customers / 100);
+
+/** How many matches the last night finds under a new id. */
+export const countRekeyed = (customers: number): number => 2 * Math.min(customers, 150_000);
 
 const party = `jsonb_build_array(jsonb_build_object('role', 'customer', 'type', 'person', 'name', 'Ferdinand Achterberg ' || n,
   'birthDate', '1960-01-01', 'countries', jsonb_build_array('nl')))`;
@@ -34,9 +37,9 @@ const fillSql = (customers: number): string => `
         'baseline', jsonb_build_object('critical', 0, 'high', 0, 'medium', baseline, 'low', 0, 'info', 0),
         'attemptsByOutcome', '{}'::jsonb, 'possiblyBilledTwice', 0)
     from (values (1, 'complete', ${customers}, 0, ${2 * customers}), (2, 'complete', ${customers}, ${countChanges(customers)}, 0),
-      (3, 'stopped', 0, 0, 0)) nights (night, state, screened, changes, baseline);
+      (3, 'stopped', 0, 0, 0), (4, 'complete', ${customers}, ${countRekeyed(customers)}, 0)) nights (night, state, screened, changes, baseline);
   insert into commit_batch (run_id, epoch, sequence, items, committed_at)
-    select night, 1, 1, 1, timestamptz '2026-03-01' + night * interval '1 day' from generate_series(1, 3) night;
+    select night, 1, 1, 1, timestamptz '2026-03-01' + night * interval '1 day' from generate_series(1, 4) night;
   insert into roster_import (run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent)
     values (1, 1, 's', 'd', now(), 0, 0, 0, 0, 0);
   insert into response (organisation_id, digest, body, total, truncated, first_seen_at) values (1, '\\x01', '{}', 0, false, now());
@@ -49,9 +52,9 @@ const fillSql = (customers: number): string => `
     from generate_series(1, ${customers}) n;
   insert into party (customer_id, ordinal, request_id, is_current) select n, 0, n, true from generate_series(1, ${customers}) n;
   insert into screening (run_id, party_id, request_id, response_id, batch_id, customer_version, plan_reason, outcome)
-    select night, n, n, case when night < 3 then 1 end, case when night < 3 then night end, 1, 'cadence',
-      case when night < 3 then 'screened' else 'remaining' end
-    from generate_series(1, 3) night cross join generate_series(1, ${customers}) n;
+    select night, n, n, case when night <> 3 then 1 end, case when night <> 3 then night end, 1, 'cadence',
+      case when night <> 3 then 'screened' else 'remaining' end
+    from generate_series(1, 4) night cross join generate_series(1, ${customers}) n;
   insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
     select 1, n, 2, n, 1, 1, 's', timestamptz '2026-03-03', 'below_threshold' from generate_series(1, ${customers}) n;
   insert into change_event (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
@@ -64,4 +67,11 @@ const fillSql = (customers: number): string => `
     select 2, 2, n, 1, 'match_changed', case when n % 30000 = 0 then 'high' else 'medium' end, 'name_changed', 'service_data', false,
       'amla_' || n || '_' || rank, '{name}', ${listed("'Achterberg, Ferdinand '")}, ${listed("'Achterberg, F. '")}, 'unknown', 'agree', n % 30000 = 0
     from generate_series(100, ${customers}, 100) n cross join generate_series(1, 2) rank;
+  insert into change_event (run_id, batch_id, party_id, customer_version, kind, severity, rule, cause, is_baseline, match_id, fields, before,
+      after, birth_date_agreement, country_agreement, sanction_hit, item)
+    select 4, 4, n, 1, 'match_rekeyed', 'info', 'rekeyed', 'service_data', false, 'amla_new_' || n || '_' || rank, '{}',
+      ${listed("'Achterberg, F. '")}, ${listed("'Achterberg, F. '")} || jsonb_build_object('id', 'amla_new_' || n || '_' || rank), 'unknown',
+      'agree', false, jsonb_build_object('state', 'open', 'openedAt', '2026-03-02T00:00:00Z', 'dueAt', '2026-03-12T00:00:00Z', 'owner', null,
+        'reopenedBecause', jsonb_build_array(), 'said', jsonb_build_array())
+    from generate_series(1, ${countRekeyed(customers) / 2}) n cross join generate_series(1, 2) rank;
   analyze;`;

@@ -8,7 +8,7 @@ import { openDatabase } from '../../src/store/open-database.js';
 import { bundleProgram } from '../helpers/bundle-program.js';
 import { startPostgres } from '../helpers/start-postgres.js';
 import type { Bench } from './bench.js';
-import { countChanges, fillReportableNights } from './fill-reportable-nights.js';
+import { countChanges, countRekeyed, fillReportableNights } from './fill-reportable-nights.js';
 import type { ReportMeasures, ReportOrder } from './report-program.js';
 
 const customers = 1_000_000;
@@ -19,10 +19,11 @@ const nights = [
   { what: `${2 * customers} first-time matches`, runId: '1' },
   changedNight,
   { what: `${customers} customers not screened`, runId: '3' },
+  { what: `${countRekeyed(customers)} matches under a new id`, runId: '4' },
 ];
 
 /**
- * All formats of the reports of three nights over a million customers: the time of the one with changes and the most memory of any, the worse
+ * All formats of the reports of four nights over a million customers: the time of the one with changes and the most memory of any, the worse
  * of the two over what it may take.
  */
 export const benchReport: Bench = async (tell) => {

@@ -5,11 +5,13 @@ import { buildChange, buildCounts, buildMatch, buildNotScreened, buildParty, bui
 
 const surnames = ['Haddad', 'Кузнецов', '王秀英', 'الحسيني', 'Okonkwo-Ødegård'];
 
-/** A night over 1,000,000 customers with 2,000,000 matches and 20,000 changes, of which so many are new hits for sanctions, and 3,000 failures. */
+/** A night over 1,000,000 customers with 2,000,000 matches and 20,000 changes or more, of which so many are new hits for sanctions, and 3,000 failures. */
 export function buildBigFacts(sanctionHits: number): RunFacts {
   const customers = 1_000_000;
   const failed = 3_000;
-  const changes = Array.from({ length: 20_000 }, (_, index) => buildNth(index, index < sanctionHits));
+  const changes = Array.from({ length: Math.max(20_000, sanctionHits) }, (_, index) =>
+    buildNth(index, index < sanctionHits),
+  );
   const counts = { rows: customers, customers, inScope: customers, planned: customers, skipped: 0, reused: 0 };
   const calls = { searches: customers, attempts: customers, matches: 2_000_000, hits: 31_000 };
   return buildRunFacts({

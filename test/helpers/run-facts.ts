@@ -179,7 +179,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     sweeps: [],
     dossierChanges: [],
     notScreened: [],
-    cut: { notScreened: null, baseline: null },
+    cut: { notScreened: null, baseline: null, changes: null },
     rejects: [],
     droppedParties: [],
     canaries: [buildCanary(), buildCanary({ name: 'Zzyzx Nobody', expect: 'none' })],

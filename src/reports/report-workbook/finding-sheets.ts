@@ -1,7 +1,6 @@
 import { type ChangeLine, changeColumns } from '../changes-csv.js';
 import { notScreenedColumns } from '../not-screened-csv.js';
 import type { Report } from '../report.js';
-import { nameFloods } from '../split-floods.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { toTableSheet } from './table-sheet.js';
 
@@ -81,22 +80,19 @@ const notScreenedLayout: Layout = [
 /** Every change of a match, most severe first, then every match of a first screening; null for a run that compares none. */
 export function toChangesSheet({ changes, baseline, cut }: Report, above: readonly SheetRow[]): Sheet | null {
   if (changes === null) return null;
-  const floods = nameFloods(changes);
+  // Where changes are cut, what of first screenings is held does not follow on what is shown of them.
+  const first = cut.changes === null ? baseline : [];
   const lines = [
     ...changes.flatMap((group) =>
-      group.changes.map(
-        (change): ChangeLine => ({ about: 'match', change, dossier: null, flood: floods.get(change) ?? null }),
-      ),
+      group.changes.map((change): ChangeLine => ({ about: 'match', change, dossier: null })),
     ),
-    ...baseline.flatMap((group) =>
-      group.changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null, flood: null })),
+    ...first.flatMap((group) =>
+      group.changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null })),
     ),
   ];
   const file = 'changes.csv';
-  const unheld =
-    cut.baseline === null ? 0 : cut.baseline.lines - baseline.reduce((sum, { changes: held }) => sum + held.length, 0);
   return toTableSheet(lines, {
-    count: lines.length + unheld,
+    count: [...changes, ...baseline].reduce((sum, { count }) => sum + count, 0),
     name: 'All changes',
     columns: changeColumns,
     layout: changeLayout,
@@ -109,9 +105,7 @@ export function toChangesSheet({ changes, baseline, cut }: Report, above: readon
 /** Every change of a dossier; null where no sweep is covered. */
 export function toDossiersSheet({ dossiers }: Report, above: readonly SheetRow[]): Sheet | null {
   if (dossiers === null) return null;
-  const lines = dossiers.changes.map(
-    (dossier): ChangeLine => ({ about: 'dossier', change: null, dossier, flood: null }),
-  );
+  const lines = dossiers.changes.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
   const file = 'changes.csv';
   return toTableSheet(lines, {
     name: 'Dossiers',

@@ -1,3 +1,4 @@
+import type { ChangeGroup } from '../change-groups.js';
 import { severityWords } from '../change-words.js';
 import { countNoun, formatCount } from '../format-count.js';
 import { formatDuration, formatTime } from '../format-time.js';
@@ -5,7 +6,7 @@ import { describeAges } from '../item-words.js';
 import { levelWords } from '../level-words.js';
 import type { Sum } from '../list-sums.js';
 import { describeReason } from '../reason-words.js';
-import type { ChangeGroup, Coverage, Report } from '../report.js';
+import type { Coverage, Report } from '../report.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { stateWords } from '../state-words.js';
 import { toTitle } from '../title.js';
@@ -79,8 +80,22 @@ const listWaiting = (openItems: NonNullable<Report['openItems']>): readonly Fact
   ['Assigned to nobody', openItems.unassigned],
 ];
 
-const listCovered = ({ sums, states, failedBecause, skippedBecause }: Coverage): readonly FactBlock[] => [
-  { title: 'Coverage: every sum holds, or there would be no report', facts: sums.map(toSumFact) },
+const listCovered = ({
+  sums,
+  formerRosterAt,
+  states,
+  failedBecause,
+  skippedBecause,
+}: Coverage): readonly FactBlock[] => [
+  {
+    title: 'Coverage: every sum holds, or there would be no report',
+    facts: [
+      ...sums.map(toSumFact),
+      ...(formerRosterAt === null
+        ? []
+        : [['roster', formatTime(formerRosterAt), 'imported then; this run read none'] as const]),
+    ],
+  },
   {
     title: 'Customers in scope by state',
     facts: (states ?? []).map(({ code, count }) => [stateWords[code].name, count, stateWords[code].meaning]),

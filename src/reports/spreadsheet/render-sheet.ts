@@ -16,13 +16,13 @@ export function* renderSheet(sheet: Sheet, workbook: Workbook): Generator<string
     return `<col min="${index + 1}" max="${index + 1}" width="${width}"${look} customWidth="1"/>`;
   });
   yield `<cols>${columns.join('')}</cols><sheetData>`;
-  const lastColumn = toLetters(sheet.columns.length - 1);
   const merges: string[] = [];
   let number = 0;
   for (const row of sheet.rows) {
     number += 1;
     yield renderRow(row, number, sheet);
-    if (row.isAcross && sheet.columns.length > 1) merges.push(`<mergeCell ref="A${number}:${lastColumn}${number}"/>`);
+    const across = row.isAcross ? countAcross(sheet, number) : 1;
+    if (across > 1) merges.push(`<mergeCell ref="A${number}:${toLetters(across - 1)}${number}"/>`);
   }
   yield '</sheetData><sheetProtection sheet="1" formatColumns="0" formatRows="0" autoFilter="0"/>';
   if (sheet.table !== null) yield `<autoFilter ref="${toFilterRange(sheet, sheet.table)}"/>`;
@@ -64,7 +64,9 @@ function renderRow({ cells, styles, isAcross }: SheetRow, number: number, sheet:
       : renderCell(cell, `${toLetters(index)}${number}`, style);
   });
   const wrapped = shown.map((cell, index) => (isWrapped(names[index] ?? 'plain') ? cell : null));
-  const widths = isAcross ? [toWidth(sheet)] : columns.map(({ width }) => width);
+  const widths = isAcross
+    ? [toWidth({ columns: columns.slice(0, countAcross(sheet, number)) })]
+    : columns.map(({ width }) => width);
   const points = names[0] === 'title' ? titlePoints : toRowHeight(wrapped, widths);
   return `<row r="${number}" ht="${points}" customHeight="1">${xml.join('')}</row>`;
 }
@@ -91,6 +93,10 @@ function renderDropdown({ column, values, isStrict, title, hint }: Dropdown, { h
     : ` showInputMessage="1" promptTitle="${escapeXml(title)}" prompt="${escapeXml(hint)}"`;
   return `<dataValidation type="list" allowBlank="1"${told} sqref="${range}"><formula1>"${escapeXml(values.join(','))}"</formula1></dataValidation>`;
 }
+
+/** Over how many columns a row reaches: what stands above a table over those that every printed page repeats, or it would be cut there. */
+const countAcross = ({ columns, table }: Sheet, number: number): number =>
+  table !== null && number < table.headerRow ? table.firstColumns : columns.length;
 
 const toWidth = ({ columns }: Pick<Sheet, 'columns'>): number => columns.reduce((sum, { width }) => sum + width, 0);
 

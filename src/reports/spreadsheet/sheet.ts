@@ -7,7 +7,7 @@ export type SheetCell = string | number | null;
 export interface SheetRow {
   cells: readonly SheetCell[];
   styles?: readonly StyleName[];
-  /** The only cell reaches over all columns. */
+  /** The only cell reaches over all columns, above a table over its first ones. */
   isAcross?: true;
 }
 

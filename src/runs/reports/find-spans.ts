@@ -10,7 +10,7 @@ import { findRun } from '../session/list-runs.js';
 /** Where a span begins or ends: at a moment, or with a run. */
 export type SpanEdge = Date | string;
 
-/** What the span of a report is made of; without `until` it ends with the newest run. */
+/** What the span of a report is made of; without `until` it reaches to the present. */
 export interface SpanRequest {
   since: SpanEdge;
   until: SpanEdge | undefined;
@@ -42,8 +42,9 @@ export async function findSpans(
   }
   const from = first instanceof Date ? first : first.startedAt;
   if (from > now) throw refuse('since', 'lies in the future; a span is of runs that have been made');
-  // The end of today has not come: then the span ends with its last run, so that it stays the same tomorrow.
+  // The end of today has not come: then the span ends with its last run, so that it stays the same tomorrow unless nights are missing by then.
   const end = final instanceof Date && final <= now ? final : null;
+  const asOf = end === null && (final === null || final instanceof Date) ? now : null;
   const limit = final === null || final instanceof Date ? (end ?? now) : new Date(final.startedAt.getTime() + 1);
   if (limit <= from) throw refuse('until', 'comes before --since');
   const runs = await readSpanRuns(database, { from, until: limit }, chosen);
@@ -52,7 +53,7 @@ export async function findSpans(
       'since',
       `there is no run${chosen === null ? '' : ` of roster ${chosen}`} in this span; \`nightscreen runs list\` shows them`,
     );
-  return groupRuns(runs).map((members) => toSpan(members, from, end));
+  return groupRuns(runs).map((members) => toSpan(members, { from, end, asOf }));
 }
 
 async function findEdge(database: Database, edge: SpanEdge): Promise<Date | RunRow> {
@@ -81,7 +82,14 @@ function groupRuns(runs: readonly RunRow[]): readonly [RunRow, ...RunRow[]][] {
   return [...groups.values()];
 }
 
-function toSpan(runs: readonly [RunRow, ...RunRow[]], from: Date, end: Date | null): SpanOfRuns {
+interface Edges {
+  from: Date;
+  /** Null where the span ends with its last run. */
+  end: Date | null;
+  asOf: Date | null;
+}
+
+function toSpan(runs: readonly [RunRow, ...RunRow[]], { from, end, asOf }: Edges): SpanOfRuns {
   const last = runs.findLast(
     ({ kind, state }) => kind !== 'import' && (state === 'complete' || state === 'incomplete' || state === 'stopped'),
   );
@@ -93,5 +101,5 @@ function toSpan(runs: readonly [RunRow, ...RunRow[]], from: Date, end: Date | nu
   const until =
     end ?? runs.reduce((at, run) => (run.finishedAt && run.finishedAt > at ? run.finishedAt : at), last.startedAt);
   const [fromDay, untilDay] = [from, until].map((edge) => edge.toISOString().slice(0, 10));
-  return { name: `${fromDay}-to-${untilDay}-runs-${runs[0].runId}-to-${newest.runId}`, runs, last, from, until };
+  return { name: `${fromDay}-to-${untilDay}-runs-${runs[0].runId}-to-${newest.runId}`, runs, last, from, until, asOf };
 }

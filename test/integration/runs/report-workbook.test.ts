@@ -5,22 +5,25 @@ import { readXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { runReports } from '../../../src/runs/reports/report-run.js';
+import { assignItems } from '../../../src/runs/reviewing/assign-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/fill-in-list.js';
 import { openSmallSites } from '../../helpers/small-site.js';
-import { listed, watchlist } from '../../helpers/small-world.js';
+import { listed, people, watchlist } from '../../helpers/small-world.js';
 import type { TestWorkplace } from '../../helpers/workplace.js';
 
 const dayMs = 24 * 3_600_000;
 const ruledOut = ['False Positive', 'another birth date'] as const;
 
+const findSomebody = ({ database }: TestWorkplace) =>
+  findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+
 async function take(workplace: TestWorkplace, bytes: Uint8Array, apply = true) {
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-book-')), 'report.xlsx');
   await writeFile(path, bytes);
-  const { database } = workplace;
-  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+  const reviewer = await findSomebody(workplace);
   return importDecisions(workplace, { path, reviewer, apply, partial: false });
 }
 
@@ -68,5 +71,35 @@ describeOnEachDatabase("a report's workbook", (open) => {
 
     expect((await remake(workplace, first.runId)).equals(book)).toBe(true);
     expect((await remake(workplace, second.runId)).equals(later)).toBe(true);
+  });
+
+  it('masked names neither customers nor listed parties, nor whom an item is assigned to, nor what was said of it', async () => {
+    const { sandbox, work, run } = await begin();
+    const first = await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
+    const book = await readFile(join(first.artifacts ?? '', 'report.xlsx'));
+    const workplace = await work({ offsetMs: -1.5 * dayMs });
+    const said = ['False Positive', 'his cousin Zebediah says so'] as const;
+    const filled = await fillInList(book, (reference) => (reference === 'C-1' ? said : null));
+    expect(await take(workplace, filled)).toMatchObject({ isApplied: true, decided: [{}] });
+    const whose = { marks: [], customer: 'C-2', severity: null, roster: null };
+    const by = await findSomebody(workplace);
+    expect(await assignItems(workplace, { ...whose, to: 'olga.ownerova', by })).toMatchObject({ assigned: 1 });
+    // A material change opens again what was decided.
+    const [one = listed('one', ''), ...others] = watchlist;
+    sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });
+    const { runId } = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
+
+    const directory = await mkdtemp(join(tmpdir(), 'nightscreen-book-'));
+    for (const mask of [false, true]) await runReports(await work(), { runId, directory, mask });
+    const read = async (folder: string): Promise<string> => {
+      const { sheets } = await readXlsx(await readFile(join(directory, folder, 'report.xlsx')));
+      return JSON.stringify(sheets.map(({ rows }) => rows));
+    };
+    const [full, masked] = [await read(runId), await read(`${runId}-masked`)];
+    const secret = ['Zebediah', 'olga', 'ownerova', people[0] ?? '', people[1] ?? ''];
+    for (const name of secret) expect(full).toContain(name);
+    for (const name of [...secret, ...watchlist.map((party) => party.name)]) expect(masked).not.toContain(name);
+    expect(masked).toContain('C-1');
+    expect(masked).toContain('(left out)');
   });
 });

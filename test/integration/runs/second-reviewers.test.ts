@@ -12,7 +12,7 @@ import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/rev
 import { showItems } from '../../../src/runs/reviewing/show-items.js';
 import { undoDecision } from '../../../src/runs/reviewing/undo-decision.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
-import { readMatchChanges } from '../../../src/store/change-facts.js';
+import { readChanges } from '../../../src/store/change-floods.js';
 import type { Database } from '../../../src/store/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/open-database.js';
 import { readOpenItems } from '../../../src/store/open-items.js';
@@ -180,7 +180,7 @@ describeOnEachDatabase('decisions that end, and items that have an owner', (open
     sandbox.setWorld({ watchlist: [{ ...first, topics: ['sanction', 'crime'] }, ...others], dossiers: [] });
     await run(await at(8));
     const runId = await readLastRun(database);
-    const told = await readMatchChanges(database, [runId]);
+    const told = await readChanges(database, database, [runId], new Date(0));
     expect(told).toMatchObject([
       {
         item: {
@@ -196,7 +196,7 @@ describeOnEachDatabase('decisions that end, and items that have an owner', (open
     await assignItems(await at(6), { ...all, customer: 'C-1', to: null });
     await decide(await at(6), (await showOne(await at(6), 'C-1')).mark, 'true_match');
     await run(await at(5));
-    expect(await readMatchChanges(database, [runId])).toEqual(told);
+    expect(await readChanges(database, database, [runId], new Date(0))).toEqual(told);
     expect(await readOpenItems(database, runId)).toEqual(counted);
     expect(await owners(await at(5))).toEqual([['C-2', null]]);
     await expect(database.execute('delete from review_delegation')).rejects.toThrow(/never changed/);

@@ -140,6 +140,30 @@ describe('report.html', () => {
       expect(page).not.toContain(`id="${id}"`);
   });
 
+  it('of a screening that read no roster says by which import it went, and adds up no rows', async () => {
+    const { rosterSource } = buildRunFacts();
+    const importedAt = new Date('2026-11-19T08:30:00Z');
+    const counts = buildCounts({ rows: 0, customers: 0 });
+    const facts = buildRunFacts({
+      ...{ kind: 'screen', state: 'stopped', counts },
+      rosterSource: rosterSource && { ...rosterSource, importedAt },
+    });
+    const page = await toHtml(facts);
+    expect(page).not.toContain('<i>rows</i>');
+    expect(page).toContain('This run read no roster: whom it answers for comes from the import of');
+    expect(page).toContain('<time datetime="2026-11-19T08:30:00.000Z">');
+    expect(await toHtml(buildRunFacts())).toContain('<i>rows</i>');
+  });
+
+  it('of an import says that it screened nobody, and has no health of calls that it never made', async () => {
+    const counts = buildCounts({ inScope: 0, planned: 0, screened: 0, reused: 0, skipped: 0, searches: 0 });
+    const facts = buildRunFacts({ kind: 'import', states: null, counts, skippedBecause: {}, attemptsByOutcome: {} });
+    const page = await toHtml(facts);
+    expect(page).toContain('This run only took over the roster: it screened nobody.');
+    expect(page).toContain('<i>rows</i>');
+    expect(page).not.toContain('id="health"');
+  });
+
   it('without canaries says that there are none', async () => {
     expect(await toHtml(buildRunFacts({ canaries: [] }))).toContain('No canary is configured');
   });
@@ -188,16 +212,22 @@ describe('report.html', () => {
       );
     const [held, unheld] = [build(0, 210, true), build(210, 30, true)];
     const none = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
+    const nobody = { count: 0, sanctionHits: 0, standingHits: 0 };
+    const noCounts = { critical: nobody, high: nobody, medium: nobody, low: nobody, info: nobody };
+    const readAll = async function* () {
+      yield [...held, ...unheld, ...build(240, 60, false)];
+    };
     const facts = buildRunFacts({
       baseline: { ...none, high: 300 },
       baselineChanges: held,
       cut: {
         notScreened: null,
+        changes: null,
         baseline: {
-          ...{ lines: 300, bySeverity: { ...none, high: 300 }, unheldSanctionHits: { ...none, high: 30 } },
-          read: async function* () {
-            yield [...held, ...unheld, ...build(240, 60, false)];
-          },
+          lines: 300,
+          bySeverity: { ...noCounts, high: { count: 300, sanctionHits: 240, standingHits: 240 } },
+          read: readAll,
+          readOf: readAll,
           readSanctionHits: async function* () {
             yield unheld;
           },
@@ -229,7 +259,7 @@ describe('report.html', () => {
     const changes = [...many('high'), ...many('low')];
     const page = await toHtml(buildRunFacts({ changes, counts: buildCounts({ changes: 500 }) }));
     expect(page.match(/>high-\d+</g)).toHaveLength(250);
-    expect(page).toContain('50 further sanction hits, with both sides in changes.csv');
+    expect(page).toContain('50 further sanction hits, one line each, with both sides in changes.csv');
     expect(page.match(/>low-\d+</g)).toHaveLength(200);
     expect(page).toContain('The first 200 of 250 are shown; all of them are in <code>changes.csv</code>');
     expect(page).toContain('500 changes');

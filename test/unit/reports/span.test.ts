@@ -28,6 +28,7 @@ function buildSpanRun(hours: number, changes: Partial<SpanRunFacts> = {}): SpanR
     runId: `run-${hours}`,
     kind: 'rescreen',
     state: 'complete',
+    wantsAll: true,
     startedAt,
     finishedAt: new Date(startedAt.getTime() + hourMs),
     counts,
@@ -40,8 +41,9 @@ function buildSpanRun(hours: number, changes: Partial<SpanRunFacts> = {}): SpanR
   };
 }
 
+const at = (hours: number): Date => new Date(begin + hours * hourMs);
 const report = (runs: readonly SpanRunFacts[], hours: number, facts: Partial<RunFacts> = {}) =>
-  toReport(buildRunFacts({ ...facts, span: { from: new Date(begin), until: new Date(begin + hours * hourMs), runs } }));
+  toReport(buildRunFacts({ ...facts, span: { from: at(0), until: at(hours), asOf: null, runs } }));
 
 describe('the report of a span', () => {
   it('of nights that are all complete is complete, whatever the clock does between them', () => {
@@ -88,10 +90,38 @@ describe('the report of a span', () => {
     }
   });
 
-  it('takes no screening of new customers alone for a night', () => {
+  it('takes no screening of some customers alone for a night', () => {
     const counts = buildCounts({ planned: 1, screened: 1, reused: 0, skipped: 499 });
-    const onboarding = buildSpanRun(26, { kind: 'onboard', counts });
-    expect(report([buildSpanRun(2), onboarding, buildSpanRun(50)], 72).verdict.short).toBe('1 screening missing');
+    for (const kind of ['onboard', 'screen'] as const) {
+      const ofSome = buildSpanRun(26, { kind, wantsAll: false, counts });
+      expect(report([buildSpanRun(2), ofSome, buildSpanRun(50)], 72).verdict.short).toBe('1 screening missing');
+    }
+    const ofAll = buildSpanRun(26, {
+      kind: 'onboard',
+      wantsAll: false,
+      counts: buildCounts({ planned: 500, screened: 490, skipped: 0 }),
+    });
+    expect(report([buildSpanRun(2), ofAll, buildSpanRun(50)], 72).span?.gaps).toEqual([]);
+  });
+
+  it('that reaches to the present tells which nights are missing since its last one, and takes a late one for none', () => {
+    const reachTo = (hours: number, runs = [buildSpanRun(0), buildSpanRun(24)]) =>
+      toReport(buildRunFacts({ span: { from: at(0), until: at(25), asOf: at(hours), runs } }));
+    for (const hours of [26, 48, 60]) {
+      expect(reachTo(hours)).toMatchObject({ run: { state: 'complete' }, span: { gaps: [], until: at(25) } });
+    }
+    const missed = reachTo(24 * 7 + 1);
+    expect(missed.span).toMatchObject({ gaps: [{ from: at(24), until: at(169), missed: 5 }], until: at(169) });
+    expect(missed).toMatchObject({
+      run: { state: 'incomplete' },
+      verdict: { level: 'partial', short: '5 screenings missing' },
+    });
+    expect(missed.verdict.remarks[0]).toContain('Nobody was screened between 2026-03-02');
+    const ofNew = buildSpanRun(48, {
+      wantsAll: false,
+      counts: buildCounts({ planned: 1, screened: 1, reused: 0, skipped: 499 }),
+    });
+    expect(reachTo(73, [buildSpanRun(0), ofNew]).verdict.short).toBe('2 screenings missing');
   });
 
   it('is red when its last run is, and shows the control searches of all', () => {
@@ -127,6 +157,7 @@ describe('a list too long to hold', () => {
     states: { ...noStates, not_screened: 2_500 },
     cut: {
       baseline: null,
+      changes: null,
       notScreened: {
         lines: 2_500,
         customers: { failed: 0, remaining: 2_500, skipped: 0 },

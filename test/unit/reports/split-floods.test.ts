@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
 import type { MatchChangeFacts } from '../../../src/reports/run-facts.js';
-import { floodFrom, splitFloods } from '../../../src/reports/split-floods.js';
+import { findFloodOf, findFloods, floodFrom, nameFloods } from '../../../src/reports/split-floods.js';
 import { buildChange } from '../../helpers/run-facts.js';
 
 const listed: Match = {
@@ -34,11 +34,23 @@ const many = (
 ) => Array.from({ length: count }, (_, index) => build(index, facts, toMatch(index)));
 const ownId = (number: number) => ({ id: `amla_${number}`, name: `Person ${number}` });
 
+/** What stands alone among changes of one severity, and what does not. */
+function splitFloods(
+  changes: readonly MatchChangeFacts[],
+  severity: MatchChangeFacts['severity'],
+  firstNumber: number,
+) {
+  const told = changes.map((change) => ({ ...change, severity }));
+  const floods = nameFloods(findFloods(told, severity), firstNumber);
+  const findFlood = findFloodOf(floods);
+  return { single: changes.filter((_, index) => findFlood(told[index] ?? buildChange()) === undefined), floods };
+}
+
 it('one listed party that touches many customers is one line', () => {
   const changes = many(floodFrom, { kind: 'match_changed', fields: ['topics'] });
   const { single, floods } = splitFloods(changes, 'low', 3);
   expect(single).toEqual([]);
-  expect(floods).toMatchObject([{ name: 'G3', by: 'listed_party', customers: floodFrom, changes }]);
+  expect(floods).toMatchObject([{ name: 'G3', by: 'listed_party', customers: floodFrom, changes: floodFrom }]);
 });
 
 it('one kind of change that touches many customers is one line, whoever is listed', () => {

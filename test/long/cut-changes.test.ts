@@ -1,0 +1,68 @@
+import { expect, it } from 'vitest';
+import { renderChangesCsv } from '../../src/reports/changes-csv.js';
+import { readWhole } from '../../src/reports/cut-list.js';
+import { renderHtml } from '../../src/reports/html-report.js';
+import { maskReport } from '../../src/reports/mask-report.js';
+import { renderJson } from '../../src/reports/render-json.js';
+import { toReport } from '../../src/reports/report.js';
+import type { MatchChangeFacts, RunFacts } from '../../src/reports/run-facts.js';
+import { toJsonDocument } from '../../src/reports/to-report-json.js';
+import { readRun } from '../../src/store/find-runs.js';
+import { heldLines } from '../../src/store/held-lines.js';
+import { readRunFacts } from '../../src/store/run-facts.js';
+import { countRekeyed, fillReportableNights } from '../bench/fill-reportable-nights.js';
+import { testDatabases } from '../helpers/databases.js';
+import { joinChunks } from '../helpers/join-chunks.js';
+
+const { open } = testDatabases('postgres');
+const customers = heldLines / 2 + 300;
+const rekeyedNight = 4;
+
+// Beside matches under a new id: one listed party of 30 customers and one of 19, new hits that stand alone, and hits for sanctions, of
+// which some come after what is held.
+const mixSql = `
+  with numbered as (select change_id, row_number() over (order by change_id) as n from change_event where run_id = ${rekeyedNight})
+  update change_event set
+    kind = case when n <= 49 then 'match_changed' when n <= 400 then 'hit_gained' else kind end,
+    fields = case when n <= 49 then '{topics}'::text[] else fields end,
+    severity = case when n <= 400 then 'high' when n % 50 = 0 then 'low' else severity end,
+    match_id = case when n <= 30 then 'amla_one' when n <= 49 then 'amla_two' else match_id end,
+    after = case when n <= 49 then after || jsonb_build_object('id', case when n <= 30 then 'amla_one' else 'amla_two' end, 'name', 'One')
+      when n <= 400 then after || '{"isHit": true}' else after end,
+    sanction_hit = n > 400 and n % 40 = 0
+  from numbered where numbered.change_id = change_event.change_id`;
+
+it('changes too many to hold are told in the files and on the page as they are when they are held', async () => {
+  const database = await open();
+  await fillReportableNights(database, customers);
+  await database.execute(mixSql);
+  const run = await readRun(database, rekeyedNight);
+  if (run === null) throw new Error('the run is missing');
+  const cut = await readRunFacts(database, run, { sweepRunIds: [], earlierRunIds: [] }, database);
+  expect(cut.changes).toHaveLength(heldLines);
+  expect(cut.cut.changes?.lines).toBe(countRekeyed(customers));
+  const changes: MatchChangeFacts[] = [];
+  for await (const batch of readWhole('changes', cut.changes, cut.cut.changes)) changes.push(...batch);
+  const whole: RunFacts = { ...cut, changes, cut: { ...cut.cut, changes: null } };
+
+  const [fromCut, fromWhole] = [toReport(cut), toReport(whole)];
+  const describe = ({ changes: groups }: typeof fromCut) =>
+    groups?.map(({ severity, count, sanctionHits, standingHits, singleCount, floods }) => ({
+      ...{ severity, count, sanctionHits, standingHits, singleCount },
+      floods: floods.map((flood) => [flood.name, flood.by, flood.customers, flood.changes]),
+    }));
+  expect(describe(fromCut)).toEqual(describe(fromWhole));
+  expect(describe(fromCut)?.flatMap(({ floods }) => floods.map(([, by]) => by))).toContain('kind_of_change');
+  for (const change of [(report: typeof fromCut) => report, maskReport]) {
+    const [one, other] = [change(fromCut), change(fromWhole)];
+    expect(await joinChunks(renderChangesCsv(one))).toBe(await joinChunks(renderChangesCsv(other)));
+    expect(await joinChunks(renderHtml(one))).toBe(await joinChunks(renderHtml(other)));
+    expect(await joinChunks(renderJson(toJsonDocument(one)))).toBe(await joinChunks(renderJson(toJsonDocument(other))));
+  }
+
+  await database.execute(`update change_event set severity = 'info' where run_id = $1 and severity = 'high'`, [
+    rekeyedNight,
+  ]);
+  await database.execute('delete from change_event where change_id = (select max(change_id) from change_event)');
+  await expect(joinChunks(renderChangesCsv(fromCut))).rejects.toThrow('lines were written and');
+}, 240_000);
