@@ -8,12 +8,18 @@ export interface LocalTime {
 
 const dayMs = 86_400_000;
 
-/** The date (`yyyy-mm-dd`) that is this many days after another, or before it. */
-export const addDays = (date: string, days: number): string =>
-  new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
+/** The number of the date that a wall clock in an IANA time zone shows, counted from 1970-01-01. */
+export const toDayNumber = (instant: Date, timezone: string): number =>
+  Math.floor((instant.getTime() + toOffsetMs(instant.getTime(), timezone)) / dayMs);
+
+/** The date (`yyyy-mm-dd`) of a number that `toDayNumber` gives. */
+export const toDate = (dayNumber: number): string => new Date(dayNumber * dayMs).toISOString().slice(0, 10);
+
+/** The number of a date (`yyyy-mm-dd`). */
+export const toDayNumberOf = (date: string): number => Date.parse(`${date}T00:00:00Z`) / dayMs;
 
 /** The day after a date (`yyyy-mm-dd`). */
-export const toNextDay = (date: string): string => addDays(date, 1);
+export const toNextDay = (date: string): string => toDate(toDayNumberOf(date) + 1);
 
 /** What a wall clock in an IANA time zone shows at an instant. */
 export function toLocalTime(instant: Date, timezone: string): LocalTime {

@@ -31,22 +31,25 @@ function findStretch(instantMs: number, timezone: string): Stretch {
   const stretches = knownStretches.get(timezone) ?? new Map<number, Stretch>();
   const known = stretches.get(number);
   if (known) return known;
-  const stretch = exploreStretch(number * stretchMs, timezone);
+  // What the neighbours end and begin with is known.
+  const beforeMs = stretches.get(number - 1)?.afterMs ?? readOffset(number * stretchMs, timezone);
+  const afterMs = stretches.get(number + 1)?.beforeMs ?? readOffset((number + 1) * stretchMs, timezone);
+  const changesAtMs =
+    beforeMs === afterMs ? Number.POSITIVE_INFINITY : seekChange(number * stretchMs, beforeMs, timezone);
+  const stretch = { beforeMs, changesAtMs, afterMs };
   knownStretches.set(timezone, stretches.set(number, stretch));
   return stretch;
 }
 
-function exploreStretch(startMs: number, timezone: string): Stretch {
-  const beforeMs = readOffset(startMs, timezone);
-  const afterMs = readOffset(startMs + stretchMs, timezone);
-  if (beforeMs === afterMs) return { beforeMs, changesAtMs: Number.POSITIVE_INFINITY, afterMs };
+/** The first instant of a stretch at which the offset is another than `beforeMs`. */
+function seekChange(startMs: number, beforeMs: number, timezone: string): number {
   let [lastBeforeMs, firstAfterMs] = [startMs, startMs + stretchMs];
   while (firstAfterMs - lastBeforeMs > secondMs) {
     const middleMs = lastBeforeMs + Math.floor((firstAfterMs - lastBeforeMs) / 2 / secondMs) * secondMs;
     if (readOffset(middleMs, timezone) === beforeMs) lastBeforeMs = middleMs;
     else firstAfterMs = middleMs;
   }
-  return { beforeMs, changesAtMs: firstAfterMs, afterMs };
+  return firstAfterMs;
 }
 
 const formats = new Map<string, Intl.DateTimeFormat>();

@@ -1,10 +1,12 @@
-import { addDays, hasDate, listInstants, toFirstInstant, toLocalTime, toNextDay } from '../local-time/local-time.js';
+import { hasDate, listInstants, toDate, toDayNumber, toDayNumberOf, toFirstInstant } from '../local-time/local-time.js';
 import type { JobSchedule } from '../runs/job.js';
 import type { JobDue } from '../store/job-runs.js';
 import { type CronTimes, toCronTimes } from './cron-times.js';
 
 /** The 29th of February comes round after eight years at most; what has not by then never does. */
 const longestSearchDays = 8 * 366 + 1;
+
+const daysKept = 12;
 
 /** When a job is due, in order, each time once. */
 export interface DueTimes {
@@ -21,35 +23,37 @@ export interface DueTimes {
 /** The times at which a schedule asks for its job (`toDuesOfDate` says which). */
 export function toDueTimes({ cron, timezone }: JobSchedule): DueTimes {
   const times = toCronTimes(cron);
-  const recent = new Map<string, readonly JobDue[]>();
-  const onDate = (date: string): readonly JobDue[] => {
-    const dues = recent.get(date) ?? toDuesOfDate(times, date, timezone);
-    // Enough for a look around midnight; a schedule of every second has many a day.
-    if (recent.size > 4) recent.clear();
-    recent.set(date, dues);
+  const recent = new Map<number, readonly JobDue[]>();
+  const onDay = (day: number): readonly JobDue[] => {
+    const known = recent.get(day);
+    if (known) return known;
+    const dues = toDuesOfDate(times, toDate(day), timezone);
+    // A look needs a few days around its own; a schedule of every second has many times on each.
+    if (recent.size >= daysKept) recent.clear();
+    recent.set(day, dues);
     return dues;
   };
-  const toDate = (instant: Date): string => toLocalTime(instant, timezone).date;
+  // Where a date ends amid a change of clocks, its last time may fall on the next one.
+  const firstDay = (after: Date): number => toDayNumber(after, timezone) - 1;
   return {
     isByDate: times.isByDate,
     between: (after, until) => {
+      const last = toDayNumber(until, timezone) + 1;
       const found: JobDue[] = [];
-      // Where a date ends amid a change of clocks, its last time may fall on the next one.
-      const last = toNextDay(toDate(until));
-      for (let date = addDays(toDate(after), -1); date <= last; date = toNextDay(date)) found.push(...onDate(date));
-      const inSpan = found.filter(({ dueAt }) => dueAt > after && dueAt <= until);
-      return inSpan.filter(({ dueAt }, index) => dueAt.getTime() !== inSpan[index + 1]?.dueAt.getTime());
+      for (let day = firstDay(after); day <= last; day += 1) {
+        for (const due of onDay(day)) if (due.dueAt > after && due.dueAt <= until) found.push(due);
+      }
+      return found.filter(({ dueAt }, index) => dueAt.getTime() !== found[index + 1]?.dueAt.getTime());
     },
     next: (after) => {
-      let date = addDays(toDate(after), -1);
-      for (let day = 0; day < longestSearchDays; day += 1) {
-        const due = onDate(date).find(({ dueAt }) => dueAt > after);
+      const start = firstDay(after);
+      for (let day = start; day <= start + longestSearchDays; day += 1) {
+        const due = onDay(day).find(({ dueAt }) => dueAt > after);
         if (due) return due;
-        date = toNextDay(date);
       }
       return null;
     },
-    lastOn: (date) => onDate(date).at(-1) ?? null,
+    lastOn: (date) => onDay(toDayNumberOf(date)).at(-1) ?? null,
   };
 }
 
@@ -65,11 +69,11 @@ function toDuesOfDate(times: CronTimes, date: string, timezone: string): readonl
       .toSorted((one, other) => one.getTime() - other.getTime())
       .map((dueAt) => ({ occasion: dueAt.toISOString(), localDate: date, dueAt }));
   }
-  if (!hasDate(date, timezone)) return [];
   const isNightly = times.times.length === 1;
-  return times.times.map((time) => ({
-    occasion: isNightly ? date : `${date} ${time}`,
-    localDate: date,
-    dueAt: toFirstInstant({ date, time }, timezone),
-  }));
+  return times.times.flatMap((time) => {
+    const [first] = listInstants({ date, time }, timezone);
+    if (!first && !hasDate(date, timezone)) return [];
+    const dueAt = first ?? toFirstInstant({ date, time }, timezone);
+    return [{ occasion: isNightly ? date : `${date} ${time}`, localDate: date, dueAt }];
+  });
 }
