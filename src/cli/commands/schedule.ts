@@ -40,6 +40,9 @@ function addRun(schedule: Command, act: Act): void {
     );
 }
 
+/** Gives the embedded database back within seconds, so that others wait for it. */
+const briefJob = 'mail';
+
 async function runScheduled(
   invocation: Invocation,
   name: string,
@@ -62,6 +65,7 @@ async function runScheduled(
   const options = { stopping: signal, failed: (err: unknown) => logger.error({ job: name, err }, 'job_failed') };
   return withWorkplace(invocation, {
     command: `schedule run ${name}`,
+    isLasting: name !== briefJob,
     prepare: () => {},
     work: (workplace) => {
       noteOpen();
