@@ -9,6 +9,7 @@ import type { RunEvent } from '../runs/run-event.js';
 import type { Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/next-run.js';
 import type { FolderPatience } from '../store/folder-lock.js';
+import { locateDatabase } from './open-database.js';
 import { version } from './version.js';
 
 /** What a workplace is built from; `command` names this process to operators. */
@@ -67,9 +68,7 @@ function refuseFourEyes({ settings, secret, originOf }: Config): void {
 async function openMigrated({ config, command, patience }: WorkplaceParts): Promise<Workplace['database']> {
   const { openDatabase } = await import('../store/open-database.js');
   const { migrate } = await import('../store/migrate.js');
-  const url = config.secret('DATABASE_URL');
-  const location = url === undefined ? { folder: config.settings.database.folder } : { url };
-  const database = await openDatabase(location, `nightscreen ${command}`, patience);
+  const database = await openDatabase(locateDatabase(config), `nightscreen ${command}`, patience);
   try {
     await migrate(database);
     return database;
