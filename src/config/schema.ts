@@ -9,7 +9,7 @@ import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema } from '../runs/details/settings.js';
 import { reviewSettingsSchema } from '../runs/reviewing/settings.js';
 import { runSettingsSchema } from '../runs/settings.js';
-import { jobsSettingsSchema } from '../scheduling/settings.js';
+import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/settings.js';
 import { budgetSettingsSchema } from '../screening/budget-settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import { webhooksSettingsSchema } from '../webhooks/settings.js';
@@ -34,6 +34,7 @@ export const configSchema = z.strictObject({
   mail: mailSettingsSchema.optional(),
   webhooks: webhooksSettingsSchema.default([]),
   jobs: jobsSettingsSchema.prefault({}),
+  scheduler: schedulerSettingsSchema.prefault({}),
   database: z.strictObject({ folder: z.string().min(1).default('./.nightscreen') }).prefault({}),
   log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
 });

@@ -44,7 +44,7 @@ async function checkAll(config: Config): Promise<Finding[]> {
     ...(await checkRosters(config)),
     ...(await checkMail(config)),
     ...checkWebhooks(config),
-    ...checkSchedules(config),
+    ...(await checkSchedules(config)),
   ];
 }
 
