@@ -31,7 +31,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'store',
   ],
-  scheduling: ['runs', 'errors', 'clock'],
+  scheduling: ['roster', 'screening', 'reports', 'mail', 'store', 'runs', 'errors', 'clock'],
   logging: ['errors'],
   sandbox: [],
   config: [
