@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { AttemptObserver } from '../client/calls/attempt-observer.js';
 import type { Client } from '../client/create-client.js';
 import { type Clock, systemClock } from '../clock.js';
 import type { Config } from '../config/load-config.js';
@@ -16,6 +17,8 @@ export interface WorkplaceParts {
   command: string;
   tell: (event: RunEvent) => void;
   clock?: Clock;
+  /** Is told of every attempt at the service. */
+  observer?: AttemptObserver | undefined;
 }
 
 /** A workplace that is open; `close` frees the database and the connections. */
@@ -107,7 +110,7 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
       const baseUrl = settings.service.baseUrl;
       const apiKey = config.secret('NIGHTSCREEN_API_KEY');
       if (baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
-      client = createClient({ ...settings.service, baseUrl, apiKey, clock, ...toKeySource(config) });
+      client = createClient({ ...settings.service, baseUrl, apiKey, clock, ...toKeySource(config), ...(parts.observer ? { observer: parts.observer } : {}) });
       client.listen((event) => parts.tell({ kind: 'service', event }));
       return client;
     },

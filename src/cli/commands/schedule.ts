@@ -8,9 +8,11 @@ import type { Workplace } from '../../runs/workplace.js';
 import { findNextRun } from '../../scheduling/next-run.js';
 import { type PlannedJob, planJobs } from '../../scheduling/plan-jobs.js';
 import { startScheduler } from '../../scheduling/scheduler.js';
+import { startBeside } from '../beside-scheduler.js';
 import { examples } from '../examples.js';
 import { formatTable } from '../format-table.js';
 import type { Act, Invocation } from '../invocation.js';
+import { type MetricsAddress, parseMetricsAddress } from '../measuring/metrics-server.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { waitForAbort } from '../wait-for-abort.js';
 import { withFailureMail } from '../with-failure-mail.js';
@@ -33,12 +35,18 @@ function describePlan(planned: readonly PlannedJob[]) {
   }));
 }
 
-async function keepSchedule(invocation: Invocation): Promise<null> {
-  const { terminal, signal } = invocation;
-  const config = loadInvocationConfig(invocation);
+interface ScheduleOptions {
+  metrics?: MetricsAddress;
+}
+
+async function keepSchedule(asked: Invocation, options: ScheduleOptions): Promise<null> {
+  const { terminal, signal } = asked;
+  const config = loadInvocationConfig(asked);
   const planned = planWork(config);
   const plan = describePlan(planned);
-  const logger = openLogger(invocation, config);
+  const logger = openLogger(asked, config);
+  const beside = await startBeside(asked, config, { logger, address: options.metrics ?? null });
+  const { invocation } = beside;
   const scheduler = startScheduler(
     planned,
     async ({ job }) => {
@@ -58,13 +66,19 @@ async function keepSchedule(invocation: Invocation): Promise<null> {
     },
     {
       started: (job) => logger.info({ job }, 'job_started'),
-      finished: (job) => logger.info({ job }, 'job_finished'),
-      failed: (job, err) => logger.error({ job, err }, 'job_failed'),
+      finished: (job) => {
+        beside.noteJob(job, 'finished');
+        logger.info({ job }, 'job_finished');
+      },
+      failed: (job, err) => {
+        beside.noteJob(job, 'failed');
+        logger.error({ job, err }, 'job_failed');
+      },
       skipped: (job) => logger.warn({ job }, 'job_skipped: its last start still waits for its turn'),
       complained: (reason) => logger.warn({ reason }, 'scheduler'),
     },
   );
-  if (invocation.options.json) {
+  if (asked.options.json) {
     await terminal.writeData(`${JSON.stringify({ schema: 'nightscreen/schedule/1', jobs: plan })}\n`);
   } else {
     const rows = plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`]);
@@ -72,6 +86,7 @@ async function keepSchedule(invocation: Invocation): Promise<null> {
   }
   await waitForAbort(signal);
   await scheduler.stop();
+  await beside.stop();
   return null;
 }
 
@@ -93,6 +108,7 @@ export function addScheduleCommand(program: Command, act: Act): void {
   program
     .command('schedule')
     .description('run rescreen, sweep and report by the clock, until a signal')
-    .addHelpText('after', examples(['schedule', 'schedule --config /etc/nightscreen.yaml']))
-    .action(() => act(keepSchedule));
+    .option('--metrics <address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress)
+    .addHelpText('after', examples(['schedule', 'schedule --metrics :9464', 'schedule --config /etc/nightscreen.yaml']))
+    .action((options: ScheduleOptions) => act((invocation) => keepSchedule(invocation, options)));
 }

@@ -16,6 +16,11 @@ export const watchdogSettingsSchema = z.strictObject({
     .describe(
       'customers who fail every night are told once, and once more when they have had no valid answer for so long',
     ),
+  noteFile: z
+    .string()
+    .min(1)
+    .default('./nightscreen-watchdog.json')
+    .describe('where it is kept that the database was out of reach and that this was told'),
 });
 /** The `watchdog` settings with their defaults filled in. */
 export type WatchdogSettings = z.output<typeof watchdogSettingsSchema>;

@@ -33,6 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   scheduling: ['roster', 'screening', 'reports', 'mail', 'store', 'runs', 'errors', 'clock'],
   logging: ['errors'],
+  metrics: ['errors'],
   sandbox: [],
   config: [
     'errors',
@@ -47,6 +48,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'runs',
     'scheduling',
+    'metrics',
   ],
   jobs: ['runs', 'config', 'errors'],
   cli: ['*'],
@@ -69,7 +71,7 @@ const upstream = [
     'webhooks',
     'store',
   ],
-  ...['runs', 'scheduling', 'logging', 'config', 'jobs', 'cli'],
+  ...['runs', 'scheduling', 'logging', 'metrics', 'config', 'jobs', 'cli'],
 ];
 
 const files = [...listFiles('src'), ...listFiles('jobs')];
