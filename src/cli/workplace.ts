@@ -110,12 +110,20 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
       const baseUrl = settings.service.baseUrl;
       const apiKey = config.secret('NIGHTSCREEN_API_KEY');
       if (baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
-      client = createClient({ ...settings.service, baseUrl, apiKey, clock, ...toKeySource(config), ...(parts.observer ? { observer: parts.observer } : {}) });
+      client = createClient({
+        ...settings.service,
+        baseUrl,
+        apiKey,
+        clock,
+        ...toKeySource(config),
+        ...(parts.observer ? { observer: parts.observer } : {}),
+      });
       client.listen((event) => parts.tell({ kind: 'service', event }));
       return client;
     },
     clock,
     settings,
+    acceptsEmbedded: settings.database.acceptEmbedded,
     nextRescreening: () => findNextRescreening(config),
     settingsDigest: config.settingsDigest,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,

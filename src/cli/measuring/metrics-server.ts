@@ -30,7 +30,8 @@ async function answer(path: string, health: Health): Promise<Answer> {
   if (path === '/metrics') return { status: 200, ...(await health.write()) };
   // Whoever answers is alive, and its loop turns.
   if (path === '/healthz') return { status: 200, contentType: 'text/plain', text: 'ok\n' };
-  if (path !== '/readyz') return { status: 404, contentType: 'text/plain', text: 'there is /metrics, /healthz and /readyz\n' };
+  if (path !== '/readyz')
+    return { status: 404, contentType: 'text/plain', text: 'there is /metrics, /healthz and /readyz\n' };
   const { isReady, checks } = await health.readiness();
   const text = Object.entries(checks).map(([name, state]) => `${name}: ${state}\n`);
   return { status: isReady ? 200 : 503, contentType: 'text/plain', text: text.join('') };
@@ -59,7 +60,10 @@ export async function startMetricsServer({ host, port }: MetricsAddress, health:
     server.listen(host === undefined ? { port } : { port, host });
     await once(server, 'listening');
   } catch (error) {
-    throw flagError('--metrics', `${host ?? ''}:${port} cannot be listened at: ${error instanceof Error ? error.message : ''}`);
+    throw flagError(
+      '--metrics',
+      `${host ?? ''}:${port} cannot be listened at: ${error instanceof Error ? error.message : ''}`,
+    );
   }
   const address = server.address();
   return {

@@ -19,11 +19,7 @@ export interface WatchedHealth extends Health {
  * Answers from figures that are read in the background: on Postgres by connections of its own, at most once a minute; on the embedded
  * database, which has one owner at a time, by each job before it ends.
  */
-export function watchHealth(
-  config: Config,
-  { metrics, refresh }: Measuring,
-  isStopping: () => boolean,
-): WatchedHealth {
+export function watchHealth(config: Config, { metrics, refresh }: Measuring, isStopping: () => boolean): WatchedHealth {
   const own = config.secret('DATABASE_URL') === undefined ? null : openOwn(config, { metrics, refresh });
   return {
     write: async () => {

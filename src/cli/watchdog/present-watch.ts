@@ -1,7 +1,7 @@
-import { describeIncident } from '../../scheduling/watchdog/describe-incident.js';
-import type { Watch } from '../../scheduling/watchdog/watch.js';
 import { countNoun } from '../../reports/format-count.js';
 import { formatTime } from '../../reports/format-time.js';
+import { describeIncident } from '../../scheduling/watchdog/describe-incident.js';
+import type { Watch } from '../../scheduling/watchdog/watch.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 
@@ -21,7 +21,9 @@ function describeAlarms(watch: Watch): readonly string[] {
 
 /** What a look of the watchdog says: every alarm with what to type, what is known, and what is over. */
 export function presentWatch(watch: Watch): Outcome {
-  const over = watch.over.map((incident) => `over   ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}`);
+  const over = watch.over.map(
+    (incident) => `over   ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}`,
+  );
   const alarms = watch.findings.filter(({ isKnown }) => !isKnown).length;
   const rosters = countNoun(watch.rosters.length, 'roster');
   const verdict = alarms === 0 ? `no alarm: ${rosters} watched` : `${countNoun(alarms, 'alarm')}: ${rosters} watched`;

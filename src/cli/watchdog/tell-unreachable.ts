@@ -21,7 +21,11 @@ export async function tellUnreachable(
   const at = systemClock.now();
   const since = known?.since ?? at;
   if (known?.told) return since;
-  const told = await mail(config, { telling: 'begun', title, reason, openedAt: since, at, actions: begunActions }, complain);
+  const told = await mail(
+    config,
+    { telling: 'begun', title, reason, openedAt: since, at, actions: begunActions },
+    complain,
+  );
   try {
     await writeNote(noteFile, { since, told });
   } catch (error) {
