@@ -6,6 +6,7 @@ import { createMetrics } from '../metrics/create-metrics.js';
 import { toDurationMs } from '../roster/duration.js';
 import type { Invocation } from './invocation.js';
 import { measureInto } from './measuring/measuring.js';
+import { nowAndThen } from './measuring/now-and-then.js';
 import { type MetricsAddress, startMetricsServer } from './measuring/metrics-server.js';
 import { watchHealth } from './measuring/watch-health.js';
 import { version } from './version.js';
@@ -32,9 +33,12 @@ export async function startBeside(
   const health = watchHealth(config, measuring, isStopping);
   const server = address === null ? null : await startMetricsServer(address, health);
   if (server) logger.info({ port: server.port }, 'metrics_served');
-  const looking = keepLooking({ ...invocation, measuring }, config, logger);
+  // On Postgres figures are read by connections of their own.
+  const isEmbedded = config.secret('DATABASE_URL') === undefined;
+  const refresh = isEmbedded ? nowAndThen(measuring.refresh) : async (): Promise<void> => {};
+  const looking = keepLooking({ ...invocation, measuring: { metrics, refresh } }, config, logger);
   return {
-    invocation: { ...invocation, measuring },
+    invocation: { ...invocation, measuring: { metrics, refresh } },
     noteJob: (job, outcome) => metrics.noteJob(job, outcome),
     stop: async () => {
       await looking;

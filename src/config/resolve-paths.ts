@@ -8,6 +8,7 @@ const pathSettings: readonly (readonly string[])[] = [
   ['mail', 'directory'],
   ['metrics', 'textfile'],
   ['watchdog', 'noteFile'],
+  ['scheduler', 'jobsFolder'],
   ['rosters', '*', 'csv', 'path'],
   ['rosters', '*', 'parties', '*', 'csv', 'path'],
 ];

@@ -10,7 +10,7 @@ import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema } from '../runs/details/settings.js';
 import { reviewSettingsSchema } from '../runs/reviewing/settings.js';
 import { runSettingsSchema } from '../runs/settings.js';
-import { jobsSettingsSchema } from '../scheduling/settings.js';
+import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/settings.js';
 import { watchdogSettingsSchema } from '../scheduling/watchdog/settings.js';
 import { budgetSettingsSchema } from '../screening/budget-settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
@@ -37,6 +37,7 @@ export const configSchema = z.strictObject({
   mail: mailSettingsSchema.optional(),
   webhooks: webhooksSettingsSchema.default([]),
   jobs: jobsSettingsSchema.prefault({}),
+  scheduler: schedulerSettingsSchema.prefault({}),
   watchdog: watchdogSettingsSchema.prefault({}),
   pings: pingsSettingsSchema.prefault({}),
   metrics: metricsSettingsSchema.prefault({}),

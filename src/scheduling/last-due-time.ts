@@ -1,23 +1,11 @@
-import { createTask } from 'node-cron';
 import type { JobSchedule } from '../runs/job.js';
+import { toDueTimes } from './due-times.js';
 
-const minuteMs = 60_000;
 /** A schedule that has not come round for longer than this is not looked for further. */
-const longestBackMs = 32 * 24 * 60 * minuteMs;
+const longestBackMs = 32 * 24 * 3_600_000;
 
-/** When the schedule last came round, at `before` or earlier, to the minute; null when it did not within 32 days. */
-export function findLastDueTime({ cron, timezone }: JobSchedule, before: Date): Date | null {
-  const fields = cron.trim().split(/\s+/);
-  const toTheMinute = fields.length === 6 ? ['0', ...fields.slice(1)].join(' ') : cron;
-  const task = createTask(toTheMinute, () => {}, { timezone });
-  try {
-    const from = Math.floor(before.getTime() / minuteMs) * minuteMs;
-    // An hour that the clock leaves out is never found, so that night counts as not due: the one before it does.
-    for (let at = from; at > from - longestBackMs; at -= minuteMs) {
-      if (task.match(new Date(at))) return new Date(at);
-    }
-    return null;
-  } finally {
-    void task.destroy();
-  }
+/** When the schedule last came round, at `before` or earlier; null when it did not within 32 days. */
+export function findLastDueTime(schedule: JobSchedule, before: Date): Date | null {
+  const times = toDueTimes(schedule);
+  return times.between(new Date(before.getTime() - longestBackMs), before).at(-1)?.dueAt ?? null;
 }

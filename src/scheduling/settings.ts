@@ -13,6 +13,14 @@ const timezoneSchema = z.string().refine(isTimezone, {
   error: 'is no IANA time zone, such as Europe/Copenhagen or UTC',
 });
 
+/** A cron expression and the IANA time zone that it is read in. */
+export const jobScheduleSchema = z.strictObject({ cron: cronSchema, timezone: timezoneSchema.default('UTC') });
+
+/** What jobs are called. */
+export const jobNameSchema = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be a short name of small letters, digits and hyphens');
+
 /** When a job starts: a cron expression read in an IANA time zone; `enabled: false` leaves the job out. */
 const jobSettingsSchema = z.strictObject({
   cron: cronSchema.optional(),
@@ -20,12 +28,38 @@ const jobSettingsSchema = z.strictObject({
   enabled: z.boolean().default(true),
 });
 
-/** Schedules by job name; a job that is not named keeps its own default. */
-export const jobsSettingsSchema = z.strictObject({
-  rescreen: jobSettingsSchema.optional(),
-  sweep: jobSettingsSchema.optional(),
-  report: jobSettingsSchema.optional(),
-  onboard: jobSettingsSchema.optional(),
-  mail: jobSettingsSchema.optional(),
-});
+/** Schedules by job name; a job that is not named keeps its own default. Other names are those of the jobs in `scheduler.jobsFolder`. */
+export const jobsSettingsSchema = z
+  .object({
+    rescreen: jobSettingsSchema.optional(),
+    sweep: jobSettingsSchema.optional(),
+    report: jobSettingsSchema.optional(),
+    onboard: jobSettingsSchema.optional(),
+    mail: jobSettingsSchema.optional(),
+  })
+  .catchall(jobSettingsSchema);
 export type JobsSettings = z.infer<typeof jobsSettingsSchema>;
+
+const spanPattern = /^\d{1,6}(s|m|h|d)$/;
+const spanSchema = z.string().regex(spanPattern, 'must be a span such as 30s, 10m, 6h or 7d');
+
+/** How the scheduler goes about all jobs. */
+export const schedulerSettingsSchema = z.strictObject({
+  /** The folder of jobs of your own, one `.mjs` file each. */
+  jobsFolder: z.string().min(1).optional(),
+  /** Jobs at fixed times of a date begin later by up to this, each date by another span, the same on every host. */
+  jitter: spanSchema.refine((span) => toSpanMs(span) <= 12 * 3_600_000, 'must be 12h at most').default('0s'),
+  /** How long after its time a job is still begun when nothing was there to begin it: the newest time once. `off`: never. */
+  catchUp: z.union([z.literal('off'), spanSchema], { error: 'must be a span such as 7d, or off' }).default('7d'),
+  /** How long a job waits for those that have to end before it on the same date. */
+  waitAtMost: spanSchema.default('6h'),
+});
+/** The `scheduler` settings with their defaults filled in. */
+export type SchedulerSettings = z.output<typeof schedulerSettingsSchema>;
+
+const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** The milliseconds of a span in these settings; 0 for `off`. */
+export function toSpanMs(span: string): number {
+  return span === 'off' ? 0 : Number.parseInt(span, 10) * (unitMs[span.slice(-1)] ?? 0);
+}

@@ -54,6 +54,11 @@ export async function beginJobRun(
   organisationId: number,
   { job, occasion, localDate, dueAt, owner, now, isLate, again }: JobBeginning,
 ): Promise<JobRun | null> {
+  await transaction.execute(
+    `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a word'
+     where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
+    [organisationId, job, occasion, now],
+  );
   const [begun] = await transaction.query(
     jobRunRow,
     `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at)
@@ -106,6 +111,21 @@ export async function noteMissedJob(
      on conflict (organisation_id, job, occasion) do nothing`,
     [organisationId, job, occasion, localDate, dueAt, missed.now, missed.because],
   );
+}
+
+/** What became of one time at which a job was due; null when nothing is known of it. */
+export async function findJobRun(
+  database: Queryable,
+  organisationId: number,
+  job: string,
+  occasion: string,
+): Promise<JobRun | null> {
+  const [found] = await database.query(
+    jobRunRow,
+    `select ${jobRunColumns} from job_run where organisation_id = $1 and job = $2 and occasion = $3`,
+    [organisationId, job, occasion],
+  );
+  return found ?? null;
 }
 
 /** The newest of each job by the time at which they were due, newest first, at most `limit` of each. */

@@ -2,11 +2,8 @@ import type { Config } from '../../config/load-config.js';
 import { buildWorkplace, type OpenWorkplace } from '../workplace.js';
 import type { Health, Readiness } from './health.js';
 import type { Measuring } from './measuring.js';
+import { nowAndThen } from './now-and-then.js';
 
-/** Asked more often than this, figures are told as they were. */
-const refreshEveryMs = 60_000;
-/** At most so much of the time is spent on reading them. */
-const leastRestShare = 20;
 /** Longer than this the database is not waited for when somebody asks whether it is there. */
 const readinessLimitMs = 5_000;
 
@@ -39,7 +36,6 @@ export function watchHealth(config: Config, { metrics, refresh }: Measuring, isS
 function openOwn(config: Config, { metrics, refresh }: Measuring) {
   let opened: Promise<OpenWorkplace> | null = null;
   let refreshing: Promise<void> | null = null;
-  let restUntil = 0;
   const open = (): Promise<OpenWorkplace> => {
     opened ??= buildWorkplace({ config, command: 'schedule: metrics', tell: () => {} });
     return opened;
@@ -50,26 +46,21 @@ function openOwn(config: Config, { metrics, refresh }: Measuring) {
     opened = null;
     await (await failed?.catch(() => null))?.close();
   };
-  const read = async (): Promise<void> => {
-    const begunAt = performance.now();
+  const read = nowAndThen(async (): Promise<void> => {
     try {
       await refresh(await open());
     } catch {
       metrics.showUnreadable();
       await forget();
     }
-    const endedAt = performance.now();
-    restUntil = endedAt + Math.max(refreshEveryMs, (endedAt - begunAt) * leastRestShare);
-  };
+  });
   let isFirst = true;
   return {
     /** Waits for the first figures only; others come in the background. */
     freshen: async (): Promise<void> => {
-      if (refreshing === null && performance.now() >= restUntil) {
-        refreshing = read().finally(() => {
-          refreshing = null;
-        });
-      }
+      refreshing ??= read().finally(() => {
+        refreshing = null;
+      });
       if (isFirst) await refreshing;
       isFirst = false;
     },
