@@ -7,9 +7,9 @@ import { Lookout } from '../../scheduling/lookout.js';
 import { findNextRun } from '../../scheduling/next-run.js';
 import type { ScheduleEvent } from '../../scheduling/schedule-event.js';
 import { startScheduler } from '../../scheduling/scheduler.js';
+import { startBeside } from '../beside-scheduler.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
-import { startBeside } from '../beside-scheduler.js';
 import type { Invocation, Written } from '../invocation.js';
 import type { MetricsAddress } from '../measuring/metrics-server.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
@@ -19,6 +19,7 @@ import { findMissingMail, findMissingService } from '../workplace.js';
 import { logSchedule } from './log-schedule.js';
 import { performJob } from './perform-job.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
+import { checkPings, withJobPings } from './with-job-pings.js';
 
 // A database that is being restarted is back by then.
 const mailBlockedAfterMs = 5 * 60_000;
@@ -29,6 +30,8 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   const config = loadInvocationConfig(asked);
   const plan = await planWork(config);
   const logger = openLogger(asked, config);
+  checkPings(config);
+  const complain = (reason: string): void => logger.warn({ reason }, 'ping');
   const beside = await startBeside(asked, config, { logger, address });
   const { invocation } = beside;
   let isInterrupted = false;
@@ -45,7 +48,8 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   });
   const lookout = new Lookout(
     plan,
-    (workplace, { job }, run, held) => performJob(workplace, job, run, held, performed(job.name)),
+    (workplace, { job }, run, held) =>
+      withJobPings(config, job.name, complain, () => performJob(workplace, job, run, held, performed(job.name))),
     tell,
   );
   let isKept = false;
