@@ -4,6 +4,7 @@ import { examples } from '../examples.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { type MetricsAddress, parseMetricsAddress } from '../measuring/metrics-server.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
+import type { PerformOptions } from '../schedule/perform-job.js';
 import { withFailureMail } from '../with-failure-mail.js';
 
 function addShow(schedule: Command, act: Act): void {
@@ -58,7 +59,14 @@ async function runScheduled(
   }
   const logger = openLogger(invocation, config);
   const { signal } = invocation;
-  const options = { stopping: signal, failed: (err: unknown) => logger.error({ job: name, err }, 'job_failed') };
+  const { checkPings, withJobPings } = await import('../schedule/with-job-pings.js');
+  checkPings(config);
+  const complain = (reason: string): void => logger.warn({ reason }, 'ping');
+  const options: PerformOptions = {
+    stopping: signal,
+    failed: (err) => logger.error({ job: name, err }, 'job_failed'),
+    around: (each, perform) => withJobPings(config, each, complain, perform),
+  };
   return withWorkplace(invocation, {
     command: `schedule run ${name}`,
     prepare: () => {},

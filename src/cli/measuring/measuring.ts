@@ -34,7 +34,8 @@ const measured: ReadonlySet<string> = new Set([
 /** Measures a command that ends by itself, where the settings say where its metrics are left; null for all others. */
 export function openMeasuring(invocation: Invocation, { settings }: Config, command: string): Measuring | null {
   const { textfile, pushgateway } = settings.metrics;
-  if (!measured.has(command) || (textfile === undefined && pushgateway === undefined)) return null;
+  const isMeasured = measured.has(command) || command.startsWith('schedule run ');
+  if (!isMeasured || (textfile === undefined && pushgateway === undefined)) return null;
   return measureInto(settings.metrics, createMetrics(version, { isLasting: false }), {
     // Whoever asks to stop waits a few seconds only.
     isStopping: () => invocation.signal.aborted,
