@@ -14,7 +14,6 @@ export const pingsSettingsSchema = z.strictObject({
   watchdog: pingSchema.optional(),
   timeoutMs: z.number().int().min(100).max(60_000).default(10_000).describe('how long one ping may take'),
 });
-export type PingsSettings = z.output<typeof pingsSettingsSchema>;
 
 /** Work that can be pinged for. */
 export const pingedWork = ['rescreen', 'sweep', 'watchdog'] as const;

@@ -16,7 +16,7 @@ const longestBody = 10_000;
 const longestAnswerBytes = 4_096;
 
 /** The address of a ping: of the monitor's own address, with what happened and which start it belongs to. */
-export function toPingUrl(address: string, { kind, runUuid }: Pick<Ping, 'kind' | 'runUuid'>): string {
+function toPingUrl(address: string, { kind, runUuid }: Pick<Ping, 'kind' | 'runUuid'>): string {
   const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}${suffixes[kind]}`;
   url.searchParams.set('rid', runUuid);
