@@ -3,8 +3,8 @@ import { ConfigError } from '../../errors.js';
 import { examples } from '../examples.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { type MetricsAddress, parseMetricsAddress } from '../measuring/metrics-server.js';
-import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import type { PerformOptions } from '../schedule/perform-job.js';
+import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { withFailureMail } from '../with-failure-mail.js';
 
 function addShow(schedule: Command, act: Act): void {
