@@ -74,6 +74,12 @@ export class NotStartedError extends NightscreenError {
 /** The database refused, is unreachable, or holds something that breaks our contract. */
 export class StoreError extends NightscreenError {}
 
+/** The schema of the database is not one that this version can work with: newer, or made by migrations that were edited. */
+export class SchemaError extends StoreError {}
+
+/** A backup that must not be restored, or a database that nothing may be restored into; nothing was changed. */
+export class BackupError extends StoreError {}
+
 /** Another process holds the run lease or the embedded folder; `holder` says who, in words for an operator, `heldMs` for how long where that is known. */
 export class RunLockedError extends StoreError {
   readonly holder: string;

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import {
   AuthenticationError,
+  BackupError,
   ConfigError,
   ConnectionError,
   PaymentRequiredError,
@@ -8,6 +9,7 @@ import {
   RateLimitError,
   RosterError,
   RunLockedError,
+  SchemaError,
   ServerError,
   ServiceUnavailableError,
 } from '../errors.js';
@@ -17,7 +19,7 @@ import { InterruptedError } from './interrupted-error.js';
 /** What the process tells its caller (DESIGN: Exit codes). */
 export const exitCodes = { complete: 0, unexpected: 1, refused: 2, incomplete: 3, stopped: 4 } as const;
 
-const refusals = [ConfigError, RosterError, RunLockedError, CommanderError];
+const refusals = [ConfigError, RosterError, RunLockedError, SchemaError, BackupError, CommanderError];
 const stops = [
   InterruptedError,
   RunHalted,

@@ -1,6 +1,7 @@
 import { Command, Option } from 'commander';
 import { logLevels } from '../config/schema.js';
 import { addAssureCommand } from './commands/assure.js';
+import { addBackupCommand, addRestoreCommand } from './commands/backup.js';
 import { addCheckCommand } from './commands/check.js';
 import { addConfigCommand } from './commands/config.js';
 import { addCoverageCommand } from './commands/coverage.js';
@@ -76,6 +77,8 @@ export function createProgram(act: Act, output: ProgramOutput): Command {
   addReplayCommand(program, act);
   addConfigCommand(program, act);
   addMigrateCommand(program, act);
+  addBackupCommand(program, act);
+  addRestoreCommand(program, act);
   addSandboxCommand(program, act);
   program.helpCommand('help [command]', 'show help for a command');
   return program;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { StoreError } from '../errors.js';
-import { type Database, DatabaseError, type Queryable } from './database.js';
+import { SchemaError } from '../errors.js';
+import { type Database, DatabaseError, type Queryable, type Transaction } from './database.js';
 import { type Migration, packagedMigrations, readMigrations } from './migration-files.js';
 
 const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.string() });
@@ -8,13 +8,13 @@ const existsRow = z.object({ present: z.boolean() });
 
 /**
  * Brings the schema up to date and returns the names of what was applied, each migration in its own transaction; starts at the same
- * time wait for each other. Throws StoreError `migration_edited` when a landed one has changed, `schema_newer` when the database is
+ * time wait for each other. Throws SchemaError `migration_edited` when a landed one has changed, `schema_newer` when the database is
  * ahead of the code, DatabaseError when a migration fails (it then leaves nothing behind).
  */
 export async function migrate(database: Database, folder = packagedMigrations()): Promise<readonly string[]> {
   const migrations = await readMigrations(folder);
   if ((await findPending(database, migrations)).length === 0) return [];
-  await createTable(database);
+  await createMigrationTable(database);
   const applied: string[] = [];
   for (const migration of migrations) {
     if (await apply(database, migrations, migration)) applied.push(migration.name);
@@ -22,7 +22,7 @@ export async function migrate(database: Database, folder = packagedMigrations())
   return applied;
 }
 
-/** The names of the migrations that `migrate` would apply; changes nothing, throws StoreError as `migrate` does. */
+/** The names of the migrations that `migrate` would apply; changes nothing, throws SchemaError as `migrate` does. */
 export async function pendingMigrations(
   database: Queryable,
   folder = packagedMigrations(),
@@ -37,28 +37,30 @@ async function findPending(database: Queryable, migrations: readonly Migration[]
 }
 
 async function readPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const landed = await readLanded(database, migrations);
+  return migrations.filter((migration) => !landed.includes(migration));
+}
+
+/** Those of the migrations that a database has, whose table of them exists; throws SchemaError as `migrate` does. */
+export async function readLanded(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
   // What has landed, oldest first.
-  const landed = await database.query(
-    appliedRow,
-    'select version, name, sha256 from schema_migration order by version',
-  );
-  for (const { version, name, sha256 } of landed) {
+  const rows = await database.query(appliedRow, 'select version, name, sha256 from schema_migration order by version');
+  return rows.map(({ version, name, sha256 }) => {
     const migration = migrations[version - 1];
     if (!migration) {
-      throw new StoreError(
+      throw new SchemaError(
         'schema_newer',
         `the database holds ${name}, which this version does not know: run the newer version of Nightscreen, or restore a backup`,
       );
     }
     if (migration.sha256 !== sha256) {
-      throw new StoreError(
+      throw new SchemaError(
         'migration_edited',
         `${name} was changed after it had been applied to the database: restore the file and put the change into a new migration`,
       );
     }
-  }
-  const versions = new Set(landed.map((row) => row.version));
-  return migrations.filter((migration) => !versions.has(migration.version));
+    return migration;
+  });
 }
 
 /** Applies one migration unless a start at the same time did so first. */
@@ -67,20 +69,26 @@ async function apply(database: Database, migrations: readonly Migration[], next:
     // One at a time; readers are let through.
     await transaction.execute('lock table schema_migration in share row exclusive mode');
     if (!(await readPending(transaction, migrations)).includes(next)) return false;
-    await transaction.runScript(next.sql);
-    // The record that it has landed.
-    await transaction.execute(
-      'insert into schema_migration (version, name, sha256, applied_at) values ($1, $2, $3, clock_timestamp())',
-      [next.version, next.name, next.sha256],
-    );
+    await layMigration(transaction, next);
     return true;
   });
+}
+
+/** Applies one migration in a transaction that goes on; that it is the next one, and nobody else's, the caller must know. */
+export async function layMigration(transaction: Transaction, next: Migration): Promise<void> {
+  await transaction.runScript(next.sql);
+  // The record that it has landed.
+  await transaction.execute(
+    'insert into schema_migration (version, name, sha256, applied_at) values ($1, $2, $3, clock_timestamp())',
+    [next.version, next.name, next.sha256],
+  );
 }
 
 // Two creations at once: the loser is told of a duplicate in the catalogue, of the table or of its type.
 const duplicateStates = new Set(['23505', '42P07', '42710']);
 
-async function createTable(database: Database): Promise<void> {
+/** Makes the table of what has landed, unless it is there. */
+export async function createMigrationTable(database: Database): Promise<void> {
   try {
     // The list of what has landed.
     await database.execute(`

@@ -76,45 +76,26 @@ export async function savePartyStates(
   key: StateKey,
   states: readonly NewPartyState[],
 ): Promise<void> {
-  const datedAgain = states.flatMap(({ isKnown, partyId }) => (isKnown ? partyId : []));
   const others = states.filter(({ isKnown }) => !isKnown);
-  await Promise.all([
-    holdReviewedStates(transaction, key, states),
-    dateStates(transaction, key, datedAgain),
-    replaceStates(transaction, key, others),
-  ]);
+  await Promise.all([dateStates(transaction, key, states, others), replaceStates(transaction, key, others)]);
 }
 
-/** Whoever has items is held in the order in which reviewers hold them, so that a run and a reviewer never wait for each other. */
-async function holdReviewedStates(
+/** Dates what is known, and holds all of them in the order in which reviewers hold them, so that a run and a reviewer never wait for each other. */
+async function dateStates(
   transaction: Queryable,
-  { accountId }: StateKey,
+  { accountId, runId, screenedAt }: StateKey,
   states: readonly NewPartyState[],
+  others: readonly NewPartyState[],
 ): Promise<void> {
-  if (states.length < 2) return;
-  await transaction.execute(
-    `select from party_state
-     where account_id = $1 and party_id = any ($2::bigint[]) and exists (
-       select from review_item item where item.party_id = party_state.party_id and item.account_id = $1
-     )
-     order by party_id for no key update`,
-    [accountId, states.map(({ partyId }) => partyId)],
-  );
-}
-
-/** SQL that keeps whose answer a newer one replaces, and when it came; the run of this number keeps what it replaced first. */
-const formerOwnerSql = (runId: string): string => `
-       former_run_id = case when party_state.run_id = ${runId} then party_state.former_run_id else party_state.run_id end,
-       former_screened_at = case when party_state.run_id = ${runId} then party_state.former_screened_at else party_state.screened_at end`;
-
-async function dateStates(transaction: Queryable, key: StateKey, partyIds: readonly number[]): Promise<void> {
-  if (partyIds.length === 0) return;
-  await transaction.execute(
-    `update party_state set run_id = $2, screened_at = $3, ${formerOwnerSql('$2')},
-       former_answer = case when run_id = $2 then former_answer end
-     where account_id = $1 and party_id = any ($4::bigint[])`,
-    [key.accountId, key.runId, key.screenedAt, [...partyIds]],
-  );
+  if (states.length === 0) return;
+  const toIds = (rows: readonly NewPartyState[]): number[] => rows.map(({ partyId }) => partyId);
+  await transaction.query(z.object({}), 'select date_states($1, $2, $3, $4, $5)', [
+    accountId,
+    runId,
+    screenedAt,
+    toIds(states),
+    toIds(others),
+  ]);
 }
 
 async function replaceStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]): Promise<void> {
@@ -146,7 +127,11 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
        settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores,
        unreturned = excluded.unreturned,
        -- What was decided holds again once its items have been looked at.
-       reviewed_state = null, ${formerOwnerSql('excluded.run_id')},
+       reviewed_state = null,
+       -- Whose answer it replaces, and when that came; a run keeps what it replaced first.
+       former_run_id = case when party_state.run_id = excluded.run_id then party_state.former_run_id else party_state.run_id end,
+       former_screened_at =
+         case when party_state.run_id = excluded.run_id then party_state.former_screened_at else party_state.screened_at end,
        former_answer = case when party_state.run_id = excluded.run_id then party_state.former_answer else jsonb_build_object(
          'request_id', party_state.request_id, 'response_id', party_state.response_id,
          'customer_version', party_state.customer_version, 'settings_digest', party_state.settings_digest,

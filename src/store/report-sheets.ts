@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
+import { ownerSql } from './item-sql.js';
 import { type StoredWaitingItem, waitingItemsSql, waitingOrderSql, waitingRow } from './waiting-items.js';
 
 /** What the workbook of a run's report shows to be filled in. */
@@ -21,38 +22,41 @@ export async function saveReportSheet(
   { now, maxItems }: { now: Date; maxItems: number },
 ): Promise<void> {
   await transaction.execute(
-    `with waiting as (
-       select "itemId" as item_id, to_jsonb(item) as facts, row_number() over (order by priority desc, "dueAt", "itemId") as place
-       from (
-         ${waitingItemsSql('$4')} and customer.roster_id = $2 and event.account_id = $3
-         ${waitingOrderSql} limit $5
-       ) item
+    `with waiting as materialized (
+       select item.item_id, item.revision, item.account_id, item.assigned_to, item.priority, item.due_at
+       from review_item item
+       join party on party.party_id = item.party_id
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+       where item.account_id = $3 and item.state in ('open', 'proposed')
+     ),
+     urgent as (
+       select item_id, revision, ${ownerSql('event', '$4')} as owner, row_number() over (${waitingOrderSql}) as place
+       from (select * from waiting event ${waitingOrderSql} limit $5) event
      ),
      -- Numbered here, so that large lists need not be joined again by what planning knows nothing of.
-     listed as (
-       select waiting.*, known.shown_id is null as is_new,
+     listed as materialized (
+       select urgent.*, known.shown_id is null as is_new,
          coalesce(known.shown_id, nextval(pg_get_serial_sequence('shown_item', 'shown_id'))) as shown_id
-       from waiting
+       from urgent
        left join lateral (
          select latest.shown_id
          from (
-           select shown_id, facts from shown_item where shown_item.item_id = waiting.item_id order by shown_id desc limit 1
+           select shown_id, revision, owner from shown_item where shown_item.item_id = urgent.item_id order by shown_id desc limit 1
          ) latest
-         where latest.facts = waiting.facts
+         -- All else that is shown of it changes the item's revision, or never.
+         where latest.revision = urgent.revision and latest.owner is not distinct from urgent.owner
        ) known on true
      ),
      added as (
-       insert into shown_item (shown_id, item_id, facts) overriding system value
-       select shown_id, item_id, facts from listed where is_new
+       insert into shown_item (shown_id, item_id, revision, owner, facts) overriding system value
+       select listed.shown_id, listed.item_id, listed.revision, listed.owner, to_jsonb(item)
+       from listed
+       -- Fenced off: one after another, by indexes.
+       cross join lateral (${waitingItemsSql('$4')} and event.item_id = listed.item_id offset 0) item
+       where listed.is_new
      )
      insert into review_sheet (exported_at, exported_by, run_id, shown_ids, waiting)
-     select $4, 'report', $1, array(select shown_id from listed order by place),
-       (
-         select count(*) from review_item item
-         join party on party.party_id = item.party_id
-         join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
-         where item.account_id = $3 and item.state in ('open', 'proposed')
-       )`,
+     select $4, 'report', $1, array(select shown_id from listed order by place), (select count(*) from waiting)`,
     [runId, rosterId, accountId, now, maxItems],
   );
 }

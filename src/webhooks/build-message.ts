@@ -23,9 +23,12 @@ export interface StateChange {
 /** The most changes that one message carries. */
 export const mostChanges = 100;
 
-/** One message of these changes; its id is of the webhook and the first of them, which are in no other message to it. */
+/**
+ * One message of these changes; its id is of the webhook and the last of them, which are in no other message to it. Of the last: what waited
+ * in a backup and is told together with something newer must not look like the message that had told it before.
+ */
 export function buildMessage(webhookId: number, changes: readonly StateChange[]): WebhookMessage {
-  const id = `nightscreen_${webhookId}_${changes[0]?.sequence ?? 0}`;
+  const id = `nightscreen_${webhookId}_${changes.at(-1)?.sequence ?? 0}`;
   const events = changes.map((change) => ({ id: `status_${change.sequence}`, ...change, isProvisional: false }));
   return { id, body: JSON.stringify({ schema: 'nightscreen/status-changes/1', id, events }) };
 }

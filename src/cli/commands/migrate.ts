@@ -1,33 +1,57 @@
 import type { Command } from 'commander';
+import { SchemaError } from '../../errors.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import type { Act } from '../invocation.js';
+import { toFolderPatience } from '../folder-patience.js';
+import type { Act, Invocation, Outcome } from '../invocation.js';
+import { isMissing, locateDatabase, withDatabase } from '../open-database.js';
 import { loadInvocationConfig } from '../session.js';
+
+async function applyPending(invocation: Invocation): Promise<Outcome> {
+  const { migrate } = await import('../../store/migrate.js');
+  const location = locateDatabase(loadInvocationConfig(invocation));
+  return withDatabase(location, 'migrate', toFolderPatience(invocation, false), async (database) => {
+    const names = await migrate(database);
+    return {
+      exitCode: exitCodes.complete,
+      document: { schema: 'nightscreen/migration/1', dialect: database.dialect, applied: names },
+      text: names.length === 0 ? 'up to date\n' : names.map((name) => `applied  ${name}\n`).join(''),
+    };
+  });
+}
+
+/** Says what `migrate` would do. A database that this version cannot work with is an answer here, and no error. */
+async function check(invocation: Invocation): Promise<Outcome> {
+  const { pendingMigrations } = await import('../../store/migrate.js');
+  const { packagedMigrations, readMigrations } = await import('../../store/migration-files.js');
+  const location = locateDatabase(loadInvocationConfig(invocation));
+  const toOutcome = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome => ({
+    exitCode,
+    document: { schema: 'nightscreen/migration-check/1', state, pending },
+    text,
+  });
+  try {
+    const pending = isMissing(location)
+      ? (await readMigrations(packagedMigrations())).map(({ name }) => name)
+      : await withDatabase(location, 'migrate --check', toFolderPatience(invocation, false), (database) =>
+          pendingMigrations(database),
+        );
+    if (pending.length === 0) return toOutcome(exitCodes.complete, 'current', pending, 'up to date\n');
+    const lines = pending.map((name) => `pending  ${name}\n`).join('');
+    return toOutcome(exitCodes.incomplete, 'behind', pending, `${lines}next     back up, then nightscreen migrate\n`);
+  } catch (error) {
+    if (!(error instanceof SchemaError)) throw error;
+    const state = error.code === 'schema_newer' ? 'newer' : 'edited';
+    return toOutcome(exitCodes.refused, state, [], `${state}  ${error.message}\n`);
+  }
+}
 
 /** Adds `migrate`. */
 export function addMigrateCommand(program: Command, act: Act): void {
   program
     .command('migrate')
     .description('bring the database to the present schema (every command does so when it needs to)')
-    .addHelpText('after', examples(['migrate', 'migrate --json']))
-    .action(() =>
-      act(async (invocation) => {
-        const config = loadInvocationConfig(invocation);
-        const { openDatabase } = await import('../../store/open-database.js');
-        const { migrate } = await import('../../store/migrate.js');
-        const url = config.secret('DATABASE_URL');
-        const location = url === undefined ? { folder: config.settings.database.folder } : { url };
-        const database = await openDatabase(location, 'nightscreen migrate');
-        try {
-          const names = await migrate(database);
-          return {
-            exitCode: exitCodes.complete,
-            document: { schema: 'nightscreen/migration/1', dialect: database.dialect, applied: names },
-            text: names.length === 0 ? 'up to date\n' : names.map((name) => `applied  ${name}\n`).join(''),
-          };
-        } finally {
-          await database.close();
-        }
-      }),
-    );
+    .option('--check', 'change nothing; exit code 0 when it is up to date, 3 when migrations wait, 2 when it is newer')
+    .addHelpText('after', examples(['migrate', 'migrate --check', 'migrate --check --json']))
+    .action((options: { check?: true }) => act(options.check ? check : applyPending));
 }

@@ -28,6 +28,7 @@ export function addRescreenCommand(program: Command, act: Act): void {
         withFailureMail(invocation, 'rescreen', (noteOpen) =>
           withPingedWorkplace(invocation, 'rescreen', {
             command: 'rescreen',
+            isLasting: true,
             prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, choice)),
             work: async (workplace, rosters) => {
               noteOpen();

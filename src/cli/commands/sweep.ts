@@ -17,6 +17,7 @@ export function addSweepCommand(program: Command, act: Act): void {
         const { runSweep } = await import('../../runs/sweep-run.js');
         return withPingedWorkplace(invocation, 'sweep', {
           command: 'sweep',
+          isLasting: true,
           prepare: (config) => requireService(config, () => {}),
           work: async (workplace) =>
             presentRun(await runSweep(workplace, { writeReport: options.report }, invocation.signal)),

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
 import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
@@ -97,4 +97,25 @@ it('of several changes that wait for a run to close the most severe one counts',
   sandbox.setWorld({ watchlist: [{ ...first, country: ['fr', 'de'] }, second, canary], dossiers: [] });
   await run(await work({ offsetMs: -dayMs }));
   expect(await readFirst(database)).toMatchObject({ state: 'open', severity: 'critical' });
+});
+
+it('a run holds states in the order in which reviewers do, wherever they lie in the table', async () => {
+  const { database, work, run } = await begin();
+  await run(await work());
+  // A new row version comes to lie behind all others, where a walk through the whole table, the quickest here, would find it last.
+  await database.runScript('update party_state set screened_at = screened_at where party_id = 1; analyze party_state');
+  const [reviewing, dating] = [await databases.open(location), await databases.open(location)];
+  let dated: Promise<number> = Promise.resolve(0);
+  await reviewing.transaction(async (transaction) => {
+    const lock = 'select from party_state where account_id = 1 and party_id =';
+    await transaction.execute(`${lock} 1 for no key update`);
+    dated = dating.execute(`select date_states(1, 1, now(), '{3,2,1}', '{3}')`);
+    await vi.waitFor(async () => {
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      expect(await database.query(z.object({}), waiting)).toHaveLength(1);
+    }, 10_000);
+    await transaction.execute(`${lock} 2 for no key update nowait`);
+    await transaction.execute(`${lock} 3 for no key update nowait`);
+  });
+  expect(await dated).toBe(1);
 });

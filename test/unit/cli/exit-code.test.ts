@@ -3,11 +3,13 @@ import { combineExitCodes, toErrorExitCode } from '../../../src/cli/exit-code.js
 import { InterruptedError } from '../../../src/cli/interrupted-error.js';
 import {
   AuthenticationError,
+  BackupError,
   ConfigError,
   PaymentRequiredError,
   PermissionError,
   RosterError,
   RunLockedError,
+  SchemaError,
   TimeoutError,
 } from '../../../src/errors.js';
 
@@ -17,6 +19,8 @@ test.each([
   [new ConfigError([]), 2],
   [new RosterError('roster_missing', 'no file'), 2],
   [new RunLockedError('held', 'process 1'), 2],
+  [new SchemaError('schema_newer', 'newer'), 2],
+  [new BackupError('backup_broken', 'cut'), 2],
   [new AuthenticationError('authentication_error', 'no', { ...call, status: 401 }), 4],
   [new PaymentRequiredError('payment_required', 'no', { ...call, status: 402 }), 4],
   [new PermissionError('forbidden', 'no', { ...call, status: 403 }), 4],

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { Agent } from 'undici';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { buildMessage } from '../../../src/webhooks/build-message.js';
 import { parseWebhookSecrets } from '../../../src/webhooks/parse-secrets.js';
 import { postMessage } from '../../../src/webhooks/post-message.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
@@ -16,6 +17,18 @@ it('signs as the published example of Standard Webhooks does, and by two keys wh
   expect(headers['webhook-signature']).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   const both = signMessage(message, parseWebhookSecrets('X', `${secret} ${secret}`), new Date(1_614_265_330_000));
   expect(both['webhook-signature'].split(' ')).toHaveLength(2);
+});
+
+it('never gives what a restored database tells together with something newer the id of the message that told it before', () => {
+  const change = { roster: 'people', reference: 'C-1', from: null, to: 'clear', reason: null, asOf: null, dueAt: null };
+  const rest = { expiresAt: null, runId: null, mode: 'test', changedAt: new Date(0) } as const;
+  const toId = (...sequences: readonly number[]) =>
+    buildMessage(
+      1,
+      sequences.map((sequence) => ({ sequence, ...change, ...rest })),
+    ).id;
+  expect(toId(10, 11)).toBe('nightscreen_1_11');
+  expect(toId(10, 11, 1_000_012)).toBe('nightscreen_1_1000012');
 });
 
 it('takes no secret that is missing, short or not base64, and never shows one', () => {

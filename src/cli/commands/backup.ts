@@ -1,0 +1,62 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { systemClock } from '../../clock.js';
+import { BackupError } from '../../errors.js';
+import { examples } from '../examples.js';
+import { toFolderPatience } from '../folder-patience.js';
+import type { Act } from '../invocation.js';
+import { isMissing, locateDatabase, withDatabase } from '../open-database.js';
+import { presentBackup, presentRestore } from '../present-backup.js';
+import { loadInvocationConfig } from '../session.js';
+import { version } from '../version.js';
+import { writeBackupFile } from '../write-backup-file.js';
+
+/** Adds `backup`. */
+export function addBackupCommand(program: Command, act: Act): void {
+  program
+    .command('backup <file>')
+    .description('write all that the database holds into one file, as of one moment, also while a run goes on')
+    .addHelpText('after', examples(['backup nightscreen.backup', 'backup /srv/backup/$(date +%F).backup --json']))
+    .action((file: string) =>
+      act(async (invocation) => {
+        const location = locateDatabase(loadInvocationConfig(invocation));
+        const path = resolve(invocation.folder, file);
+        if (isMissing(location)) {
+          throw new BackupError(
+            'nothing_to_back_up',
+            `there is no database at ${location.folder}: set DATABASE_URL or database.folder`,
+          );
+        }
+        const { writeBackup } = await import('../../store/backup/write-backup.js');
+        const request = { version, now: systemClock.now(), signal: invocation.signal };
+        const patience = toFolderPatience(invocation, true);
+        const written = await withDatabase(location, 'backup', patience, (database) =>
+          writeBackupFile(path, (write) => writeBackup(database, { ...request, write })),
+        );
+        return presentBackup(path, written);
+      }),
+    );
+}
+
+/** Adds `restore`. */
+export function addRestoreCommand(program: Command, act: Act): void {
+  program
+    .command('restore <file>')
+    .description('put a backup back into an empty database, whichever kind it came from')
+    .addHelpText('after', examples(['restore nightscreen.backup', 'restore nightscreen.backup --json']))
+    .action((file: string) =>
+      act(async (invocation) => {
+        const location = locateDatabase(loadInvocationConfig(invocation));
+        const path = resolve(invocation.folder, file);
+        const { restoreBackup } = await import('../../store/backup/restore-backup.js');
+        const { checkBackup } = await import('../../store/backup/check-backup.js');
+        const { migrate } = await import('../../store/migrate.js');
+        // Before a database is made for it.
+        const checked = await checkBackup(path, invocation.signal);
+        return withDatabase(location, 'restore', toFolderPatience(invocation, true), async (database) => {
+          const restored = await restoreBackup(database, checked, invocation.signal);
+          return presentRestore(path, restored, await migrate(database));
+        });
+      }),
+    );
+}

@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { StoreError } from '../errors.js';
+import { writeWhole } from '../mail/write-whole.js';
+import type { BackupSummary } from '../store/backup/write-backup.js';
+
+const compress = promisify(gzip);
+/** In UTF-16 units: what is compressed at once. */
+const blockLength = 1_000_000;
+
+/** A backup's file as it was written. */
+export interface WrittenBackup extends BackupSummary {
+  bytes: number;
+  /** Of the file (hex). */
+  sha256: string;
+}
+
+/**
+ * Writes a backup into a file for its owner's eyes only, whole or not at all; what stood there before is replaced then. `fill` writes the
+ * lines. Throws StoreError `backup_not_written` when the disk is full or the folder cannot be written to.
+ */
+export async function writeBackupFile(
+  path: string,
+  fill: (write: (lines: string) => Promise<void>) => Promise<BackupSummary>,
+): Promise<WrittenBackup> {
+  const digest = createHash('sha256');
+  let bytes = 0;
+  let block = '';
+  let written: WrittenBackup | undefined;
+  try {
+    await writeWhole(path, async (file) => {
+      // Blocks that are compressed one by one are one file to gzip.
+      const flush = async (): Promise<void> => {
+        const compressed = await compress(block);
+        block = '';
+        bytes += compressed.length;
+        digest.update(compressed);
+        await file.appendFile(compressed);
+      };
+      const summary = await fill(async (lines) => {
+        block += lines;
+        if (block.length >= blockLength) await flush();
+      });
+      await flush();
+      written = { ...summary, bytes, sha256: digest.digest('hex') };
+    });
+  } catch (error) {
+    throw toNotWritten(path, error);
+  }
+  if (!written) throw new StoreError('backup_not_written', `${path} was not written`);
+  return written;
+}
+
+function toNotWritten(path: string, error: unknown): unknown {
+  const isOfSystem = error instanceof Error && 'syscall' in error && 'code' in error;
+  if (!isOfSystem) return error;
+  const message = `the backup cannot be written to ${path}: make room there or give the right, or name another file; nothing was left`;
+  return new StoreError('backup_not_written', message, { cause: error });
+}

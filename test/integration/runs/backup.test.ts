@@ -1,0 +1,99 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { listMails } from '../../../src/runs/mailing/list-mail.js';
+import { runReports } from '../../../src/runs/reports/report-run.js';
+import { resumeRun } from '../../../src/runs/resume-run.js';
+import { exportStatus } from '../../../src/runs/telling/export-status.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import { queueOutbox } from '../../../src/store/outbox.js';
+import { backUp, readAllRows, restore } from '../../helpers/back-up.js';
+import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { makeWorkplace } from '../../helpers/workplace.js';
+
+const dayMs = 86_400_000;
+const { signal } = new AbortController();
+
+async function readReport({ settings }: Workplace): Promise<Readonly<Record<string, string>>> {
+  const files: Record<string, string> = {};
+  for (const entry of await readdir(settings.reports.dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    files[path.slice(settings.reports.dir.length)] = (await readFile(path)).toString('base64');
+  }
+  return files;
+}
+
+async function readStatuses(workplace: Workplace): Promise<readonly unknown[]> {
+  const all: unknown[] = [];
+  for await (const batch of (await exportStatus(workplace, {}, signal)).batches) all.push(...batch);
+  return all;
+}
+
+describeOnEachDatabase('a backup that is restored into the other kind of database', (open, { dialect }) => {
+  const openSite = openSmallSites(open);
+  const others = testDatabases(dialect === 'postgres' ? 'embedded' : 'postgres');
+
+  it('holds every row, makes the same report, goes on with a stopped run, and sends nothing again by itself', async () => {
+    const { sandbox, database, roster, run, work } = await openSite();
+    await run(await work());
+    const stopped = await run(await work({ offsetMs: 1.5 * dayMs }), { maxSearches: 2 });
+    expect(stopped).toMatchObject({ runId: expect.stringMatching(/-2$/), state: 'stopped' });
+    await queueOutbox(database, [
+      {
+        ...{ organisationId: 1, kind: 'mail_failure', destination: 'night@bank.example', runId: 2, dedupKey: 'once' },
+        ...{ content: { subject: 'x' }, queuedAt: new Date(), giveUpAt: new Date(Date.now() + dayMs) },
+      },
+    ]);
+    // Decided under a login that the other database does not know, as one that it would refuse from anybody.
+    await database.execute(
+      `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
+       select item_id, 'decided', 'inconclusive', session_user, $1, 'looked at', now(), 'review', listed, '\\x01'
+       from review_item order by item_id limit 1`,
+      [dialect === 'embedded'],
+    );
+
+    const path = await backUp(database);
+    const before = await readAllRows(database);
+    const restored = await others.open(await others.locateEmpty());
+    const summary = await restore(restored, path);
+    const after = await readAllRows(restored);
+    const settled = ['outbox', 'lease'];
+    for (const table of Object.keys(before).filter((name) => !settled.includes(name))) {
+      expect([table, after[table]]).toEqual([table, before[table]]);
+    }
+    expect(summary).toMatchObject({
+      heldMails: [1],
+      waitingMessages: 0,
+      rows: { run: 2, customer: 6, disposition: 1 },
+    });
+    expect(await listMails(restored, { all: false })).toMatchObject([
+      { id: 1, state: 'given_up', lastError: expect.stringContaining('held by the restore of a backup of') },
+    ]);
+
+    const options = { settings: (await work()).settings, offsetMs: 1.5 * dayMs };
+    const first = await makeWorkplace(database, sandbox, options);
+    const reports = { ...first.settings.reports, dir: `${first.settings.reports.dir}-restored` };
+    const second = await makeWorkplace(restored, sandbox, { ...options, settings: { ...options.settings, reports } });
+    expect(await readStatuses(second)).toEqual(await readStatuses(first));
+    await runReports(first, { runId: '1' });
+    await runReports(second, { runId: '1' });
+    const files = await readReport(first);
+    expect(Object.keys(files).length).toBeGreaterThan(5);
+    expect(await readReport(second)).toEqual(files);
+
+    const resumed = await resumeRun(second, '2', signal);
+    expect(resumed).toMatchObject({ state: 'complete', counts: { screened: 6, failed: 0, remaining: 0 } });
+    // Whatever had a number since the backup is not taken for something else.
+    const night = await run(await makeWorkplace(restored, sandbox, { ...options, offsetMs: 3 * dayMs }), { roster });
+    expect(night).toMatchObject({ runId: expect.stringMatching(/-1003$/), state: 'complete', counts: { changes: 0 } });
+    const [item] = await restored.query(
+      z.object({ next: z.number() }),
+      `select nextval(pg_get_serial_sequence('customer_state_change', 'change_id')) as next`,
+    );
+    expect(item?.next).toBeGreaterThan(1_000_000);
+    await Promise.all([first, second].map((workplace) => workplace.client().close()));
+  }, 120_000);
+});

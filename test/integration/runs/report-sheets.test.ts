@@ -1,0 +1,146 @@
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
+import { assignItems } from '../../../src/runs/reviewing/assign-items.js';
+import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
+import { delegateItems } from '../../../src/runs/reviewing/delegate-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
+import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
+import { showItems } from '../../../src/runs/reviewing/show-items.js';
+import { undoDecision } from '../../../src/runs/reviewing/undo-decision.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import type { Database } from '../../../src/store/database.js';
+import { holdItems } from '../../../src/store/decidable-items.js';
+import { saveLegacyDecisions } from '../../../src/store/legacy-decisions.js';
+import { readOrganisation } from '../../../src/store/organisations.js';
+import { readReportSheet, saveReportSheet } from '../../../src/store/report-sheets.js';
+import { readWaitingItems } from '../../../src/store/waiting-items.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import { fileOf, listed, people, toCsv, watchlist } from '../../helpers/small-world.js';
+
+const dayMs = 24 * 3_600_000;
+const [one = listed('one', ''), two = listed('two', ''), canary = listed('c', '')] = watchlist;
+
+const readNumber = async (database: Database, sql: string): Promise<number> => {
+  const [row] = await database.query(z.object({ number: z.number() }), `select ${sql} as number`);
+  return row?.number ?? 0;
+};
+
+const countShown = (database: Database) => readNumber(database, '(select count(*) from shown_item)');
+
+/** Keeps a sheet of what waits; gives what it shows, and what the tables say without anything kept. */
+async function keepSheet({ database, clock }: Workplace) {
+  const now = clock.now();
+  const runId = await readNumber(database, '(select max(run_id) from run)');
+  const scope = { rosterId: 1, accountId: 1 };
+  await database.transaction((transaction) => saveReportSheet(transaction, runId, scope, { now, maxItems: 10_000 }));
+  const sheet = await readReportSheet(database, runId);
+  const waiting = await readWaitingItems(database, { organisation: 'default', roster: null, assignee: null, now });
+  return { sheet, waiting };
+}
+
+// Whole runs on the embedded database are slow, and the statements are the same there.
+describe("a report's list of what waits", () => {
+  const begin = openSmallSites(testDatabases('postgres').open);
+
+  it('shows each item as it is, whatever has happened to it, and puts none together again to which nothing has', async () => {
+    const { sandbox, database, roster, work, run } = await begin();
+    const review = { ...reviewSettingsSchema.parse({}), expiresAfterDays: { critical: 1 } };
+    const at = (daysAgo: number, settings = review) =>
+      work({ offsetMs: -daysAgo * dayMs, settings: { review: settings } });
+    const rerun = async (daysAgo: number, settings = review) => run(await at(daysAgo, settings));
+    const by = await findReviewer(database, undefined);
+    const findItem = async (workplace: Workplace, reference: string) => {
+      const [item] = await showItems(workplace, reference);
+      const itemId = await readNumber(
+        database,
+        `(select max(item_id) from review_item join party using (party_id) join customer using (customer_id)
+          where reference = '${reference}' and review_item.state <> 'gone')`,
+      );
+      return { mark: item?.mark ?? '', itemId };
+    };
+    const decide = async (workplace: Workplace, reference: string, verdict: DispositionVerdict) => {
+      const { itemId } = await findItem(workplace, reference);
+      const { digestKey } = await readOrganisation(database, 'default');
+      const context = { digestKey, reviewer: by, now: workplace.clock.now(), review: workplace.settings.review };
+      const results = await database.transaction(async (transaction) => {
+        const item = (await holdItems(transaction, [itemId])).get(itemId);
+        const stamp = item ? toItemStamp(item, digestKey) : '';
+        const said = { verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
+        return decideItems(transaction, context, [{ itemId, stamp, ...said, expiresAt: null }]);
+      });
+      expect(results).toMatchObject([{ kind: verdict === 'true_match' ? 'proposed' : 'decided' }]);
+    };
+    const undo = async (workplace: Workplace, reference: string) => {
+      const { mark } = await findItem(workplace, reference);
+      expect(await undoDecision(workplace, { mark, reason: 'a slip', reviewer: by })).toMatchObject({ kind: 'undone' });
+    };
+    const assign = (workplace: Workplace, to: string) =>
+      assignItems(workplace, { marks: [], customer: 'C-1', severity: null, roster: null, to, by });
+    const until = new Date(Date.now() - 7 * dayMs).toISOString().slice(0, 10);
+    const delegate = (workplace: Workplace, to: string | null) =>
+      delegateItems(workplace, { from: 'ada', to, until: to && until, reason: 'holidays', by });
+
+    let shown: unknown = [];
+    const expectShown = async (what: string, workplace: Workplace) => {
+      const { sheet, waiting } = await keepSheet(workplace);
+      expect(waiting, `${what} shows`).not.toEqual(shown);
+      expect(sheet, what).toMatchObject({ items: waiting, waiting: waiting.length });
+      const stored = await countShown(database);
+      expect((await keepSheet(workplace)).sheet?.items, `${what}, a second time`).toEqual(waiting);
+      expect(await countShown(database), `${what} is stored once`).toBe(stored);
+      shown = waiting;
+    };
+
+    await rerun(9.5);
+    const early = await at(9);
+    await expectShown('a first night', early);
+    await decide(early, 'C-1', 'inconclusive');
+    await expectShown('a decision', early);
+    await undo(early, 'C-1');
+    await expectShown('an undone decision', early);
+    await decide(early, 'C-1', 'false_positive');
+    await expectShown('a settling', early);
+    await undo(early, 'C-1');
+    await expectShown('an undone settling', early);
+    await assign(early, 'ada');
+    await expectShown('an assignment', early);
+    await delegate(early, 'bea');
+    await expectShown('a stand-in', early);
+    await delegate(early, null);
+    await expectShown('the end of a stand-in', early);
+    await delegate(early, 'cleo');
+    await expectShown('another stand-in', early);
+    const later = await at(6);
+    await expectShown('a stand-in whose time is over', later);
+    const legacy = { verdict: 'false_positive', reason: 'not him', comment: null } as const;
+    const { itemId } = await findItem(later, 'C-2');
+    await saveLegacyDecisions(
+      database,
+      [{ ...legacy, itemId, decidedBy: 'B. Old', decidedAt: '3.2.2021', isSample: true }],
+      { reviewer: by.name, isAttested: by.isAttested, now: later.clock.now() },
+    );
+    await expectShown('what an older system said', later);
+    await decide(later, 'C-2', 'inconclusive');
+    await expectShown('a decision about a sample', later);
+    sandbox.setWorld({
+      watchlist: [{ ...one, topics: ['sanction', 'crime'] }, { ...two, id: 'amla_new' }, canary],
+      dossiers: [],
+    });
+    await rerun(5);
+    await expectShown('another topic and another id', await at(4.9));
+    const [header, first, second, ...rest] = toCsv(people).trim().split('\n');
+    const rows = [`${header},birth_date`, `${first},`, `${second},1971-02-03`, ...rest.map((row) => `${row},`)];
+    await writeFile(fileOf(roster), rows.join('\n'));
+    await run(await at(4), { acceptRoster: { by, reason: 'a test' } });
+    await expectShown('another birth date of a customer', await at(3.9));
+    await decide(await at(3.9), 'C-1', 'false_positive');
+    await rerun(2, { ...review, fourEyes: ['critical'] });
+    await expectShown('a decision that has run out', await at(1.9));
+    await decide(await at(1.9, { ...review, fourEyes: ['critical'] }), 'C-1', 'true_match');
+    await expectShown('a proposal', await at(1.8));
+  });
+});

@@ -1,0 +1,52 @@
+import { afterEach, expect, it } from 'vitest';
+import { toFileRoster } from '../../../src/roster/settings.js';
+import { runReports } from '../../../src/runs/reports/report-run.js';
+import { resumeRun } from '../../../src/runs/resume-run.js';
+import { runScreening } from '../../../src/runs/screening-run.js';
+import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { migrate, pendingMigrations } from '../../../src/store/migrate.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { fillReleasedDatabase, releasedDatabases } from '../../helpers/released-database.js';
+import { canaries, watchlist } from '../../helpers/small-world.js';
+import { makeWorkplace } from '../../helpers/workplace.js';
+
+const dayMs = 86_400_000;
+const { signal } = new AbortController();
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+});
+
+describeOnEachDatabase('a database of each released schema', (open, databases) => {
+  it('is kept, that of the first version as well', () => {
+    expect(releasedDatabases.map(({ schema }) => schema)).toContain(5);
+  });
+
+  it.each(releasedDatabases)(
+    '$name is migrated with a run that was stopped, which goes on; the next night finds no change',
+    async (released) => {
+      const sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+      closing.push(() => sandbox.close());
+      const database = await open(await databases.locateEmpty());
+      const roster = toFileRoster('people', await fillReleasedDatabase(database, released, sandbox));
+      const pending = await pendingMigrations(database);
+      expect(await migrate(database)).toEqual(pending);
+      const work = async (offsetMs: number) => {
+        const workplace = await makeWorkplace(database, sandbox, {
+          offsetMs,
+          settings: { canaries, rosters: [roster] },
+        });
+        closing.push(() => workplace.client().close());
+        return workplace;
+      };
+      const resumed = await resumeRun(await work(0), '2', signal);
+      expect(resumed).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, failed: 0, changes: 0 } });
+      expect(await runReports(await work(0), { runId: '1' })).toMatchObject([{ exitCode: 0 }]);
+      const plan = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;
+      const night = await runScreening(await work(1.5 * dayMs), plan, signal);
+      expect(night).toMatchObject({ state: 'complete', counts: { planned: 6, screened: 6, hits: 2, changes: 0 } });
+    },
+    60_000,
+  );
+});

@@ -1,0 +1,181 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { listTables } from '../../../src/store/backup/list-tables.js';
+import { writeBackup } from '../../../src/store/backup/write-backup.js';
+import type { Database } from '../../../src/store/database.js';
+import { migrate } from '../../../src/store/migrate.js';
+import { packagedMigrations, readMigrations } from '../../../src/store/migration-files.js';
+import { backUp, readAllRows, readChecks, restore } from '../../helpers/back-up.js';
+import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { fillFormerDatabase, migrateUpTo } from '../../helpers/former-database.js';
+
+const nameRow = z.object({ name: z.string() });
+const odd = 'tab\t, "quotes", back\\slash, (a,b), {c}, \r\n two lines, \u2028, ☠ 𝔘, \\N, and an end.';
+
+/** Values that a conversion on the way would change. */
+async function fill(database: Database): Promise<void> {
+  await database.execute(
+    `insert into organisation (name, digest_key, created_at) values ($1, '\\x00ff5c27', '2026-01-02 03:04:05.678901+00')`,
+    [odd],
+  );
+  // Rows that a later constraint does not allow, as older versions have left some.
+  await database.runScript('alter table response drop constraint response_hits_check');
+  await database.execute(
+    `insert into response (organisation_id, digest, body, total, truncated, first_seen_at, matches, hits)
+     values (1, '\\x', $1, 9007199254740993, true, 'infinity', 1, 5), (1, '\\x01', '', 0, false, '0044-03-15 00:00:00+00 BC', null, null)`,
+    [odd],
+  );
+  await database.runScript(
+    'alter table response add constraint response_hits_check check (hits between 0 and matches) not valid',
+  );
+  await database.execute(
+    `insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries)
+     values (1, 1, '', $1, 'Person', true, 0.1::float8 + 0.2::float8, array['a,b', '', $1], '{}', array['NULL']), (1, 2, 'x', 'y', 'z', false, 1e-300, '{}', '{}', '{}')`,
+    [odd],
+  );
+  await database.execute(
+    `insert into webhook (organisation_id, url, states, rosters, is_active) values (1, 'https://a.example', null, '{}', true)`,
+  );
+}
+
+describeOnEachDatabase('a backup', (open, databases) => {
+  const openEmpty = async () => open(await databases.locateEmpty());
+
+  it('brings back every value as it was, with all that keeps rows in order', async () => {
+    const source = await open();
+    await fill(source);
+    const target = await openEmpty();
+    const summary = await restore(target, await backUp(source));
+    expect(summary.rows).toMatchObject({ organisation: 1, response: 2, match: 2, webhook: 1, customer_block: 1 });
+    expect(await readAllRows(target)).toEqual(await readAllRows(source));
+    expect(await readChecks(target)).toEqual(await readChecks(source));
+    await expect(target.execute('delete from response')).rejects.toMatchObject({ sqlState: '23503' });
+  });
+
+  it('of an older schema is restored at that schema and migrated from there', async () => {
+    const source = await openEmpty();
+    const migrateOn = await migrateUpTo(source, 14);
+    await fillFormerDatabase(source, { url: 'http://127.0.0.1:1/v1', publicKey: 'public_sandbox_x' });
+    const path = await backUp(source);
+    const target = await openEmpty();
+    const { header } = await restore(target, path);
+    expect(header.migrations.length).toBe(14);
+    if (databases.dialect === 'postgres')
+      await expect(restore(await open(), path)).rejects.toMatchObject({ code: 'database_of_other_schema' });
+    expect(await migrate(target)).toEqual(await migrateOn());
+    const [before, after] = [await readAllRows(source), await readAllRows(target)];
+    expect(after['run']).toEqual(before['run']);
+    expect(after['customer']).toEqual(before['customer']);
+    expect(after['screening']).toEqual(before['screening']);
+  });
+});
+
+// Nothing of this depends on the kind of database, and each opening of an embedded one takes seconds.
+describe('a backup (postgres only)', () => {
+  const databases = testDatabases('postgres');
+  const { open } = databases;
+  const openEmpty = async () => open(await databases.locateEmpty());
+
+  it('knows every table that is not on its way only', async () => {
+    const tables = await (await open()).query(
+      nameRow,
+      `select relname::text as name from pg_class
+       where relnamespace = 'public'::regnamespace and relkind = 'r' and relpersistence = 'p' and relname <> 'schema_migration'`,
+    );
+    const known = listTables(await readMigrations(packagedMigrations()));
+    expect(known.toSorted()).toEqual(tables.map(({ name }) => name).toSorted());
+  });
+
+  it('that is cut, altered, of something else or of a newer version changes nothing', async () => {
+    const source = await open();
+    await fill(source);
+    const target = await openEmpty();
+    const whole = await readFile(await backUp(source));
+    const text = gunzipSync(whole).toString('utf8');
+    const swapped = text.split('\n');
+    swapped.splice(1, 2, ...swapped.slice(1, 3).toReversed());
+    const cases: readonly (readonly [Buffer, string])[] = [
+      [whole.subarray(0, whole.length - 20), 'backup_broken'],
+      [gzipSync(text.slice(0, text.lastIndexOf('{"end"'))), 'backup_broken'],
+      [gzipSync(text.replace('https://a.example', 'https://b.example')), 'backup_broken'],
+      [gzipSync(text.replace(/^"\(1,2,x.*\n/m, '')), 'backup_broken'],
+      [gzipSync(swapped.join('\n')), 'backup_broken'],
+      [gzipSync(`${text}"(1)"\n`), 'backup_broken'],
+      [gzipSync('{"schema":"nightscreen/backup/2"}\n'), 'backup_format'],
+      [gzipSync('customer_id,type,name\n'), 'backup_broken'],
+      [Buffer.from('customer_id,type,name\n'), 'backup_broken'],
+      [Buffer.alloc(0), 'backup_broken'],
+      [
+        gzipSync(
+          text
+            .replace('"version":1,', '"version":1,"later":1,')
+            .replace('0029_recording_states', '0029_other')
+            .replace(/"sha256":"\w{5}/, '"sha256":"00000'),
+        ),
+        'backup_other_schema',
+      ],
+      [gzipSync(text.replace('}]}\n', '},{"version":9999,"name":"9999_later.sql","sha256":""}]}\n')), 'backup_newer'],
+    ];
+    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-backup-')), 'broken.backup');
+    for (const [content, code] of cases) {
+      await writeFile(path, content);
+      await expect(restore(target, path)).rejects.toMatchObject({ name: 'BackupError', code });
+    }
+    await expect(restore(target, `${path}.gone`)).rejects.toMatchObject({ code: 'backup_missing' });
+    const tables = await target.query(
+      nameRow,
+      `select relname::text as name from pg_class where relnamespace = 'public'::regnamespace`,
+    );
+    expect(tables).toEqual([]);
+  });
+
+  it('is not restored over anything, and a restore that fails half way leaves nothing', async () => {
+    const source = await open();
+    await fill(source);
+    const path = await backUp(source);
+    await expect(restore(source, path)).rejects.toMatchObject({ code: 'database_not_empty' });
+    const migrated = await open();
+    await restore(migrated, path);
+    expect(await readAllRows(migrated)).toEqual(await readAllRows(source));
+    // Whole by its digest, and yet not what its own tables allow.
+    const lines = gunzipSync(await readFile(path))
+      .toString('utf8')
+      .replace('{"table":"webhook",', '{"table":"webhooks",');
+    const body = lines.slice(0, lines.lastIndexOf('{"end"'));
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const end = lines
+      .slice(body.length)
+      .replace('"webhook":', '"webhooks":')
+      .replace(/"sha256":"\w+"/, `"sha256":"${sha256}"`);
+    await writeFile(path, gzipSync(body + end));
+    const target = await openEmpty();
+    await expect(restore(target, path)).rejects.toMatchObject({ code: 'backup_other_tables' });
+    expect(await readAllRows(target)).toEqual({});
+  });
+
+  it('shows one moment, whatever is written meanwhile', async () => {
+    const location = await databases.locate();
+    const source = await open(location);
+    await fill(source);
+    const before = await readAllRows(source);
+    const writer = await open(location);
+    let lines = '';
+    const write = async (more: string): Promise<void> => {
+      if (lines === '') await writer.execute(`update match set name = 'changed' where rank = 1`);
+      lines += more;
+    };
+    const { signal } = new AbortController();
+    await writeBackup(source, { version: '0.0.0-test', now: new Date(), signal, write });
+    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-backup-')), 'moment.backup');
+    await writeFile(path, gzipSync(lines));
+    const target = await openEmpty();
+    await restore(target, path);
+    expect(await readAllRows(target)).toEqual(before);
+    expect((await readAllRows(source))['match']).not.toEqual(before['match']);
+  });
+});

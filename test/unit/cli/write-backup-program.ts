@@ -1,0 +1,24 @@
+import { randomBytes } from 'node:crypto';
+import { writeBackupFile } from '../../../src/cli/write-backup-file.js';
+import { backupSchema } from '../../../src/store/backup/backup-format.js';
+
+// A child process of the test of full disks: writes a backup of argv[3] lines that cannot be compressed much to argv[2].
+const [, , path = '', lines = '0'] = process.argv;
+// A file that must not grow any more is an error here, and not the end of the process.
+process.on('SIGXFSZ', () => undefined);
+try {
+  await writeBackupFile(path, async (write) => {
+    for (let line = 0; line < Number(lines); line += 1) await write(`"${randomBytes(5_000).toString('base64')}"\n`);
+    const header = {
+      schema: backupSchema,
+      createdAt: '',
+      version: '',
+      dialect: 'embedded',
+      organisations: [],
+    } as const;
+    return { header: { ...header, migrations: [] }, rows: {} };
+  });
+} catch (error) {
+  process.stderr.write(error instanceof Error ? error.message : 'unknown');
+  process.exitCode = 1;
+}
