@@ -22,6 +22,7 @@ import { addScheduleCommand } from './commands/schedule.js';
 import { addScreenCommand } from './commands/screen.js';
 import { addStatusCommand } from './commands/status.js';
 import { addSweepCommand } from './commands/sweep.js';
+import { addWatchdogCommand } from './commands/watchdog.js';
 import { examples } from './examples.js';
 import type { Act } from './invocation.js';
 import { version } from './version.js';
@@ -71,6 +72,7 @@ export function createProgram(act: Act, output: ProgramOutput): Command {
   addCoverageCommand(program, act);
   addStatusCommand(program, act);
   addScheduleCommand(program, act);
+  addWatchdogCommand(program, act);
   addDoctorCommand(program, act);
   addReplayCommand(program, act);
   addConfigCommand(program, act);

@@ -4,9 +4,11 @@ import type { Override } from '../config/override.js';
 import { ConfigError } from '../errors.js';
 import { createLogger } from '../logging.js';
 import { toFolderPatience } from './folder-patience.js';
+import { inTurn } from './in-turn.js';
 import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
 import { logEvents } from './log-event.js';
+import { openMeasuring } from './measuring/measuring.js';
 import { showProgress } from './show-progress.js';
 import type { Teller } from './teller.js';
 import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
@@ -62,20 +64,25 @@ export async function withWorkplace<Prepared, Result>(
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
   const prepared = prepare(config);
-  const { tell, close } = chooseTeller(invocation, config);
-  try {
-    const workplace = await buildWorkplace({
-      config,
-      command,
-      tell,
-      patience: toFolderPatience(invocation, isLasting),
-    });
+  const measuring = invocation.measuring ?? openMeasuring(invocation, config, command);
+  return inTurn(config, async () => {
+    const { tell, close } = chooseTeller(invocation, config);
     try {
-      return await work(workplace, prepared);
+      const workplace = await buildWorkplace({
+        config,
+        command,
+        tell,
+        patience: toFolderPatience(invocation, isLasting),
+        observer: measuring?.metrics.observer,
+      });
+      try {
+        return await work(workplace, prepared);
+      } finally {
+        await measuring?.refresh(workplace);
+        await workplace.close();
+      }
     } finally {
-      await workplace.close();
+      close();
     }
-  } finally {
-    close();
-  }
+  });
 }

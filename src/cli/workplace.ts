@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { AttemptObserver } from '../client/calls/attempt-observer.js';
 import type { Client } from '../client/create-client.js';
 import { type Clock, systemClock } from '../clock.js';
 import type { Config } from '../config/load-config.js';
@@ -18,6 +19,8 @@ export interface WorkplaceParts {
   command: string;
   tell: (event: RunEvent) => void;
   clock?: Clock;
+  /** Is told of every attempt at the service. */
+  observer?: AttemptObserver | undefined;
   /** How the folder of the embedded database is taken; without it, at once or not at all. */
   patience?: FolderPatience;
 }
@@ -109,12 +112,20 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
       const baseUrl = settings.service.baseUrl;
       const apiKey = config.secret('NIGHTSCREEN_API_KEY');
       if (baseUrl === undefined || apiKey === undefined) throw new ConfigError(problems);
-      client = createClient({ ...settings.service, baseUrl, apiKey, clock, ...toKeySource(config) });
+      client = createClient({
+        ...settings.service,
+        baseUrl,
+        apiKey,
+        clock,
+        ...toKeySource(config),
+        ...(parts.observer ? { observer: parts.observer } : {}),
+      });
       client.listen((event) => parts.tell({ kind: 'service', event }));
       return client;
     },
     clock,
     settings,
+    acceptsEmbedded: settings.database.acceptEmbedded,
     nextRescreening: () => findNextRescreening(config),
     settingsDigest: config.settingsDigest,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,

@@ -6,6 +6,8 @@ const pathSettings: readonly (readonly string[])[] = [
   ['reports', 'dir'],
   ['reports', 'publishTo'],
   ['mail', 'directory'],
+  ['metrics', 'textfile'],
+  ['watchdog', 'noteFile'],
   ['scheduler', 'jobsFolder'],
   ['rosters', '*', 'csv', 'path'],
   ['rosters', '*', 'parties', '*', 'csv', 'path'],

@@ -4,14 +4,17 @@ import { serviceSettingsSchema } from '../client/settings.js';
 import { sweepSettingsSchema } from '../dossiers/settings.js';
 import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
+import { metricsSettingsSchema } from '../metrics/settings.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema } from '../runs/details/settings.js';
 import { reviewSettingsSchema } from '../runs/reviewing/settings.js';
 import { runSettingsSchema } from '../runs/settings.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/settings.js';
+import { watchdogSettingsSchema } from '../scheduling/watchdog/settings.js';
 import { budgetSettingsSchema } from '../screening/budget-settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
+import { pingsSettingsSchema } from '../webhooks/ping-settings.js';
 import { webhooksSettingsSchema } from '../webhooks/settings.js';
 
 /** How much is logged, from little to all. */
@@ -35,7 +38,18 @@ export const configSchema = z.strictObject({
   webhooks: webhooksSettingsSchema.default([]),
   jobs: jobsSettingsSchema.prefault({}),
   scheduler: schedulerSettingsSchema.prefault({}),
-  database: z.strictObject({ folder: z.string().min(1).default('./.nightscreen') }).prefault({}),
+  watchdog: watchdogSettingsSchema.prefault({}),
+  pings: pingsSettingsSchema.prefault({}),
+  metrics: metricsSettingsSchema.prefault({}),
+  database: z
+    .strictObject({
+      folder: z.string().min(1).default('./.nightscreen'),
+      acceptEmbedded: z
+        .boolean()
+        .default(false)
+        .describe('let a live key work on the embedded database, which does not survive power loss'),
+    })
+    .prefault({}),
   log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
 });
 /** The effective settings, defaults filled in. */

@@ -35,7 +35,7 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
       : []),
     ...end.alarms,
     ...(end.mode === 'live' ? describeMissing(end.canaries) : []),
-    ...(counts.failed > 0 ? [`${countNoun(counts.failed, 'customer')} could not be screened`] : []),
+    ...(counts.failed > 0 ? [describeFailed(counts.failed)] : []),
     ...(notSelected > 0
       ? [`${countNoun(notSelected, 'customer')} without a valid screening, not asked about in this run`]
       : []),
@@ -54,6 +54,10 @@ function describeMissing({ configured, missing }: RunEnd['canaries']): readonly 
   if (configured === 0) return ['no control searches are configured for a live key'];
   return missing.map((expect) => missingWords[expect]);
 }
+
+/** Says that so many customers failed; as long as it is the only reason, all else of a run is well. */
+export const describeFailed = (customers: number): string =>
+  `${countNoun(customers, 'customer')} could not be screened`;
 
 const describeRemaining = (count: number): string =>
   `${countNoun(count, 'customer')} ${count === 1 ? 'remains' : 'remain'}`;

@@ -65,7 +65,7 @@ export async function runScreening(
 ): Promise<RunSummary> {
   const startedAt = workplace.clock.now();
   const client = workplace.client();
-  if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
+  if (client.keyMode === 'live') requireBudget(workplace, 'live');
   // A secret that is missing is found before anything is spent.
   readWebhookKeys(workplace);
   const open = options.importFirst ? openRosterScope : openImportedRoster;
@@ -139,7 +139,7 @@ async function askWhoseKey(
   const account = await haltedOr(asking).finally(either.clear);
   if (!(account instanceof RunHalted)) {
     const mode = account.isTest ? 'test' : 'live';
-    requireBudget(workplace.settings, mode);
+    requireBudget(workplace, mode);
     return { mode, account, plannedFor: account };
   }
   const mode = toAssumedMode(client);
@@ -269,7 +269,7 @@ async function settleAccount(
   const { value: settled } = await outlastOutage(patience, (signal) =>
     identifyAccount(session.workplace, session.organisation, client, signal),
   );
-  requireBudget(session.workplace.settings, settled.isTest ? 'test' : 'live');
+  requireBudget(session.workplace, settled.isTest ? 'test' : 'live');
   if (settled.accountId === part.accountId) return settled;
   if (part.isBegun) throw new OtherAccount(settled);
   await planOrResume(session, client, settled.accountId, part);

@@ -45,6 +45,8 @@ export interface Workplace {
   client: () => Client;
   clock: Clock;
   settings: RunSettings;
+  /** False where a live key may make no search on the embedded database. */
+  acceptsEmbedded?: boolean | undefined;
   /** When the nightly rescreening starts next, where the configuration says so; null where it never does. */
   nextRescreening?: (() => Date | null) | undefined;
   /** SHA-256 (hex) of the settings that shape results, secrets left out. */

@@ -1,15 +1,12 @@
 import { z } from 'zod';
 import { customerStates } from '../matches/customer-state.js';
-
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+import { isSafeUrl } from './is-safe-url.js';
 
 const urlSchema = z.string().superRefine((text, context) => {
   const complain = (message: string): void => context.addIssue({ code: 'custom', message });
   if (!URL.canParse(text)) return complain('is not a URL');
   const url = new URL(text);
-  const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-  if (!isSafe) complain('must begin with https:// (http:// is allowed to this machine only)');
+  if (!isSafeUrl(url)) complain('must begin with https:// (http:// is allowed to this machine only)');
   if (url.username !== '' || url.password !== '') complain('must not hold credentials');
   if (url.hash !== '') complain('must not hold a fragment');
 });

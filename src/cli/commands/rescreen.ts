@@ -10,8 +10,9 @@ import {
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { presentNight } from '../present-night.js';
-import { requireService, withWorkplace } from '../session.js';
+import { requireService } from '../session.js';
 import { withFailureMail } from '../with-failure-mail.js';
+import { withPingedWorkplace } from '../with-pinged-workplace.js';
 
 /** Adds `rescreen`. */
 export function addRescreenCommand(program: Command, act: Act): void {
@@ -25,7 +26,7 @@ export function addRescreenCommand(program: Command, act: Act): void {
     .action((choice: RosterChoice & RosterAcceptance) =>
       act((invocation) =>
         withFailureMail(invocation, 'rescreen', (noteOpen) =>
-          withWorkplace(invocation, {
+          withPingedWorkplace(invocation, 'rescreen', {
             command: 'rescreen',
             isLasting: true,
             prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, choice)),

@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { examples } from '../examples.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
+import { type MetricsAddress, parseMetricsAddress } from '../measuring/metrics-server.js';
+import type { PerformOptions } from '../schedule/perform-job.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { withFailureMail } from '../with-failure-mail.js';
 
@@ -62,7 +64,14 @@ async function runScheduled(
   }
   const logger = openLogger(invocation, config);
   const { signal } = invocation;
-  const options = { stopping: signal, failed: (err: unknown) => logger.error({ job: name, err }, 'job_failed') };
+  const { checkPings, withJobPings } = await import('../schedule/with-job-pings.js');
+  checkPings(config);
+  const complain = (reason: string): void => logger.warn({ reason }, 'ping');
+  const options: PerformOptions = {
+    stopping: signal,
+    failed: (err) => logger.error({ job: name, err }, 'job_failed'),
+    around: (each, perform) => withJobPings(config, each, complain, perform),
+  };
   return withWorkplace(invocation, {
     command: `schedule run ${name}`,
     isLasting: name !== briefJob,
@@ -79,11 +88,12 @@ export function addScheduleCommand(program: Command, act: Act): void {
   const schedule = program
     .command('schedule')
     .description('run rescreen, sweep, report and jobs of your own by the clock, until a signal')
-    .addHelpText('after', examples(['schedule', 'schedule show', 'schedule run rescreen']))
-    .action(() =>
+    .option('--metrics <address>', 'serve /metrics, /healthz and /readyz, as in :9464', parseMetricsAddress)
+    .addHelpText('after', examples(['schedule', 'schedule --metrics :9464', 'schedule show', 'schedule run rescreen']))
+    .action(({ metrics }: { metrics?: MetricsAddress }) =>
       act(async (invocation) => {
         const { keepSchedule } = await import('../schedule/keep-schedule.js');
-        return keepSchedule(invocation);
+        return keepSchedule(invocation, metrics ?? null);
       }),
     );
   addRun(schedule, act);

@@ -2,7 +2,8 @@ import type { Command } from 'commander';
 import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
 import { presentRun } from '../present-run.js';
-import { requireService, withWorkplace } from '../session.js';
+import { requireService } from '../session.js';
+import { withPingedWorkplace } from '../with-pinged-workplace.js';
 
 /** Adds `sweep`. */
 export function addSweepCommand(program: Command, act: Act): void {
@@ -14,7 +15,7 @@ export function addSweepCommand(program: Command, act: Act): void {
     .action((options: { report: boolean }) =>
       act(async (invocation) => {
         const { runSweep } = await import('../../runs/sweep-run.js');
-        return withWorkplace(invocation, {
+        return withPingedWorkplace(invocation, 'sweep', {
           command: 'sweep',
           isLasting: true,
           prepare: (config) => requireService(config, () => {}),

@@ -7,9 +7,11 @@ import { Lookout } from '../../scheduling/lookout.js';
 import { findNextRun } from '../../scheduling/next-run.js';
 import type { ScheduleEvent } from '../../scheduling/schedule-event.js';
 import { startScheduler } from '../../scheduling/scheduler.js';
+import { startBeside } from '../beside-scheduler.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
 import type { Invocation, Written } from '../invocation.js';
+import type { MetricsAddress } from '../measuring/metrics-server.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { waitForAbort } from '../wait-for-abort.js';
 import { mailDirectly } from '../with-failure-mail.js';
@@ -17,27 +19,37 @@ import { findMissingMail, findMissingService } from '../workplace.js';
 import { logSchedule } from './log-schedule.js';
 import { performJob } from './perform-job.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
+import { checkPings, withJobPings } from './with-job-pings.js';
 
 // A database that is being restarted is back by then.
 const mailBlockedAfterMs = 5 * 60_000;
 
-/** Runs the jobs by the clock until a signal; ends with 4 when that interrupted one. */
-export async function keepSchedule(invocation: Invocation): Promise<Written> {
-  const { terminal, signal } = invocation;
-  const config = loadInvocationConfig(invocation);
+/** Runs the jobs by the clock until a signal, and looks as the watchdog does; serves metrics where an address is given; ends with 4 when that interrupted one. */
+export async function keepSchedule(asked: Invocation, address: MetricsAddress | null): Promise<Written> {
+  const { terminal, signal } = asked;
+  const config = loadInvocationConfig(asked);
   const plan = await planWork(config);
-  const logger = openLogger(invocation, config);
+  const logger = openLogger(asked, config);
+  checkPings(config);
+  const complain = (reason: string): void => logger.warn({ reason }, 'ping');
+  const beside = await startBeside(asked, config, { logger, address });
+  const { invocation } = beside;
   let isInterrupted = false;
-  const tell = watchEvents(invocation, logger, () => {
+  const tellLog = watchEvents(invocation, logger, () => {
     isInterrupted = true;
   });
+  const tell = (event: ScheduleEvent): void => {
+    if (event.kind === 'ended') beside.noteJob(event.run.job, event.exitCode === 0 ? 'finished' : 'failed');
+    tellLog(event);
+  };
   const performed = (job: string) => ({
     stopping: signal,
     failed: (err: unknown) => logger.error({ job, err }, 'job_failed'),
   });
   const lookout = new Lookout(
     plan,
-    (workplace, { job }, run, held) => performJob(workplace, job, run, held, performed(job.name)),
+    (workplace, { job }, run, held) =>
+      withJobPings(config, job.name, complain, () => performJob(workplace, job, run, held, performed(job.name))),
     tell,
   );
   let isKept = false;
@@ -61,6 +73,7 @@ export async function keepSchedule(invocation: Invocation): Promise<Written> {
   await sayPlan(invocation, plan);
   await waitForAbort(signal);
   await scheduler.stop();
+  await beside.stop();
   return { exitCode: isInterrupted ? exitCodes.stopped : exitCodes.complete, isWritten: true };
 
   async function planWork(loaded: Config): Promise<JobsAndPlan> {

@@ -13,6 +13,8 @@ export interface PerformOptions {
   /** Aborted when somebody asks this process to stop; what ends then is taken up again. */
   stopping: AbortSignal;
   failed: (error: unknown) => void;
+  /** What is done around it, such as telling a monitor. */
+  around?: (job: string, perform: () => Promise<OccasionEnding>) => Promise<OccasionEnding>;
 }
 
 // What passes by itself is mailed when it has not by then.

@@ -84,9 +84,10 @@ async function runOnce(
   const schedule = plan.planned.find((one) => one.job.name === job.name)?.schedule;
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
   const forgetBefore = isFrequent ? toForgetBefore(workplace.clock.now()) : null;
-  const answer = await runOccasion(workplace, { job: job.name, ...once, forgetBefore }, signal, (run, held) =>
-    performJob(workplace, job, run, held, options),
-  );
+  const answer = await runOccasion(workplace, { job: job.name, ...once, forgetBefore }, signal, (run, held) => {
+    const perform = () => performJob(workplace, job, run, held, options);
+    return options.around?.(job.name, perform) ?? perform();
+  });
   const { due } = once;
   const what = `${job.name} of ${due.localDate}`;
   if (answer.kind === 'held') {

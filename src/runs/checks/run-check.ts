@@ -47,7 +47,7 @@ export async function runCheck(workplace: Workplace, question: Question, signal:
   const request = toCheckedRequest(question);
   const client = workplace.client();
   const mode = toAssumedMode(client);
-  if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
+  if (client.keyMode === 'live') requireBudget(workplace, 'live');
   const organisation = await openOrganisation(workplace);
   await closeDeadChecks(workplace);
   const leaseKeys = Array.from({ length: mostAtOnce }, (_, slot) => `check/${organisation.name}/${slot + 1}`);
@@ -106,7 +106,7 @@ async function beginPaidPart(session: RunSession): Promise<{ account: Account; p
   const { clock, settings } = workplace;
   const client = workplace.client();
   const account = await identifyAccount(workplace, organisation, client, signal);
-  requireBudget(settings, account.isTest ? 'test' : 'live');
+  requireBudget(workplace, account.isTest ? 'test' : 'live');
   await session.write(async (transaction) => {
     await setRunAccount(transaction, run.runId, account.accountId);
     await noteRunKey(transaction, run.runId, client.keyFingerprint, clock.now());

@@ -1,5 +1,5 @@
 import type { RiskTier } from '../../roster/customer.js';
-import { listTierDues, toCadence } from '../../screening/cadence.js';
+import { toCadence } from '../../screening/cadence.js';
 import {
   type CoverageGroup,
   listUncovered,
@@ -7,11 +7,10 @@ import {
   readImportedRosters,
   type UncoveredCustomer,
 } from '../../store/coverage.js';
-import { findLastAccount } from '../../store/organisations.js';
-import type { PlanInput } from '../../store/plan-input.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import { chooseImportedRosters } from './choose-imported-rosters.js';
+import { toCoverageInput } from './read-roster-groups.js';
 import { type CoverageSums, sumCoverage, sumTiers } from './sum-coverage.js';
 
 /** How well rosters are covered at an instant. */
@@ -44,22 +43,11 @@ export async function measureCoverage(
   const { organisationId } = await openOrganisation(workplace);
   const now = clock.now();
   const cadence = toCadence(settings.screening);
-  const tiers = listTierDues(cadence, now);
   const chosen = chooseImportedRosters(await readImportedRosters(database, organisationId), options.roster);
   const allGroups: CoverageGroup[] = [];
   const rosters: Coverage['rosters'][number][] = [];
   for (const { rosterId, roster } of chosen) {
-    const input: PlanInput = {
-      runId: null,
-      rosterId,
-      accountId: (await findLastAccount(database, rosterId, settings.service.mode))?.accountId ?? null,
-      selection: 'due',
-      tiers,
-      leaveAfterDays: settings.screening.leaveAfterDays,
-      leftRuns: [],
-      reuse: null,
-      allowance: null,
-    };
+    const input = await toCoverageInput(workplace, rosterId, now);
     const groups = await readCoverage(database, input);
     const uncovered = options.list > 0 ? await listUncovered(database, input, options.list) : [];
     rosters.push({ roster, total: sumCoverage(groups, now), tiers: sumTiers(groups, now), uncovered });

@@ -1,5 +1,5 @@
 import { ConfigError, type ConfigProblem } from '../../errors.js';
-import type { RunSettings } from '../workplace.js';
+import type { RunSettings, Workplace } from '../workplace.js';
 
 /** What a budget lacks before a live key may search: a cap for the month and a price. */
 export function findBudgetProblems({ budget }: Pick<RunSettings, 'budget'>): readonly ConfigProblem[] {
@@ -19,8 +19,24 @@ export function findBudgetProblems({ budget }: Pick<RunSettings, 'budget'>): rea
   return problems;
 }
 
-/** Throws ConfigError when searches would cost money and nobody has said how much may be spent; a test key needs no budget. */
-export function requireBudget(settings: Pick<RunSettings, 'budget'>, mode: 'test' | 'live'): void {
-  const problems = mode === 'live' ? findBudgetProblems(settings) : [];
-  if (problems.length > 0) throw new ConfigError([...problems]);
+/** What a live key says where the database is the embedded one and nobody has accepted that. */
+export const embeddedProblem: ConfigProblem = {
+  where: 'settings',
+  path: 'database.acceptEmbedded',
+  message:
+    'is false: a live key makes no search with the embedded database, which does not survive power loss; set DATABASE_URL, or set it to true',
+};
+
+/**
+ * Throws ConfigError when searches would cost money and nobody has said how much may be spent, or that the embedded database is good enough
+ * to keep what they find; a test key needs neither.
+ */
+export function requireBudget(
+  { settings, database, acceptsEmbedded }: Pick<Workplace, 'settings' | 'database' | 'acceptsEmbedded'>,
+  mode: 'test' | 'live',
+): void {
+  if (mode !== 'live') return;
+  const isRefused = database.dialect === 'embedded' && acceptsEmbedded === false;
+  const problems = [...findBudgetProblems(settings), ...(isRefused ? [embeddedProblem] : [])];
+  if (problems.length > 0) throw new ConfigError(problems);
 }

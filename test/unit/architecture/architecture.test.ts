@@ -33,8 +33,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'store',
   ],
-  scheduling: ['runs', 'errors', 'clock', 'local-time'],
+  scheduling: ['roster', 'screening', 'reports', 'mail', 'store', 'runs', 'errors', 'clock', 'local-time'],
   logging: ['errors'],
+  metrics: ['errors'],
   sandbox: [],
   config: [
     'errors',
@@ -49,6 +50,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'runs',
     'scheduling',
+    'metrics',
   ],
   jobs: ['runs', 'config', 'errors'],
   cli: ['*'],
@@ -72,7 +74,7 @@ const upstream = [
     'webhooks',
     'store',
   ],
-  ...['runs', 'scheduling', 'logging', 'config', 'jobs', 'cli'],
+  ...['runs', 'scheduling', 'logging', 'metrics', 'config', 'jobs', 'cli'],
 ];
 
 const files = [...listFiles('src'), ...listFiles('jobs')];

@@ -5,9 +5,9 @@ import { expect, it } from 'vitest';
 import { checkBudget } from '../../../src/cli/doctor/check-budget.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 
-function examine(key: string, budget: object): string[] {
+function examine(key: string, budget: object, database: object = { acceptEmbedded: true }): string[] {
   const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
-  writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ budget }));
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ budget, database }));
   const config = loadConfig({ environment: { NIGHTSCREEN_API_KEY: key }, folder });
   rmSync(folder, { recursive: true });
   return checkBudget(config).map(({ state, message }) => `${state} ${message.split(':')[0]}`);
@@ -25,4 +25,10 @@ it('a live key without a cap for the month or without a price is found before th
     'ok 9 searches a month at 0.5 EUR each',
   ]);
   expect(examine('private_sandbox_testKeytestKey', {})).toEqual([]);
+});
+
+it('a live key on the embedded database is found before the night, unless that is accepted', () => {
+  const budget = { maxSearchesPerMonth: 9, pricePerSearch: 0.5 };
+  expect(examine('private_l1veKeyl1veKeyl1veKey', budget, {})).toEqual(['fail database.acceptEmbedded is false']);
+  expect(examine('private_sandbox_testKeytestKey', budget, {})).toEqual([]);
 });

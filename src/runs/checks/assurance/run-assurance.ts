@@ -56,7 +56,7 @@ export async function runAssurance(
   const startedAt = workplace.clock.now();
   const client = workplace.client();
   const mode = toAssumedMode(client);
-  if (client.keyMode === 'live') requireBudget(workplace.settings, 'live');
+  if (client.keyMode === 'live') requireBudget(workplace, 'live');
   const organisation = await openOrganisation(workplace);
   const findObstacle = (open: RunRow) => compareMeasurement(workplace, open, { ...options, mode });
   const request = {
@@ -161,7 +161,7 @@ async function measure(session: RunSession, patience: Patience): Promise<null> {
     const { value: account } = await outlastOutage(patience, (signal) =>
       identifyAccount(workplace, organisation, client, signal),
     );
-    requireBudget(workplace.settings, account.isTest ? 'test' : 'live');
+    requireBudget(workplace, account.isTest ? 'test' : 'live');
     if (run.accountId !== null && run.accountId !== account.accountId) {
       const message = 'it was begun under another account: another --seed begins anew';
       throw new ConfigError([{ where: 'run', path: '', message }]);

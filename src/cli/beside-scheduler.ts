@@ -1,0 +1,70 @@
+import type { Logger } from 'pino';
+import { systemClock } from '../clock.js';
+import type { Config } from '../config/load-config.js';
+import { RunLockedError } from '../errors.js';
+import { createMetrics } from '../metrics/create-metrics.js';
+import { toDurationMs } from '../roster/duration.js';
+import type { Invocation } from './invocation.js';
+import { measureInto } from './measuring/measuring.js';
+import { type MetricsAddress, startMetricsServer } from './measuring/metrics-server.js';
+import { nowAndThen } from './measuring/now-and-then.js';
+import { watchHealth } from './measuring/watch-health.js';
+import { version } from './version.js';
+import { look } from './watchdog/look.js';
+
+/** What runs beside the jobs of a scheduler. */
+export interface Beside {
+  /** The invocation that jobs are to be run with, so that they are measured. */
+  invocation: Invocation;
+  noteJob(job: string, outcome: 'finished' | 'failed'): void;
+  stop(): Promise<void>;
+}
+
+/** Begins to look as the watchdog does, and serves metrics and health where an address is given; throws ConfigError when it cannot be taken. */
+export async function startBeside(
+  invocation: Invocation,
+  config: Config,
+  { logger, address }: { logger: Logger; address: MetricsAddress | null },
+): Promise<Beside> {
+  const metrics = createMetrics(version, { isLasting: true });
+  const isStopping = (): boolean => invocation.signal.aborted;
+  const complain = (message: string): void => logger.warn({ reason: message }, 'metrics');
+  const measuring = measureInto(config.settings.metrics, metrics, { isStopping, complain });
+  const health = watchHealth(config, measuring, isStopping);
+  const server = address === null ? null : await startMetricsServer(address, health);
+  if (server) logger.info({ port: server.port }, 'metrics_served');
+  // On Postgres figures are read by connections of their own.
+  const isEmbedded = config.secret('DATABASE_URL') === undefined;
+  const refresh = isEmbedded ? nowAndThen(measuring.refresh) : async (): Promise<void> => {};
+  const looking = keepLooking({ ...invocation, measuring: { metrics, refresh } }, config, logger);
+  return {
+    invocation: { ...invocation, measuring: { metrics, refresh } },
+    noteJob: (job, outcome) => metrics.noteJob(job, outcome),
+    stop: async () => {
+      await looking;
+      await server?.stop();
+      await health.close();
+    },
+  };
+}
+
+/** Looks every so often until the signal; on the embedded database in turn with the jobs. */
+async function keepLooking(invocation: Invocation, config: Config, logger: Logger): Promise<void> {
+  const everyMs = toDurationMs(config.settings.watchdog.every);
+  for (;;) {
+    try {
+      await systemClock.sleep(everyMs, invocation.signal);
+    } catch {
+      return;
+    }
+    try {
+      const { exitCode, document } = await look(invocation);
+      const { findings } = document;
+      logger[exitCode === 0 ? 'debug' : 'warn']({ findings }, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
+    } catch (err) {
+      // Another process works in the embedded database.
+      if (err instanceof RunLockedError) logger.debug({ err }, 'watchdog_waits');
+      else logger.error({ err }, 'watchdog_failed');
+    }
+  }
+}

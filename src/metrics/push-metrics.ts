@@ -1,0 +1,24 @@
+import { request } from 'undici';
+
+const longestAnswerBytes = 4_096;
+
+/** Puts metrics into a push gateway, in the place of what was pushed before by any command; throws Error in words when they are not taken in time. */
+export async function pushMetrics(
+  gateway: string,
+  { text, contentType }: { text: string; contentType: string },
+  deadlineMs: number,
+): Promise<void> {
+  const url = new URL(gateway);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/metrics/job/nightscreen`;
+  const signal = AbortSignal.timeout(deadlineMs);
+  let statusCode: number;
+  try {
+    const answer = await request(url, { method: 'PUT', headers: { 'content-type': contentType }, body: text, signal });
+    await answer.body.dump({ limit: longestAnswerBytes, signal }).catch(() => undefined);
+    statusCode = answer.statusCode;
+  } catch (error) {
+    if (signal.aborted) throw new Error(`no answer within ${deadlineMs} ms`, { cause: error });
+    throw new Error(error instanceof Error ? error.message : 'no connection', { cause: error });
+  }
+  if (statusCode < 200 || statusCode >= 300) throw new Error(`status ${statusCode}`);
+}

@@ -1,0 +1,116 @@
+import { ConfigError } from '../../errors.js';
+import { toDurationMs } from '../../roster/duration.js';
+import { deliverDue } from '../../runs/mailing/deliver-due.js';
+import { openOrganisation } from '../../runs/session/run-session.js';
+import type { Workplace } from '../../runs/workplace.js';
+import { readImportedRosters } from '../../store/coverage.js';
+import {
+  closeIncident,
+  holdIncidents,
+  type Incident,
+  noteToldAgain,
+  openIncident,
+  readOpenIncidents,
+} from '../../store/incidents.js';
+import { compareIncidents } from './compare-incidents.js';
+import { type Finding, findSame } from './finding.js';
+import { judge } from './judge.js';
+import { queueAlarm } from './queue-alarm.js';
+import { readWatchFacts, type WatchSettings } from './read-facts.js';
+
+/** What one look found: everything that is not as it should be, with the incident that it belongs to, and what is over. */
+export interface Watch {
+  at: Date;
+  rosters: readonly string[];
+  findings: readonly (Finding & { incident: Incident; isNews: boolean })[];
+  over: readonly Incident[];
+  /** Whether anything stands that is not merely known. */
+  isAlarm: boolean;
+}
+
+/**
+ * Looks once, and tells what is new: each incident once, again when something of it is new, and once when it is over, whoever else looks at
+ * the same time and wherever this process dies. Throws ConfigError when there is nothing to watch.
+ */
+export async function watch(workplace: Workplace, settings: WatchSettings): Promise<Watch> {
+  const { database, clock } = workplace;
+  const now = clock.now();
+  const { organisationId } = await openOrganisation(workplace);
+  const rosters = await chooseRosters(workplace, organisationId);
+  const told = await readOpenIncidents(database, organisationId);
+  const facts = await readWatchFacts(workplace, organisationId, { ...settings, rosters, open: told, now });
+  const findings = judge(facts, told, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now });
+  const news = await tellNews(workplace, organisationId, findings, now);
+  await send(workplace);
+  const open = await readOpenIncidents(database, organisationId);
+  return {
+    at: now,
+    rosters,
+    findings: findings.flatMap((finding) => {
+      const incident = findSame(open, finding);
+      return incident ? [{ ...finding, incident, isNews: news.told.has(incident.incidentId) }] : [];
+    }),
+    over: news.over,
+    isAlarm: findings.some(({ isKnown }) => !isKnown),
+  };
+}
+
+/** The configured rosters; where none is, those that were ever imported. */
+async function chooseRosters({ database, settings }: Workplace, organisationId: number): Promise<readonly string[]> {
+  const configured = settings.rosters.map(({ name }) => name);
+  const rosters =
+    configured.length > 0
+      ? configured
+      : (await readImportedRosters(database, organisationId)).map(({ roster }) => roster);
+  if (rosters.length > 0) return rosters;
+  const message = 'there is nothing to watch: no roster is configured, and none was ever imported into this database';
+  throw new ConfigError([{ where: 'settings', path: 'rosters', message }]);
+}
+
+async function tellNews(
+  workplace: Workplace,
+  organisationId: number,
+  findings: readonly Finding[],
+  now: Date,
+): Promise<{ told: ReadonlySet<number>; over: readonly Incident[] }> {
+  return workplace.database.transaction(async (transaction) => {
+    await holdIncidents(transaction, organisationId);
+    const news = compareIncidents(await readOpenIncidents(transaction, organisationId), findings);
+    const told = new Set<number>();
+    for (const finding of news.begun) {
+      const incident = await openIncident(transaction, organisationId, finding, now);
+      const { actions } = finding;
+      await queueAlarm(workplace, transaction, organisationId, { incident, telling: 'begun', actions });
+      told.add(incident.incidentId);
+    }
+    for (const { incident: known, finding } of news.again) {
+      const incident = await noteToldAgain(transaction, known.incidentId, finding, now);
+      const { actions } = finding;
+      await queueAlarm(workplace, transaction, organisationId, { incident, telling: 'again', actions });
+      told.add(incident.incidentId);
+    }
+    const over: Incident[] = [];
+    for (const known of news.over) {
+      const incident = await closeIncident(transaction, known.incidentId, now);
+      const actions = ['See how the rosters stand: nightscreen coverage'];
+      await queueAlarm(workplace, transaction, organisationId, { incident, telling: 'over', actions });
+      over.push(incident);
+    }
+    return { told, over };
+  });
+}
+
+/** What cannot be sent now stays in the outbox. */
+async function send(workplace: Workplace): Promise<void> {
+  try {
+    await deliverDue(workplace);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    workplace.tell({
+      kind: 'warning',
+      runId: null,
+      code: 'mail_waits',
+      message: `alarms are not mailed yet: ${reason}`,
+    });
+  }
+}

@@ -1,0 +1,107 @@
+import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { withPings } from '../../../src/cli/with-pings.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+
+const seen: { path: string; rid: string | null; body: string }[] = [];
+let status = 200;
+const monitor = createServer((request, response) => {
+  const url = new URL(request.url ?? '/', 'http://monitor');
+  let body = '';
+  request.on('data', (part: Buffer) => {
+    body += part.toString();
+  });
+  request.on('end', () => {
+    seen.push({ path: url.pathname, rid: url.searchParams.get('rid'), body });
+    if (status !== 0) response.writeHead(status).end();
+  });
+});
+let address = '';
+beforeAll(async () => {
+  monitor.listen(0, '127.0.0.1');
+  await once(monitor, 'listening');
+  const bound = monitor.address();
+  address = `http://127.0.0.1:${bound !== null && typeof bound === 'object' ? bound.port : 0}/check/`;
+});
+afterAll(() => {
+  monitor.closeAllConnections();
+  monitor.close();
+});
+
+function configure(url: string | undefined) {
+  const folder = mkdtempSync(join(tmpdir(), 'nightscreen-pings-'));
+  const pings = { rescreen: { urlEnv: 'MONITOR_URL' }, timeoutMs: 200 };
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ pings }));
+  return loadConfig({ environment: url === undefined ? {} : { MONITOR_URL: url }, folder });
+}
+const complaints: string[] = [];
+const ping = (exitCode: number, url: string | undefined = address) =>
+  withPings(
+    configure(url),
+    'rescreen',
+    (message) => complaints.push(message),
+    async () => exitCode,
+    (code) => ({
+      exitCode: code,
+      lines: ['2026-03-10-rescreen-7 incomplete'],
+    }),
+  );
+
+it.each([
+  [0, '/check'],
+  [3, '/check/fail'],
+])('exit code %i ends at %s, with the run id of its start', async (exitCode, path) => {
+  seen.length = 0;
+  expect(await ping(exitCode)).toBe(exitCode);
+  expect(seen.map((one) => one.path)).toEqual(['/check/start', path]);
+  expect(seen[0]?.rid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  expect(seen[1]?.rid).toBe(seen[0]?.rid);
+  expect(seen[1]?.body).toBe(`nightscreen rescreen\nexit code ${exitCode}\n2026-03-10-rescreen-7 incomplete`);
+});
+
+it('work that throws is a failure, told by its code and not by its words', async () => {
+  seen.length = 0;
+  const work = withPings(
+    configure(address),
+    'rescreen',
+    () => {},
+    () => Promise.reject(new Error('Jane Doe')),
+    () => ({ exitCode: 0, lines: [] }),
+  );
+  await expect(work).rejects.toThrow('Jane Doe');
+  expect(seen.map(({ path }) => path)).toEqual(['/check/start', '/check/fail']);
+  expect(seen[1]?.body).not.toContain('Jane');
+});
+
+it.each([
+  ['refuses', 500, 'status 500'],
+  ['hangs', 0, 'no answer within 200 ms'],
+])('a monitor that %s changes nothing but is told of', async (_how, answer, said) => {
+  complaints.length = 0;
+  status = answer;
+  expect(await ping(0)).toBe(0);
+  status = 200;
+  expect(complaints).toEqual([
+    `the monitor of rescreen could not be told (start): ${said}`,
+    `the monitor of rescreen could not be told (success): ${said}`,
+  ]);
+});
+
+it.each([
+  [undefined, 'which is not set'],
+  ['http://monitor.example/x', 'https://'],
+  ['no url', 'https://'],
+])('%s as an address is refused before anything is done', async (url, said) => {
+  const work = withPings(
+    configure(url),
+    'rescreen',
+    () => {},
+    async () => 0,
+    () => ({ exitCode: 0, lines: [] }),
+  );
+  await expect(work).rejects.toThrow(said);
+});

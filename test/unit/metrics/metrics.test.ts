@@ -1,0 +1,171 @@
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { parseMetricsAddress, startMetricsServer } from '../../../src/cli/measuring/metrics-server.js';
+import { createMetrics } from '../../../src/metrics/create-metrics.js';
+import { pushMetrics } from '../../../src/metrics/push-metrics.js';
+import { writeTextfile } from '../../../src/metrics/write-textfile.js';
+import type { MetricFacts } from '../../../src/runs/measuring/read-metric-facts.js';
+
+const at = new Date('2026-03-10T02:00:00Z');
+const facts: MetricFacts = {
+  at,
+  cadenceSeconds: { high: 86_400 },
+  rosters: [
+    {
+      roster: 'retail',
+      groups: [
+        { tier: 'high', standing: 'valid', state: 'clear', failedBecause: null, customers: 5, oldestScreenedAt: at },
+        {
+          tier: 'high',
+          standing: 'never',
+          state: 'not_screened',
+          failedBecause: 'http_500',
+          customers: 1,
+          oldestScreenedAt: null,
+        },
+        {
+          tier: 'low',
+          standing: 'valid',
+          state: 'clear',
+          failedBecause: null,
+          customers: 2,
+          oldestScreenedAt: new Date(0),
+        },
+      ],
+    },
+  ],
+  runs: [
+    {
+      kind: 'rescreen',
+      roster: 'retail',
+      state: 'incomplete',
+      startedAt: at,
+      finishedAt: new Date(at.getTime() + 90_000),
+      lastSuccessAt: null,
+      failedCanaries: 0,
+      isProven: null,
+      calls: { ok: 5, 429: 2 },
+      perSecond: 9.5,
+      limitPerSecond: 10,
+      repeated: 2,
+      cost: { amount: 1.5, currency: 'EUR' },
+    },
+  ],
+  openItems: [{ roster: 'retail', severity: 'critical', age: 'week', items: 3 }],
+  outbox: [{ kind: 'mail_report', state: 'queued', entries: 2, oldestAt: at }],
+  incidents: [{ kind: 'partial', open: 1 }],
+};
+const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => /^nightscreen_/.test(line));
+
+it('facts are told as figures, and what is no more is told no more', async () => {
+  const metrics = createMetrics('1.2.3', { isLasting: false });
+  expect(linesOf(await metrics.write())).toContain('nightscreen_facts_readable 0');
+  metrics.show(facts);
+  const lines = linesOf(await metrics.write());
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'nightscreen_customers{roster="retail",state="clear"} 7',
+      'nightscreen_coverage_customers{roster="retail",tier="high",standing="never"} 1',
+      'nightscreen_oldest_screening_timestamp_seconds{roster="retail",tier="high"} 1773108000',
+      'nightscreen_last_run_calls{kind="rescreen",roster="retail",result="429"} 2',
+      'nightscreen_last_run_duration_seconds{kind="rescreen",roster="retail"} 90',
+      'nightscreen_last_run_cost{kind="rescreen",roster="retail",currency="EUR"} 1.5',
+      'nightscreen_open_items{roster="retail",severity="critical",age="week"} 3',
+      'nightscreen_facts_readable 1',
+    ]),
+  );
+  expect(lines.filter((line) => /last_success|sweep_proven/.test(line))).toEqual([]);
+  metrics.show({ ...facts, incidents: [], openItems: [] });
+  metrics.showUnreadable();
+  const later = linesOf(await metrics.write());
+  expect(later.filter((line) => /incidents_open|open_items/.test(line))).toEqual([]);
+  expect(later).toContain('nightscreen_facts_readable 0');
+});
+
+it('attempts are counted by operation and result, those that were never sent are not', async () => {
+  const metrics = createMetrics('1.2.3', { isLasting: true });
+  const attempt = { operation: 'aml.search', method: 'POST', path: '/aml/search', startedAt: at };
+  const end = { endedAt: at, bytes: 0, requestId: undefined };
+  metrics.observer.ended?.({ ...attempt, attempt: 1 }, { ...end, isSent: true, status: 503, outcome: 'error_status' });
+  metrics.observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: true, status: 201, outcome: 'ok' });
+  metrics.observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: false, status: null, outcome: 'aborted' });
+  metrics.noteJob('sweep', 'failed');
+  const text = await metrics.write();
+  expect(linesOf(text).filter((line) => /_total/.test(line))).toEqual([
+    'nightscreen_service_attempts_total{operation="aml.search",result="503"} 1',
+    'nightscreen_service_attempts_total{operation="aml.search",result="ok"} 1',
+    'nightscreen_service_repeats_total{operation="aml.search"} 1',
+    'nightscreen_jobs_total{job="sweep",outcome="failed"} 1',
+  ]);
+  expect(text).toContain('nodejs_eventloop_lag_seconds');
+});
+
+it('a textfile is whole or not there, and can be read by others', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-textfile-'));
+  const file = join(folder, 'nightscreen.prom');
+  await writeTextfile(file, 'one\n');
+  await writeTextfile(file, 'two\n');
+  expect([await readFile(file, 'utf8'), await readdir(folder)]).toEqual(['two\n', ['nightscreen.prom']]);
+  expect((await stat(file)).mode & 0o777).toBe(0o644);
+  await expect(writeTextfile(join(folder, 'none', 'x.prom'), 'x')).rejects.toThrow('ENOENT');
+});
+
+it('a push takes the place of what was pushed before, and one that is refused or hangs says so in time', async () => {
+  const seen: string[] = [];
+  const gateway = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    if (request.url?.startsWith('/hangs')) return;
+    response.writeHead(request.url?.startsWith('/full') ? 507 : 200).end();
+  }).listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+  const address = gateway.address();
+  const url = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
+  const push = { text: 'x 1\n', contentType: 'text/plain' };
+  await pushMetrics(`${url}/`, push, 5_000);
+  await expect(pushMetrics(`${url}/full`, push, 5_000)).rejects.toThrow('status 507');
+  await expect(pushMetrics(`${url}/hangs`, push, 150)).rejects.toThrow('no answer within 150 ms');
+  expect(seen[0]).toBe('PUT /metrics/job/nightscreen');
+  gateway.closeAllConnections();
+  gateway.close();
+});
+
+it('metrics, health and readiness are served, and nothing else', async () => {
+  let isReady = true;
+  const server = await startMetricsServer(parseMetricsAddress('127.0.0.1:0'), {
+    write: async () => ({ text: 'x 1\n', contentType: 'text/plain; version=0.0.4' }),
+    readiness: async () => ({ isReady, checks: { database: isReady ? 'reachable' : 'out of reach' } }),
+  });
+  const ask = async (path: string, method = 'GET') => {
+    const answer = await fetch(`http://127.0.0.1:${server.port}${path}`, { method });
+    return [answer.status, await answer.text()];
+  };
+  expect(await ask('/metrics')).toEqual([200, 'x 1\n']);
+  expect(await ask('/healthz')).toEqual([200, 'ok\n']);
+  expect(await ask('/readyz')).toEqual([200, 'database: reachable\n']);
+  isReady = false;
+  expect(await ask('/readyz?verbose')).toEqual([503, 'database: out of reach\n']);
+  expect((await ask('/'))[0]).toBe(404);
+  expect((await ask('/metrics', 'POST'))[0]).toBe(405);
+  const taken = startMetricsServer(
+    { host: '127.0.0.1', port: server.port },
+    { write: async () => ({ text: '', contentType: '' }), readiness: async () => ({ isReady, checks: {} }) },
+  );
+  await expect(taken).rejects.toThrow(/--metrics: 127\.0\.0\.1:\d+ cannot be listened at/);
+  await server.stop();
+});
+
+it.each(['9464', ':', ':99999', 'host', 'a b:1'])('%j is refused as an address', (text) => {
+  expect(() => parseMetricsAddress(text)).toThrow('is no address such as :9464');
+});
+
+it('an address may have a host, an IPv6 one in brackets, or none', () => {
+  expect([':9464', '127.0.0.1:1', '[::1]:2'].map(parseMetricsAddress)).toEqual([
+    { host: undefined, port: 9464 },
+    { host: '127.0.0.1', port: 1 },
+    { host: '::1', port: 2 },
+  ]);
+});
