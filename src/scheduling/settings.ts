@@ -15,17 +15,23 @@ const timezoneSchema = z.string().refine(isTimezone, {
 
 /** When a job starts: a cron expression read in an IANA time zone; `enabled: false` leaves the job out. */
 const jobSettingsSchema = z.strictObject({
-  cron: cronSchema.optional(),
-  timezone: timezoneSchema.optional(),
-  enabled: z.boolean().default(true),
+  cron: cronSchema
+    .meta({ title: 'cron expression' })
+    .optional()
+    .describe('when it starts: minute, hour, day of the month, month, day of the week'),
+  timezone: timezoneSchema
+    .meta({ title: 'time zone' })
+    .optional()
+    .describe('the IANA time zone of `cron`; UTC without it'),
+  enabled: z.boolean().default(true).describe('false leaves the job out'),
 });
 
 /** Schedules by job name; a job that is not named keeps its own default. */
 export const jobsSettingsSchema = z.strictObject({
-  rescreen: jobSettingsSchema.optional(),
-  sweep: jobSettingsSchema.optional(),
-  report: jobSettingsSchema.optional(),
-  onboard: jobSettingsSchema.optional(),
-  mail: jobSettingsSchema.optional(),
+  rescreen: jobSettingsSchema.optional().describe('every roster: import, screen who is due, report and mail'),
+  sweep: jobSettingsSchema.optional().describe('read all dossiers and store what changed'),
+  report: jobSettingsSchema.optional().describe('mail the reports that nobody has been sent yet'),
+  onboard: jobSettingsSchema.optional().describe('every roster: import, screen who was never screened, report'),
+  mail: jobSettingsSchema.optional().describe('try again what waits in the outbox'),
 });
 export type JobsSettings = z.infer<typeof jobsSettingsSchema>;
