@@ -1,4 +1,5 @@
 import type { Environment } from '../config/environment.js';
+import type { LogLevels } from './log-levels.js';
 import type { Terminal } from './terminal.js';
 
 /** The options that every command takes. */
@@ -17,6 +18,8 @@ export interface Invocation {
   terminal: Terminal;
   /** Aborted by the first SIGINT or SIGTERM, with an InterruptedError. */
   signal: AbortSignal;
+  /** How much the loggers of this process say, which SIGUSR2 changes. */
+  logLevels: LogLevels;
 }
 
 /** What a command has to say: the same as one document for programs and as text for people. */
