@@ -9,6 +9,6 @@ export const mailJob: Job = {
     const { tellStates } = await import('../src/runs/telling/tell-states.js');
     await deliverDue(workplace, signal);
     await tellStates(workplace, signal);
-    return [];
+    return { runs: [] };
   },
 };

@@ -14,6 +14,6 @@ export const onboardJob: Job = {
       summaries.push(summary);
       if (summary.state === 'stopped') break;
     }
-    return summaries;
+    return { runs: summaries };
   },
 };

@@ -1,17 +1,22 @@
 import type { Job } from '../src/runs/job.js';
 
-/** Writes the report of each roster's latest run, and mails what nobody has been sent yet where mail is configured; makes no run of its own. */
-export const reportJob: Job = {
+/**
+ * Writes the report of each roster's latest run, and mails what nobody has been sent yet where mail is configured; makes no run of its own.
+ * It comes after the night's runs, however they ended.
+ */
+export const reportJob = {
   name: 'report',
   defaultSchedule: { cron: '0 6 * * *', timezone: 'UTC' },
+  after: ['sweep', 'rescreen'],
   run: async (workplace) => {
     if (workplace.settings.mail) {
       const { sendUnsentReports } = await import('../src/runs/mailing/send-reports.js');
-      await sendUnsentReports(workplace);
+      const { failed } = await sendUnsentReports(workplace);
+      if (failed > 0) return { runs: [], exitCode: 3, note: `${failed} mails were not sent, and are tried again` };
     } else {
       const { runReports } = await import('../src/runs/reports/report-run.js');
       await runReports(workplace, {});
     }
-    return [];
+    return { runs: [] };
   },
-};
+} satisfies Job;

@@ -7,7 +7,7 @@ import {
 } from '../src/errors.js';
 import type { RosterSettings } from '../src/roster/settings.js';
 import type { Acceptance } from '../src/runs/accepting/acceptance.js';
-import type { Job } from '../src/runs/job.js';
+import type { Job, JobResult } from '../src/runs/job.js';
 import type { RunSummary } from '../src/runs/session/run-summary.js';
 import type { Workplace } from '../src/runs/workplace.js';
 
@@ -56,18 +56,30 @@ export async function rescreenRosters(
   return night;
 }
 
-/** The summaries of a night; throws NightscreenError `job_failed` when a roster has none, its first error as the cause. */
-export function requireWholeNight({ summaries, failures }: Night): RunSummary[] {
-  const [first] = failures;
-  if (!first) return summaries;
-  const names = failures.map((failure) => failure.roster).join(', ');
-  throw new NightscreenError('job_failed', `no run could be made for: ${names}`, { cause: first.error });
+/** A night in which a roster has no run; its first error is the cause. */
+export class NightError extends NightscreenError {
+  readonly night: Night;
+
+  constructor(night: Night) {
+    const names = night.failures.map((failure) => failure.roster).join(', ');
+    super('job_failed', `no run could be made for: ${names}`, { cause: night.failures[0]?.error });
+    this.night = night;
+  }
+}
+
+/** What a night has done; throws NightError when a roster has no run. */
+function requireWholeNight(night: Night): JobResult {
+  if (night.failures.length > 0) throw new NightError(night);
+  return { runs: night.summaries };
 }
 
 /** The nightly whole for every configured roster. */
 export const rescreenJob: Job = {
   name: 'rescreen',
   defaultSchedule: { cron: '0 2 * * *', timezone: 'UTC' },
-  run: async (workplace, signal) =>
-    requireWholeNight(await rescreenRosters(workplace, workplace.settings.rosters, signal)),
+  run: async (workplace, signal) => {
+    const { rosters } = workplace.settings;
+    if (rosters.length === 0) return { runs: [], exitCode: 3, note: 'no roster is configured, so nobody was screened' };
+    return requireWholeNight(await rescreenRosters(workplace, rosters, signal));
+  },
 };

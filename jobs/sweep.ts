@@ -6,6 +6,6 @@ export const sweepJob: Job = {
   defaultSchedule: { cron: '0 1 * * *', timezone: 'UTC' },
   run: async (workplace, signal) => {
     const { runSweep } = await import('../src/runs/sweep-run.js');
-    return [await runSweep(workplace, { writeReport: false }, signal)];
+    return { runs: [await runSweep(workplace, { writeReport: false }, signal)] };
   },
 };

@@ -1,5 +1,5 @@
+import { toInstant, toLocalTime, toNextDay } from '../local-time/local-time.js';
 import type { Severity } from './change-event.js';
-import { toInstant, toLocalTime, toNextDay } from './local-time.js';
 
 /** On which days somebody works, and where. */
 export interface WorkCalendar {

@@ -23,7 +23,8 @@ export async function withFailureMail<Result>(
   }
 }
 
-async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
+/** Mails that work failed without the outbox; that it cannot be mailed is said on standard error. */
+export async function mailDirectly(invocation: Invocation, failed: FailedWork): Promise<void> {
   try {
     const { settings, secret } = loadInvocationConfig(invocation);
     if (!settings.mail) return;

@@ -11,7 +11,7 @@ function openSchema(schema: unknown): z.core.$ZodType[] {
 }
 
 function step(schema: z.core.$ZodType, key: string | number): z.core.$ZodType[] {
-  if (schema instanceof z.ZodObject) return openSchema(schema.shape[key]);
+  if (schema instanceof z.ZodObject) return openSchema(schema.shape[key] ?? schema.def.catchall);
   if (schema instanceof z.ZodArray) return openSchema(schema.element);
   if (schema instanceof z.ZodRecord) return openSchema(schema.valueType);
   return [];

@@ -7,6 +7,7 @@ import { describeIssue, type Mistake, readAt } from './describe-issue.js';
 import { type Environment, listOverrides, readSecret, type Secret } from './environment.js';
 import { findDuplicateRosters } from './find-duplicate-rosters.js';
 import { findMisplacedSecrets } from './find-misplaced-secrets.js';
+import { findUnknownJobs } from './find-unknown-jobs.js';
 import { findUnknownMailRosters } from './find-unknown-mail-rosters.js';
 import { applyOverride, type Override } from './override.js';
 import { resolvePaths } from './resolve-paths.js';
@@ -71,6 +72,7 @@ function findMistakes(settings: unknown): Mistake[] {
     ...findUrlMistake(settings),
     ...findDuplicateRosters(settings),
     ...findUnknownMailRosters(settings),
+    ...findUnknownJobs(settings),
   ];
 }
 

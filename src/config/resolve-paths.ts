@@ -6,6 +6,7 @@ const pathSettings: readonly (readonly string[])[] = [
   ['reports', 'dir'],
   ['reports', 'publishTo'],
   ['mail', 'directory'],
+  ['scheduler', 'jobsFolder'],
   ['rosters', '*', 'csv', 'path'],
   ['rosters', '*', 'parties', '*', 'csv', 'path'],
 ];

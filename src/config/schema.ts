@@ -9,7 +9,7 @@ import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema } from '../runs/details/settings.js';
 import { reviewSettingsSchema } from '../runs/reviewing/settings.js';
 import { runSettingsSchema } from '../runs/settings.js';
-import { jobsSettingsSchema } from '../scheduling/settings.js';
+import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/settings.js';
 import { budgetSettingsSchema } from '../screening/budget-settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import { webhooksSettingsSchema } from '../webhooks/settings.js';
@@ -41,6 +41,7 @@ export const configSchema = z.strictObject({
   jobs: jobsSettingsSchema
     .prefault({})
     .describe('when the jobs of `nightscreen schedule` start; a job that is not named keeps its default'),
+  scheduler: schedulerSettingsSchema.prefault({}).describe('how the scheduler goes about all jobs'),
   database: z
     .strictObject({
       folder: z.string().min(1).default('./.nightscreen').describe('the embedded database; not used with DATABASE_URL'),

@@ -1,10 +1,15 @@
-import { createTask } from 'node-cron';
 import type { JobSchedule } from '../runs/job.js';
+import { toDueTimes } from './due-times.js';
 
 /** When the schedule comes round next after now; null when it never does. */
-export function findNextRun({ cron, timezone }: JobSchedule): Date | null {
-  const task = createTask(cron, () => {}, { timezone });
-  const next = task.getNextRuns(1)[0] ?? null;
-  void task.destroy();
-  return next;
+export const findNextRun = (schedule: JobSchedule, now = new Date()): Date | null =>
+  toDueTimes(schedule).next(now)?.dueAt ?? null;
+
+/** The next times at which the schedule comes round, at most `count`. */
+export function listNextRuns(schedule: JobSchedule, now: Date, count: number): Date[] {
+  const times = toDueTimes(schedule);
+  const found: Date[] = [];
+  for (let due = times.next(now); due !== null && found.length < count; due = times.next(due.dueAt))
+    found.push(due.dueAt);
+  return found;
 }

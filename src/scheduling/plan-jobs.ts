@@ -1,7 +1,7 @@
 import type { Job, JobSchedule } from '../runs/job.js';
 import type { JobsSettings } from './settings.js';
 
-/** A job that starts by itself, and when. */
+/** A job and when it starts by itself. */
 export interface PlannedJob {
   job: Job;
   schedule: JobSchedule;
@@ -13,7 +13,10 @@ export function planJobs(jobs: readonly Job[], settings: JobsSettings): PlannedJ
     const configured = settings[job.name];
     if (configured?.enabled === false) return [];
     const cron = configured?.cron ?? job.defaultSchedule?.cron;
-    const timezone = configured?.timezone ?? job.defaultSchedule?.timezone ?? 'UTC';
-    return cron === undefined ? [] : [{ job, schedule: { cron, timezone } }];
+    return cron === undefined ? [] : [{ job, schedule: { cron, timezone: toTimezone(job, settings) } }];
   });
 }
+
+/** The time zone whose dates a job goes by. */
+export const toTimezone = (job: Job, settings: JobsSettings): string =>
+  settings[job.name]?.timezone ?? job.defaultSchedule?.timezone ?? 'UTC';

@@ -1,61 +1,69 @@
 import { createTask, type Logger } from 'node-cron';
-import type { PlannedJob } from './plan-jobs.js';
-import { RunQueue } from './run-queue.js';
-
-/** What a scheduler tells; an error never stops it. */
-export interface SchedulerEvents {
-  started(name: string): void;
-  finished(name: string): void;
-  failed(name: string, error: unknown): void;
-  /** The job came round while its last start was still waiting for its turn. */
-  skipped(name: string): void;
-  /** The library of the timer complains, for instance of a start that a blocked process missed. */
-  complained(message: string): void;
-}
+import type { Clock } from '../clock.js';
+import type { ScheduleEvent } from './schedule-event.js';
 
 /** A scheduler that runs. */
 export interface Scheduler {
-  /** Starts nothing more; resolves when the job under way has ended. */
+  /** Begins nothing more; resolves when the job under way has ended. */
   stop(): Promise<void>;
 }
 
-function toLogger(complain: (message: string) => void): Logger {
-  const tell = (message: string | Error): void => complain(message instanceof Error ? message.message : message);
-  return { info: () => {}, debug: () => {}, warn: tell, error: tell };
+/** What a scheduler works with; `look` begins what is due and gives when to look again. */
+export interface SchedulerParts {
+  clock: Clock;
+  look: () => Promise<Date>;
+  tell: (event: ScheduleEvent) => void;
 }
 
-/** Starts each job on its schedule, never two at once in this process: what comes round meanwhile waits for its turn. */
-export function startScheduler(
-  planned: readonly PlannedJob[],
-  run: (planned: PlannedJob) => Promise<void>,
-  events: SchedulerEvents,
-): Scheduler {
-  const queue = new RunQueue();
-  let isStopping = false;
-  const work = async (each: PlannedJob): Promise<void> => {
-    if (isStopping) return;
-    events.started(each.job.name);
+const everySecond = '* * * * * *';
+const shortestRetryMs = 1_000;
+const longestRetryMs = 60_000;
+// Due times decide what was missed, not the timer; a job that keeps the process busy for a second is no news.
+const silent: Logger = { info: () => {}, warn: () => {}, error: () => {}, debug: () => {} };
+
+/**
+ * Looks at once, and then whenever the time has come by the clock, however it was set meanwhile; never twice at the same time. A look that
+ * fails is told and tried again, after a minute at most.
+ */
+export function startScheduler({ clock, look, tell }: SchedulerParts): Scheduler {
+  let lookAt = clock.now();
+  let tickedAt = lookAt;
+  let failing: { sinceMs: number; retryMs: number } | null = null;
+  let underWay: Promise<void> | null = null;
+  const lookOnce = async (): Promise<void> => {
     try {
-      await run(each);
-      events.finished(each.job.name);
+      lookAt = await look();
+      failing = null;
     } catch (error) {
-      events.failed(each.job.name, error);
+      const nowMs = clock.now().getTime();
+      const retryMs: number = failing ? Math.min(failing.retryMs * 2, longestRetryMs) : shortestRetryMs;
+      failing = { sinceMs: failing?.sinceMs ?? nowMs, retryMs };
+      lookAt = new Date(nowMs + retryMs);
+      tell({ kind: 'blocked', error, retryMs, sinceMs: nowMs - failing.sinceMs });
     }
   };
-  const tasks = planned.map((each) => {
-    const { name } = each.job;
-    const start = (): void => {
-      if (!queue.add(name, () => work(each))) events.skipped(name);
-    };
-    const { cron, timezone } = each.schedule;
-    return createTask(cron, start, { name, timezone, logger: toLogger(events.complained) });
+  const tick = (): void => {
+    const now = clock.now();
+    // Where the clock was put back, what was to come may be due sooner by it.
+    const isDue = now >= lookAt || now < tickedAt;
+    tickedAt = now;
+    if (!isDue || underWay) return;
+    underWay = lookOnce().finally(() => {
+      underWay = null;
+    });
+  };
+  const task = createTask(everySecond, tick, {
+    name: 'look',
+    timezone: 'UTC',
+    logger: silent,
+    suppressMissedWarning: true,
   });
-  for (const task of tasks) void task.start();
+  void task.start();
+  tick();
   return {
     stop: async () => {
-      isStopping = true;
-      for (const task of tasks) await task.destroy();
-      await queue.drain();
+      await task.destroy();
+      await underWay;
     },
   };
 }

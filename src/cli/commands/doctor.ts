@@ -40,7 +40,7 @@ async function checkAll(config: Config): Promise<Finding[]> {
     await checkFolder('reports', 'reports.dir', reports.dir),
     ...(await checkRosters(config)),
     ...checkMail(config),
-    ...checkSchedules(config),
+    ...(await checkSchedules(config)),
   ];
 }
 

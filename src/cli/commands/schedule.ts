@@ -1,98 +1,85 @@
 import type { Command } from 'commander';
-import { allJobs } from '../../../jobs/all-jobs.js';
-import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import type { Job } from '../../runs/job.js';
-import type { RunSummary } from '../../runs/session/run-summary.js';
-import type { Workplace } from '../../runs/workplace.js';
-import { findNextRun } from '../../scheduling/next-run.js';
-import { type PlannedJob, planJobs } from '../../scheduling/plan-jobs.js';
-import { startScheduler } from '../../scheduling/scheduler.js';
 import { examples } from '../examples.js';
-import { formatTable } from '../format-table.js';
-import type { Act, Invocation } from '../invocation.js';
+import type { Act, Invocation, Outcome } from '../invocation.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
-import { waitForAbort } from '../wait-for-abort.js';
 import { withFailureMail } from '../with-failure-mail.js';
-import { findMissingMail, findMissingService } from '../workplace.js';
 
-function planWork(config: Config): PlannedJob[] {
-  const jobs = config.settings.mail ? allJobs : allJobs.filter(({ name }) => name !== 'mail');
-  const planned = planJobs(jobs, config.settings.jobs);
-  const problems = [...findMissingService(config), ...findMissingMail(config)];
-  if (planned.length === 0) problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
-  if (problems.length > 0) throw new ConfigError(problems);
-  return planned;
-}
-
-function describePlan(planned: readonly PlannedJob[]) {
-  return planned.map(({ job, schedule }) => ({
-    job: job.name,
-    ...schedule,
-    next: findNextRun(schedule)?.toISOString() ?? null,
-  }));
-}
-
-async function keepSchedule(invocation: Invocation): Promise<null> {
-  const { terminal, signal } = invocation;
-  const config = loadInvocationConfig(invocation);
-  const planned = planWork(config);
-  const plan = describePlan(planned);
-  const logger = openLogger(invocation, config);
-  const scheduler = startScheduler(
-    planned,
-    async ({ job }) => {
-      // Opened for each job, so that between jobs other commands can use the embedded database.
-      const run = (noteOpen: () => void): Promise<RunSummary[]> =>
-        withWorkplace(invocation, {
-          command: `schedule: ${job.name}`,
-          prepare: () => {},
-          work: (workplace) => {
-            noteOpen();
-            return runTold(workplace, job, signal);
-          },
+function addShow(schedule: Command, act: Act): void {
+  schedule
+    .command('show')
+    .description('when each job begins next, and what became of its last times')
+    .addHelpText('after', examples(['schedule show', 'schedule show --json']))
+    .action(() =>
+      act(async (invocation) => {
+        const { planSchedule } = await import('../schedule/plan-schedule.js');
+        const { presentSchedule } = await import('../schedule/present-schedule.js');
+        const { showSchedule } = await import('../schedule/show-schedule.js');
+        const plan = await planSchedule(loadInvocationConfig(invocation));
+        return withWorkplace(invocation, {
+          command: 'schedule show',
+          prepare: ({ settings }) => settings.rosters.length > 0,
+          work: async (workplace, hasRosters) => presentSchedule(await showSchedule(workplace, plan), hasRosters),
         });
-      const summaries = job.name === 'mail' ? await run(() => {}) : await withFailureMail(invocation, job.name, run);
-      for (const { runId, kind, state, counts } of summaries)
-        logger.info({ job: job.name, runId, kind, state, counts }, 'run');
-    },
-    {
-      started: (job) => logger.info({ job }, 'job_started'),
-      finished: (job) => logger.info({ job }, 'job_finished'),
-      failed: (job, err) => logger.error({ job, err }, 'job_failed'),
-      skipped: (job) => logger.warn({ job }, 'job_skipped: its last start still waits for its turn'),
-      complained: (reason) => logger.warn({ reason }, 'scheduler'),
-    },
-  );
-  if (invocation.options.json) {
-    await terminal.writeData(`${JSON.stringify({ schema: 'nightscreen/schedule/1', jobs: plan })}\n`);
-  } else {
-    const rows = plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`]);
-    terminal.writeMessage(formatTable(rows));
-  }
-  await waitForAbort(signal);
-  await scheduler.stop();
-  return null;
+      }),
+    );
 }
 
-/** Runs a job, and mails that it failed; `rescreen` tells of each roster by itself, and `mail` could only fail again. */
-async function runTold(workplace: Workplace, job: Job, signal: AbortSignal): Promise<RunSummary[]> {
-  try {
-    return await job.run(workplace, signal);
-  } catch (error) {
-    if (job.name !== 'rescreen' && job.name !== 'mail') {
-      const { tellFailure } = await import('../../runs/mailing/queue-failure.js');
-      await tellFailure(workplace, { task: job.name, roster: null, error });
-    }
-    throw error;
-  }
+function addRun(schedule: Command, act: Act): void {
+  schedule
+    .command('run <job>')
+    .description('run one job now, once for its date on whatever host: for cron, a systemd timer, a Kubernetes CronJob')
+    .option('--if-due', 'only when its schedule asks for it; ends with 0 when there is nothing to do')
+    .addHelpText('after', examples(['schedule run rescreen', 'schedule run rescreen --if-due --json']))
+    .action((name: string, { ifDue = false }: { ifDue?: boolean }) =>
+      act((invocation) =>
+        withFailureMail(invocation, name, (noteOpen) => runScheduled(invocation, name, ifDue, noteOpen)),
+      ),
+    );
 }
 
-/** Adds `schedule`. */
+async function runScheduled(
+  invocation: Invocation,
+  name: string,
+  ifDue: boolean,
+  noteOpen: () => void,
+): Promise<Outcome> {
+  const { planSchedule } = await import('../schedule/plan-schedule.js');
+  const { runForNow, runIfDue } = await import('../schedule/run-scheduled.js');
+  const config = loadInvocationConfig(invocation);
+  const plan = await planSchedule(config);
+  const job = plan.jobs.find((one) => one.name === name);
+  if (!job) {
+    const known = plan.jobs.map((one) => one.name).join(', ');
+    throw new ConfigError([
+      { where: 'argument job', path: '', message: `no job is called ${name}; there are ${known}` },
+    ]);
+  }
+  const logger = openLogger(invocation, config);
+  const { signal } = invocation;
+  const options = { stopping: signal, failed: (err: unknown) => logger.error({ job: name, err }, 'job_failed') };
+  return withWorkplace(invocation, {
+    command: `schedule run ${name}`,
+    prepare: () => {},
+    work: (workplace) => {
+      noteOpen();
+      return (ifDue ? runIfDue : runForNow)(workplace, plan, job, signal, options);
+    },
+  });
+}
+
+/** Adds `schedule`, `schedule run` and `schedule show`. */
 export function addScheduleCommand(program: Command, act: Act): void {
-  program
+  const schedule = program
     .command('schedule')
-    .description('run rescreen, sweep and report by the clock, until a signal')
-    .addHelpText('after', examples(['schedule', 'schedule --config /etc/nightscreen.yaml']))
-    .action(() => act(keepSchedule));
+    .description('run rescreen, sweep, report and jobs of your own by the clock, until a signal')
+    .addHelpText('after', examples(['schedule', 'schedule show', 'schedule run rescreen']))
+    .action(() =>
+      act(async (invocation) => {
+        const { keepSchedule } = await import('../schedule/keep-schedule.js');
+        return keepSchedule(invocation);
+      }),
+    );
+  addRun(schedule, act);
+  addShow(schedule, act);
 }

@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { allJobs } from '../../../jobs/all-jobs.js';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
-import { findNextRun } from '../../scheduling/next-run.js';
-import { planJobs } from '../../scheduling/plan-jobs.js';
+import { listNextRuns } from '../../scheduling/next-run.js';
 import type { Queryable } from '../../store/database.js';
 import { describeError } from '../describe-error.js';
+import { planSchedule } from '../schedule/plan-schedule.js';
 import { checkAccepted } from './check-accepted.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
@@ -71,14 +70,22 @@ export async function checkFolder(check: string, setting: string, folder: string
   }
 }
 
-/** Says when each scheduled job would start next. */
-export function checkSchedules(config: Config): Finding[] {
-  return planJobs(allJobs, config.settings.jobs).map(({ job, schedule }) => {
-    const next = findNextRun(schedule);
-    const words = `${schedule.cron} ${schedule.timezone}`;
-    if (next) return well(`job ${job.name}`, `${words}, next ${next.toISOString()}`);
-    return doubtful(`job ${job.name}`, `${words} never comes round`, `correct jobs.${job.name}.cron`);
-  });
+const runsShown = 5;
+
+/** Says when each scheduled job would start next, those of the user's own folder included. */
+export async function checkSchedules(config: Config): Promise<Finding[]> {
+  try {
+    const { planned } = await planSchedule(config);
+    return planned.map(({ job, schedule }) => {
+      const next = listNextRuns(schedule, systemClock.now(), runsShown).map((moment) => moment.toISOString());
+      const words = `${schedule.cron} ${schedule.timezone}`;
+      if (next.length > 0) return well(`job ${job.name}`, `${words}, next ${next.join(', ')}`);
+      return doubtful(`job ${job.name}`, `${words} never comes round`, `correct jobs.${job.name}.cron`);
+    });
+  } catch (error) {
+    const { message } = describeError(error);
+    return [wrong('jobs', message, 'mend the file that is named, or take it out of scheduler.jobsFolder')];
+  }
 }
 
 const earliestSaneYear = 2024;

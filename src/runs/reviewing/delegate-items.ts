@@ -1,5 +1,5 @@
-import { toInstant, toLocalTime, toNextDay } from '../../changes/local-time.js';
 import { flagError } from '../../errors.js';
+import { toInstant, toLocalTime, toNextDay } from '../../local-time/local-time.js';
 import { type Delegation, insertDelegation, readDelegations } from '../../store/delegations.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';

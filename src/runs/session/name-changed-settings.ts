@@ -2,7 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { RunSettings } from '../workplace.js';
 
 /** Where files go, what runs when, and which rosters there are shapes no result of a run. */
-const beside = new Set(['rosters', 'reports', 'mail', 'webhooks', 'jobs', 'database', 'log', 'sweep', 'organisation']);
+const beside = new Set([
+  'rosters',
+  'reports',
+  'mail',
+  'webhooks',
+  'jobs',
+  'scheduler',
+  'database',
+  'log',
+  'sweep',
+  'organisation',
+]);
 /** What shapes the question and what counts as a change: the part of the settings that the settings digest covers. */
 const shaping = ['service.aml', 'changes'];
 

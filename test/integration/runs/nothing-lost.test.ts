@@ -302,7 +302,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const workplace = await work({ settings });
     await run(workplace, { writeReport: true });
     await run(workplace, { roster: other, writeReport: true });
-    await reportJob.run(workplace, signal);
+    await reportJob.run(workplace);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toEqual(
       expect.arrayContaining([expect.stringContaining('1 to review')]),
     );
@@ -316,7 +316,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const workplace = await work({ settings });
     await run(workplace, { writeReport: true });
     await run(workplace, { writeReport: true });
-    await reportJob.run(workplace, signal);
+    await reportJob.run(workplace);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toEqual(
       expect.arrayContaining([expect.stringContaining('1 to review')]),
     );
@@ -328,11 +328,11 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     const workplace = await work({ settings });
     await run(workplace, { kind: 'onboard', selection: 'new' });
     await run(workplace);
-    await reportJob.run(workplace, signal);
+    await reportJob.run(workplace);
     const subjects = (await readFolder(settings.mail.directory)).match(/Subject: .*/g);
     expect(subjects).toHaveLength(2);
     expect(subjects).toEqual(expect.arrayContaining([expect.stringContaining('first-time')]));
-    await reportJob.run(workplace, signal);
+    await reportJob.run(workplace);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toHaveLength(2);
   });
 

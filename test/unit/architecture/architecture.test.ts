@@ -5,13 +5,14 @@ import { type Import, listFiles, readImports, readSource } from './read-imports.
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   clock: [],
+  'local-time': [],
   client: ['errors', 'clock'],
   roster: ['errors'],
   lists: ['errors'],
   screening: ['roster', 'client', 'errors'],
   matches: ['screening', 'roster', 'errors'],
   dossiers: ['client', 'errors'],
-  changes: ['matches', 'dossiers', 'errors'],
+  changes: ['matches', 'dossiers', 'errors', 'local-time'],
   reports: ['changes', 'matches', 'errors'],
   mail: ['reports', 'errors'],
   webhooks: ['matches', 'errors'],
@@ -19,6 +20,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   runs: [
     'errors',
     'clock',
+    'local-time',
     'client',
     'roster',
     'lists',
@@ -31,7 +33,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
     'store',
   ],
-  scheduling: ['runs', 'errors', 'clock'],
+  scheduling: ['runs', 'errors', 'clock', 'local-time'],
   logging: ['errors'],
   sandbox: [],
   config: [
@@ -57,6 +59,7 @@ const upstream = [
   ...[
     'errors',
     'clock',
+    'local-time',
     'client',
     'roster',
     'lists',

@@ -1,44 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Job } from '../../../src/runs/job.js';
-import { findNextRun } from '../../../src/scheduling/next-run.js';
 import { planJobs } from '../../../src/scheduling/plan-jobs.js';
-import { RunQueue } from '../../../src/scheduling/run-queue.js';
+import type { ScheduleEvent } from '../../../src/scheduling/schedule-event.js';
 import { startScheduler } from '../../../src/scheduling/scheduler.js';
-import { jobsSettingsSchema } from '../../../src/scheduling/settings.js';
+import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
+import { makeFakeClock } from '../../helpers/fake-clock.js';
 
-const toJob = (name: Job['name'], cron: string | null): Job => ({
+const toJob = (name: string, cron: string | null): Job => ({
   name,
   defaultSchedule: cron === null ? null : { cron, timezone: 'UTC' },
-  run: async () => [],
-});
-
-test('work in the queue never overlaps and keeps its order', async () => {
-  const queue = new RunQueue();
-  const trace: string[] = [];
-  const work = (name: string) => async (): Promise<void> => {
-    trace.push(`+${name}`);
-    await delay(5);
-    trace.push(`-${name}`);
-  };
-  for (const name of ['a', 'b', 'c']) queue.add(name, work(name));
-  await queue.drain();
-  expect(trace).toEqual(['+a', '-a', '+b', '-b', '+c', '-c']);
-});
-
-test('a job that waits already is not queued a second time', async () => {
-  const queue = new RunQueue();
-  let count = 0;
-  const work = async (): Promise<void> => {
-    count += 1;
-  };
-  queue.add('long', () => delay(10));
-  expect(queue.add('job', work)).toBe(true);
-  expect(queue.add('job', work)).toBe(false);
-  await queue.drain();
-  expect(queue.add('job', work)).toBe(true);
-  await queue.drain();
-  expect(count).toBe(2);
+  run: async () => ({ runs: [] }),
 });
 
 test('the configuration changes one part of a schedule, switches a job off, or gives one to a job without', () => {
@@ -51,7 +23,13 @@ test('the configuration changes one part of a schedule, switches a job off, or g
   expect(planJobs(jobs, onboard)).toHaveLength(3);
 });
 
-test.each(['0 25 * * *', 'every night', ''])('%j is refused as a cron expression', (cron) => {
+test('a job of the user’s own takes the same settings', () => {
+  const settings = jobsSettingsSchema.parse({ 'copy-reports': { cron: '0 7 * * 1', timezone: 'Asia/Tokyo' } });
+  const [planned] = planJobs([toJob('copy-reports', null)], settings);
+  expect(planned?.schedule).toEqual({ cron: '0 7 * * 1', timezone: 'Asia/Tokyo' });
+});
+
+test.each(['0 25 * * *', '0 2 30 2 *', 'every night', ''])('%j is refused as a cron expression', (cron) => {
   expect(jobsSettingsSchema.safeParse({ rescreen: { cron } }).success).toBe(false);
 });
 
@@ -59,33 +37,59 @@ test.each(['Europe/Kopenhagen', '+02:00', ''])('%j is refused as a time zone', (
   expect(jobsSettingsSchema.safeParse({ rescreen: { timezone } }).success).toBe(false);
 });
 
-test('the next run is read in the time zone of the schedule', () => {
-  const next = findNextRun({ cron: '0 2 * * *', timezone: 'Asia/Tokyo' });
-  expect(next?.toISOString()).toMatch(/T17:00:00\.000Z$/);
+test.each([{ jitter: '13h' }, { jitter: 'ten minutes' }, { catchUp: 'never' }, { waitAtMost: '6' }])(
+  '%j is refused',
+  (settings) => {
+    expect(schedulerSettingsSchema.safeParse(settings).success).toBe(false);
+  },
+);
+
+test('looks at once and then when it is due by the clock, however that is set meanwhile', async () => {
+  const clock = makeFakeClock();
+  const looks: string[] = [];
+  let next = new Date(clock.now().getTime() + 3_600_000);
+  const look = async (): Promise<Date> => {
+    looks.push(clock.now().toISOString().slice(11, 16));
+    return next;
+  };
+  const scheduler = startScheduler({ clock, look, tell: () => {} });
+  await delay(1_100);
+  expect(looks).toEqual(['00:00']);
+  await clock.advance(3_600_000);
+  next = new Date(clock.now().getTime() + 86_400_000);
+  await delay(1_100);
+  expect(looks).toEqual(['00:00', '01:00']);
+  await scheduler.stop();
+  await clock.advance(2 * 86_400_000);
+  await delay(1_100);
+  expect(looks).toHaveLength(2);
 });
 
-test('a job that fails is told and does not stop the scheduler; stop waits for the job under way', async () => {
-  const told: string[] = [];
-  let rounds = 0;
-  const scheduler = startScheduler(
-    [{ job: toJob('sweep', null), schedule: { cron: '* * * * * *', timezone: 'UTC' } }],
-    async () => {
-      rounds += 1;
-      if (rounds === 1) throw new Error('the first round fails');
-      await delay(200);
-    },
-    {
-      started: (name) => told.push(`started ${name}`),
-      finished: (name) => told.push(`finished ${name}`),
-      failed: (name) => told.push(`failed ${name}`),
-      skipped: () => {},
-      complained: () => {},
-    },
-  );
-  while (told.filter((line) => line.startsWith('started')).length < 2) await delay(20);
-  await scheduler.stop();
-  expect(told.slice(0, 4)).toEqual(['started sweep', 'failed sweep', 'started sweep', 'finished sweep']);
-  const after = told.length;
+test('a look that fails is told and tried again; stop waits for the one under way, and two never overlap', async () => {
+  const clock = makeFakeClock();
+  const told: ScheduleEvent[] = [];
+  let looks = 0;
+  let under = 0;
+  let ended = 0;
+  const look = async (): Promise<Date> => {
+    looks += 1;
+    under += 1;
+    expect(under).toBe(1);
+    if (looks === 1) {
+      under -= 1;
+      throw new Error('no database');
+    }
+    await delay(1_500);
+    under -= 1;
+    ended += 1;
+    return clock.now();
+  };
+  const scheduler = startScheduler({ clock, look, tell: (event) => told.push(event) });
+  await delay(50);
+  expect(told).toMatchObject([{ kind: 'blocked', retryMs: 1_000 }]);
+  await clock.advance(1_000);
   await delay(1_200);
-  expect(told).toHaveLength(after);
+  expect(looks).toBe(2);
+  await scheduler.stop();
+  expect(ended).toBe(1);
 });

@@ -1,0 +1,107 @@
+import type { Logger } from 'pino';
+import { systemClock } from '../../clock.js';
+import type { Config } from '../../config/load-config.js';
+import { ConfigError } from '../../errors.js';
+import { keepSchedules } from '../../runs/scheduled/keep-schedules.js';
+import { Lookout } from '../../scheduling/lookout.js';
+import { findNextRun } from '../../scheduling/next-run.js';
+import type { ScheduleEvent } from '../../scheduling/schedule-event.js';
+import { startScheduler } from '../../scheduling/scheduler.js';
+import { exitCodes } from '../exit-code.js';
+import { formatTable } from '../format-table.js';
+import type { Invocation, Written } from '../invocation.js';
+import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
+import { waitForAbort } from '../wait-for-abort.js';
+import { mailDirectly } from '../with-failure-mail.js';
+import { findMissingMail, findMissingService } from '../workplace.js';
+import { logSchedule } from './log-schedule.js';
+import { performJob } from './perform-job.js';
+import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
+
+// A database that is being restarted is back by then.
+const mailBlockedAfterMs = 5 * 60_000;
+
+/** Runs the jobs by the clock until a signal; ends with 4 when that interrupted one. */
+export async function keepSchedule(invocation: Invocation): Promise<Written> {
+  const { terminal, signal } = invocation;
+  const config = loadInvocationConfig(invocation);
+  const plan = await planWork(config);
+  const logger = openLogger(invocation, config);
+  let isInterrupted = false;
+  const tell = watchEvents(invocation, logger, () => {
+    isInterrupted = true;
+  });
+  const performed = (job: string) => ({
+    stopping: signal,
+    failed: (err: unknown) => logger.error({ job, err }, 'job_failed'),
+  });
+  const lookout = new Lookout(
+    plan,
+    (workplace, { job }, run, held) => performJob(workplace, job, run, held, performed(job.name)),
+    tell,
+  );
+  let isKept = false;
+  const scheduler = startScheduler({
+    clock: systemClock,
+    tell,
+    // Opened for each look, so that between jobs other commands can use the embedded database.
+    look: () =>
+      withWorkplace(invocation, {
+        command: 'schedule',
+        prepare: () => {},
+        work: async (workplace) => {
+          const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
+          if (!isKept) await keepSchedules(workplace, planned, { areAll: true });
+          isKept = true;
+          return lookout.look(workplace, signal);
+        },
+      }),
+  });
+  await sayPlan(invocation, plan);
+  await waitForAbort(signal);
+  await scheduler.stop();
+  return { exitCode: isInterrupted ? exitCodes.stopped : exitCodes.complete, isWritten: true };
+
+  async function planWork(loaded: Config): Promise<JobsAndPlan> {
+    const problems = [...findMissingService(loaded), ...findMissingMail(loaded)];
+    const found = await planSchedule(loaded);
+    if (found.planned.length === 0)
+      problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
+    if (problems.length > 0) throw new ConfigError(problems);
+    if (loaded.settings.rosters.length === 0) {
+      terminal.writeMessage(
+        'nightscreen: no roster is configured, so nobody will be screened; write `rosters:` into the file\n',
+      );
+    }
+    return found;
+  }
+}
+
+/** Logs what is told; mails once that nothing can be begun when that has lasted. */
+function watchEvents(invocation: Invocation, logger: Logger, interrupted: () => void): (event: ScheduleEvent) => void {
+  const log = logSchedule(logger);
+  let isMailed = false;
+  return (event) => {
+    log(event);
+    if (event.kind === 'interrupted' && invocation.signal.aborted) interrupted();
+    if (event.kind !== 'blocked') isMailed = false;
+    else if (!isMailed && event.sinceMs >= mailBlockedAfterMs) {
+      isMailed = true;
+      void mailDirectly(invocation, { task: 'schedule', roster: null, error: event.error });
+    }
+  };
+}
+
+async function sayPlan({ terminal, options }: Invocation, { planned }: JobsAndPlan): Promise<void> {
+  const plan = planned.map(({ job, schedule }) => ({
+    job: job.name,
+    ...schedule,
+    next: findNextRun(schedule)?.toISOString() ?? null,
+  }));
+  if (options.json) {
+    return terminal.writeData(`${JSON.stringify({ schema: 'nightscreen/schedule/1', jobs: plan })}\n`);
+  }
+  terminal.writeMessage(
+    formatTable(plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`])),
+  );
+}

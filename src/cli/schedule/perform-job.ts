@@ -1,0 +1,89 @@
+import { NightError } from '../../../jobs/rescreen.js';
+import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '../../errors.js';
+import type { Job, JobResult } from '../../runs/job.js';
+import { tellFailure } from '../../runs/mailing/queue-failure.js';
+import type { OccasionEnding } from '../../runs/scheduled/run-occasion.js';
+import type { Workplace } from '../../runs/workplace.js';
+import { DatabaseError } from '../../store/database.js';
+import type { JobRun } from '../../store/job-runs.js';
+import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
+
+/** What a job that is performed hangs on; `failed` hears of what it threw. */
+export interface PerformOptions {
+  /** Aborted when somebody asks this process to stop; what ends then is taken up again. */
+  stopping: AbortSignal;
+  failed: (error: unknown) => void;
+}
+
+// What passes by itself is mailed when it has not by then.
+const attemptsBeforeMail = 3;
+
+/** Runs a job for one of its times and says how that ended; throws nothing. */
+export async function performJob(
+  workplace: Workplace,
+  job: Job,
+  run: JobRun,
+  signal: AbortSignal,
+  { stopping, failed }: PerformOptions,
+): Promise<OccasionEnding> {
+  const { localDate: date, dueAt, attempts: attempt, isLate } = run;
+  try {
+    const result = await job.run(workplace, signal, { date, dueAt, attempt, isLate });
+    return toEnding(result, stopping);
+  } catch (error) {
+    const runIds = error instanceof NightError ? error.night.summaries.map(({ runId }) => runId) : [];
+    if (stopping.aborted) return { because: 'it was asked to stop', runIds };
+    failed(error);
+    const isPassing = passes(error);
+    if (!isPassing || attempt >= attemptsBeforeMail) await tellOf(workplace, job, error);
+    const ending = { because: toReason(error), runIds };
+    return isPassing ? ending : { ...ending, exitCode: toJobExitCode(error) };
+  }
+}
+
+/** `rescreen` tells of each roster by itself, and `mail` could only fail again. */
+async function tellOf(workplace: Workplace, { name }: Job, error: unknown): Promise<void> {
+  if (name !== 'rescreen' && name !== 'mail') await tellFailure(workplace, { task: name, roster: null, error });
+}
+
+function toEnding({ runs, exitCode = 0, note }: JobResult, stopping: AbortSignal): OccasionEnding {
+  const runIds = runs.map(({ runId }) => runId);
+  // Whether anything was left out because of that, only the next start can tell.
+  if (stopping.aborted) return { because: 'it was asked to stop', runIds };
+  const reasons = runs.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
+  const because = [...reasons, ...(note === undefined ? [] : [note])].join('; ');
+  const codes = [...runs.map((run) => run.exitCode), ...(exitCode === 0 && runs.length > 0 ? [] : [exitCode])];
+  return { exitCode: combineExitCodes(codes), because: because === '' ? null : because, runIds };
+}
+
+/** Whether it may well be over in a while: the database went away, or another process has what is needed. */
+function passes(error: unknown): boolean {
+  if (error instanceof NightError) {
+    const { summaries, failures } = error.night;
+    return summaries.length === 0 && failures.every((failure) => passes(failure.error));
+  }
+  if (error instanceof DatabaseError) return error.sqlState === undefined || /^(08|53|57P)/.test(error.sqlState);
+  if (error instanceof RunLockedError || error instanceof LeaseLostError) return true;
+  return error instanceof StoreError && error.code === 'import_broken_off';
+}
+
+function toJobExitCode(error: unknown): number {
+  if (!(error instanceof NightError)) return toErrorExitCode(error);
+  const { summaries, failures } = error.night;
+  return combineExitCodes([
+    ...summaries.map(({ exitCode }) => exitCode),
+    ...failures.map((failure) => toErrorExitCode(failure.error)),
+  ]);
+}
+
+/** The error in words that are fit to be kept; of one that was not meant to happen only its kind, for nobody knows what else it says. */
+function toReason(error: unknown): string {
+  if (error instanceof NightError) {
+    return error.night.failures.map(({ roster, error }) => `${roster}: ${toReason(error)}`).join('; ');
+  }
+  if (error instanceof NightscreenError) return error.message;
+  return `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log says more`;
+}
+
+/** The exit code of a process that ran a job once: what was interrupted is resumable. */
+export const toEndingExitCode = ({ exitCode }: OccasionEnding): number => exitCode ?? exitCodes.stopped;

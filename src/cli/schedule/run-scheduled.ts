@@ -1,0 +1,121 @@
+import { RunLockedError } from '../../errors.js';
+import type { Job } from '../../runs/job.js';
+import { keepSchedules, settleMissed } from '../../runs/scheduled/keep-schedules.js';
+import { runOccasion, toForgetBefore } from '../../runs/scheduled/run-occasion.js';
+import type { Workplace } from '../../runs/workplace.js';
+import { decideDue, findNextStart } from '../../scheduling/decide-due.js';
+import { toDueTimes } from '../../scheduling/due-times.js';
+import { toSpanMs } from '../../scheduling/settings.js';
+import { readStandings } from '../../scheduling/standings.js';
+import type { JobDue } from '../../store/job-runs.js';
+import { exitCodes } from '../exit-code.js';
+import type { Outcome } from '../invocation.js';
+import { type PerformOptions, performJob, toEndingExitCode } from './perform-job.js';
+import type { JobsAndPlan } from './plan-schedule.js';
+import { findPresentDue } from './present-due.js';
+
+/** Runs a job for the present date, whatever its schedule says, unless that was done; what failed or stopped is done again. */
+export async function runForNow(
+  workplace: Workplace,
+  plan: JobsAndPlan,
+  job: Job,
+  signal: AbortSignal,
+  options: PerformOptions,
+): Promise<Outcome> {
+  const due = findPresentDue(plan, job, workplace.clock.now());
+  const again = [exitCodes.unexpected, exitCodes.refused, exitCodes.stopped];
+  return runOnce(workplace, plan, job, { due, isLate: false, again }, signal, options);
+}
+
+/** Runs a job if its schedule asks for it and nobody has done it; ends with 0 when there is nothing to do. */
+export async function runIfDue(
+  workplace: Workplace,
+  plan: JobsAndPlan,
+  job: Job,
+  signal: AbortSignal,
+  options: PerformOptions,
+): Promise<Outcome> {
+  const planned = plan.planned.filter((one) => one.job.name === job.name);
+  await keepSchedules(
+    workplace,
+    planned.map(({ schedule }) => ({ job: job.name, schedule })),
+    { areAll: false },
+  );
+  const standings = await readStandings(workplace, plan);
+  const standing = standings.get(job.name);
+  if (!standing) return say(job, 'not_due', null, `${job.name} has no schedule`);
+  const now = workplace.clock.now();
+  const { catchUp, waitAtMost } = plan.settings;
+  const rules = { now, freeSince: null, catchUpMs: toSpanMs(catchUp), waitAtMostMs: toSpanMs(waitAtMost) };
+  const { decision, missed, givenUp } = decideDue(standing, standings, rules);
+  await settleMissed(workplace, job.name, { missed, givenUp });
+  if (decision.kind === 'wait') {
+    const text = `${job.name} of ${decision.due.localDate} waits for ${decision.for}, until ${decision.until.toISOString()}`;
+    return say(job, 'waits', decision.due, text);
+  }
+  if (decision.kind === 'none') {
+    const next = findNextStart(standing, now);
+    return say(job, 'not_due', null, `${job.name} is not due; next ${next ? next.at.toISOString() : 'never'}`);
+  }
+  const { due, isLate } = decision;
+  try {
+    return await runOnce(workplace, plan, job, { due, isLate, again: [] }, signal, options);
+  } catch (error) {
+    if (error instanceof RunLockedError) return say(job, 'held', due, error.message);
+    throw error;
+  }
+}
+
+interface Once {
+  due: JobDue;
+  isLate: boolean;
+  again: readonly number[];
+}
+
+/** Throws RunLockedError when another process runs it. */
+async function runOnce(
+  workplace: Workplace,
+  plan: JobsAndPlan,
+  job: Job,
+  once: Once,
+  signal: AbortSignal,
+  options: PerformOptions,
+): Promise<Outcome> {
+  const schedule = plan.planned.find((one) => one.job.name === job.name)?.schedule;
+  const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
+  const forgetBefore = isFrequent ? toForgetBefore(workplace.clock.now()) : null;
+  const answer = await runOccasion(workplace, { job: job.name, ...once, forgetBefore }, signal, (run, held) =>
+    performJob(workplace, job, run, held, options),
+  );
+  const { due } = once;
+  const what = `${job.name} of ${due.localDate}`;
+  if (answer.kind === 'held') {
+    throw new RunLockedError(`${what} is being run by ${answer.holder}`, answer.holder);
+  }
+  if (answer.kind === 'done') {
+    const { exitCode, endedAt, owner } = answer.run;
+    const text = `${what} was done by ${owner ?? 'nobody'}, ended ${endedAt?.toISOString() ?? 'never'} with exit code ${exitCode ?? '-'}`;
+    return { ...say(job, 'done_before', due, text), exitCode: exitCode ?? exitCodes.complete };
+  }
+  const { because, runIds } = answer.ending;
+  const exitCode = toEndingExitCode(answer.ending);
+  const text = [`${what} ended with exit code ${exitCode}`, ...(because === null ? [] : [because])].join(': ');
+  const outcome = say(job, answer.ending.exitCode === undefined ? 'interrupted' : 'ended', due, text);
+  const { attempts, isLate } = answer.run;
+  return { ...outcome, exitCode, document: { ...outcome.document, exitCode, because, runIds, attempts, late: isLate } };
+}
+
+function say(
+  { name }: Job,
+  outcome: 'ended' | 'interrupted' | 'done_before' | 'not_due' | 'waits' | 'held',
+  due: JobDue | null,
+  text: string,
+): Outcome {
+  const document = {
+    schema: 'nightscreen/job-run/1',
+    job: name,
+    date: due?.localDate ?? null,
+    dueAt: due?.dueAt ?? null,
+  };
+  return { exitCode: exitCodes.complete, document: { ...document, outcome, message: text }, text: `${text}\n` };
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod';
+import type { Queryable } from './database.js';
+
+/** How it stands with one time at which a job was due. */
+export type JobRunState = 'running' | 'interrupted' | 'finished' | 'missed';
+
+/** One time at which a job is due; `occasion` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
+export interface JobDue {
+  occasion: string;
+  localDate: string;
+  dueAt: Date;
+}
+
+const jobRunRow = z.object({
+  jobRunId: z.number(),
+  job: z.string(),
+  occasion: z.string(),
+  localDate: z.string(),
+  dueAt: z.date(),
+  state: z.enum(['running', 'interrupted', 'finished', 'missed']),
+  isLate: z.boolean(),
+  /** How often it was begun. */
+  attempts: z.number(),
+  /** Who runs it or ran it last; null for one that was missed. */
+  owner: z.string().nullable(),
+  begunAt: z.date().nullable(),
+  endedAt: z.date().nullable(),
+  /** Null unless finished. */
+  exitCode: z.number().nullable(),
+  because: z.string().nullable(),
+  runIds: z.array(z.string()),
+});
+/** What became of one time at which a job was due. */
+export type JobRun = z.infer<typeof jobRunRow>;
+
+const jobRunColumns = `job_run_id as "jobRunId", job, occasion, local_date as "localDate", due_at as "dueAt", state, is_late as "isLate",
+  attempts, owner, begun_at as "begunAt", ended_at as "endedAt", exit_code as "exitCode", because, run_ids as "runIds"`;
+
+/** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
+export interface JobBeginning extends JobDue {
+  job: string;
+  owner: string;
+  now: Date;
+  isLate: boolean;
+  again: readonly number[];
+}
+
+/**
+ * Notes that a job is begun, or taken up once more where it was left; null when it has been done. Its lease must be held: then one that is
+ * noted as running was left by a process that died.
+ */
+export async function beginJobRun(
+  transaction: Queryable,
+  organisationId: number,
+  { job, occasion, localDate, dueAt, owner, now, isLate, again }: JobBeginning,
+): Promise<JobRun | null> {
+  await transaction.execute(
+    `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a word'
+     where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
+    [organisationId, job, occasion, now],
+  );
+  const [begun] = await transaction.query(
+    jobRunRow,
+    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at)
+     values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7)
+     on conflict (organisation_id, job, occasion) do update set
+       state = 'running', attempts = known.attempts + 1, owner = excluded.owner, begun_at = coalesce(known.begun_at, excluded.begun_at),
+       is_late = case when known.state = 'missed' then excluded.is_late else known.is_late end,
+       ended_at = null, exit_code = null, because = null
+     where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
+     returning ${jobRunColumns}`,
+    [organisationId, job, occasion, localDate, dueAt, owner, now, isLate, [...again]],
+  );
+  return begun ?? null;
+}
+
+/** How one ended; `exitCode` is left out where it was interrupted and is to be taken up again. */
+export interface JobEnding {
+  exitCode?: number | undefined;
+  because: string | null;
+  runIds: readonly string[];
+  endedAt: Date;
+}
+
+/** Notes how a job that was begun has ended. */
+export async function endJobRun(
+  transaction: Queryable,
+  jobRunId: number,
+  { exitCode, because, runIds, endedAt }: JobEnding,
+): Promise<void> {
+  await transaction.execute(
+    `update job_run set state = case when $2::integer is null then 'interrupted' else 'finished' end, exit_code = $2, because = $3,
+       run_ids = (select coalesce(array_agg(distinct run_id order by run_id), '{}') from unnest(run_ids || $4::text[]) as made (run_id)),
+       ended_at = $5
+     where job_run_id = $1`,
+    [jobRunId, exitCode ?? null, because, [...runIds], endedAt],
+  );
+}
+
+/** Notes that the time of a job passed while nobody was there to begin it; one that was begun is left as it is. */
+export async function noteMissedJob(
+  transaction: Queryable,
+  organisationId: number,
+  job: string,
+  { occasion, localDate, dueAt }: JobDue,
+  missed: { now: Date; because: string },
+): Promise<void> {
+  await transaction.execute(
+    `insert into job_run (organisation_id, job, occasion, local_date, due_at, state, ended_at, because)
+     values ($1, $2, $3, $4::date, $5, 'missed', $6, $7)
+     on conflict (organisation_id, job, occasion) do nothing`,
+    [organisationId, job, occasion, localDate, dueAt, missed.now, missed.because],
+  );
+}
+
+/** What became of one time at which a job was due; null when nothing is known of it. */
+export async function findJobRun(
+  database: Queryable,
+  organisationId: number,
+  job: string,
+  occasion: string,
+): Promise<JobRun | null> {
+  const [found] = await database.query(
+    jobRunRow,
+    `select ${jobRunColumns} from job_run where organisation_id = $1 and job = $2 and occasion = $3`,
+    [organisationId, job, occasion],
+  );
+  return found ?? null;
+}
+
+/** The newest of each job by the time at which they were due, newest first, at most `limit` of each. */
+export async function readJobRuns(
+  database: Queryable,
+  organisationId: number,
+  limit: number,
+): Promise<readonly JobRun[]> {
+  return database.query(
+    jobRunRow,
+    `select ${jobRunColumns} from (
+       select *, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
+       from job_run where organisation_id = $1
+     ) numbered
+     where place <= $2 order by due_at desc, job_run_id desc`,
+    [organisationId, limit],
+  );
+}
+
+/** Forgets what became of a job that runs too often for each time to be worth keeping, before a moment; only what ended well. */
+export async function forgetJobRuns(
+  transaction: Queryable,
+  organisationId: number,
+  job: string,
+  before: Date,
+): Promise<void> {
+  await transaction.execute(
+    `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
+    [organisationId, job, before],
+  );
+}

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import type { Queryable } from './database.js';
+
+const jobScheduleRow = z.object({
+  job: z.string(),
+  cron: z.string(),
+  timezone: z.string(),
+  plannedSince: z.date(),
+  retiredAt: z.date().nullable(),
+});
+/** A schedule as it was last seen; nothing is missed before `plannedSince`, nor once it was retired. */
+export type JobSchedule = z.infer<typeof jobScheduleRow>;
+
+const columns = 'job, cron, timezone, planned_since as "plannedSince", retired_at as "retiredAt"';
+
+/** Notes the schedule of a job; one that is new, changed or back from retirement counts from `now`. */
+export async function saveJobSchedule(
+  transaction: Queryable,
+  organisationId: number,
+  { job, cron, timezone }: Pick<JobSchedule, 'job' | 'cron' | 'timezone'>,
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    `insert into job_schedule as known (organisation_id, job, cron, timezone, planned_since) values ($1, $2, $3, $4, $5)
+     on conflict (organisation_id, job) do update set
+       cron = excluded.cron, timezone = excluded.timezone, planned_since = excluded.planned_since, retired_at = null
+     where (known.cron, known.timezone) is distinct from (excluded.cron, excluded.timezone) or known.retired_at is not null`,
+    [organisationId, job, cron, timezone, now],
+  );
+}
+
+/** Retires every schedule but those of the jobs named. */
+export async function retireJobSchedules(
+  transaction: Queryable,
+  organisationId: number,
+  planned: readonly string[],
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    'update job_schedule set retired_at = $3 where organisation_id = $1 and job <> all ($2::text[]) and retired_at is null',
+    [organisationId, [...planned], now],
+  );
+}
+
+/** The schedules of an organisation by the names of their jobs, those that are retired as well. */
+export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly JobSchedule[]> {
+  return database.query(jobScheduleRow, `select ${columns} from job_schedule where organisation_id = $1 order by job`, [
+    organisationId,
+  ]);
+}

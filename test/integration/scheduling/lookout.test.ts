@@ -1,0 +1,150 @@
+import { expect, it } from 'vitest';
+import type { Job } from '../../../src/runs/job.js';
+import { keepSchedules } from '../../../src/runs/scheduled/keep-schedules.js';
+import type { OccasionEnding } from '../../../src/runs/scheduled/run-occasion.js';
+import { Lookout, type PerformJob } from '../../../src/scheduling/lookout.js';
+import type { PlannedJob } from '../../../src/scheduling/plan-jobs.js';
+import type { ScheduleEvent } from '../../../src/scheduling/schedule-event.js';
+import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
+import { type Database, DatabaseError } from '../../../src/store/database.js';
+import { readJobRuns } from '../../../src/store/job-runs.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { type FakeClock, makeFakeClock } from '../../helpers/fake-clock.js';
+import { makeWorkplace } from '../../helpers/workplace.js';
+
+const databases = testDatabases('postgres');
+const hourMs = 3_600_000;
+const nowhere = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' };
+
+const plan = (name: string, cron: string, after: readonly string[] = []): PlannedJob => {
+  const job: Job = { name, defaultSchedule: null, after, run: async () => ({ runs: [] }) };
+  return { job, schedule: { cron, timezone: 'UTC' } };
+};
+
+/** A host that looks by a clock of its own; `worked` is what it has performed, `ending` what becomes of that. */
+async function makeHost(database: Database, planned: readonly PlannedJob[], clock: FakeClock, owner: string) {
+  const workplace = { ...(await makeWorkplace(database, nowhere, { clock })), owner };
+  const worked: string[] = [];
+  const events: ScheduleEvent[] = [];
+  const host = {
+    worked,
+    events,
+    workplace,
+    ending: async (): Promise<OccasionEnding> => ({ exitCode: 0, because: null, runIds: [] }),
+    keep: () =>
+      keepSchedules(
+        workplace,
+        planned.map(({ job, schedule }) => ({ job: job.name, schedule })),
+        { areAll: true },
+      ),
+    look: () => lookout.look(workplace, new AbortController().signal),
+  };
+  const perform: PerformJob = async (_, { job }, { localDate, isLate }) => {
+    worked.push(`${job.name} ${localDate}${isLate ? ' late' : ''}`);
+    return host.ending();
+  };
+  const scheduler = schedulerSettingsSchema.parse({});
+  const lookout = new Lookout({ planned, settings: scheduler, seed: '' }, perform, (event) => events.push(event));
+  return host;
+}
+
+const states = async (database: Database) =>
+  (await readJobRuns(database, 1, 20)).map(({ job, occasion, state, exitCode }) => [job, occasion, state, exitCode]);
+
+it('a night runs once on whichever of two hosts, and the other hears who has it', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 22))];
+  const planned = [plan('rescreen', '0 2 * * *')];
+  const one = await makeHost(database, planned, clock, 'host-a:1:x');
+  const two = await makeHost(database, planned, clock, 'host-b:2:y');
+  await one.keep();
+  await two.keep();
+  expect((await one.look()).toISOString()).toBe('2026-11-22T01:00:00.000Z');
+  await clock.advance(2 * hourMs);
+  let finish = (): void => {};
+  const working = new Promise<OccasionEnding>((resolve) => {
+    finish = () => resolve({ exitCode: 3, because: 'partial', runIds: ['run_1'] });
+  });
+  one.ending = () => working;
+  const looking = one.look();
+  while (one.worked.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  // Whoever asks for the lease waits by the clock for its heart to beat.
+  let isAsking = true;
+  const asking = two.look().finally(() => {
+    isAsking = false;
+  });
+  while (isAsking) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await clock.advance(250);
+  }
+  await asking;
+  expect(two.worked).toEqual([]);
+  expect(two.events).toMatchObject([{ kind: 'held', job: 'rescreen', holder: 'host-a:1:x' }]);
+  finish();
+  await looking;
+  await clock.advance(60_000);
+  await two.look();
+  expect([...one.worked, ...two.worked]).toEqual(['rescreen 2026-11-22']);
+  expect(await states(database)).toEqual([['rescreen', '2026-11-22', 'finished', 3]]);
+});
+
+it('nights that nobody was there for: the newest is caught up, late, the others are missed; nothing is by a first start', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 18, 12))];
+  const planned = [plan('rescreen', '0 2 * * *')];
+  const first = await makeHost(database, planned, clock, 'host:1:x');
+  await first.keep();
+  await first.look();
+  expect(first.worked).toEqual([]);
+  await clock.advance(3 * 24 * hourMs);
+  const second = await makeHost(database, planned, clock, 'host:2:y');
+  await second.keep();
+  await second.look();
+  await second.look();
+  expect(second.worked).toEqual(['rescreen 2026-11-21 late']);
+  expect(await states(database)).toEqual([
+    ['rescreen', '2026-11-21', 'finished', 0],
+    ['rescreen', '2026-11-20', 'missed', null],
+    ['rescreen', '2026-11-19', 'missed', null],
+  ]);
+});
+
+it('the report comes after the runs of its date, however they ended', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 22))];
+  const planned = [
+    plan('report', '0 1 * * *', ['sweep', 'rescreen']),
+    plan('rescreen', '0 2 * * *'),
+    plan('sweep', '0 3 * * *'),
+  ];
+  const host = await makeHost(database, planned, clock, 'host:1:x');
+  host.ending = async () => ({ exitCode: 1, because: 'failed', runIds: [] });
+  await host.keep();
+  await host.look();
+  for (let hour = 0; hour < 4; hour += 1) {
+    await clock.advance(hourMs);
+    await host.look();
+  }
+  expect(host.worked).toEqual(['rescreen 2026-11-22', 'sweep 2026-11-22', 'report 2026-11-22']);
+  expect(host.events.filter(({ kind }) => kind === 'waiting')).toMatchObject([{ job: 'report', for: 'sweep' }]);
+});
+
+it('what a database that went away interrupted is taken up again, and so is what a dead process left', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 22))];
+  const planned = [plan('rescreen', '0 2 * * *')];
+  const host = await makeHost(database, planned, clock, 'host:1:x');
+  await host.keep();
+  await clock.advance(2 * hourMs);
+  host.ending = async () => ({ because: 'the database went away', runIds: ['run_1'] });
+  const again = await host.look();
+  expect(again.getTime() - clock.now().getTime()).toBe(60_000);
+  expect(await states(database)).toEqual([['rescreen', '2026-11-22', 'interrupted', null]]);
+  await clock.advance(60_000);
+  host.ending = async () => {
+    throw new DatabaseError('gone', { sqlState: undefined, constraint: undefined });
+  };
+  await expect(host.look()).rejects.toThrow('gone');
+  expect(await states(database)).toEqual([['rescreen', '2026-11-22', 'running', null]]);
+  host.ending = async () => ({ exitCode: 0, because: null, runIds: ['run_1'] });
+  await host.look();
+  expect(host.worked).toHaveLength(3);
+  const [run] = await readJobRuns(database, 1, 1);
+  expect(run).toMatchObject({ state: 'finished', attempts: 3, isLate: false, runIds: ['run_1'] });
+});

@@ -1,0 +1,184 @@
+import { expect, it } from 'vitest';
+import {
+  type DecidingRules,
+  decideDue,
+  findNextStart,
+  type JobStanding,
+  mostAttempts,
+} from '../../../src/scheduling/decide-due.js';
+import { toDueTimes } from '../../../src/scheduling/due-times.js';
+import { toJitterMs } from '../../../src/scheduling/jitter.js';
+import type { JobRun } from '../../../src/store/job-runs.js';
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+const at = (text: string): Date => new Date(text);
+
+const toStanding = (job: string, cron: string, changes: Partial<JobStanding> = {}): JobStanding => ({
+  job,
+  times: toDueTimes({ cron, timezone: 'UTC' }),
+  plannedSince: at('2026-11-01T12:00Z'),
+  after: [],
+  toStart: ({ dueAt }) => dueAt,
+  known: [],
+  ...changes,
+});
+
+const toRun = (job: string, date: string, changes: Partial<JobRun> = {}): JobRun => ({
+  jobRunId: 1,
+  job,
+  occasion: date,
+  localDate: date,
+  dueAt: at(`${date}T02:00Z`),
+  state: 'finished',
+  isLate: false,
+  attempts: 1,
+  owner: 'host:1:a',
+  begunAt: at(`${date}T02:00Z`),
+  endedAt: at(`${date}T03:00Z`),
+  exitCode: 0,
+  because: null,
+  runIds: [],
+  ...changes,
+});
+
+const left = { state: 'running', exitCode: null, endedAt: null } as const;
+
+const decide = (
+  standing: JobStanding,
+  now: string,
+  { others = [], ...rules }: Partial<DecidingRules> & { others?: readonly JobStanding[] } = {},
+) => {
+  const all = new Map([standing, ...others].map((one) => [one.job, one]));
+  const defaults = { catchUpMs: 7 * dayMs, waitAtMostMs: 6 * hourMs, freeSince: null };
+  const { decision, missed, givenUp } = decideDue(standing, all, { ...defaults, now: at(now), ...rules });
+  return {
+    kind: decision.kind,
+    ...(decision.kind === 'none' ? {} : { date: decision.due.localDate }),
+    ...(decision.kind === 'begin' ? { isLate: decision.isLate } : {}),
+    ...(decision.kind === 'wait' ? { for: decision.for } : {}),
+    missed: missed.map(({ localDate }) => localDate),
+    ...(givenUp ? { givenUp: givenUp.localDate } : {}),
+  };
+};
+
+const nightly = (known: readonly JobRun[] = []) => toStanding('rescreen', '0 2 * * *', { known });
+
+it('is begun when it is due, and not before', () => {
+  const known = [toRun('rescreen', '2026-11-21')];
+  expect(decide(nightly(known), '2026-11-22T01:59:59Z')).toEqual({ kind: 'none', missed: [] });
+  const begin = { kind: 'begin', date: '2026-11-22', isLate: false, missed: [] };
+  expect(decide(nightly(known), '2026-11-22T02:00:00Z')).toEqual(begin);
+});
+
+it('a first start catches up nothing', () => {
+  const standing = toStanding('rescreen', '0 2 * * *', { plannedSince: at('2026-11-22T03:00Z') });
+  expect(decide(standing, '2026-11-22T03:00:00Z')).toEqual({ kind: 'none', missed: [] });
+});
+
+it('of several nights that were missed the newest is caught up, late; the others are missed', () => {
+  const known = [toRun('rescreen', '2026-11-18')];
+  expect(decide(nightly(known), '2026-11-22T09:00Z')).toEqual({
+    kind: 'begin',
+    date: '2026-11-22',
+    isLate: true,
+    missed: ['2026-11-19', '2026-11-20', '2026-11-21'],
+  });
+});
+
+it('a job that was kept but never ran is caught up as well', () => {
+  const standing = toStanding('rescreen', '0 2 * * *', { plannedSince: at('2026-11-20T12:00Z') });
+  const late = { kind: 'begin', date: '2026-11-22', isLate: true, missed: ['2026-11-21'] };
+  expect(decide(standing, '2026-11-22T09:00Z')).toEqual(late);
+});
+
+it('catching up has a bound, and can be switched off', () => {
+  const known = [toRun('rescreen', '2026-11-21')];
+  const none = { kind: 'none', missed: ['2026-11-22'] };
+  expect(decide(nightly(known), '2026-11-22T09:00Z', { catchUpMs: 6 * hourMs })).toEqual(none);
+  expect(decide(nightly(known), '2026-11-22T02:06Z', { catchUpMs: 0 })).toEqual(none);
+  expect(decide(nightly(known), '2026-11-22T02:04Z', { catchUpMs: 0 })).toMatchObject({ kind: 'begin', isLate: false });
+});
+
+it('what had to wait for its turn in this process is neither late nor missed', () => {
+  const known = [toRun('rescreen', '2026-11-21')];
+  const rules = { catchUpMs: 0, freeSince: at('2026-11-22T08:59Z') };
+  expect(decide(nightly(known), '2026-11-22T09:00Z', rules)).toMatchObject({ kind: 'begin', isLate: false });
+});
+
+it('what was done is not done again, also where its schedule has become a later one on that date', () => {
+  const standing = toStanding('rescreen', '0 5 * * *', { known: [toRun('rescreen', '2026-11-22')] });
+  expect(decide(standing, '2026-11-22T05:00Z')).toEqual({ kind: 'none', missed: [] });
+});
+
+it.each(['finished', 'missed'] as const)('a date that is %s is settled', (state) => {
+  const known = [toRun('rescreen', '2026-11-22', { state })];
+  expect(decide(nightly(known), '2026-11-22T09:00Z')).toEqual({ kind: 'none', missed: [] });
+});
+
+it('what was left is taken up again, until something newer is due', () => {
+  const known = [toRun('rescreen', '2026-11-22', left), toRun('rescreen', '2026-11-21')];
+  expect(decide(nightly(known), '2026-11-22T12:00Z')).toMatchObject({ kind: 'begin', date: '2026-11-22', missed: [] });
+  expect(decide(nightly(known), '2026-11-23T02:00Z')).toMatchObject({ kind: 'begin', date: '2026-11-23', missed: [] });
+});
+
+it('what never comes to its end is given up', () => {
+  const known = [toRun('rescreen', '2026-11-22', { ...left, attempts: mostAttempts })];
+  expect(decide(nightly(known), '2026-11-22T12:00Z')).toEqual({ kind: 'none', missed: [], givenUp: '2026-11-22' });
+});
+
+it('of what comes round all the time only the last is due, and nothing is missed', () => {
+  const mail = toStanding('mail', '*/15 * * * *');
+  const { kind, missed } = decide(mail, '2026-11-22T12:10Z');
+  expect({ kind, missed }).toEqual({ kind: 'begin', missed: [] });
+  const all = new Map([['mail', mail]]);
+  const rules = { now: at('2026-11-22T12:10Z'), catchUpMs: 0, waitAtMostMs: 0, freeSince: null };
+  const { decision } = decideDue(mail, all, { ...rules, catchUpMs: dayMs });
+  expect(decision).toMatchObject({ due: { dueAt: at('2026-11-22T12:00Z') } });
+});
+
+const report = toStanding('report', '0 6 * * *', { after: ['sweep', 'rescreen'] });
+
+it('waits for the jobs before it on the same date, and goes on when they have failed', () => {
+  const running = nightly([toRun('rescreen', '2026-11-22', left)]);
+  const since = { ...report, plannedSince: at('2026-11-21T12:00Z') };
+  const now = '2026-11-22T06:00Z';
+  expect(decide(since, now, { others: [running] })).toMatchObject({ kind: 'wait', for: 'rescreen' });
+  const failed = nightly([toRun('rescreen', '2026-11-22', { exitCode: 1, endedAt: at('2026-11-22T05:00Z') })]);
+  expect(decide(since, now, { others: [failed] })).toMatchObject({ kind: 'begin', isLate: false });
+  const yesterday = nightly([toRun('rescreen', '2026-11-21')]);
+  expect(decide(since, now, { others: [yesterday] })).toMatchObject({ kind: 'wait', for: 'rescreen' });
+});
+
+it('waits no longer than it may, and neither for what is due too late nor for what was never planned that night', () => {
+  const since = { ...report, plannedSince: at('2026-11-21T12:00Z') };
+  const running = nightly([toRun('rescreen', '2026-11-22', left)]);
+  expect(decide(since, '2026-11-22T11:59Z', { others: [running] })).toMatchObject({ kind: 'wait' });
+  expect(decide(since, '2026-11-22T12:00Z', { others: [running] })).toMatchObject({ kind: 'begin', isLate: true });
+  const evening = toStanding('rescreen', '0 22 * * *');
+  expect(decide(since, '2026-11-22T06:00Z', { others: [evening] })).toMatchObject({ kind: 'begin' });
+  const begunLater = { ...nightly(), plannedSince: at('2026-11-22T03:00Z') };
+  expect(decide(since, '2026-11-22T06:00Z', { others: [begunLater] })).toMatchObject({ kind: 'begin' });
+});
+
+it('what begins when the job before it ends is not late', () => {
+  const since = { ...report, plannedSince: at('2026-11-21T12:00Z') };
+  const long = nightly([toRun('rescreen', '2026-11-22', { endedAt: at('2026-11-22T08:00Z') })]);
+  expect(decide(since, '2026-11-22T08:00:15Z', { others: [long] })).toMatchObject({ kind: 'begin', isLate: false });
+});
+
+it('the jitter is the same for the same job and date, below its bound, and spreads', () => {
+  const spread = Array.from({ length: 200 }, (_, day) => toJitterMs(600_000, 'seed', 'rescreen', String(day)));
+  expect(spread.every((ms) => ms >= 0 && ms < 600_000)).toBe(true);
+  expect(new Set(spread).size).toBeGreaterThan(150);
+  expect(toJitterMs(600_000, 'seed', 'rescreen', '7')).toBe(spread[7]);
+  expect(toJitterMs(0, 'seed', 'rescreen', '7')).toBe(0);
+});
+
+it('the next start counts the jitter and leaves out what is done', () => {
+  const jittered = { ...nightly(), toStart: ({ dueAt }: { dueAt: Date }) => new Date(dueAt.getTime() + 600_000) };
+  const startAt = (standing: JobStanding, now: string) => findNextStart(standing, at(now))?.at.toISOString();
+  expect(startAt(jittered, '2026-11-22T02:05Z')).toBe('2026-11-22T02:10:00.000Z');
+  expect(startAt(jittered, '2026-11-22T02:10Z')).toBe('2026-11-23T02:10:00.000Z');
+  expect(startAt(nightly([toRun('rescreen', '2026-11-22')]), '2026-11-22T01:00Z')).toBe('2026-11-23T02:00:00.000Z');
+});
