@@ -37,12 +37,12 @@ const jobSettingsSchema = z.strictObject({
 /** Schedules by job name; a job that is not named keeps its own default. Other names are those of the jobs in `scheduler.jobsFolder`. */
 export const jobsSettingsSchema = z
   .object({
-  rescreen: jobSettingsSchema.optional().describe('every roster: import, screen who is due, report and mail'),
-  sweep: jobSettingsSchema.optional().describe('read all dossiers and store what changed'),
-  report: jobSettingsSchema.optional().describe('mail the reports that nobody has been sent yet'),
-  onboard: jobSettingsSchema.optional().describe('every roster: import, screen who was never screened, report'),
-  mail: jobSettingsSchema.optional().describe('try again what waits in the outbox'),
-})
+    rescreen: jobSettingsSchema.optional().describe('every roster: import, screen who is due, report and mail'),
+    sweep: jobSettingsSchema.optional().describe('read all dossiers and store what changed'),
+    report: jobSettingsSchema.optional().describe('mail the reports that nobody has been sent yet'),
+    onboard: jobSettingsSchema.optional().describe('every roster: import, screen who was never screened, report'),
+    mail: jobSettingsSchema.optional().describe('try again what waits in the outbox'),
+  })
   .catchall(jobSettingsSchema.describe('a job of your own, by the name of its file'));
 export type JobsSettings = z.infer<typeof jobsSettingsSchema>;
 
@@ -55,11 +55,15 @@ export const schedulerSettingsSchema = z.strictObject({
   jitter: spanSchema
     .refine((span) => toSpanMs(span) <= 12 * 3_600_000, 'must be 12h at most')
     .default('0s')
-    .describe('jobs at fixed times of a date begin later by up to this, each date by another span, the same on every host'),
+    .describe(
+      'jobs at fixed times of a date begin later by up to this, each date by another span, the same on every host',
+    ),
   catchUp: z
     .union([z.literal('off'), spanSchema], { error: 'must be a span such as 7d, or off' })
     .default('7d')
-    .describe('how long after its time a job is still begun when nothing was there to begin it: the newest time, once; off for never'),
+    .describe(
+      'how long after its time a job is still begun when nothing was there to begin it: the newest time, once; off for never',
+    ),
   waitAtMost: spanSchema
     .default('6h')
     .describe('how long a job waits for those that have to end before it on the same date'),

@@ -9,6 +9,7 @@ import type { Queryable } from '../../store/database.js';
 import { describeError } from '../describe-error.js';
 import { planSchedule } from '../schedule/plan-schedule.js';
 import { checkAccepted } from './check-accepted.js';
+import { checkServer } from './check-capacity.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /** Tries the database, counts the migrations that wait, and says who works in it. */
@@ -26,11 +27,15 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       if (pending.length === 0)
         return [
           well('database', `${place}, schema up to date`),
+          ...(await checkServer(database)),
           ...(await listHolders(database)),
           ...(await checkAccepted(database, config)),
         ];
       const message = `${place}, ${pending.length} migrations wait`;
-      return [doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now')];
+      return [
+        doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now'),
+        ...(await checkServer(database)),
+      ];
     } finally {
       await database.close();
     }
