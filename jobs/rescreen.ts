@@ -35,7 +35,7 @@ export async function rescreenRosters(
   const night: Night = { summaries: [], failures: [] };
   let begun = 0;
   for (const roster of rosters) {
-    if (signal.aborted && night.summaries.length > 0) break;
+    if (signal.aborted && begun > 0) break;
     begun += 1;
     try {
       const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: true } as const;
@@ -44,14 +44,14 @@ export async function rescreenRosters(
       if (summary.state === 'stopped') break;
     } catch (error) {
       night.failures.push({ roster: roster.name, error });
-      await tellFailure(workplace, { task: 'rescreen', roster: roster.name, error });
+      await tellFailure(workplace, { task: 'rescreen', roster: roster.name, error, signal });
       if (endsTheNight(error)) break;
     }
   }
   const [before] = rosters.slice(begun - 1);
   for (const { name } of signal.aborted ? [] : rosters.slice(begun)) {
     const message = `it was not begun, because the night stopped at the roster ${before?.name ?? 'before it'}; once that is mended: nightscreen rescreen`;
-    await tellFailure(workplace, { task: 'rescreen', roster: name, error: new NotStartedError(message) });
+    await tellFailure(workplace, { task: 'rescreen', roster: name, error: new NotStartedError(message), signal });
   }
   return night;
 }

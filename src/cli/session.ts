@@ -3,6 +3,7 @@ import { type Config, loadConfig } from '../config/load-config.js';
 import type { Override } from '../config/override.js';
 import { ConfigError } from '../errors.js';
 import { createLogger } from '../logging.js';
+import { toFolderPatience } from './folder-patience.js';
 import { formatLogLine } from './format-log-line.js';
 import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
@@ -70,6 +71,8 @@ export function requireService<Choice>(config: Config, choose: () => Choice): Ch
 export interface WorkplaceTask<Prepared, Result> {
   /** The name of the command, for operators. */
   command: string;
+  /** Whether it may work for hours, so that nobody else waits for it. */
+  isLasting?: boolean;
   prepare: (config: Config) => Prepared;
   work: (workplace: OpenWorkplace, prepared: Prepared) => Promise<Result>;
 }
@@ -77,13 +80,18 @@ export interface WorkplaceTask<Prepared, Result> {
 /** Prepares, opens a workplace, works in it, and closes it whatever happens. */
 export async function withWorkplace<Prepared, Result>(
   invocation: Invocation,
-  { command, prepare, work }: WorkplaceTask<Prepared, Result>,
+  { command, isLasting = false, prepare, work }: WorkplaceTask<Prepared, Result>,
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
   const prepared = prepare(config);
   const { tell, close } = chooseTeller(invocation, config);
   try {
-    const workplace = await buildWorkplace({ config, command, tell });
+    const workplace = await buildWorkplace({
+      config,
+      command,
+      tell,
+      patience: toFolderPatience(invocation, isLasting),
+    });
     try {
       return await work(workplace, prepared);
     } finally {

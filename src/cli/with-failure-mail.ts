@@ -1,5 +1,7 @@
 import { deliver } from '../mail/deliver.js';
-import { buildFailureMails, type FailedWork } from '../runs/mailing/queue-failure.js';
+import type { FailedWork } from '../runs/mailing/describe-failure.js';
+import { allowLastWords } from '../runs/mailing/last-words.js';
+import { buildFailureMails } from '../runs/mailing/queue-failure.js';
 import type { Invocation } from './invocation.js';
 import { loadInvocationConfig } from './session.js';
 
@@ -18,7 +20,8 @@ export async function withFailureMail<Result>(
       isOpen = true;
     });
   } catch (error) {
-    if (!isOpen && !invocation.terminal.isScreen) await mailDirectly(invocation, { task, roster: null, error });
+    if (!isOpen && !invocation.terminal.isScreen)
+      await mailDirectly(invocation, { task, roster: null, error, signal: invocation.signal });
     throw error;
   }
 }
@@ -29,7 +32,7 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
     const { settings, secret } = loadInvocationConfig(invocation);
     if (!settings.mail) return;
     const mails = buildFailureMails(failed, settings.mail, new Date());
-    const results = await deliver(mails, settings.mail, secret('SMTP_URL'));
+    const results = await deliver(mails, settings.mail, secret('SMTP_URL'), allowLastWords(invocation.signal));
     const [lost] = results.filter(({ kind }) => kind !== 'accepted');
     if (lost) throw new Error(lost.said);
   } catch (error) {

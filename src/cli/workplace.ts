@@ -8,6 +8,7 @@ import { needsArchive } from '../mail/recipients.js';
 import type { RunEvent } from '../runs/run-event.js';
 import type { Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/next-run.js';
+import type { FolderPatience } from '../store/folder-lock.js';
 import { version } from './version.js';
 
 /** What a workplace is built from; `command` names this process to operators. */
@@ -16,6 +17,8 @@ export interface WorkplaceParts {
   command: string;
   tell: (event: RunEvent) => void;
   clock?: Clock;
+  /** How the folder of the embedded database is taken; without it, at once or not at all. */
+  patience?: FolderPatience;
 }
 
 /** A workplace that is open; `close` frees the database and the connections. */
@@ -61,12 +64,12 @@ function refuseFourEyes({ settings, secret, originOf }: Config): void {
   throw new ConfigError([{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }]);
 }
 
-async function openMigrated(config: Config, command: string): Promise<Workplace['database']> {
+async function openMigrated({ config, command, patience }: WorkplaceParts): Promise<Workplace['database']> {
   const { openDatabase } = await import('../store/open-database.js');
   const { migrate } = await import('../store/migrate.js');
   const url = config.secret('DATABASE_URL');
   const location = url === undefined ? { folder: config.settings.database.folder } : { url };
-  const database = await openDatabase(location, `nightscreen ${command}`);
+  const database = await openDatabase(location, `nightscreen ${command}`, patience);
   try {
     await migrate(database);
     return database;
@@ -97,7 +100,7 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
   const { settings } = config;
   refuseFourEyes(config);
   const { createClient } = await import('../client/create-client.js');
-  const database = await openMigrated(config, parts.command);
+  const database = await openMigrated(parts);
   let client: Client | undefined;
   return {
     database,

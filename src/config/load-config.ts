@@ -8,7 +8,7 @@ import { type Environment, listOverrides, readSecret, type Secret } from './envi
 import { findDuplicateRosters } from './find-duplicate-rosters.js';
 import { findMisplacedSecrets } from './find-misplaced-secrets.js';
 import { findUnknownJobs } from './find-unknown-jobs.js';
-import { findUnknownMailRosters } from './find-unknown-mail-rosters.js';
+import { findUnknownRosters } from './find-unknown-rosters.js';
 import { applyOverride, type Override } from './override.js';
 import { resolvePaths } from './resolve-paths.js';
 import { configSchema, type Settings } from './schema.js';
@@ -71,8 +71,8 @@ function findMistakes(settings: unknown): Mistake[] {
     ...others.filter((mistake) => !isSaid(mistake)),
     ...findUrlMistake(settings),
     ...findDuplicateRosters(settings),
-    ...findUnknownMailRosters(settings),
     ...findUnknownJobs(settings),
+    ...findUnknownRosters(settings),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
-import { lstat } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { BlobReader, configure, ZipReader, ZipWriter } from '@zip.js/zip.js';
 import { MailError } from '../errors.js';
 import type { WrittenFile } from '../reports/file-set.js';
@@ -20,13 +21,14 @@ configure({ useWebWorkers: false });
 
 /**
  * Packs a written report into a ZIP encrypted with AES-256, once: as long as the report and the password are the same, it is the same file.
- * `at` is the time that its entries show. Throws MailError `archive_not_written`, which never shows the password.
+ * One that stands there is never written over, for mail may tell of it: with another password there is another file beside it. `at` is the
+ * time that its entries show. Throws MailError `archive_not_written`, which never shows the password.
  */
 export async function writeArchive(written: WrittenReport, password: string, at: Date): Promise<Archive> {
   const contents = createHash('sha256').update(written.files.map(({ sha256 }) => sha256).join(' '));
-  const path = `${written.directory}.${contents.digest('hex').slice(0, 12)}.zip`;
+  const stem = `${written.directory}.${contents.digest('hex').slice(0, 12)}`;
   try {
-    if (!(await opensWith(path, password))) await pack(written, path, password, at);
+    const path = (await findStanding(stem, password)) ?? (await pack(written, stem, password, at));
     return { name: 'report.zip', path, ...(await measure(path)) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -36,7 +38,17 @@ export async function writeArchive(written: WrittenReport, password: string, at:
   }
 }
 
-/** Whether the archive stands there already; one with another password is made again. */
+/** The archive of these contents that the password opens, where one stands there already. */
+async function findStanding(stem: string, password: string): Promise<string | null> {
+  const folder = dirname(stem);
+  const names = await readdir(folder);
+  for (const name of names.filter((name) => name.startsWith(`${basename(stem)}.`) && name.endsWith('.zip')).sort()) {
+    const path = join(folder, name);
+    if (await opensWith(path, password)) return path;
+  }
+  return null;
+}
+
 async function opensWith(path: string, password: string): Promise<boolean> {
   const isFile = await lstat(path).then(
     (found) => found.isFile(),
@@ -56,12 +68,19 @@ async function opensWith(path: string, password: string): Promise<boolean> {
   }
 }
 
-function pack({ directory, files }: WrittenReport, path: string, password: string, at: Date): Promise<void> {
-  return writeWhole(path, async (file) => {
-    const target = new WritableStream<Uint8Array>({ write: (block) => file.writeFile(block) });
+/** Its name says what it holds and which bytes it is: each time it is made they are others, and what two make at once is two files. */
+function pack({ directory, files }: WrittenReport, stem: string, password: string, at: Date): Promise<string> {
+  return writeWhole(stem, async (file) => {
+    const hash = createHash('sha256');
+    const write = async (block: Uint8Array): Promise<void> => {
+      hash.update(block);
+      await file.writeFile(block);
+    };
+    const target = new WritableStream<Uint8Array>({ write });
     const zip = new ZipWriter(target, { password, encryptionStrength: strength, lastModDate: at });
     for (const each of files) await zip.add(each.name, ReadableStream.from(readWrittenFile(directory, each)));
     await zip.close();
+    return `${stem}.${hash.digest('hex').slice(0, 12)}.zip`;
   });
 }
 

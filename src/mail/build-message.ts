@@ -21,8 +21,8 @@ const wordsByKind: Readonly<Record<Exclude<MailKind, 'warning'>, (report: Report
 
 /**
  * The message that tells one recipient about a written report; the same report and recipient always give the same message. A plain address
- * gets the report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` stays behind, and
- * `reduced` is for a mail server that takes less.
+ * gets the report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` stays behind;
+ * `reduced` is for a mail server that takes less, `bereft` for when the file is gone by then.
  */
 export function buildReportMessage(
   report: Report,
@@ -50,7 +50,10 @@ export function buildReportMessage(
     date: report.run.finishedAt,
     ...toBody(toLines(chosen.facts, isAttached ? toClosing(chosen.isReadable) : namesNobody)),
     attachments: chosen.attachments,
-    ...(isAttached && { reduced: toBody(toLines(chosen.leftBehind, namesNobody)) }),
+    ...(isAttached && {
+      reduced: toBody(toLines(chosen.leftBehind, namesNobody)),
+      bereft: toBody(toLines(chosen.gone, namesNobody)),
+    }),
   };
 }
 

@@ -12,13 +12,15 @@ export interface ChosenAttachment {
   facts: readonly MessageFact[];
   /** What is said instead when it turns out that the mail server does not take it. */
   leftBehind: readonly MessageFact[];
+  /** What is said instead when it is no longer there by the time it is sent. */
+  gone: readonly MessageFact[];
   /** Whether what goes along holds personal data that everybody who gets the message can read. */
   isReadable: boolean;
 }
 
 type SizedAttachment = MailAttachment & { bytes: number };
 
-const none: ChosenAttachment = { attachments: [], facts: [], leftBehind: [], isReadable: false };
+const none: ChosenAttachment = { attachments: [], facts: [], leftBehind: [], gone: [], isReadable: false };
 const pageType = 'text/html; charset=utf-8';
 /** Headers, both bodies in their longest encoding, and what surrounds the attachment. */
 const aroundBytes = 40_000;
@@ -34,13 +36,14 @@ export function chooseAttachment(
   if (attach === 'none') return none;
   if (chosen === null) return { ...none, facts: [['Attachment', 'could not be made, see above']] };
   const { bytes, ...attachment } = chosen;
-  const leftBehind = describeLeftBehind(attachment, bytes);
+  const leftBehind = describeMissing(attachment, `because it is too large for mail (${formatSize(bytes)})`);
   if (toEncodedBytes(bytes) + aroundBytes > maxBytes) return { ...none, facts: leftBehind };
-  return { attachments: [attachment], facts: [], leftBehind, isReadable: attach === 'full' };
+  const gone = describeMissing(attachment, 'because it is no longer where it was written');
+  return { attachments: [attachment], facts: [], leftBehind, gone, isReadable: attach === 'full' };
 }
 
-const describeLeftBehind = ({ name, sha256 }: MailAttachment, bytes: number): readonly MessageFact[] => [
-  ['Not attached', `${name}, because it is too large for mail (${formatSize(bytes)})`],
+const describeMissing = ({ name, sha256 }: MailAttachment, because: string): readonly MessageFact[] => [
+  ['Not attached', `${name}, ${because}`],
   ['SHA-256', sha256],
 ];
 

@@ -51,16 +51,17 @@ const longestSaid = 500;
 /** What the other side said is shown on terminals and kept: it may hold anything and be of any length. */
 const toSaid = (text: string): string => toVisibleText(text).slice(0, longestSaid);
 
-/** Tries to send each message once, without keeping any of it; throws MailError when the settings are at fault. */
+/** Tries to send each message once, until `signal` is aborted, without keeping any of it; throws MailError when the settings are at fault. */
 export async function deliver(
   messages: readonly MailMessage[],
   settings: DeliverySettings,
   smtpUrl?: string,
+  signal?: AbortSignal,
 ): Promise<readonly DeliveryResult[]> {
   const mailer = openMailer(settings, smtpUrl);
   const results: DeliveryResult[] = [];
   try {
-    for (const message of messages) results.push(await attemptDelivery(mailer, message));
+    for (const message of messages) results.push(await attemptDelivery(mailer, message, signal));
   } finally {
     mailer.close();
   }

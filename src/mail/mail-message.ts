@@ -25,4 +25,6 @@ export interface MailMessage extends MailBody {
   thread?: readonly string[] | undefined;
   /** What it says without its attachments when the server takes none of that size; by default the same and their digests. */
   reduced?: MailBody | undefined;
+  /** What it says without its attachments when they are no longer there; by default the same and their digests. */
+  bereft?: MailBody | undefined;
 }

@@ -76,6 +76,11 @@ export function toOccasion(report: Pick<Report, 'run' | 'verdict' | 'changes' | 
 export const countRecipients = (settings: MailSettings): number =>
   new Set(listEntries(settings).flatMap(({ to }) => [to].flat().map((address) => address.toLowerCase()))).size;
 
+/** The rosters that recipients are restricted to, each once. */
+export const listNamedRosters = (settings: MailSettings): readonly string[] => [
+  ...new Set(listEntries(settings).flatMap(({ rosters = [] }) => rosters)),
+];
+
 /** Whether anybody gets the encrypted archive. */
 export const needsArchive = (settings: MailSettings): boolean =>
   listEntries(settings).some(({ attach }) => attach === 'archive');

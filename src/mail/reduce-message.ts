@@ -8,7 +8,7 @@ export function reduceMessage(message: MailMessage): MailMessage {
 
 /** The message without its attachments, for when they are no longer there: better than no message. */
 export function leaveAttachments(message: MailMessage): MailMessage {
-  return { ...message, ...nameMissing(message, gone), attachments: [] };
+  return { ...message, ...(message.bereft ?? nameMissing(message, gone)), attachments: [] };
 }
 
 const tooLarge = 'because the mail server takes no message of this size';

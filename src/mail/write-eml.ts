@@ -10,6 +10,8 @@ export async function writeEml(message: MailMessage, directory: string): Promise
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const name = `${message.messageId.replace(/[^\w.-]+/g, '_').replace(/^_+|_+$/g, '')}.eml`;
   const path = join(directory, name);
-  await writeWhole(path, (file) => file.writeFile(bytes));
-  return path;
+  return writeWhole(path, async (file) => {
+    await file.writeFile(bytes);
+    return path;
+  });
 }

@@ -91,7 +91,7 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .alarm{color:var(--red)}
 dl{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;margin:0}
 dd{margin:0;overflow-wrap:anywhere}
-@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare{font-size:.84rem}.compare tr>:first-child{width:5rem}}
+@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}.states th[scope=row]{white-space:normal}.states .share{width:6rem}.list th,.list td{overflow-wrap:anywhere;padding-right:.45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare{font-size:.84rem}.compare tr>:first-child{width:5rem}}
 [hidden]{display:none!important}
 .tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
 .tools label{display:flex;flex-direction:column;font-size:.84rem;color:var(--muted)}

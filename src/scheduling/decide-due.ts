@@ -2,7 +2,7 @@ import type { JobDue, JobRun } from '../store/job-runs.js';
 import type { DueTimes } from './due-times.js';
 
 /** What is begun later than this after it could have been is late. */
-export const lateMs = 5 * 60_000;
+const lateMs = 5 * 60_000;
 /** Whoever was begun this often and never came to an end is given up. */
 export const mostAttempts = 24;
 const hourMs = 3_600_000;

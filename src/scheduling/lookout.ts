@@ -32,11 +32,17 @@ export class Lookout {
   readonly #pausedUntil = new Map<string, Date>();
   readonly #told = new Set<string>();
   #freeSince: Date | null = null;
+  #nextJobs: readonly string[] = [];
 
   constructor(plan: SchedulePlan, perform: PerformJob, tell: (event: ScheduleEvent) => void) {
     this.#plan = plan;
     this.#perform = perform;
     this.#tell = tell;
+  }
+
+  /** Whether the next look may begin what takes hours; `mail` does not. */
+  get isLasting(): boolean {
+    return this.#nextJobs.some((job) => job !== 'mail');
   }
 
   /** Begins everything that is due until nothing is; gives when to look again. Throws StoreError when the database goes away. */
@@ -110,13 +116,15 @@ export class Lookout {
   }
 
   #findNextLook(decided: readonly Decided[], now: Date): Date {
-    const moments = decided.flatMap(({ standing, decision }) => {
-      const next = findNextStart(standing, now)?.at ?? [];
-      if (decision.kind === 'wait') return [next, new Date(now.getTime() + askAgainMs)].flat();
-      const paused = decision.kind === 'begin' ? (this.#pausedUntil.get(standing.job) ?? now) : [];
-      return [next, paused].flat();
+    const starts = decided.map(({ standing, decision }) => {
+      const moments = [findNextStart(standing, now)?.at ?? []].flat();
+      if (decision.kind === 'wait') moments.push(new Date(now.getTime() + askAgainMs));
+      if (decision.kind === 'begin') moments.push(this.#pausedUntil.get(standing.job) ?? now);
+      return { job: standing.job, ms: Math.min(...moments.map((moment) => moment.getTime())) };
     });
-    return new Date(Math.min(now.getTime() + longestSleepMs, ...moments.map((moment) => moment.getTime())));
+    const nextMs = Math.min(now.getTime() + longestSleepMs, ...starts.map(({ ms }) => ms));
+    this.#nextJobs = starts.filter(({ ms }) => ms <= nextMs).map(({ job }) => job);
+    return new Date(nextMs);
   }
 
   #tellOnce(key: string, event: ScheduleEvent): void {

@@ -8,8 +8,14 @@ import { z } from 'zod';
 import { StoreError } from '../errors.js';
 import { withShortPath } from './short-path.js';
 
-/** Who stands behind a claim, in words for an operator; `since` is an ISO 8601 time. */
-export const ownerCard = z.object({ pid: z.number(), host: z.string(), command: z.string(), since: z.string() });
+/** Who stands behind a claim, in words for an operator; `since` is an ISO 8601 time, `isBrief` whether it is worth waiting for. */
+export const ownerCard = z.object({
+  pid: z.number(),
+  host: z.string(),
+  command: z.string(),
+  since: z.string(),
+  isBrief: z.boolean().default(false),
+});
 
 /** Who stands behind a claim. */
 export type OwnerCard = z.infer<typeof ownerCard>;
@@ -31,9 +37,9 @@ export const claimFile = {
 };
 
 /** Publishes a claim under a name that is never used again; throws StoreError when the folder cannot hold a socket. */
-export async function publishClaim(folder: string, command: string): Promise<FolderClaim> {
+export async function publishClaim(folder: string, command: string, isBrief: boolean): Promise<FolderClaim> {
   const id = randomBytes(12).toString('hex');
-  const card: OwnerCard = { pid: process.pid, host: hostname(), command, since: new Date().toISOString() };
+  const card: OwnerCard = { pid: process.pid, host: hostname(), command, since: new Date().toISOString(), isBrief };
   let state: 'claiming' | 'owning' = 'claiming';
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy());

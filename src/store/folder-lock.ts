@@ -4,6 +4,7 @@ import { type FolderClaim, type OwnerCard, publishClaim } from './folder-claim.j
 import { askOwner, findOwnerIds, forgetOwner, forgetStrays } from './folder-owners.js';
 
 const pollMs = 50;
+const waitMs = 200;
 const claimDeadlineMs = 10_000;
 
 /** Proof that this process owns a folder; it ends with `release` or with the process, however that ends. */
@@ -12,15 +13,30 @@ export interface FolderLock {
   release(): Promise<void>;
 }
 
+/** How a folder is taken. */
+export interface FolderPatience {
+  /** Whether it is given back within seconds, so that others wait for it. */
+  isBrief?: boolean | undefined;
+  /** How long to wait for an owner that gives it back within seconds; for any other nobody waits. */
+  patienceMs?: number | undefined;
+  /** Told once who is waited for. */
+  tellWait?: ((holder: string) => void) | undefined;
+  /** Ends the wait with its reason. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Makes this process the one owner of a folder, for `command` as operators know it. Throws RunLockedError naming the owner when another
- * process owns it (a stopped or busy owner still owns), StoreError when the folder cannot hold a socket. Works between processes of one
- * kernel, containers included; never keeps the process alive.
+ * process owns it (a stopped or busy owner still owns), at once unless that owner is a brief one and there is patience; StoreError when the
+ * folder cannot hold a socket. Works between processes of one kernel, containers included; never keeps the process alive.
  */
-export async function lockFolder(folder: string, command: string): Promise<FolderLock> {
-  const deadline = Date.now() + claimDeadlineMs;
+export async function lockFolder(folder: string, command: string, patience: FolderPatience = {}): Promise<FolderLock> {
+  const { isBrief = false, patienceMs = 0, tellWait, signal } = patience;
+  const patientUntil = Date.now() + patienceMs;
+  let deadline = Date.now() + claimDeadlineMs;
+  let isTold = false;
   for (;;) {
-    const claim = await publishClaim(folder, command);
+    const claim = await publishClaim(folder, command, isBrief);
     const rival = await contend(folder, claim, deadline).catch(async (error: unknown) => {
       await claim.withdraw();
       throw error;
@@ -32,7 +48,14 @@ export async function lockFolder(folder: string, command: string): Promise<Folde
     await claim.withdraw();
     // Whoever we gave way to may itself give way; only the one that ends up owning is worth naming.
     const owner = await awaitOwner(folder, rival, deadline);
-    if (owner) throw refusal(folder, owner);
+    if (!owner) continue;
+    const refused = refusal(folder, owner);
+    if (!owner.isBrief || Date.now() >= patientUntil) throw refused;
+    if (!isTold) tellWait?.(refused.holder);
+    isTold = true;
+    await delay(waitMs);
+    signal?.throwIfAborted();
+    deadline = Date.now() + claimDeadlineMs;
   }
 }
 

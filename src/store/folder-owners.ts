@@ -93,6 +93,6 @@ async function readCard(folder: string, id: string): Promise<OwnerCard> {
   try {
     return ownerCard.parse(JSON.parse(await readFile(join(folder, claimFile.card(id)), 'utf8')));
   } catch {
-    return { pid: 0, host: 'this machine', command: 'unknown', since: 'an unknown time' };
+    return { pid: 0, host: 'this machine', command: 'unknown', since: 'an unknown time', isBrief: false };
   }
 }

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 
-/** How it stands with one time at which a job was due. */
-export type JobRunState = 'running' | 'interrupted' | 'finished' | 'missed';
-
 /** One time at which a job is due; `occasion` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
 export interface JobDue {
   occasion: string;

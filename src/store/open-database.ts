@@ -1,6 +1,7 @@
 import { RunLockedError, StoreError } from '../errors.js';
 import type { Database } from './database.js';
 import { describeFailure } from './database-errors.js';
+import type { FolderPatience } from './folder-lock.js';
 
 /** Where the data is kept: a Postgres URL, or the folder of the embedded database; the URL wins. */
 export interface DatabaseLocation {
@@ -10,11 +11,15 @@ export interface DatabaseLocation {
 
 /**
  * The database, reachable and open. `owner` names this process to operators (the command). Throws RunLockedError when another process
- * owns the folder, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
+ * owns the folder, as `patience` has it, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
  */
-export async function openDatabase(location: DatabaseLocation, owner: string): Promise<Database> {
+export async function openDatabase(
+  location: DatabaseLocation,
+  owner: string,
+  patience: FolderPatience = {},
+): Promise<Database> {
   if (location.url !== undefined) return openPostgres(location.url, owner);
-  if (location.folder !== undefined) return openEmbedded(location.folder, owner);
+  if (location.folder !== undefined) return openEmbedded(location.folder, owner, patience);
   throw new StoreError(
     'database_unreachable',
     'neither a database URL nor a folder for the embedded database is given',
@@ -37,12 +42,12 @@ async function openPostgres(url: string, owner: string): Promise<Database> {
   }
 }
 
-async function openEmbedded(folder: string, owner: string): Promise<Database> {
+async function openEmbedded(folder: string, owner: string, patience: FolderPatience): Promise<Database> {
   const { openFolder } = await import('./open-folder.js');
   try {
-    return await openFolder(folder, owner);
+    return await openFolder(folder, owner, patience);
   } catch (error) {
-    if (error instanceof RunLockedError) throw error;
+    if (error instanceof RunLockedError || error === patience.signal?.reason) throw error;
     throw unreachable(folder, error);
   }
 }

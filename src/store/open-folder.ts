@@ -2,12 +2,12 @@ import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Database } from './database.js';
 import { EmbeddedDatabase } from './embedded-database.js';
-import { lockFolder } from './folder-lock.js';
+import { type FolderPatience, lockFolder } from './folder-lock.js';
 
-/** The embedded database of a folder, which is made when missing (0700); throws RunLockedError when another process owns the folder. */
-export async function openFolder(folder: string, owner: string): Promise<Database> {
+/** The embedded database of a folder, which is made when missing (0700); throws RunLockedError as `lockFolder` does. */
+export async function openFolder(folder: string, owner: string, patience: FolderPatience = {}): Promise<Database> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const lock = await lockFolder(folder, owner);
+  const lock = await lockFolder(folder, owner, patience);
   try {
     const dataDirectory = join(folder, 'pgdata');
     const marker = join(folder, 'pgdata.incomplete');

@@ -41,7 +41,8 @@ export async function readOrganisation(database: Queryable, name: string): Promi
   throw new StoreError('organisation_unknown', `nothing was imported for ${name} yet, so there is nothing to decide`);
 }
 
-async function findOrganisation(database: Queryable, name: string): Promise<Organisation | undefined> {
+/** The organisation of this name; undefined when nothing was ever stored for it. */
+export async function findOrganisation(database: Queryable, name: string): Promise<Organisation | undefined> {
   const [row] = await database.query(
     organisationRow,
     'select organisation_id, digest_key from organisation where name = $1',

@@ -14,6 +14,9 @@ export interface PostTarget {
   deadlineMs: number;
 }
 
+/** How long a receiver may take for its answer. */
+export const webhookPatienceMs = 10_000;
+
 const longestAnswerBytes = 65_536;
 const longestWaitMs = 24 * 60 * 60_000;
 

@@ -21,8 +21,11 @@ export const statementPoints = {
   after_commit: { mark: /insert into commit_batch /, moment: 'after_commit' },
   in_finishing: { mark: /^update run set state = .* sums = /, moment: 'before_commit' },
   in_finishing_commit: { mark: /^update run set state = .* sums = /, moment: 'in_commit' },
+  after_finishing: { mark: /^update run set state = .* sums = /, moment: 'after_commit' },
   in_reporting: { mark: /^insert into report /, moment: 'after_commit' },
   after_report_files: { mark: /^update report set manifest_sha256 = /, moment: 'before_statement' },
+  before_sending: { mark: /^insert into outbox .* values /, moment: 'after_commit' },
+  before_noting_sent: { mark: /^update outbox set attempts = attempts \+ 1/, moment: 'before_statement' },
 } as const satisfies Record<string, StatementPoint>;
 
 /** The points of a call that are met on the wire: nothing sent yet, sent, headers back, answer read and nothing stored. */

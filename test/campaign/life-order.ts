@@ -4,8 +4,8 @@ import type { KillPoint } from './kill-points.js';
 
 /** What one process of a campaign is to do. */
 export interface LifeOrder {
-  /** `report` makes the reports that the run before it left unwritten. */
-  task: 'screen' | 'report';
+  /** `report` makes the reports that the run before it left unwritten, `mail` sends what waits, as `mail retry` does. */
+  task: 'screen' | 'report' | 'mail';
   location: DatabaseLocation;
   service: { url: string; apiKey: string };
   roster: string;
@@ -17,6 +17,8 @@ export interface LifeOrder {
   haste?: number;
   /** How long the run waits for a service that is out of reach. */
   deadline?: string;
+  /** Where mail is sent to, with the report attached; none is where it is left out. */
+  smtpUrl?: string;
   /** Where it is to die by its own hand, when it comes there for the `occurrence`th time (from 1). */
   death?: { point: KillPoint; occurrence: number; delayMs: number };
 }

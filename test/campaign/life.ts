@@ -1,5 +1,7 @@
 import { type Clock, systemClock } from '../../src/clock.js';
+import { mailSettingsSchema } from '../../src/mail/settings.js';
 import { toFileRoster } from '../../src/roster/settings.js';
+import { retryMails } from '../../src/runs/mailing/list-mail.js';
 import { runReports } from '../../src/runs/reports/report-run.js';
 import type { RunEvent } from '../../src/runs/run-event.js';
 import { runScreening } from '../../src/runs/screening-run.js';
@@ -13,6 +15,15 @@ import { setTrap } from './set-trap.js';
 
 // One process of a campaign: the real run over the real client and the real database, told over IPC what to do and where to die.
 const tell = (message: LifeMessage): void => void process.send?.(message);
+
+const mail = mailSettingsSchema.parse({
+  transport: 'smtp',
+  from: 'night@bank.example',
+  to: ['reviewer@bank.example'],
+  attach: 'full',
+  earlyWarning: false,
+  timeoutMs: 5_000,
+});
 
 const makeClock = ({ offsetMs, haste = 1 }: LifeOrder): Clock => {
   const begunMs = Date.now() + offsetMs;
@@ -44,9 +55,11 @@ async function live(order: LifeOrder, tellStage: (stage: string) => void): Promi
           canaries: campaignCanaries,
           run: { deadline: order.deadline ?? '1h', timezone: 'UTC' },
           reports: { dir: order.reports },
+          ...(order.smtpUrl === undefined ? {} : { mail }),
         },
       },
     );
+    const secret = (name: string): string | undefined => (name === 'SMTP_URL' ? order.smtpUrl : undefined);
     const hear = (event: RunEvent): void => {
       if (event.kind === 'run_started' || event.kind === 'run_finished') tellStage(event.kind);
       if (event.kind === 'stage_started') tellStage(event.stage);
@@ -56,8 +69,12 @@ async function live(order: LifeOrder, tellStage: (stage: string) => void): Promi
         await runReports({ ...workplace, tell: hear }, {});
         return null;
       }
+      if (order.task === 'mail') {
+        await retryMails({ ...workplace, secret }, []);
+        return null;
+      }
       const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: true } as const;
-      return await runScreening({ ...workplace, tell: hear }, options, new AbortController().signal);
+      return await runScreening({ ...workplace, secret, tell: hear }, options, new AbortController().signal);
     } finally {
       await workplace.client().close();
     }

@@ -82,4 +82,4 @@ it('each local date of ten years has one run in every time zone', () => {
   expect(zones.length).toBeGreaterThan(400);
   expect(changing).toBeGreaterThan(100);
   expect(toLocalTime(new Date(end), 'UTC').date).toBe('2034-01-02');
-}, 600_000);
+}, 1_800_000);

@@ -7,6 +7,8 @@ import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { readJobRuns } from '../../src/store/job-runs.js';
+import { saveJobSchedule } from '../../src/store/job-schedules.js';
+import { ensureOrganisation } from '../../src/store/organisations.js';
 import { type CliOptions, collect, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { toCsv, watchlist } from '../helpers/small-world.js';
@@ -17,14 +19,14 @@ afterAll(() => sandbox.close());
 const customers = 40;
 const secondMs = 1_000;
 
-/** A site whose rescreening is due once, so many seconds from now. */
-async function makeSite(inSeconds: number) {
+/** A site whose rescreening, planned an hour ago, is due in a moment: whoever starts later than that catches it up. */
+async function makeSite() {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-schedule-'));
   await writeFile(
     join(folder, 'people.csv'),
     toCsv(Array.from({ length: customers }, (_, n) => `Customer Number ${n}`)),
   );
-  const due = new Date(Date.now() + inSeconds * secondMs);
+  const due = new Date(Date.now() + 3 * secondMs);
   const cron = `${due.getUTCSeconds()} ${due.getUTCMinutes()} ${due.getUTCHours()} * * *`;
   const configuration = `service: { rate: { perSecond: 100, concurrency: 4 } }
 rosters: [{ name: people, csv: { path: people.csv } }]
@@ -32,6 +34,10 @@ jobs: { rescreen: { cron: "${cron}" }, sweep: { enabled: false }, report: { enab
 `;
   await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
   const { url = '' } = await databases.locate();
+  const database = await databases.open({ url });
+  const anHourAgo = new Date(Date.now() - 3_600_000);
+  const { organisationId } = await ensureOrganisation(database, 'default', anHourAgo);
+  await saveJobSchedule(database, organisationId, { job: 'rescreen', cron, timezone: 'UTC' }, anHourAgo);
   const access = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey };
   const site: CliOptions = { folder, environment: { ...access, DATABASE_URL: url } };
   return { site, url };
@@ -64,7 +70,7 @@ test.each([
 ] as const)(
   'a scheduler that %s ends amid a night: the next start goes on, and there is one run',
   async (signal, code) => {
-    const { site, url } = await makeSite(20);
+    const { site, url } = await makeSite();
     const before = searches();
     sandbox.setFaults([{ path: '/aml/search', afterCalls: 12, times: 1_000, delayMs: 2_000 }]);
     const first = startScheduler(site);
@@ -87,7 +93,7 @@ test.each([
 );
 
 test('two schedulers on one database: the night is run by one of them', async () => {
-  const { site, url } = await makeSite(25);
+  const { site, url } = await makeSite();
   const both = [startScheduler(site), startScheduler(site)];
   await waitFor(() => both.some(({ log }) => log.text().includes('"msg":"job_finished')));
   await delay(2 * secondMs);

@@ -87,8 +87,8 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
   );
 
   it('a narrow window does not scroll sideways', async () => {
-    const { page, close } = await openEventful({ viewport: { width: 390, height: 844 } });
-    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+    const { page, close } = await openEventful({ viewport: { width: 360, height: 800 } });
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
     await close();
   });
 

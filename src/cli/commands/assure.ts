@@ -75,6 +75,7 @@ async function measure(invocation: Invocation, options: AssuranceOptions): Promi
   const { runAssurance } = await import('../../runs/checks/assurance/run-assurance.js');
   return withWorkplace(invocation, {
     command: 'assure',
+    isLasting: true,
     prepare: (config) => requireService(config, () => options),
     work: async (workplace) => presentAssurance(await runAssurance(workplace, options, invocation.signal)),
   });

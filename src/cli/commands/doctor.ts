@@ -4,9 +4,12 @@ import { ConfigError } from '../../errors.js';
 import { checkBudget } from '../doctor/check-budget.js';
 import { checkCanaries } from '../doctor/check-canaries.js';
 import { checkSpace } from '../doctor/check-capacity.js';
-import { checkMail, checkRosters } from '../doctor/check-inputs.js';
-import { checkClock, checkDatabase, checkFolder, checkSchedules } from '../doctor/check-machine.js';
+import { checkFolder } from '../doctor/check-folder.js';
+import { checkRosters } from '../doctor/check-inputs.js';
+import { checkClock, checkDatabase, checkSchedules } from '../doctor/check-machine.js';
+import { checkMail } from '../doctor/check-mail.js';
 import { checkService } from '../doctor/check-service.js';
+import { checkWebhooks } from '../doctor/check-webhooks.js';
 import { type Finding, well, wrong } from '../doctor/finding.js';
 import type { ProbeReport } from '../doctor/probe/probe-service.js';
 import { examples } from '../examples.js';
@@ -42,7 +45,8 @@ async function checkAll(config: Config): Promise<Finding[]> {
     await checkFolder('reports', 'reports.dir', reports.dir),
     await checkSpace('reports space', reports.dir),
     ...(await checkRosters(config)),
-    ...checkMail(config),
+    ...(await checkMail(config)),
+    ...checkWebhooks(config),
     ...(await checkSchedules(config)),
   ];
 }
@@ -91,7 +95,7 @@ function formatProbe({ findings, calls, snippet }: ProbeReport): string {
 export function addDoctorCommand(program: Command, act: Act): void {
   program
     .command('doctor')
-    .description('check settings, key, service, database, folders, rosters, mail and schedules')
+    .description('check settings, key, service, database, folders, rosters, mail, webhooks and schedules')
     .option('--probe', 'also try what the interface leaves open, and print settings to paste; creates nothing')
     .option('--spend <count>', 'let the probe make so many searches, 0 to 20 (default: 0)', parseWholeNumber(0, 20))
     .addHelpText('after', examples(['doctor', 'doctor --json', 'doctor --probe', 'doctor --probe --spend 2']))

@@ -23,6 +23,7 @@ export async function importLegacyList(
   const { importLegacy } = await import('../../runs/reviewing/legacy/import-legacy.js');
   const { findUntaken, renderUntaken } = await import('../../runs/reviewing/legacy/render-untaken.js');
   const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
+  const { tellDecidedStates } = await import('../tell-decided-states.js');
   return withWorkplace(invocation, {
     command: 'review import',
     prepare: () => findFiles(invocation.folder, file, options.unmatched),
@@ -37,6 +38,7 @@ export async function importLegacyList(
         () => false,
       );
       if (untaken.length > 0 || isThere) await writePrivately(unmatched, renderUntaken(untaken));
+      if (imported.isApplied) await tellDecidedStates(workplace, invocation);
       return presentLegacy(imported, { file, unmatched, wasApplied: apply });
     },
   });

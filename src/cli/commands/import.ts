@@ -42,6 +42,7 @@ export function addImportCommand(program: Command, act: Act): void {
         const isDelta = choice.delta !== undefined;
         return withWorkplace(invocation, {
           command: 'import',
+          isLasting: true,
           prepare: ({ settings }) => chooseRoster(settings.rosters, choice),
           work: async (workplace, roster) => {
             if (dryRun) return presentImportPreview(await previewImport(workplace, roster, signal, { isDelta }));

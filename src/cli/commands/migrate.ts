@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
+import { toFolderPatience } from '../folder-patience.js';
 import type { Act } from '../invocation.js';
 import { loadInvocationConfig } from '../session.js';
 
@@ -17,7 +18,7 @@ export function addMigrateCommand(program: Command, act: Act): void {
         const { migrate } = await import('../../store/migrate.js');
         const url = config.secret('DATABASE_URL');
         const location = url === undefined ? { folder: config.settings.database.folder } : { url };
-        const database = await openDatabase(location, 'nightscreen migrate');
+        const database = await openDatabase(location, 'nightscreen migrate', toFolderPatience(invocation, false));
         try {
           const names = await migrate(database);
           return {

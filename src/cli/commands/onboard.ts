@@ -43,6 +43,7 @@ export function addOnboardCommand(program: Command, act: Act): void {
         const { signal } = invocation;
         return withWorkplace(invocation, {
           command: 'onboard',
+          isLasting: true,
           prepare: (config) => {
             const choose = () => chooseRoster(config.settings.rosters, choice);
             return dryRun ? choose() : requireService(config, choose);

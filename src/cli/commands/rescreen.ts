@@ -27,6 +27,7 @@ export function addRescreenCommand(program: Command, act: Act): void {
         withFailureMail(invocation, 'rescreen', (noteOpen) =>
           withWorkplace(invocation, {
             command: 'rescreen',
+            isLasting: true,
             prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, choice)),
             work: async (workplace, rosters) => {
               noteOpen();

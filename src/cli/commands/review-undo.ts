@@ -17,12 +17,15 @@ export function addUndo(review: Command, act: Act): void {
         const { undoDecision } = await import('../../runs/reviewing/undo-decision.js');
         const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
         const { requireText } = await import('../require-text.js');
+        const { tellDecidedStates } = await import('../tell-decided-states.js');
         return withWorkplace(invocation, {
           command: 'review undo',
           prepare: () => requireText(options.reason, '--reason'),
           work: async (workplace, reason) => {
             const reviewer = await findReviewer(workplace.database, options.reviewer);
-            return presentUndo(await undoDecision(workplace, { mark: item, reviewer, reason }), item);
+            const undone = await undoDecision(workplace, { mark: item, reviewer, reason });
+            if (undone.kind === 'undone') await tellDecidedStates(workplace, invocation);
+            return presentUndo(undone, item);
           },
         });
       }),

@@ -94,6 +94,7 @@ function addImport(review: Command, act: Act): void {
         refuseLegacyOptions(options);
         const { importDecisions } = await import('../../runs/reviewing/import-decisions.js');
         const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
+        const { tellDecidedStates } = await import('../tell-decided-states.js');
         return withWorkplace(invocation, {
           command: 'review import',
           prepare: () => resolve(invocation.folder, file),
@@ -101,6 +102,7 @@ function addImport(review: Command, act: Act): void {
             const { apply = false, partial = false } = options;
             const reviewer = await findReviewer(workplace.database, options.reviewer, !apply);
             const imported = await importDecisions(workplace, { path, reviewer, apply, partial });
+            if (imported.isApplied) await tellDecidedStates(workplace, invocation);
             return presentImportedDecisions(imported, file, apply);
           },
         });

@@ -123,6 +123,7 @@ function addResume(runs: Command, act: Act): void {
         const { resumeRun } = await import('../../runs/resume-run.js');
         return withWorkplace(invocation, {
           command: 'runs resume',
+          isLasting: true,
           prepare: (config) => requireService(config, () => parseRunId(id)),
           work: async (workplace) => {
             const acceptRoster = await findRosterAcceptance(workplace.database, options);

@@ -32,11 +32,16 @@ function addRun(schedule: Command, act: Act): void {
     .option('--if-due', 'only when its schedule asks for it; ends with 0 when there is nothing to do')
     .addHelpText('after', examples(['schedule run rescreen', 'schedule run rescreen --if-due --json']))
     .action((name: string, { ifDue = false }: { ifDue?: boolean }) =>
-      act((invocation) =>
-        withFailureMail(invocation, name, (noteOpen) => runScheduled(invocation, name, ifDue, noteOpen)),
-      ),
+      act((invocation) => {
+        // What is asked every few minutes tells by its exit code: a mail each time would be none.
+        if (ifDue) return runScheduled(invocation, name, ifDue, () => {});
+        return withFailureMail(invocation, name, (noteOpen) => runScheduled(invocation, name, ifDue, noteOpen));
+      }),
     );
 }
+
+/** Gives the embedded database back within seconds, so that others wait for it. */
+const briefJob = 'mail';
 
 async function runScheduled(
   invocation: Invocation,
@@ -60,6 +65,7 @@ async function runScheduled(
   const options = { stopping: signal, failed: (err: unknown) => logger.error({ job: name, err }, 'job_failed') };
   return withWorkplace(invocation, {
     command: `schedule run ${name}`,
+    isLasting: name !== briefJob,
     prepare: () => {},
     work: (workplace) => {
       noteOpen();

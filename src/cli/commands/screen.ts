@@ -99,6 +99,7 @@ export function addScreenCommand(program: Command, act: Act): void {
         const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
         return withWorkplace(invocation, {
           command: 'screen',
+          isLasting: true,
           prepare: (config) => {
             const choose = (): RosterSettings => chooseStoredRoster(config.settings.rosters, options);
             return options.dryRun ? choose() : requireService(config, choose);

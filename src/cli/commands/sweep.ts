@@ -16,6 +16,7 @@ export function addSweepCommand(program: Command, act: Act): void {
         const { runSweep } = await import('../../runs/sweep-run.js');
         return withWorkplace(invocation, {
           command: 'sweep',
+          isLasting: true,
           prepare: (config) => requireService(config, () => {}),
           work: async (workplace) =>
             presentRun(await runSweep(workplace, { writeReport: options.report }, invocation.signal)),

@@ -1,12 +1,9 @@
 import { access, constants, stat } from 'node:fs/promises';
 import type { Config } from '../../config/load-config.js';
 import { NightscreenError } from '../../errors.js';
-import { countRecipients } from '../../mail/recipients.js';
-import { countNoun } from '../../reports/format-count.js';
 import { findFiles } from '../../roster/csv/find-files.js';
 import { toDurationMs } from '../../roster/duration.js';
 import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
-import { findMissingMail } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 type Source = Pick<RosterSettings | PartySettings, 'csv' | 'postgres'>;
@@ -130,16 +127,4 @@ export async function checkRosters(config: Config, patience = defaultPatience): 
     ),
   ]);
   return (await Promise.all(findings)).flat();
-}
-
-/** Whether mail is set up whole; nothing is said where none is configured, and nothing is sent. */
-export function checkMail(config: Config): Finding[] {
-  const { mail } = config.settings;
-  if (!mail) return [];
-  const [problem] = findMissingMail(config);
-  if (problem) {
-    const next = problem.message.includes('SMTP_URL') ? 'set it to smtp://host or smtps://host' : 'set it';
-    return [wrong('mail', `${problem.path} ${problem.message}`, next)];
-  }
-  return [well('mail', `${mail.transport} to ${countNoun(countRecipients(mail), 'recipient')}`)];
 }

@@ -1,6 +1,4 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
@@ -10,6 +8,7 @@ import { describeError } from '../describe-error.js';
 import { planSchedule } from '../schedule/plan-schedule.js';
 import { checkAccepted } from './check-accepted.js';
 import { checkServer } from './check-capacity.js';
+import { checkImportedMail } from './check-mail.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /** Tries the database, counts the migrations that wait, and says who works in it. */
@@ -21,7 +20,9 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
   const place = url === undefined ? `embedded in ${folder}` : 'Postgres';
   if (url === undefined && !existsSync(folder)) return [well('database', `${place}, made at first use`)];
   try {
-    const database = await openDatabase(url === undefined ? { folder } : { url }, 'nightscreen doctor');
+    const database = await openDatabase(url === undefined ? { folder } : { url }, 'nightscreen doctor', {
+      isBrief: true,
+    });
     try {
       const pending = await pendingMigrations(database);
       if (pending.length === 0)
@@ -30,6 +31,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
           ...(await checkServer(database)),
           ...(await listHolders(database)),
           ...(await checkAccepted(database, config)),
+          ...(await checkImportedMail(database, config)),
         ];
       const message = `${place}, ${pending.length} migrations wait`;
       return [
@@ -57,22 +59,6 @@ async function listHolders(database: Queryable): Promise<Finding[]> {
     const message = `${words}: its process has ended without a word`;
     return doubtful(`lease ${holder.key}`, message, 'nothing: the next start takes it over and goes on with its run');
   });
-}
-
-function findExisting(folder: string): string {
-  return existsSync(folder) || dirname(folder) === folder ? folder : findExisting(dirname(folder));
-}
-
-/** Tries whether a folder, or the nearest one above that exists, can be written. */
-export async function checkFolder(check: string, setting: string, folder: string): Promise<Finding> {
-  const existing = findExisting(resolve(folder));
-  try {
-    const trial = await mkdtemp(join(existing, '.nightscreen-doctor-'));
-    await rm(trial, { recursive: true });
-    return well(check, `${folder} can be written`);
-  } catch {
-    return wrong(check, `${folder} cannot be written`, `give this user the right, or set ${setting} to another folder`);
-  }
 }
 
 const runsShown = 5;

@@ -48,6 +48,7 @@ export async function keepSchedule(invocation: Invocation): Promise<Written> {
     look: () =>
       withWorkplace(invocation, {
         command: 'schedule',
+        isLasting: lookout.isLasting,
         prepare: () => {},
         work: async (workplace) => {
           const planned = plan.planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
@@ -87,7 +88,8 @@ function watchEvents(invocation: Invocation, logger: Logger, interrupted: () => 
     if (event.kind !== 'blocked') isMailed = false;
     else if (!isMailed && event.sinceMs >= mailBlockedAfterMs) {
       isMailed = true;
-      void mailDirectly(invocation, { task: 'schedule', roster: null, error: event.error });
+      const { error } = event;
+      void mailDirectly(invocation, { task: 'schedule', roster: null, error, signal: invocation.signal });
     }
   };
 }

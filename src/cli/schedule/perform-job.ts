@@ -35,15 +35,15 @@ export async function performJob(
     if (stopping.aborted) return { because: 'it was asked to stop', runIds };
     failed(error);
     const isPassing = passes(error);
-    if (!isPassing || attempt >= attemptsBeforeMail) await tellOf(workplace, job, error);
+    if (!isPassing || attempt >= attemptsBeforeMail) await tellOf(workplace, job, error, stopping);
     const ending = { because: toReason(error), runIds };
     return isPassing ? ending : { ...ending, exitCode: toJobExitCode(error) };
   }
 }
 
 /** `rescreen` tells of each roster by itself, and `mail` could only fail again. */
-async function tellOf(workplace: Workplace, { name }: Job, error: unknown): Promise<void> {
-  if (name !== 'rescreen' && name !== 'mail') await tellFailure(workplace, { task: name, roster: null, error });
+async function tellOf(workplace: Workplace, { name }: Job, error: unknown, signal: AbortSignal): Promise<void> {
+  if (name !== 'rescreen' && name !== 'mail') await tellFailure(workplace, { task: name, roster: null, error, signal });
 }
 
 function toEnding({ runs, exitCode = 0, note }: JobResult, stopping: AbortSignal): OccasionEnding {

@@ -7,6 +7,7 @@ import { dropUnwritten, noteReportSent } from '../../store/outbox-reports.js';
 import { claimNext, noteAttempt, noteUnprepared, type OutboxOutcome } from '../../store/outbox-sending.js';
 import { writeReportFor } from '../reports/report-run.js';
 import type { Workplace } from '../workplace.js';
+import { limitSending } from './last-words.js';
 import { toNextAttempt } from './mail-times.js';
 import { queueWrittenReport } from './queue-report.js';
 import { findStoredMessage } from './stored-message.js';
@@ -29,7 +30,8 @@ export interface MailPass {
 
 /**
  * Tries to send every mail that is due, each once; reports that are not written yet are written first. A mail that is not accepted is told
- * as a warning and keeps its reason. Throws MailError when the settings are at fault.
+ * as a warning and keeps its reason. Once `signal` is aborted none is begun, and the one being sent has a moment left. Throws MailError when
+ * the settings are at fault.
  */
 export async function deliverDue(workplace: Workplace, signal?: AbortSignal): Promise<MailPass> {
   const { database, settings, clock, owner, secret } = workplace;
@@ -48,7 +50,7 @@ export async function deliverDue(workplace: Workplace, signal?: AbortSignal): Pr
         if (!(await makeReport(workplace, row))) pass.failed += 1;
         continue;
       }
-      const result = await attempt(mailer, row);
+      const result = await attempt(mailer, row, signal);
       await note(workplace, row, result);
       pass[result.kind === 'accepted' ? 'sent' : 'failed'] += 1;
       unreached = result.kind === 'failed' && result.isUnreachable ? unreached + 1 : 0;
@@ -60,13 +62,21 @@ export async function deliverDue(workplace: Workplace, signal?: AbortSignal): Pr
 }
 
 /** One that cannot be read must not keep the others from being sent. */
-async function attempt(mailer: Mailer, { content, attempts }: OutboxRow): Promise<DeliveryResult> {
+async function attempt(
+  mailer: Mailer,
+  { content, attempts }: OutboxRow,
+  stop: AbortSignal | undefined,
+): Promise<DeliveryResult> {
   const message = findStoredMessage(content);
   if (message === null) return { kind: 'failed', said: 'what is stored of it cannot be read', isUnreachable: false };
-  const signal = AbortSignal.timeout(attemptLimitMs);
-  const result = await attemptDelivery(mailer, message, signal);
-  if (result.kind !== 'failed' || !result.isAttachmentGone || attempts < mostWithoutAttachment) return result;
-  return attemptDelivery(mailer, leaveAttachments(message), signal);
+  const { signal, clear } = limitSending(attemptLimitMs, stop);
+  try {
+    const result = await attemptDelivery(mailer, message, signal);
+    if (result.kind !== 'failed' || !result.isAttachmentGone || attempts < mostWithoutAttachment) return result;
+    return await attemptDelivery(mailer, leaveAttachments(message), signal);
+  } finally {
+    clear();
+  }
 }
 
 async function note(

@@ -1,12 +1,4 @@
-import {
-  ApiError,
-  ConfigError,
-  NightscreenError,
-  NotStartedError,
-  ReportError,
-  RosterError,
-  RunLockedError,
-} from '../../errors.js';
+import { RunLockedError } from '../../errors.js';
 import { buildFailureMessage, type Failure } from '../../mail/build-failure.js';
 import { deliver } from '../../mail/deliver.js';
 import type { MailMessage } from '../../mail/mail-message.js';
@@ -14,20 +6,12 @@ import { listRecipients } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
 import type { Queryable } from '../../store/database.js';
 import { queueOutbox } from '../../store/outbox.js';
-import { RunHalted } from '../session/run-halted.js';
 import { openOrganisation, type RunSession } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import { deliverDue } from './deliver-due.js';
+import { describeFailure, type FailedWork } from './describe-failure.js';
+import { allowLastWords } from './last-words.js';
 import { toGiveUpAt } from './mail-times.js';
-
-/** Work that ended in an error. */
-export interface FailedWork {
-  /** What was to be done, as `rescreen`. */
-  task: string;
-  /** Null for what concerns every roster. */
-  roster: string | null;
-  error: unknown;
-}
 
 /** The mails that tell of work that failed, one for each recipient; those of the same incident and day have the same Message-ID. */
 export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date): readonly MailMessage[] {
@@ -36,7 +20,8 @@ export function buildFailureMails(work: FailedWork, mail: MailSettings, at: Date
 
 /**
  * Mails that something did not run or failed, once for each incident and day; directly, without the outbox, when the database has gone away.
- * Does nothing where no mail is configured, nor for a roster that another process has begun within hours. Whatever goes wrong with that is told as a warning.
+ * Does nothing where no mail is configured, nor for a roster that another process has begun within hours. Of work that somebody has asked to
+ * stop it is said that it was stopped, and only a moment is given to sending. Whatever goes wrong with that is told as a warning.
  */
 export async function tellFailure(workplace: Workplace, work: FailedWork): Promise<void> {
   const { database, settings, clock, tell } = workplace;
@@ -48,10 +33,10 @@ export async function tellFailure(workplace: Workplace, work: FailedWork): Promi
       queueMails(workplace, transaction, { organisationId, runId: null }, mails),
     );
   } catch {
-    return mailDirectly(workplace, mails);
+    return mailDirectly(workplace, mails, work.signal);
   }
   try {
-    await deliverDue(workplace);
+    await deliverDue(workplace, allowLastWords(work.signal));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     tell({ kind: 'warning', runId: null, code: 'mail_waits', message: `the failure is not mailed yet: ${reason}` });
@@ -66,14 +51,18 @@ const isDoneElsewhere = ({ error }: FailedWork): boolean =>
   error instanceof RunLockedError && error.heldMs !== null && error.heldMs < longestNightMs;
 
 /** The database that would keep it is what has failed, so it is tried once. */
-async function mailDirectly({ settings, secret, tell }: Workplace, mails: readonly MailMessage[]): Promise<void> {
+async function mailDirectly(
+  { settings, secret, tell }: Workplace,
+  mails: readonly MailMessage[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const warn = (reason: string): void => {
     const message = `the failure could not be mailed, and is not tried again: ${reason}`;
     tell({ kind: 'warning', runId: null, code: 'mail_not_sent', message });
   };
   if (!settings.mail) return;
   try {
-    for (const { kind, said } of await deliver(mails, settings.mail, secret('SMTP_URL'))) {
+    for (const { kind, said } of await deliver(mails, settings.mail, secret('SMTP_URL'), allowLastWords(signal))) {
       if (kind !== 'accepted') warn(said);
     }
   } catch (error) {
@@ -119,23 +108,4 @@ async function queueMails(
     return { ...what, dedupKey: `failure/${messageId}`, content: message, messageId, ...times };
   });
   await queueOutbox(transaction, entries);
-}
-
-const refusals = [ConfigError, RosterError, RunLockedError, ApiError, RunHalted, NotStartedError];
-
-/** What went wrong in words; of an error that was not meant to happen only its kind, for nobody knows what else it says. */
-function describeFailure({ error }: FailedWork): Pick<Failure, 'outcome' | 'reason' | 'actions'> {
-  const reason =
-    error instanceof NightscreenError
-      ? error.message
-      : `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log says more`;
-  const isRefusal = refusals.some((type) => error instanceof type);
-  return {
-    outcome: isRefusal ? 'did not run' : error instanceof ReportError ? 'has no report' : 'failed',
-    reason,
-    actions: [
-      'See the runs and their states: nightscreen runs list',
-      'Check settings, key and service: nightscreen doctor',
-    ],
-  };
 }

@@ -12,6 +12,7 @@ const messageSchema = bodySchema.extend({
   attachments: z.array(z.object({ name: z.string(), path: z.string(), contentType: z.string(), sha256: z.string() })),
   thread: z.array(z.string()).optional(),
   reduced: bodySchema.optional(),
+  bereft: bodySchema.optional(),
 }) satisfies z.ZodType<MailMessage>;
 
 /** The message as it was stored in the outbox; null for anything else. */

@@ -4,7 +4,7 @@ import { type OutboxRow, queueOutbox } from '../../store/outbox.js';
 import { claimNext, noteAttempt, noteUnprepared, type OutboxOutcome } from '../../store/outbox-sending.js';
 import { countWaiting, postponeWebhook, takeWebhookEvents } from '../../store/webhooks.js';
 import { buildMessage, mostChanges } from '../../webhooks/build-message.js';
-import { type PostResult, postMessage } from '../../webhooks/post-message.js';
+import { type PostResult, postMessage, webhookPatienceMs } from '../../webhooks/post-message.js';
 import { longestWaitMs, toWaitMs } from '../mailing/mail-times.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
@@ -13,8 +13,8 @@ import { readWebhookKeys } from './webhook-keys.js';
 const minuteMs = 60_000;
 /** A message that fails when it is older than this is given up. */
 const keptForMs = 7 * 24 * 60 * minuteMs;
-/** How long an attempt may take; another process may take the message up after twice that. */
-const deadlineMs = 10_000;
+/** Another process may take a message up after twice the time that an attempt may take. */
+const deadlineMs = webhookPatienceMs;
 
 const messageSchema = z.object({ id: z.string(), body: z.string() });
 

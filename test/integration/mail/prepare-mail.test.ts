@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobReader, Uint8ArrayWriter, ZipReader } from '@zip.js/zip.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { writeArchive } from '../../../src/mail/archive.js';
 import { buildReportMessage } from '../../../src/mail/build-message.js';
 import { renderMessage } from '../../../src/mail/render-message.js';
 import type { ReportToMail } from '../../../src/mail/report-to-mail.js';
@@ -141,13 +142,30 @@ describe('an encrypted archive', () => {
     expect(bytes.includes('Amina')).toBe(false);
   });
 
-  it('is made once, so that a mail that is sent again has the same bytes, and again for another password', async () => {
+  it('is made once, so that a mail that is sent again has the same bytes', async () => {
     const first = await prepare('archive', {}, password);
     const again = await prepare('archive', {}, password);
     expect(again.archive).toEqual(first.archive);
-    const other = await prepare('archive', {}, 'another-password');
-    expect(other.archive?.sha256).not.toBe(first.archive?.sha256);
     expect((await readdir(dir())).filter((name) => name.endsWith('.zip'))).toHaveLength(1);
+  });
+
+  it('that was mailed stays as it is when the password changes: the new one opens another beside it', async () => {
+    const first = await prepare('archive', {}, password);
+    const mailed = build(first, 'archive');
+    const before = await renderMessage(mailed);
+    const other = await prepare('archive', {}, 'another-password');
+    expect(other.archive?.path).not.toBe(first.archive?.path);
+    expect(await digest(first.archive?.path ?? '')).toBe(first.archive?.sha256);
+    expect(await digest(other.archive?.path ?? '')).toBe(other.archive?.sha256);
+    expect((await renderMessage(mailed)).equals(before)).toBe(true);
+    expect((await prepare('archive', {}, password)).archive).toEqual(first.archive);
+    expect((await prepare('archive', {}, 'another-password')).archive).toEqual(other.archive);
+  });
+
+  it('that two make at once is what each of them tells', async () => {
+    const written = await writeReport(report, dir());
+    const made = await Promise.all([1, 2].map(() => writeArchive(written, password, report.run.finishedAt)));
+    for (const { path, sha256 } of made) expect(await digest(path)).toBe(sha256);
   });
 
   it('goes by mail without its password, which stands in no message, warning or name', async () => {
@@ -194,7 +212,7 @@ it('what is too large for mail stays behind, told by size and digest, with where
   );
   expect(small.attachments).toEqual([]);
   const link = `https://files.example/retail/${report.run.runId}/report.html`;
-  const { reduced, attachments } = build(written, 'full');
+  const { reduced, bereft, attachments } = build(written, 'full');
   expect(attachments).toHaveLength(1);
   for (const body of [small, reduced]) {
     expect(body?.text).toContain('because it is too large for mail');
@@ -202,6 +220,11 @@ it('what is too large for mail stays behind, told by size and digest, with where
     expect(body?.text).toContain(`Report:       ${link}`);
     expect(body?.html).toContain(`<a href="${link}">`);
     expect(body?.text).toContain('holds no personal data');
+  }
+  for (const body of [bereft?.text, bereft?.html]) {
+    expect(body).toContain('because it is no longer where it was written');
+    expect(body).toContain('holds no personal data');
+    expect(body).not.toContain('The attached report');
   }
   expect(build(written, 'full').messageId).toBe(small.messageId);
 });

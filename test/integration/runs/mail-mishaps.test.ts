@@ -1,8 +1,12 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { rescreenRosters } from '../../../jobs/rescreen.js';
+import { InterruptedError } from '../../../src/cli/interrupted-error.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { deliverDue } from '../../../src/runs/mailing/deliver-due.js';
 import { listMails } from '../../../src/runs/mailing/list-mail.js';
@@ -90,8 +94,15 @@ describe('mail', () => {
     for (const hours of [1, 2, 3]) expect(await deliverDue(at(workplace, hours))).toEqual({ sent: 0, failed: 1 });
     expect(await deliverDue(at(workplace, 4))).toEqual({ sent: 1, failed: 0 });
     expect(server.received).toMatchObject([
-      { attachments: [], text: expect.stringMatching(/Not attached, because it is no longer where it was written/) },
+      {
+        attachments: [],
+        text: expect.stringMatching(
+          /Not attached: .*report\.html, because it is no longer where it was written\nSHA-256: +[0-9a-f]{64}\n/,
+        ),
+      },
     ]);
+    expect(server.received[0]?.text).toContain('This message holds no personal data');
+    expect(server.received[0]?.text).not.toContain('The attached report');
   });
 
   it('tells of a failure directly when the database has gone away', async () => {
@@ -104,6 +115,59 @@ describe('mail', () => {
     await tellFailure({ ...workplace, database: away }, { task: 'rescreen', roster: 'people', error });
     expect(server.received.map(({ to }) => to)).toEqual(['one@bank.example', 'two@bank.example']);
     expect(server.received[0]?.subject).toMatch(/^\[RED\] rescreen of people failed/);
+  });
+
+  it('says that a night was stopped in its import, as no fault and with what is left to do', async () => {
+    const server = await serve();
+    const { work, roster } = await begin();
+    const workplace = {
+      ...(await work({ settings: toSettings({ to: ['one@bank.example'] }) })),
+      secret: () => server.url,
+    };
+    const controller = new AbortController();
+    const tell: Workplace['tell'] = (event) => {
+      if (event.kind === 'stage_started' && event.stage === 'import') controller.abort(new InterruptedError('SIGTERM'));
+    };
+    const night = await rescreenRosters(
+      { ...workplace, tell },
+      [roster, { ...roster, name: 'core' }],
+      controller.signal,
+    );
+    expect(night.failures).toMatchObject([{ roster: 'people', error: { signal: 'SIGTERM' } }]);
+    expect(server.received).toMatchObject([
+      {
+        subject: expect.stringMatching(
+          /^\[RED\] rescreen of people was stopped: stopped by SIGTERM before its first search/,
+        ),
+        text: expect.stringContaining('nightscreen rescreen'),
+      },
+    ]);
+    expect(server.received[0]?.text).not.toMatch(/unexpected|failed|doctor/);
+  });
+
+  it('keeps nobody who is asked to stop waiting for a server that says nothing, and is not lost by that', async () => {
+    const silent = createServer();
+    await once(silent.listen(0, '127.0.0.1'), 'listening');
+    const { port } = z.object({ port: z.number() }).parse(silent.address());
+    const { work, database } = await begin();
+    const settings = toSettings({ to: ['one@bank.example', 'two@bank.example'], timeoutMs: 30_000 });
+    const workplace = { ...(await work({ settings })), secret: () => `smtp://127.0.0.1:${port}` };
+    const stopped = AbortSignal.abort(new InterruptedError('SIGTERM'));
+    const begunMs = performance.now();
+    const error: unknown = stopped.reason;
+    await tellFailure(workplace, { task: 'rescreen', roster: 'people', error, signal: stopped });
+    // Stopped while the first is being sent, the second is not begun.
+    const controller = new AbortController();
+    const sending = deliverDue(at(workplace, 1), controller.signal);
+    await once(silent, 'connection');
+    controller.abort();
+    expect(await sending).toEqual({ sent: 0, failed: 1 });
+    expect(performance.now() - begunMs).toBeLessThan(10_000);
+    silent.close();
+    const server = await serve();
+    await deliverDue({ ...at(workplace, 2), secret: () => server.url });
+    expect(server.received.map(({ to }) => to).toSorted()).toEqual(['one@bank.example', 'two@bank.example']);
+    expect((await listMails(database, { all: true })).map(({ state }) => state)).toEqual(['sent', 'sent']);
   });
 
   it('tells of rosters that were not begun because the night had to stop', async () => {

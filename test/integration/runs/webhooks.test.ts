@@ -1,11 +1,18 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
+import { showItems } from '../../../src/runs/reviewing/show-items.js';
 import { tellStates } from '../../../src/runs/telling/tell-states.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
@@ -65,8 +72,13 @@ const later = (workplace: Workplace, minutes: number): Workplace => ({
 const toEvents = ({ body }: Received) => bodySchema.parse(JSON.parse(body)).events;
 
 describe('webhooks of state changes', () => {
-  const { open } = testDatabases('postgres');
-  const openSite = openSmallSites(open);
+  const databases = testDatabases('postgres');
+  let databaseUrl = '';
+  const openSite = openSmallSites(async () => {
+    const location = await databases.locate();
+    databaseUrl = location.url ?? '';
+    return databases.open(location);
+  });
 
   it('tells each change once, signed, with the same id and bytes until it is taken, and later ones of an expiry and a decision', async () => {
     const { run, work, database } = await openSite();
@@ -130,5 +142,55 @@ describe('webhooks of state changes', () => {
       { state: 'refused', said: 'status 410: the receiver wants no more' },
       { state: 'sent', said: null },
     ]);
+  });
+
+  it('are told at once of what a reviewer decides, and whatever they answer the decision stands', async () => {
+    const { run, work, database } = await openSite();
+    const { url, received } = await startReceiver();
+    await run(withSecret(await work({ settings: { webhooks: webhooksSettingsSchema.parse([{ url }]) } })));
+    received.length = 0;
+    const folder = await mkdtemp(join(tmpdir(), 'nightscreen-decided-'));
+    await writeFile(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ webhooks: [{ url }] }));
+    const command = async (words: readonly string[], environment: Record<string, string>) => {
+      const said: string[] = [];
+      const terminal = {
+        writeData: async () => {},
+        writeMessage: (message: string) => void said.push(message),
+        isScreen: false,
+        columns: 80,
+        hasColours: false,
+      };
+      const access = { DATABASE_URL: databaseUrl, ...environment };
+      const exitCode = await runCommandLine({ words, environment: access, folder, terminal });
+      return { exitCode, said: said.join('') };
+    };
+    const withKey = { NIGHTSCREEN_WEBHOOK_SECRET: secret };
+    await command(['review', 'export', '--out', 'list.csv'], withKey);
+    const list = await readFile(join(folder, 'list.csv'), 'utf8');
+    const rows = z.array(z.record(z.string(), z.string())).parse(parse(list, { bom: true, columns: true }));
+    const [row] = rows;
+    const decided = [{ ...row, decision: 'false_positive', reason: 'another birth date' }];
+    await writeFile(join(folder, 'list.csv'), stringify(decided, { header: true }));
+    const imported = await command(['review', 'import', 'list.csv', '--apply'], withKey);
+    expect(imported).toEqual({ exitCode: 0, said: '' });
+    const reference = row?.['reference'];
+    expect(received.flatMap(toEvents)).toMatchObject([{ reference, to: 'settled_false_positive' }]);
+
+    // From where a reviewer has no secret nothing can be told; the decision is stored all the same, and told later.
+    const [shown] = await showItems(await work(), reference ?? '');
+    const undone = await command(['review', 'undo', shown?.mark ?? '', '--reason', 'wrong customer'], {});
+    expect(undone).toEqual({
+      exitCode: 0,
+      said: expect.stringMatching(/decisions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send\n$/),
+    });
+    expect(received).toHaveLength(1);
+    await command(['status', 'send'], withKey);
+    expect(received.slice(1).flatMap(toEvents)).toMatchObject([{ reference, to: 'open_hit' }]);
+    const stored = await database.query(
+      z.object({ to: z.string() }),
+      `select to_state as to from customer_state_change where customer_id = (select customer_id from customer where reference = $1) order by change_id`,
+      [reference],
+    );
+    expect(stored.map(({ to }) => to)).toEqual(['open_hit', 'settled_false_positive', 'open_hit']);
   });
 });

@@ -32,7 +32,7 @@ describe('the folder lock', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function startHolder(mode: 'hold' | 'leave', place = folder) {
+  async function startHolder(mode: 'hold' | 'brief' | 'leave', place = folder) {
     const child = spawn(process.execPath, [holder.path, place, mode], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
@@ -81,6 +81,35 @@ describe('the folder lock', () => {
     expect(Date.now() - started).toBeLessThan(6_000);
     child.kill('SIGCONT');
     await expect(lockFolder(folder, 'still impatient')).rejects.toBeInstanceOf(RunLockedError);
+  });
+
+  it('is waited for where its owner is a brief one, which is said, and never longer than there is patience', async () => {
+    const { child, exited, outcome } = await startHolder('brief');
+    const told: string[] = [];
+    const tellWait = (holder: string): void => void told.push(holder);
+    const startedMs = performance.now();
+    await expect(lockFolder(folder, 'hasty', { patienceMs: 600, tellWait })).rejects.toThrow(
+      `process ${outcome.pid} on `,
+    );
+    expect(performance.now() - startedMs).toBeGreaterThan(550);
+    const stopped = new Error('stopped');
+    await expect(
+      lockFolder(folder, 'stopped', { patienceMs: 60_000, tellWait, signal: AbortSignal.abort(stopped) }),
+    ).rejects.toBe(stopped);
+    await expect(lockFolder(folder, 'without patience', { tellWait })).rejects.toBeInstanceOf(RunLockedError);
+    expect(told).toEqual([1, 2].map(() => expect.stringContaining(`process ${outcome.pid} on `)));
+    const waiting = lockFolder(folder, 'patient', { patienceMs: 60_000, tellWait });
+    setTimeout(() => child.kill('SIGKILL'), 500);
+    await exited;
+    await (await waiting).release();
+    expect(told).toHaveLength(3);
+  });
+
+  it('of an owner that lasts is waited for by nobody', async () => {
+    const { outcome } = await startHolder('hold');
+    const startedMs = performance.now();
+    await expect(lockFolder(folder, 'patient', { patienceMs: 60_000 })).rejects.toThrow(`process ${outcome.pid} on `);
+    expect(performance.now() - startedMs).toBeLessThan(5_000);
   });
 
   it('never keeps its process alive', async () => {

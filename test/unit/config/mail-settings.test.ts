@@ -46,6 +46,10 @@ describe('who gets what', () => {
     [mail('{ to: b@b.example, kinds: [reports] }'), '5:34 mail.recipients[0].kinds[0] must be one of report, summary'],
     [mail('{ to: b@b.example, attach: zip }'), '5:34 mail.recipients[0].attach must be one of none, masked'],
     [mail('{ to: b@b.example, rosters: [retial] }'), 'rosters[0] no roster has this name; did you mean retail?'],
+    [
+      `${rosters}webhooks: [{ url: "https://core.example/", rosters: [retial] }]\n`,
+      'webhooks[0].rosters[0] no roster has this name; did you mean retail?',
+    ],
     [mail('{ to: b@b.example, password: geheimnisvoll }'), 'set NIGHTSCREEN_ARCHIVE_PASSWORD or'],
   ])('a mistake is told with its place: %s', (text, said) => {
     const problems = findProblems(text).join('\n');

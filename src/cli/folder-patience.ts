@@ -1,0 +1,23 @@
+import type { FolderPatience } from '../store/folder-lock.js';
+import type { Invocation } from './invocation.js';
+
+/** A person waits. */
+const shortMs = 10_000;
+/** Longer than mail can be held up by a server that does not answer: a night must not be refused for that. */
+const longMs = 120_000;
+
+/**
+ * How the embedded database's folder is taken: work that `isLasting` may hold it for hours, so that nobody waits for it, and is itself
+ * worth a wait of two minutes; anything else gives it back within seconds and waits ten.
+ */
+export function toFolderPatience(
+  { terminal, signal }: Pick<Invocation, 'terminal' | 'signal'>,
+  isLasting: boolean,
+): FolderPatience {
+  const patienceMs = isLasting ? longMs : shortMs;
+  const tellWait = (holder: string): void =>
+    terminal.writeMessage(
+      `nightscreen: waits for ${holder}, which has the database; at most ${patienceMs / 1_000} s\n`,
+    );
+  return { isBrief: !isLasting, patienceMs, tellWait, signal };
+}

@@ -1,0 +1,26 @@
+import { tellStates } from '../runs/telling/tell-states.js';
+import { webhookPatienceMs } from '../webhooks/post-message.js';
+import type { Invocation } from './invocation.js';
+import type { OpenWorkplace } from './workplace.js';
+
+/**
+ * Tells webhooks at once what decisions have made of customers' states, because a blocked account may wait for it; for as long as one answer
+ * may take. What cannot be told from here is said on standard error and waits, for the decisions are stored whatever becomes of this.
+ */
+export async function tellDecidedStates(
+  workplace: OpenWorkplace,
+  { terminal, signal }: Pick<Invocation, 'terminal' | 'signal'>,
+): Promise<void> {
+  if ((workplace.settings.webhooks ?? []).length === 0) return;
+  const say = (what: string): void =>
+    terminal.writeMessage(
+      `nightscreen: ${what}; they wait for the next run, the job mail of nightscreen schedule, or nightscreen status send\n`,
+    );
+  try {
+    const { waiting } = await tellStates(workplace, AbortSignal.any([signal, AbortSignal.timeout(webhookPatienceMs)]));
+    if (waiting > 0) say('the decisions are stored, but not all changes of state could be told to webhooks');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    say(`the decisions are stored, but changes of state cannot be told to webhooks from here (${reason})`);
+  }
+}
