@@ -78,13 +78,15 @@ export interface LoggerSettings {
 /** A logger of JSON lines that no secret passes in any field, message, cause or URL; errors go under the key `err`, stacks only at level debug. */
 export function createLogger(settings: LoggerSettings): Logger {
   const redact = toRedactor(settings.secrets);
-  const withStack = settings.level === 'debug';
+  // Asked for each line: a signal may change the level.
+  const withStack = (): boolean => logger.level === 'debug';
   const options = {
     level: settings.level,
     base: { pid: process.pid },
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
-    serializers: { err: (error: unknown) => toLoggedError(error, withStack) },
+    serializers: { err: (error: unknown) => toLoggedError(error, withStack()) },
   };
-  return pino(options, { write: (line: string) => settings.write(redact(line)) });
+  const logger: Logger = pino(options, { write: (line: string) => settings.write(redact(line)) });
+  return logger;
 }

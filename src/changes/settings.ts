@@ -9,14 +9,24 @@ const ruleNames = severityRules.map(({ rule }): SeverityRuleName => rule);
 
 /** What counts as a change, and how much each matters. */
 export const changeSettingsSchema = z.strictObject({
-  /** A score has to move by at least this much from the value last reported or decided on. */
-  scoreStep: z.number().positive().max(1).default(0.02),
-  /** Which topics are sanctions, crime, political exposure. */
-  topics: topicFamiliesSchema.prefault({}),
-  /** Severities other than the table's own, by the name of the rule. */
-  severities: z.partialRecord(z.enum(ruleNames), z.enum(severities)).default({}),
-  birthDateLowers: z.boolean().default(true),
-  /** Customers in these tiers have what is low or medium raised by a step. */
-  raisedTiers: z.array(riskTier).default(['high']),
+  scoreStep: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.02)
+    .describe('a score has to move by at least this much from the value last reported or decided on'),
+  topics: topicFamiliesSchema.prefault({}).describe('which topics belong together'),
+  severities: z
+    .partialRecord(z.enum(ruleNames), z.enum(severities))
+    .default({})
+    .describe("severities other than the table's own, by the name of the rule"),
+  birthDateLowers: z
+    .boolean()
+    .default(true)
+    .describe('whether a birth date that contradicts lowers a severity by a step'),
+  raisedTiers: z
+    .array(riskTier)
+    .default(['high'])
+    .describe('risk tiers whose customers have low and medium raised by a step'),
 });
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;

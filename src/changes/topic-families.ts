@@ -8,14 +8,14 @@ const topicPattern = z
  * Which topics belong together (service facts: AML vocabulary); a topic stands for those below it as well: `crime` for `crime.fraud`.
  */
 export const topicFamiliesSchema = z.strictObject({
-  sanction: z.array(topicPattern).min(1).default(['sanction']),
-  crime: z.array(topicPattern).default(['crime', 'wanted']),
-  pep: z.array(topicPattern).default(['role.pep']),
-  associate: z.array(topicPattern).default(['role.rca']),
-  /** Known to mean less than any of these; a topic of no family is unknown, and an unknown topic is serious. */
+  sanction: z.array(topicPattern).min(1).default(['sanction']).describe('topics that mean a sanction'),
+  crime: z.array(topicPattern).default(['crime', 'wanted']).describe('topics that mean a crime'),
+  pep: z.array(topicPattern).default(['role.pep']).describe('topics that mean political exposure'),
+  associate: z.array(topicPattern).default(['role.rca']).describe('topics that mean closeness to somebody exposed'),
   other: z
     .array(topicPattern)
-    .default(['debarment', 'role', 'poi', 'reg', 'export', 'corp', 'fin', 'gov', 'asset', 'mil', 'invest']),
+    .default(['debarment', 'role', 'poi', 'reg', 'export', 'corp', 'fin', 'gov', 'asset', 'mil', 'invest'])
+    .describe('topics known to mean less than any of these; a topic of no family is unknown, which is serious'),
 });
 export type TopicFamilies = z.infer<typeof topicFamiliesSchema>;
 export type TopicFamily = keyof TopicFamilies;

@@ -1,4 +1,5 @@
 import type { Environment } from '../config/environment.js';
+import type { LogLevels } from './log-levels.js';
 import type { Measuring } from './measuring/measuring.js';
 import type { Terminal } from './terminal.js';
 
@@ -20,6 +21,8 @@ export interface Invocation {
   signal: AbortSignal;
   /** Where metrics of this process are gathered; left out by commands that end by themselves. */
   measuring?: Measuring;
+  /** How much the loggers of this process say, which SIGUSR2 changes. */
+  logLevels: LogLevels;
 }
 
 /** What a command has to say: the same as one document for programs and as text for people. */

@@ -5,6 +5,7 @@ import { describeError, formatError, toErrorDocument } from './describe-error.js
 import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Act, GlobalOptions, Invocation, Outcome } from './invocation.js';
 import { listEnvironmentSecrets } from './list-environment-secrets.js';
+import { listenForLogLevels } from './log-levels.js';
 import { createProgram } from './program.js';
 import { listenForSignals, type TellStop } from './signals.js';
 import type { Terminal } from './terminal.js';
@@ -21,13 +22,14 @@ export interface CommandLine {
 /** Runs one command to its end and gives the exit code; whatever goes wrong is told, never thrown. */
 export async function runCommandLine({ words, environment, folder, terminal }: CommandLine): Promise<number> {
   const listening = listenForSignals((event) => terminal.writeMessage(`\nnightscreen: ${describeStop(event)}\n`));
+  const logLevels = listenForLogLevels();
   const isJson = words.includes('--json');
   let helpText = '';
   let usageText = '';
   let exitCode: number = exitCodes.complete;
   const act: Act = async (action) => {
     const options: GlobalOptions = program.opts();
-    const invocation: Invocation = { options, environment, folder, terminal, signal: listening.signal };
+    const invocation: Invocation = { options, environment, folder, terminal, signal: listening.signal, logLevels };
     const outcome = await action(invocation);
     if (outcome === null) return;
     exitCode = outcome.exitCode;
@@ -50,6 +52,7 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
     if (!isHelp) await tellError(error);
   } finally {
     listening.stop();
+    logLevels.stop();
   }
   if (helpText !== '') await terminal.writeData(helpText);
   return exitCode;

@@ -4,6 +4,7 @@ import type { Override } from '../config/override.js';
 import { ConfigError } from '../errors.js';
 import { createLogger } from '../logging.js';
 import { toFolderPatience } from './folder-patience.js';
+import { formatLogLine } from './format-log-line.js';
 import { inTurn } from './in-turn.js';
 import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
@@ -20,18 +21,39 @@ export function loadInvocationConfig({ options, environment, folder }: Invocatio
   return loadConfig({ environment, folder, file: options.config, flags });
 }
 
-/** The logger of this invocation: JSON lines on standard error, without any configured secret. */
-export function openLogger(invocation: Invocation, config: Config): Logger {
-  const write = (line: string): void => invocation.terminal.writeMessage(line);
-  return createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
+/** What a line of progress leaves on a screen goes before a line of the log. */
+const clearLine = '\r\u001b[2K';
+
+/**
+ * The logger of this invocation: JSON lines on standard error, words on a screen, without any configured secret. SIGUSR2 changes its level
+ * until it is detached from `invocation.logLevels`.
+ */
+export function openLogger({ terminal, logLevels }: Invocation, config: Config): Logger {
+  const write = (line: string): void =>
+    terminal.writeMessage(terminal.isScreen ? `${clearLine}${formatLogLine(line)}` : line);
+  const logger = createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
+  logLevels.attach(logger);
+  return logger;
 }
 
-/** Tells run events as progress on a screen, and as log lines elsewhere or when the level is debug. */
+/** Tells run events as progress on a screen, and as log lines elsewhere and when the level is debug. */
 function chooseTeller(invocation: Invocation, config: Config): Teller {
   const { log, service } = config.settings;
+  const logger = openLogger(invocation, config);
+  const lines = logEvents(logger, service.rate.perSecond);
   const isForPeople = invocation.terminal.isScreen && log.level !== 'debug';
-  if (isForPeople) return showProgress(invocation.terminal, service.rate.perSecond);
-  return logEvents(openLogger(invocation, config), service.rate.perSecond);
+  const progress = isForPeople ? showProgress(invocation.terminal, service.rate.perSecond) : null;
+  return {
+    tell: (event) => {
+      progress?.tell(event);
+      if (progress === null || logger.level === 'debug') lines.tell(event);
+    },
+    close: () => {
+      lines.close();
+      progress?.close();
+      invocation.logLevels.detach(logger);
+    },
+  };
 }
 
 /** Makes a choice and requires that the service can be called; throws one ConfigError with everything that stands in the way. */

@@ -18,67 +18,95 @@ export const rateSchema = z.object({
 
 /** How the service is reached and how fast: the `service` part of the configuration, strict, with every default filled in. */
 export const serviceSettingsSchema = z.strictObject({
-  /** Includes the version prefix, as in `https://service.example/v1`. */
-  baseUrl: z.url({ protocol: /^https?$/ }).optional(),
-  /** Must agree with the key (interface: Mode rules 1). */
-  mode: z.enum(['test', 'live']).optional(),
+  baseUrl: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('with the version prefix, as in https://service.example/v1; http:// only to this machine'),
+  // Interface: Mode rules 1.
+  mode: z.enum(['test', 'live']).optional().describe('must agree with the key and with what the service says'),
   rate: z
     .strictObject({
-      /** Attempts in any sliding second, retries included; a fraction above one is rounded down. */
-      perSecond: rateSchema.shape.perSecond.default(10),
-      /** Attempts under way at the same time. */
-      concurrency: rateSchema.shape.concurrency.default(8),
+      perSecond: rateSchema.shape.perSecond
+        .default(10)
+        .describe(
+          'ceiling of the attempts in any sliding second, retries included; a fraction above one is rounded down',
+        ),
+      concurrency: rateSchema.shape.concurrency.default(8).describe('attempts under way at the same time'),
     })
-    .prefault({}),
-  /** The total deadline of one attempt: connect, headers and body. */
-  timeoutSeconds: z.number().positive().max(3_600).default(30),
-  /** How the private key is presented (interface: Authentication 1). */
-  authentication: z.enum(['basic', 'bearer']).default('basic'),
+    .prefault({})
+    .describe('how fast the service may be asked; divide it between processes of one account'),
+  timeoutSeconds: z
+    .number()
+    .positive()
+    .max(3_600)
+    .default(30)
+    .describe('total deadline of one attempt: connect, headers and body'),
+  // Interface: Authentication 1.
+  authentication: z
+    .enum(['basic', 'bearer'])
+    .default('basic')
+    .describe('how the private key is presented: as user name, or as bearer token'),
   retry: z
     .strictObject({
-      maxAttempts: z.number().int().min(1).max(100).default(6),
-      baseDelayMs: z.number().int().min(1).default(500),
-      maxDelayMs: z.number().int().min(1).max(3_600_000).default(20_000),
+      maxAttempts: z.number().int().min(1).max(100).default(6).describe('attempts per call, the first one included'),
+      baseDelayMs: z
+        .number()
+        .int()
+        .min(1)
+        .default(500)
+        .describe('back-off: a random wait up to base, twice base, four times base ...'),
+      maxDelayMs: z.number().int().min(1).max(3_600_000).default(20_000).describe('... and never up to more than this'),
     })
-    .prefault({}),
-  /** A longer answer is not read to its end. */
+    .prefault({})
+    .describe('when and how long to wait before an attempt is repeated'),
   maxResponseBytes: z
     .number()
     .int()
     .min(1_024)
-    .default(16 * mebibyte),
+    .default(16 * mebibyte)
+    .describe('a longer answer is not read to its end and counts as bad'),
   aml: z
     .strictObject({
-      /** The search's name parameter, which the interface does not show (interface: AML search). */
-      nameField: fieldName.refine((field) => field !== 'type', 'is taken by the search itself').default('name'),
+      // The interface does not show it (interface: AML search).
+      nameField: fieldName
+        .refine((field) => field !== 'type', 'is taken by the search itself')
+        .default('name')
+        .describe("name of the search's name parameter; `doctor --probe` finds it"),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('what the interface leaves open about searches'),
   dossiers: z
     .strictObject({
-      /** The parameter of POST /dossiers that names the level, which the interface does not show (interface: Dossiers). */
+      // The interface does not show it (interface: Dossiers).
       levelField: fieldName
         .refine(...isFree(['type', 'send_sms', 'send_email', 'phone_number', 'email_address']))
-        .default('level'),
+        .default('level')
+        .describe('name of the level in POST /dossiers; matters only to the library'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('what the interface leaves open about dossiers'),
   invitations: z
     .strictObject({
-      /** The body field that names the workflow, which the interface does not show (interface: Workflow invitations). */
+      // The interface does not show it (interface: Workflow invitations).
       workflowField: fieldName
         .refine(...isFree(['channel', 'recipient', 'reference', 'locale']))
-        .default('workflowToken'),
+        .default('workflowToken')
+        .describe('name of the workflow in POST /autodoc/invitations; matters only to the library'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('what the interface leaves open about invitations'),
   sessions: z
     .strictObject({
-      /** The parameter of POST /sessions that names the level, which the interface does not show (interface: Sessions). */
+      // The interface does not show it (interface: Sessions).
       levelField: fieldName
         .refine(
           ...isFree(['unique_id', 'first_name', 'last_name', 'email_address', 'phone_number', 'i18n', 'generate_qr']),
         )
-        .default('kyc_level'),
+        .default('kyc_level')
+        .describe('name of the level in POST /sessions; matters only to the library'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('what the interface leaves open about sessions'),
 });
 /** The `service` settings with their defaults filled in. */
 export type ServiceSettings = z.output<typeof serviceSettingsSchema>;

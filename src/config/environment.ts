@@ -1,19 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../errors.js';
+import type { SettingPath } from './source-file.js';
+import { variables } from './variables.js';
 
 /** The variables of a process, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Secrets that Nightscreen itself knows by name; each may also be given as `NAME_FILE`. */
-export const secretNames = ['NIGHTSCREEN_API_KEY', 'DATABASE_URL', 'SMTP_URL', 'NIGHTSCREEN_ARCHIVE_PASSWORD'] as const;
-
-/** Settings that an environment variable overrides, by variable name. */
-const overridingVariables = {
-  NIGHTSCREEN_BASE_URL: ['service', 'baseUrl'],
-  NIGHTSCREEN_LOG_LEVEL: ['log', 'level'],
-  NIGHTSCREEN_DATA: ['database', 'folder'],
-  NIGHTSCREEN_REPORTS: ['reports', 'dir'],
-} as const;
+export const secretNames: readonly string[] = variables.flatMap(({ name, isSecret }) => (isSecret ? [name] : []));
 
 /** A secret and the variable that gave it. */
 export interface Secret {
@@ -44,9 +38,9 @@ export function readSecret(environment: Environment, name: string): Secret | und
 }
 
 /** The settings that the environment overrides; a variable that is set but empty counts as not set. */
-export function listOverrides(environment: Environment): { path: readonly string[]; value: string; origin: string }[] {
-  return Object.entries(overridingVariables).flatMap(([name, path]) => {
+export function listOverrides(environment: Environment): { path: SettingPath; value: string; origin: string }[] {
+  return variables.flatMap(({ name, overrides }) => {
     const value = environment[name];
-    return value ? [{ path, value, origin: `env ${name}` }] : [];
+    return overrides && value ? [{ path: overrides, value, origin: `env ${name}` }] : [];
   });
 }

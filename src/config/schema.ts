@@ -22,35 +22,48 @@ export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 
 /** The whole configuration: what each stage asks for, under one roof; every default is here or in the stage's own schema. */
 export const configSchema = z.strictObject({
-  organisation: z.literal('default').default('default'),
-  service: serviceSettingsSchema.prefault({}),
-  rosters: z.array(rosterSettingsSchema).default([]),
-  canaries: z.array(canarySchema).default([]),
-  screening: screeningSettingsSchema.prefault({}),
-  budget: budgetSettingsSchema.prefault({}),
-  changes: changeSettingsSchema.prefault({}),
-  review: reviewSettingsSchema.prefault({}),
-  evidence: evidenceSettingsSchema.prefault({}),
-  sweep: sweepSettingsSchema.prefault({}),
-  run: runSettingsSchema.prefault({}),
-  reports: reportSettingsSchema.prefault({}),
-  mail: mailSettingsSchema.optional(),
-  webhooks: webhooksSettingsSchema.default([]),
-  jobs: jobsSettingsSchema.prefault({}),
-  scheduler: schedulerSettingsSchema.prefault({}),
-  watchdog: watchdogSettingsSchema.prefault({}),
-  pings: pingsSettingsSchema.prefault({}),
-  metrics: metricsSettingsSchema.prefault({}),
+  organisation: z.literal('default').default('default').describe('the only value so far'),
+  service: serviceSettingsSchema.prefault({}).describe('how the service is reached, and how fast'),
+  rosters: z.array(rosterSettingsSchema).default([]).describe('whom to screen, and where the rows come from'),
+  canaries: z
+    .array(canarySchema)
+    .default([])
+    .describe('control searches whose answer is known; without them no live run is complete'),
+  screening: screeningSettingsSchema.prefault({}).describe('whom a run asks about, and when anew'),
+  budget: budgetSettingsSchema.prefault({}).describe('what may be spent on searches, over all rosters of the account'),
+  changes: changeSettingsSchema.prefault({}).describe('what counts as a change, and how much each matters'),
+  review: reviewSettingsSchema
+    .prefault({})
+    .describe('when reviewers work, which decisions need two of them, and how long decisions hold'),
+  evidence: evidenceSettingsSchema.prefault({}).describe('what is kept beside the answers to searches'),
+  sweep: sweepSettingsSchema.prefault({}).describe('how dossiers are read'),
+  run: runSettingsSchema.prefault({}).describe('how runs behave when the service is out of reach'),
+  reports: reportSettingsSchema.prefault({}).describe('where reports go'),
+  mail: mailSettingsSchema.optional().describe('who is told what and how; nobody without it'),
+  webhooks: webhooksSettingsSchema.default([]).describe('systems that are told of changes of state'),
+  jobs: jobsSettingsSchema
+    .prefault({})
+    .describe('when the jobs of `nightscreen schedule` start; a job that is not named keeps its default'),
+  scheduler: schedulerSettingsSchema.prefault({}).describe('how the scheduler goes about all jobs'),
+  watchdog: watchdogSettingsSchema.prefault({}).describe('what the watchdog puts up with before it tells'),
+  pings: pingsSettingsSchema.prefault({}).describe('monitors that are told when work begins and how it ends'),
+  metrics: metricsSettingsSchema.prefault({}).describe('where figures go beside the page of the scheduler'),
   database: z
     .strictObject({
-      folder: z.string().min(1).default('./.nightscreen'),
+      folder: z.string().min(1).default('./.nightscreen').describe('the embedded database; not used with DATABASE_URL'),
       acceptEmbedded: z
         .boolean()
         .default(false)
         .describe('let a live key work on the embedded database, which does not survive power loss'),
     })
-    .prefault({}),
-  log: z.strictObject({ level: z.enum(logLevels).default('info') }).prefault({}),
+    .prefault({})
+    .describe('where data is kept'),
+  log: z
+    .strictObject({
+      level: z.enum(logLevels).default('info').describe('how much is logged, from little to all; SIGUSR2 changes it'),
+    })
+    .prefault({})
+    .describe('what is logged'),
 });
 /** The effective settings, defaults filled in. */
 export type Settings = z.output<typeof configSchema>;

@@ -4,13 +4,14 @@ import type { MatchSet } from './match.js';
 
 /** A control search whose answer is known beforehand: a listed party that must be flagged, or a name that must give nothing. */
 export const canarySchema = z.strictObject({
-  type: z.enum(partyTypes),
-  name: z.string().min(1),
-  expect: z.enum(['match', 'none']),
-  /** A hit must carry at least one of these topics; without them any hit will do. */
-  topics: z.array(z.string().min(1)).optional(),
-  /** What the reports call it, beside its name. */
-  label: z.string().min(1).optional(),
+  type: z.enum(partyTypes).describe('person, or entity for a company'),
+  name: z.string().min(1).describe("a listed name, or one that is on no list; not a customer's"),
+  expect: z.enum(['match', 'none']).describe('match wants at least one hit, none wants no hit'),
+  topics: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('a hit must carry at least one of these, as in [sanction]; without them any hit will do'),
+  label: z.string().min(1).optional().describe('what reports call it, beside its name'),
 });
 export type Canary = z.infer<typeof canarySchema>;
 

@@ -10,7 +10,9 @@ export const maxAttributes = 50;
 const isPlace = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value > 0;
 
 /** A header, or the number of a column, which is its header where the file has none. */
-const header = z.preprocess((value) => (isPlace(value) ? String(value) : value), z.string().trim().min(1));
+const header = z
+  .preprocess((value) => (isPlace(value) ? String(value) : value), z.string().trim().min(1))
+  .meta({ type: ['string', 'integer'] });
 const headers = z.union([header, z.array(header).min(1)], { error: 'expected a header or a list of headers' });
 
 const ownWords = <Word extends z.ZodType>(word: Word) =>
@@ -120,16 +122,16 @@ const attributes = z.union([all, z.array(header).min(1).max(maxAttributes)], { e
 
 /** The columns of a roster's source by what they hold; a key that is absent stands for the standard header where there is one. */
 export const columnsSchema = z.strictObject({
-  id: headers.optional(),
-  name: name.optional(),
-  type: type.optional(),
-  birthDate: date.optional(),
-  countries: countries.optional(),
-  riskTier: riskTier.optional(),
-  aliases: aliases.optional(),
-  active: active.optional(),
-  endDate: wholeDate.optional(),
-  attributes: attributes.optional(),
+  id: headers.optional().describe("the customer's number; of several columns all together"),
+  name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
+  type: type.optional().describe('person or entity, by a column or the same for all'),
+  birthDate: date.optional().describe('birth date, whole or a year or month; without a format only ISO 8601 is read'),
+  countries: countries.optional().describe('countries, as English names or ISO codes'),
+  riskTier: riskTier.optional().describe('low, medium or high'),
+  aliases: aliases.optional().describe('further names; each is screened, and so billed, like a customer of its own'),
+  active: active.optional().describe('whether the customer is one still'),
+  endDate: wholeDate.optional().describe('the day on which the customer left, or will'),
+  attributes: attributes.optional().describe('columns kept beside the customer as text; all for every unmapped one'),
 });
 
 /** Which columns of a roster's source hold what. */
@@ -151,12 +153,12 @@ const role = z.union(
 
 /** The columns of a source of related parties by what they hold; `customerId` names the customer that a party belongs to. */
 export const partyColumnsSchema = z.strictObject({
-  customerId: headers.optional(),
-  role: role.optional(),
-  name: name.optional(),
-  type: type.optional(),
-  birthDate: date.optional(),
-  countries: countries.optional(),
+  customerId: headers.optional().describe('the number of the customer that the party belongs to'),
+  role: role.optional().describe('what the party is to the customer'),
+  name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
+  type: type.optional().describe('person or entity, by a column or the same for all'),
+  birthDate: date.optional().describe('birth date, whole or a year or month; without a format only ISO 8601 is read'),
+  countries: countries.optional().describe('countries, as English names or ISO codes'),
 });
 
 /** Which columns of a source of related parties hold what. */

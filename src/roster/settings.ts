@@ -9,29 +9,36 @@ const maxTimeoutMs = 24 * 3_600_000;
 const pathSchema = z.string().min(1);
 
 const csvSchema = z.strictObject({
-  /** Files or patterns; `-` is standard input. */
-  path: z.union(
-    [
-      pathSchema,
-      z
-        .array(pathSchema)
-        .min(1)
-        .refine((paths) => !paths.includes('-') || paths.length === 1, {
-          error: 'standard input (-) cannot be read together with files',
-        }),
-    ],
-    { error: 'expected a path, a pattern such as rosters/*.csv, - for standard input, or a list of paths' },
-  ),
+  path: z
+    .union(
+      [
+        pathSchema,
+        z
+          .array(pathSchema)
+          .min(1)
+          .refine((paths) => !paths.includes('-') || paths.length === 1, {
+            error: 'standard input (-) cannot be read together with files',
+          }),
+      ],
+      { error: 'expected a path, a pattern such as rosters/*.csv, - for standard input, or a list of paths' },
+    )
+    .describe('a file, a pattern such as rosters/*.csv, a list of them, or - for standard input'),
   delimiter: z
     .string()
     .refine((text) => text === 'auto' || text === 'tab' || /^[^"\r\n \p{L}\p{N}\p{Cs}]$/u.test(text), {
       error: 'expected auto, tab, or one character that is no letter, digit, space or quote',
     })
     .transform((text) => (text === 'tab' ? '\t' : text))
-    .default('auto'),
-  encoding: z.enum(['auto', ...csvEncodings]).default('auto'),
-  /** False: the first line is a row already, and columns are named by number, from 1. */
-  header: z.boolean().default(true),
+    .default('auto')
+    .describe('auto, tab, or one character'),
+  encoding: z
+    .enum(['auto', ...csvEncodings])
+    .default('auto')
+    .describe('auto takes UTF-8, or what a mark or zero bytes show; anything else is declared'),
+  header: z
+    .boolean()
+    .default(true)
+    .describe('false: the first line is a row already, and columns are named by number, from 1'),
 });
 
 /** Where a CSV source lies and how it is written. */
@@ -39,19 +46,22 @@ export type CsvSettings = z.infer<typeof csvSchema>;
 
 const postgresSchema = z
   .strictObject({
-    urlEnv: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable' }),
-    query: z.string().trim().min(1).optional(),
-    /** `table` or `schema.table`, spelt as the database has it. */
+    urlEnv: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of an environment variable' })
+      .describe('name of the variable that holds the connection string, which is secret'),
+    query: z.string().trim().min(1).optional().describe('one statement, read in one snapshot; this or `table`'),
     table: z
       .string()
       .regex(/^[^.\0]+(\.[^.\0]+)?$/, { error: 'expected a table or schema.table' })
-      .optional(),
-    /** For each step of the reading, the first of which may have to sort the whole result. */
+      .optional()
+      .describe('table or schema.table, spelt as the database has it'),
     statementTimeout: durationSchema
       .refine((duration) => toDurationMs(duration) > 0 && toDurationMs(duration) <= maxTimeoutMs, {
         error: 'expected a span between 1s and 1d',
       })
-      .default('10m'),
+      .default('10m')
+      .describe('for each step of the reading, the first of which may have to sort the whole result'),
   })
   .refine((postgres) => (postgres.query === undefined) !== (postgres.table === undefined), {
     error: 'expected exactly one of query and table',
@@ -64,9 +74,9 @@ const oneSource = { error: 'expected exactly one of csv and postgres' };
 
 const partySettingsSchema = z
   .strictObject({
-    csv: csvSchema.optional(),
-    postgres: postgresSchema.optional(),
-    columns: partyColumnsSchema.default({}),
+    csv: csvSchema.optional().describe('a CSV source; this or `postgres`'),
+    postgres: postgresSchema.optional().describe('a query or table; this or `csv`'),
+    columns: partyColumnsSchema.default({}).describe('which columns hold what'),
   })
   .refine((parties) => (parties.csv === undefined) !== (parties.postgres === undefined), oneSource);
 
@@ -76,12 +86,15 @@ export type PartySettings = z.infer<typeof partySettingsSchema>;
 /** One entry of `rosters:`; exactly one of `csv` and `postgres` is set. */
 export const rosterSettingsSchema = z
   .strictObject({
-    name: z.string().trim().min(1),
-    csv: csvSchema.optional(),
-    postgres: postgresSchema.optional(),
-    columns: columnsSchema.default({}),
-    parties: z.array(partySettingsSchema).default([]),
-    guards: guardsSchema.optional(),
+    name: z.string().trim().min(1).describe('what commands and reports call it; no two rosters share one'),
+    csv: csvSchema.optional().describe('a CSV source; this or `postgres`'),
+    postgres: postgresSchema.optional().describe('a query or table; this or `csv`'),
+    columns: columnsSchema.default({}).describe('which columns hold what; without it the standard headers'),
+    parties: z
+      .array(partySettingsSchema)
+      .default([])
+      .describe('joint holders, directors, beneficial owners and aliases, from sources of their own'),
+    guards: guardsSchema.optional().describe('when a snapshot is held before anything of it counts'),
   })
   .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), oneSource);
 

@@ -40,5 +40,6 @@ export type RunEvent =
     }
   /** What the client met on its way to the service. */
   | { kind: 'service'; event: ClientEvent }
-  | { kind: 'warning'; runId: string | null; code: string; message: string }
+  /** `roster` is given of a run that has not started here. */
+  | { kind: 'warning'; runId: string | null; roster?: string | null; code: string; message: string }
   | { kind: 'run_finished'; runId: string; runKind: RunKind; state: RunState; reasons: readonly string[] };

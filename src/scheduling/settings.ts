@@ -23,36 +23,50 @@ export const jobNameSchema = z
 
 /** When a job starts: a cron expression read in an IANA time zone; `enabled: false` leaves the job out. */
 const jobSettingsSchema = z.strictObject({
-  cron: cronSchema.optional(),
-  timezone: timezoneSchema.optional(),
-  enabled: z.boolean().default(true),
+  cron: cronSchema
+    .meta({ title: 'cron expression' })
+    .optional()
+    .describe('when it starts: minute, hour, day of the month, month, day of the week'),
+  timezone: timezoneSchema
+    .meta({ title: 'time zone' })
+    .optional()
+    .describe('the IANA time zone of `cron`; UTC without it'),
+  enabled: z.boolean().default(true).describe('false leaves the job out'),
 });
 
 /** Schedules by job name; a job that is not named keeps its own default. Other names are those of the jobs in `scheduler.jobsFolder`. */
 export const jobsSettingsSchema = z
   .object({
-    rescreen: jobSettingsSchema.optional(),
-    sweep: jobSettingsSchema.optional(),
-    report: jobSettingsSchema.optional(),
-    onboard: jobSettingsSchema.optional(),
-    mail: jobSettingsSchema.optional(),
+    rescreen: jobSettingsSchema.optional().describe('every roster: import, screen who is due, report and mail'),
+    sweep: jobSettingsSchema.optional().describe('read all dossiers and store what changed'),
+    report: jobSettingsSchema.optional().describe('mail the reports that nobody has been sent yet'),
+    onboard: jobSettingsSchema.optional().describe('every roster: import, screen who was never screened, report'),
+    mail: jobSettingsSchema.optional().describe('try again what waits in the outbox'),
   })
-  .catchall(jobSettingsSchema);
+  .catchall(jobSettingsSchema.describe('a job of your own, by the name of its file'));
 export type JobsSettings = z.infer<typeof jobsSettingsSchema>;
 
 const spanPattern = /^\d{1,6}(s|m|h|d)$/;
-const spanSchema = z.string().regex(spanPattern, 'must be a span such as 30s, 10m, 6h or 7d');
+const spanSchema = z.string().regex(spanPattern, 'must be a span such as 30s, 10m, 6h or 7d').meta({ title: 'span' });
 
 /** How the scheduler goes about all jobs. */
 export const schedulerSettingsSchema = z.strictObject({
-  /** The folder of jobs of your own, one `.mjs` file each. */
-  jobsFolder: z.string().min(1).optional(),
-  /** Jobs at fixed times of a date begin later by up to this, each date by another span, the same on every host. */
-  jitter: spanSchema.refine((span) => toSpanMs(span) <= 12 * 3_600_000, 'must be 12h at most').default('0s'),
-  /** How long after its time a job is still begun when nothing was there to begin it: the newest time once. `off`: never. */
-  catchUp: z.union([z.literal('off'), spanSchema], { error: 'must be a span such as 7d, or off' }).default('7d'),
-  /** How long a job waits for those that have to end before it on the same date. */
-  waitAtMost: spanSchema.default('6h'),
+  jobsFolder: z.string().min(1).optional().describe('the folder of jobs of your own, one .mjs file each'),
+  jitter: spanSchema
+    .refine((span) => toSpanMs(span) <= 12 * 3_600_000, 'must be 12h at most')
+    .default('0s')
+    .describe(
+      'jobs at fixed times of a date begin later by up to this, each date by another span, the same on every host',
+    ),
+  catchUp: z
+    .union([z.literal('off'), spanSchema], { error: 'must be a span such as 7d, or off' })
+    .default('7d')
+    .describe(
+      'how long after its time a job is still begun when nothing was there to begin it: the newest time, once; off for never',
+    ),
+  waitAtMost: spanSchema
+    .default('6h')
+    .describe('how long a job waits for those that have to end before it on the same date'),
 });
 /** The `scheduler` settings with their defaults filled in. */
 export type SchedulerSettings = z.output<typeof schedulerSettingsSchema>;

@@ -8,26 +8,48 @@ const cadenceDuration = durationSchema.refine((duration) => toDurationMs(duratio
 
 /** How often each risk tier is screened in place of `cadenceHours`; customers without a tier count as high. */
 const cadenceSettingsSchema = z.strictObject({
-  high: cadenceDuration.optional(),
-  medium: cadenceDuration.optional(),
-  low: cadenceDuration.optional(),
-  /** Why it is enough to screen some tiers less often than daily; recorded with each run. */
-  reason: z.string().trim().min(1).optional(),
+  high: cadenceDuration.optional().describe('customers of high risk and those without a tier, as in 12h'),
+  medium: cadenceDuration.optional().describe('customers of medium risk, as in 24h'),
+  low: cadenceDuration.optional().describe('customers of low risk, as in 7d'),
+  reason: z
+    .string()
+    .trim()
+    .min(1)
+    .optional()
+    .describe('why less often than daily is enough; required then, stored with each run, printed in its report'),
 });
 
 /** Whom a run asks about, and when anew. */
 export const screeningSettingsSchema = z
   .strictObject({
-    /** A customer is due when the next run would come later than this after its last valid screening, and an hour. */
-    cadenceHours: z.number().positive().default(hoursPerDay),
-    /** The same by risk tier; a tier longer than a day needs the written reason. */
-    cadence: cadenceSettingsSchema.optional(),
-    /** Days of accepted snapshots without the customer after which it has left the roster. */
-    leaveAfterDays: z.number().int().positive().default(7),
-    /** Searches after which the canaries are asked again; they are also asked first and last. */
-    canariesEvery: z.number().int().positive().default(10_000),
-    /** How old an answer may be that is used again for the same request in place of a search; 0 for never. */
-    reuseMaxAge: z.union([durationSchema, z.literal(0)]).default(0),
+    cadenceHours: z
+      .number()
+      .positive()
+      .default(hoursPerDay)
+      .describe(
+        'a customer is due when the next run would come later than this and an hour after the run that last screened it; more than 24 needs `cadence.reason`',
+      ),
+    cadence: cadenceSettingsSchema.optional().describe('the same by risk tier, in place of `cadenceHours`'),
+    leaveAfterDays: z
+      .number()
+      .int()
+      .positive()
+      .default(7)
+      .describe(
+        'a customer has left when it was missing from whole accepted snapshots on so many further days (UTC) after the first one without it',
+      ),
+    canariesEvery: z
+      .number()
+      .int()
+      .positive()
+      .default(10_000)
+      .describe('searches after which the canaries are asked again; they are also asked first and last'),
+    reuseMaxAge: z
+      .union([durationSchema, z.literal(0)])
+      .default(0)
+      .describe(
+        'how old an answer to the same request may be to be used again in place of a search, as in 12h; 0 for never',
+      ),
   })
   .superRefine(({ cadenceHours, cadence }, context) => {
     if (cadence?.reason !== undefined) return;

@@ -12,16 +12,18 @@ const urlSchema = z.string().superRefine((text, context) => {
 });
 
 const webhookSchema = z.strictObject({
-  url: urlSchema,
-  /** The environment variable that holds its secret, or two of them while one takes the place of the other. */
+  url: urlSchema.describe('https:// (http:// to this machine only), without credentials'),
   secretEnv: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable')
-    .default('NIGHTSCREEN_WEBHOOK_SECRET'),
-  /** Only changes from or to one of these states; left out for all. */
-  states: z.array(z.enum(customerStates)).min(1).optional(),
-  /** Only customers of these rosters; left out for all. */
-  rosters: z.array(z.string().min(1)).min(1).optional(),
+    .default('NIGHTSCREEN_WEBHOOK_SECRET')
+    .describe('the variable that holds its secret, or two of them while one takes the place of the other'),
+  states: z
+    .array(z.enum(customerStates))
+    .min(1)
+    .optional()
+    .describe('only changes from or to one of these states; all without it'),
+  rosters: z.array(z.string().min(1)).min(1).optional().describe('only customers of these rosters; all without it'),
 });
 /** A system that is told of changes of state. */
 export type WebhookSettings = z.output<typeof webhookSchema>;

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
 import { describeConfig } from '../../config/describe-config.js';
+import { toRedactor } from '../../logging.js';
 import { formatTime } from '../../reports/format-time.js';
 import { toVisibleText } from '../../reports/visible-text.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
+import { listSecrets } from '../list-secrets.js';
 import { loadInvocationConfig, withWorkplace } from '../session.js';
 
 function addShow(config: Command, act: Act): void {
@@ -16,7 +18,13 @@ function addShow(config: Command, act: Act): void {
     .action(() =>
       act(async (invocation) => {
         const loaded = loadInvocationConfig(invocation);
-        const { settings, secrets } = describeConfig(loaded);
+        const { secrets, ...described } = describeConfig(loaded);
+        // A query or an address may repeat what is secret.
+        const redact = toRedactor(listSecrets(loaded));
+        const settings = described.settings.map(({ value, ...rest }) => ({
+          ...rest,
+          value: typeof value === 'string' ? redact(value) : value,
+        }));
         return {
           exitCode: exitCodes.complete,
           document: {
@@ -35,6 +43,20 @@ function addShow(config: Command, act: Act): void {
             ]),
           ]),
         };
+      }),
+    );
+}
+
+function addSchema(config: Command, act: Act): void {
+  config
+    .command('schema')
+    .description('print the JSON Schema of the configuration file, for editors')
+    .addHelpText('after', examples(['config schema > nightscreen.schema.json']))
+    .action(() =>
+      act(async ({ terminal }) => {
+        const { toConfigJsonSchema } = await import('../../config/config-json-schema.js');
+        await terminal.writeData(`${JSON.stringify(toConfigJsonSchema(), null, 2)}\n`);
+        return null;
       }),
     );
 }
@@ -122,13 +144,14 @@ function addHistory(config: Command, act: Act): void {
     );
 }
 
-/** Adds `config show`, `config accept` and `config history`. */
+/** Adds `config show`, `config schema`, `config accept` and `config history`. */
 export function addConfigCommand(program: Command, act: Act): void {
   const config = program
     .command('config')
     .description('the settings in force, where each comes from, and who accepted them');
-  config.addHelpText('after', examples(['config show', 'config history']));
+  config.addHelpText('after', examples(['config show', 'config schema', 'config history']));
   addShow(config, act);
+  addSchema(config, act);
   addAccept(config, act);
   addHistory(config, act);
 }

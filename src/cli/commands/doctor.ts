@@ -3,6 +3,7 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { checkBudget } from '../doctor/check-budget.js';
 import { checkCanaries } from '../doctor/check-canaries.js';
+import { checkSpace } from '../doctor/check-capacity.js';
 import { checkFolder } from '../doctor/check-folder.js';
 import { checkRosters } from '../doctor/check-inputs.js';
 import { checkClock, checkDatabase, checkSchedules } from '../doctor/check-machine.js';
@@ -40,7 +41,9 @@ async function checkAll(config: Config): Promise<Finding[]> {
     checkClock(),
     ...(await checkDatabase(config)),
     ...(isEmbedded ? [await checkFolder('data folder', 'database.folder', database.folder)] : []),
+    ...(isEmbedded ? [await checkSpace('data space', database.folder)] : []),
     await checkFolder('reports', 'reports.dir', reports.dir),
+    await checkSpace('reports space', reports.dir),
     ...(await checkRosters(config)),
     ...(await checkMail(config)),
     ...checkWebhooks(config),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import type { loadWorld } from '../../sandbox/world.js';
@@ -7,11 +8,13 @@ import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
 import { waitForAbort } from '../wait-for-abort.js';
+import { writePrivately } from '../write-privately.js';
 
 interface SandboxCommandOptions {
   port: number;
   watchlist?: string[];
   dossiers?: string;
+  keyFile?: string;
 }
 
 type WorldPaths = Parameters<typeof loadWorld>[0];
@@ -45,6 +48,18 @@ async function listenOn(port: number, world: Awaited<ReturnType<typeof loadWorld
   }
 }
 
+/** Throws ConfigError where the file cannot be written. */
+async function writeKey(file: string, key: string): Promise<void> {
+  try {
+    await writePrivately(file, `${key}\n`);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([{ where: 'flag --key-file', path: '', message: `cannot be written: ${reason}` }], {
+      cause: error,
+    });
+  }
+}
+
 /** Adds `sandbox`. */
 export function addSandboxCommand(program: Command, act: Act): void {
   program
@@ -53,9 +68,17 @@ export function addSandboxCommand(program: Command, act: Act): void {
     .option('--port <number>', 'port to listen on; 0 takes a free one', parseWholeNumber(0, 65_535), 0)
     .option('--watchlist <path...>', 'lists to search: fixture JSON, OFAC folder, UN XML (default: the demo list)')
     .option('--dossiers <file>', 'dossiers to list, as fixture JSON')
-    .addHelpText('after', examples(['sandbox --port 8080', 'sandbox --watchlist ./ofac ./un.xml --json']))
+    .option('--key-file <file>', 'write the private test key there, for NIGHTSCREEN_API_KEY_FILE of another process')
+    .addHelpText(
+      'after',
+      examples([
+        'sandbox --port 8080',
+        'sandbox --port 8080 --key-file ./sandbox-key',
+        'sandbox --watchlist ./ofac ./un.xml --json',
+      ]),
+    )
     .action((options: SandboxCommandOptions) =>
-      act(async ({ options: { json }, terminal, signal }) => {
+      act(async ({ options: { json }, folder, terminal, signal }) => {
         const world = await readWorld(choosePaths(options));
         const sandbox = await listenOn(options.port, world);
         const { url, privateKey, publicKey, livePrivateKey, otherPrivateKey } = sandbox;
@@ -71,6 +94,12 @@ export function addSandboxCommand(program: Command, act: Act): void {
           kybLevel,
           jwt,
         };
+        if (options.keyFile !== undefined) {
+          await writeKey(resolve(folder, options.keyFile), privateKey).catch(async (error: unknown) => {
+            await sandbox.close();
+            throw error;
+          });
+        }
         const lists = `${world.watchlist.length} listed parties, ${world.dossiers.length} dossiers`;
         if (json) await terminal.writeData(`${JSON.stringify(access)}\n`);
         else terminal.writeMessage(`sandbox ready: ${lists}\n${formatTable(Object.entries(access))}`);

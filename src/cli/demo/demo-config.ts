@@ -24,6 +24,7 @@ export async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey
     settingsDigest: digestSettings(settings),
     secrets: [{ name: 'NIGHTSCREEN_API_KEY', value: apiKey, from: 'NIGHTSCREEN_API_KEY' }],
     secret: (name) => (name === 'NIGHTSCREEN_API_KEY' ? apiKey : undefined),
+    originOfSecret: () => null,
     originOf: () => 'demo',
   };
 }

@@ -7,6 +7,7 @@ import type { Queryable } from '../../store/database.js';
 import { describeError } from '../describe-error.js';
 import { planSchedule } from '../schedule/plan-schedule.js';
 import { checkAccepted } from './check-accepted.js';
+import { checkServer } from './check-capacity.js';
 import { checkImportedMail } from './check-mail.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
@@ -27,12 +28,16 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       if (pending.length === 0)
         return [
           well('database', `${place}, schema up to date`),
+          ...(await checkServer(database)),
           ...(await listHolders(database)),
           ...(await checkAccepted(database, config)),
           ...(await checkImportedMail(database, config)),
         ];
       const message = `${place}, ${pending.length} migrations wait`;
-      return [doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now')];
+      return [
+        doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now'),
+        ...(await checkServer(database)),
+      ];
     } finally {
       await database.close();
     }

@@ -2,17 +2,22 @@ import { z } from 'zod';
 
 /** What is kept as evidence beside the answers to searches. */
 export const evidenceSettingsSchema = z.strictObject({
-  /** What is fetched about new hits when a run has made its searches. */
   details: z
     .strictObject({
-      /** GET /aml/activity/{id}: the match itself. */
-      activity: z.boolean().default(true),
-      /** GET /aml/entity/{id}: the screened record that a match or its activity names. */
-      entity: z.boolean().default(true),
-      /** Look-ups of one run, resumed or not. */
-      maxPerRun: z.int().min(0).max(100_000).default(200),
+      activity: z.boolean().default(true).describe('fetch and keep the record of each new hit: GET /aml/activity/{id}'),
+      entity: z
+        .boolean()
+        .default(true)
+        .describe('the same for the AML entities that a match or its record names: GET /aml/entity/{id}'),
+      maxPerRun: z
+        .int()
+        .min(0)
+        .max(100_000)
+        .default(200)
+        .describe('look-ups of one run, resumed or not; 0 for none; they count against no budget'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('what is fetched about new hits when a run has made its searches'),
 });
 /** The `evidence` settings with their defaults filled in. */
 export type EvidenceSettings = z.output<typeof evidenceSettingsSchema>;

@@ -6,13 +6,25 @@ const severity = z.enum(severities);
 
 /** When reviewers work, which decisions need two of them, and how long decisions hold. */
 export const reviewSettingsSchema = z.strictObject({
-  timezone: z.string().refine(isTimezone, 'is no IANA time zone').default('UTC'),
-  /** 1 for Monday to 7 for Sunday. */
-  workdays: z.array(z.int().min(1).max(7)).min(1).default([1, 2, 3, 4, 5]),
-  holidays: z.array(z.iso.date()).default([]),
-  /** Severities of which nobody decides alone that a match is, or is not, the customer. */
-  fourEyes: z.array(severity).default([]),
-  /** In days; a decision about an item of any other severity never runs out. */
-  expiresAfterDays: z.partialRecord(severity, z.int().min(1).max(3_650)).default({}),
+  timezone: z
+    .string()
+    .refine(isTimezone, 'is no IANA time zone')
+    .meta({ title: 'time zone' })
+    .default('UTC')
+    .describe('the IANA time zone whose clock due dates follow'),
+  workdays: z
+    .array(z.int().min(1).max(7))
+    .min(1)
+    .default([1, 2, 3, 4, 5])
+    .describe('business days, 1 for Monday to 7 for Sunday'),
+  holidays: z.array(z.iso.date()).default([]).describe('days that are none all the same, as yyyy-mm-dd'),
+  fourEyes: z
+    .array(severity)
+    .default([])
+    .describe('severities whose decisions take two people; only with DATABASE_URL'),
+  expiresAfterDays: z
+    .partialRecord(severity, z.int().min(1).max(3_650))
+    .default({})
+    .describe('how long a decision holds, in days by severity; of any other severity it never runs out'),
 });
 export type ReviewSettings = z.infer<typeof reviewSettingsSchema>;

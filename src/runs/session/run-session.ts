@@ -158,7 +158,7 @@ async function openRun(
       : 'a later run of the same roster has taken its place';
     throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
   }
-  if (open && !obstacle) tellDifferences(workplace, open, differences);
+  if (open && !obstacle) tellDifferences(workplace, open, request.roster, differences);
   return write(async (transaction) => {
     const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
     if (open && !obstacle) {
@@ -167,7 +167,7 @@ async function openRun(
       await noteOverridden(workplace, transaction, open.runId, overridden);
       return takeOverRun(transaction, open.runId, holder, request);
     }
-    if (open && obstacle) await abandon(workplace, transaction, open, obstacle);
+    if (open && obstacle) await abandon(workplace, transaction, { open, roster: request.roster }, obstacle);
     const run = await insertRun(transaction, {
       organisationId: request.organisation.organisationId,
       rosterId: request.rosterId,
@@ -209,18 +209,28 @@ async function noteOverridden(
 }
 
 /** Names what is no longer as it was, before anything is done under it. */
-function tellDifferences({ tell }: Workplace, open: RunRow, differences: readonly string[]): void {
+function tellDifferences(
+  { tell }: Workplace,
+  open: RunRow,
+  roster: string | null,
+  differences: readonly string[],
+): void {
   if (differences.length === 0) return;
   const runId = toRunId(open);
   const message = `${runId} goes on, and not all is as it was begun with: ${differences.join('; ')}`;
-  tell({ kind: 'warning', runId, code: 'resumed_with_differences', message });
+  tell({ kind: 'warning', runId, roster, code: 'resumed_with_differences', message });
 }
 
 /**
  * Closes a run that nobody will go on with. What it found stays for the next report of the roster, except what was answered after its last
  * passed control searches: none of its own can confirm that any more.
  */
-async function abandon(workplace: Workplace, transaction: Queryable, open: RunRow, obstacle: string): Promise<void> {
+async function abandon(
+  workplace: Workplace,
+  transaction: Queryable,
+  { open, roster }: { open: RunRow; roster: string | null },
+  obstacle: string,
+): Promise<void> {
   const list = await readListComparison(transaction, open.runId);
   const isCompared = list === null || list.comparedAt !== null;
   const taken = (await hasAskedCanaries(transaction, open.runId))
@@ -233,7 +243,7 @@ async function abandon(workplace: Workplace, transaction: Queryable, open: RunRo
     ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
     ...(told > 0 ? [`${countNoun(told, 'change')} that it has told of did not hold`] : []),
   ].join('; ');
-  workplace.tell({ kind: 'warning', runId: toRunId(open), code: 'run_abandoned', message });
+  workplace.tell({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
   await clearStaging(transaction, open.runId);
   const isPlanned = open.stage === 'planned' || open.stage === 'screened';

@@ -111,3 +111,32 @@ test('a planted key is in 0 bytes of what a wrong configuration makes the progra
   expect(stderr).toContain('a secret is never read from here');
   expect(stdout + stderr).not.toContain('Pl4nted');
 });
+
+describe('config', () => {
+  test('show says of every secret, those that settings name included, only whether and where it is set', async () => {
+    const settings = {
+      rosters: [{ name: 'core', postgres: { urlEnv: 'CORE_URL', query: "select * from open_with('planted-secret')" } }],
+      webhooks: [{ url: 'https://bank.example/hook', secretEnv: 'HOOK_SECRET' }],
+    };
+    writeFileSync(join(folder, 'named.yaml'), JSON.stringify(settings));
+    writeFileSync(join(folder, 'hook.txt'), 'planted-hook-secret');
+    const environment = {
+      CORE_URL: 'postgres://core:planted-secret@db.example/core',
+      HOOK_SECRET_FILE: join(folder, 'hook.txt'),
+      SMTP_URL: 'smtp://night:planted-secret@mail.example',
+    };
+    const shown = await run('config show --config named.yaml', environment);
+    expect(shown.stdout).toMatch(/^CORE_URL +set +env CORE_URL$/m);
+    expect(shown.stdout).toMatch(/^HOOK_SECRET +set +env HOOK_SECRET_FILE$/m);
+    expect(shown.stdout).toMatch(/^DATABASE_URL +not set +-$/m);
+    expect(shown.stdout).toMatch(/^rosters\.0\.postgres\.query .*\[secret\].* named\.yaml:1$/m);
+    const document = await run('config show --config named.yaml --json', environment);
+    expect(shown.stdout + shown.stderr + document.stdout).not.toContain('planted');
+  });
+
+  test('schema prints the JSON Schema that editors read', async () => {
+    const { exitCode, stdout } = await run('config schema');
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({ title: 'nightscreen.config.yaml', additionalProperties: false });
+  });
+});
