@@ -44,6 +44,7 @@ export async function writeBackupFile(
       });
       await flush();
       written = { ...summary, bytes, sha256: digest.digest('hex') };
+      return path;
     });
   } catch (error) {
     throw toNotWritten(path, error);

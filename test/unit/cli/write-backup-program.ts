@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { writeBackupFile } from '../../../src/cli/write-backup-file.js';
-import { backupSchema } from '../../../src/store/backup/backup-format.js';
+import { type BackupHeader, backupSchema } from '../../../src/store/backup/backup-format.js';
 
 // A child process of the test of full disks: writes a backup of argv[3] lines that cannot be compressed much to argv[2].
 const [, , path = '', lines = '0'] = process.argv;
@@ -9,14 +9,15 @@ process.on('SIGXFSZ', () => undefined);
 try {
   await writeBackupFile(path, async (write) => {
     for (let line = 0; line < Number(lines); line += 1) await write(`"${randomBytes(5_000).toString('base64')}"\n`);
-    const header = {
+    const header: BackupHeader = {
       schema: backupSchema,
       createdAt: '',
       version: '',
       dialect: 'embedded',
       organisations: [],
-    } as const;
-    return { header: { ...header, migrations: [] }, rows: {} };
+      migrations: [],
+    };
+    return { header, rows: {} };
   });
 } catch (error) {
   process.stderr.write(error instanceof Error ? error.message : 'unknown');

@@ -21,9 +21,6 @@ const readYaml = (path: string): unknown => parse(read(path), { merge: true });
 
 const program = createProgram(async () => {}, { writeOut: () => {}, writeErr: () => {} });
 
-/** Commands that come with the watchdog; nothing else may be named that the program does not know. */
-const watching = ['watchdog', '--metrics'];
-
 /** What is wrong in the words of a command: a name or an option that the program does not know. */
 function findUnknown(words: readonly string[]): string | null {
   let command: Command = program;
@@ -33,9 +30,9 @@ function findUnknown(words: readonly string[]): string | null {
     else if (word.startsWith('--')) {
       const [name = ''] = word.split('=');
       const isKnown = [...command.options, ...program.options].some(({ long }) => long === name);
-      if (!isKnown && name !== '--help' && !watching.includes(name)) return `${command.name()} ${name}`;
+      if (!isKnown && name !== '--help') return `${command.name()} ${name}`;
     } else if (command.commands.length > 0 && command.registeredArguments.length === 0 && /^[a-z]/.test(word)) {
-      return watching.includes(word) ? null : `${command.name()} ${word}`;
+      return `${command.name()} ${word}`;
     }
   }
   return null;
