@@ -47,5 +47,6 @@ test('a live key without a cap for the month ends with exit code 2 before any ca
   const { exitCode, stderr } = await runCli(['onboard', '--roster', 'retail'], { folder, environment });
   expect(exitCode).toBe(2);
   expect(stderr).toContain('budget.maxSearchesPerMonth: is missing');
+  expect(stderr).toContain('database.acceptEmbedded: is false');
   expect(sandbox.ledger()).toEqual([]);
 });

@@ -29,7 +29,11 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-probe-'));
   writeFileSync(
     join(folder, 'nightscreen.config.yaml'),
-    JSON.stringify({ canaries, budget: { maxSearchesPerMonth: 1_000, pricePerSearch: 0.25 } }),
+    JSON.stringify({
+      canaries,
+      budget: { maxSearchesPerMonth: 1_000, pricePerSearch: 0.25 },
+      database: { acceptEmbedded: true },
+    }),
   );
   deviant = await startDeviantService();
 });
