@@ -21,8 +21,8 @@ const databases = (name: 'embedded' | 'postgres') => ({ NIGHTSCREEN_TEST_DATABAS
 export default defineConfig({
   test: {
     globalSetup: ['test/helpers/database-broker.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     maxWorkers: 3,
     reporters: ['default'],
     projects: [
@@ -38,7 +38,16 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'runs', include: runs, isolate: false, env: databases('postgres') } },
-      { extends: true, test: { name: 'embedded', include: onEmbedded, isolate: false, env: databases('embedded') } },
+      {
+        extends: true,
+        test: {
+          name: 'embedded',
+          include: onEmbedded,
+          isolate: false,
+          env: databases('embedded'),
+          testTimeout: 120_000,
+        },
+      },
       { extends: true, test: { name: 'rendered', include: rendered, fileParallelism: false } },
       { extends: true, test: { name: 'long', include: long, fileParallelism: false } },
     ],

@@ -9,7 +9,7 @@ import { inTurn } from './in-turn.js';
 import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
 import { logEvents } from './log-event.js';
-import { openMeasuring } from './measuring/measuring.js';
+import { isMeasured } from './measuring/is-measured.js';
 import { showProgress } from './show-progress.js';
 import type { Teller } from './teller.js';
 import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
@@ -86,7 +86,8 @@ export async function withWorkplace<Prepared, Result>(
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
   const prepared = prepare(config);
-  const measuring = invocation.measuring ?? openMeasuring(invocation, config, command);
+  const measuring =
+    invocation.measuring ?? (isMeasured(config, command) ? await openMeasuring(invocation, config) : null);
   return inTurn(config, async () => {
     const { tell, close } = chooseTeller(invocation, config);
     try {
@@ -107,4 +108,10 @@ export async function withWorkplace<Prepared, Result>(
       close();
     }
   });
+}
+
+/** Loaded by those alone that leave metrics somewhere. */
+async function openMeasuring(invocation: Invocation, config: Config) {
+  const { measureCommand } = await import('./measuring/measuring.js');
+  return measureCommand(invocation, config);
 }

@@ -1,7 +1,4 @@
-import { deliver } from '../mail/deliver.js';
 import type { FailedWork } from '../runs/mailing/describe-failure.js';
-import { allowLastWords } from '../runs/mailing/last-words.js';
-import { buildFailureMails } from '../runs/mailing/queue-failure.js';
 import type { Invocation } from './invocation.js';
 import { loadInvocationConfig } from './session.js';
 
@@ -31,6 +28,9 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
   try {
     const { settings, secret } = loadInvocationConfig(invocation);
     if (!settings.mail) return;
+    const { deliver } = await import('../mail/deliver.js');
+    const { allowLastWords } = await import('../runs/mailing/last-words.js');
+    const { buildFailureMails } = await import('../runs/mailing/queue-failure.js');
     const mails = buildFailureMails(failed, settings.mail, new Date());
     const results = await deliver(mails, settings.mail, secret('SMTP_URL'), allowLastWords(invocation.signal));
     const [lost] = results.filter(({ kind }) => kind !== 'accepted');

@@ -3,7 +3,6 @@ import type { Config } from '../config/load-config.js';
 import { ConfigError } from '../errors.js';
 import { isSafeUrl } from '../webhooks/is-safe-url.js';
 import type { PingedWork } from '../webhooks/ping-settings.js';
-import { sendPing } from '../webhooks/send-ping.js';
 import { describeError } from './describe-error.js';
 import { toErrorExitCode } from './exit-code.js';
 
@@ -42,6 +41,7 @@ export async function withPings<Result>(
 ): Promise<Result> {
   const address = findPingAddress(config, work);
   if (address === null) return act();
+  const { sendPing } = await import('../webhooks/send-ping.js');
   const runUuid = randomUUID();
   const tell = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
     const trouble = await sendPing(address, { kind, runUuid, body }, config.settings.pings.timeoutMs);

@@ -23,7 +23,8 @@ afterEach(async () => {
 describe.each(['postgres', 'embedded'] as const)('mail of a night whose process is killed, %s', (dialect) => {
   const databases = testDatabases(dialect);
 
-  it.each(deaths)('%s', { timeout: 240_000 }, async (_, point, times) => {
+  // The outbox is the same on both; where it can be sent twice is tried on both.
+  it.each(dialect === 'postgres' ? deaths : deaths.slice(-1))('%s', { timeout: 240_000 }, async (_, point, times) => {
     const server = await startMailServer();
     servers.push(server);
     const site = await makeSite(nursery, databases.locate, {

@@ -2,7 +2,6 @@ import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { flagError } from '../../errors.js';
 import type { Invocation, Outcome } from '../invocation.js';
-import { presentLegacy } from '../present-legacy.js';
 import { withWorkplace } from '../session.js';
 import { writePrivately } from '../write-privately.js';
 
@@ -23,6 +22,7 @@ export async function importLegacyList(
   const { importLegacy } = await import('../../runs/reviewing/legacy/import-legacy.js');
   const { findUntaken, renderUntaken } = await import('../../runs/reviewing/legacy/render-untaken.js');
   const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
+  const { presentLegacy } = await import('../present-legacy.js');
   const { tellDecidedStates } = await import('../tell-decided-states.js');
   return withWorkplace(invocation, {
     command: 'review import',

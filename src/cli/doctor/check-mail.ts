@@ -1,5 +1,4 @@
 import type { Config } from '../../config/load-config.js';
-import { probeSmtp } from '../../mail/probe-smtp.js';
 import { countRecipients, listNamedRosters, listRecipients } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
 import { countNoun } from '../../reports/format-count.js';
@@ -77,6 +76,7 @@ function findUntold(mail: MailSettings, rosters: readonly string[]): Finding[] {
 
 async function checkTransport({ secret }: Config, mail: MailSettings): Promise<Finding> {
   if (mail.transport === 'file') return checkFolder('mail folder', 'mail.directory', mail.directory);
+  const { probeSmtp } = await import('../../mail/probe-smtp.js');
   const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(mail.timeoutMs, mostPatienceMs));
   if (said.kind === 'ready') return well('mail server', said.message);
   return wrong('mail server', said.message, said.next);

@@ -16,26 +16,8 @@ export interface Measuring {
   refresh(workplace: Workplace): Promise<void>;
 }
 
-/** The commands after which figures are others than before. */
-const measured: ReadonlySet<string> = new Set([
-  'rescreen',
-  'onboard',
-  'screen',
-  'sweep',
-  'import',
-  'report',
-  'runs resume',
-  'review import',
-  'mail retry',
-  'status send',
-  'watchdog',
-]);
-
-/** Measures a command that ends by itself, where the settings say where its metrics are left; null for all others. */
-export function openMeasuring(invocation: Invocation, { settings }: Config, command: string): Measuring | null {
-  const { textfile, pushgateway } = settings.metrics;
-  const isMeasured = measured.has(command) || command.startsWith('schedule run ');
-  if (!isMeasured || (textfile === undefined && pushgateway === undefined)) return null;
+/** Measures a command that ends by itself. */
+export function measureCommand(invocation: Invocation, { settings }: Config): Measuring {
   return measureInto(settings.metrics, createMetrics(version, { isLasting: false }), {
     // Whoever asks to stop waits a few seconds only.
     isStopping: () => invocation.signal.aborted,
