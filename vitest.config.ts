@@ -4,8 +4,21 @@ import { defineConfig } from 'vitest/config';
 
 // These measure time or start processes: nothing of another test may be left in theirs.
 const apart = ['test/e2e/**/*.test.ts', 'test/integration/client/**/*.test.ts'];
-// `npm run test:long`: they kill, pause and time real processes for minutes, one file after another so that none slows another down.
+// `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time or to an amount of memory come last, one
+// file after another so that none slows another down.
 const long = ['test/long/**/*.test.ts'];
+const timed = [
+  'csv-bombs',
+  'lease-takeover',
+  'long-transactions',
+  'not-screened-size',
+  'outage',
+  'pace-promises',
+  'sandbox-real-lists',
+  'screening-size',
+  'stopping',
+  'wide-rosters',
+].map((name) => `test/long/${name}.test.ts`);
 // `npm run test:rendered`: what a reader sees, in a headless Chromium and in LibreOffice.
 const rendered = ['test/rendered/**/*.test.ts'];
 // Whole runs are tried on Postgres first; `npm run test:embedded` has those on the embedded database, where each takes several times as long.
@@ -49,7 +62,14 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'rendered', include: rendered, fileParallelism: false } },
-      { extends: true, test: { name: 'long', include: long, fileParallelism: false } },
+      {
+        extends: true,
+        test: { name: 'long', include: long, exclude: timed, maxWorkers: 2, sequence: { groupOrder: 1 } },
+      },
+      {
+        extends: true,
+        test: { name: 'timed', include: timed, fileParallelism: false, sequence: { groupOrder: 2 } },
+      },
     ],
   },
 });
