@@ -23,7 +23,7 @@ afterAll(async () => {
 const access = (key = sandbox.privateKey) => ({ NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: key });
 
 async function waitFor(read: () => string, pattern: RegExp): Promise<void> {
-  for (let round = 0; round < 200 && !pattern.test(read()); round += 1) await delay(50);
+  for (let round = 0; round < 800 && !pattern.test(read()); round += 1) await delay(50);
   expect(read()).toMatch(pattern);
 }
 
