@@ -4,16 +4,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { runCli } from '../helpers/cli-process.js';
-import { seedDatabase } from '../helpers/databases.js';
+import { testDatabases } from '../helpers/databases.js';
 import { watchlist } from '../helpers/small-world.js';
 
+const databases = testDatabases('postgres');
+let database = '';
 let folder: string;
 /** The run of the first check. */
 let checked = '';
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-checks-'));
-  await seedDatabase(folder);
+  ({ url: database = '' } = await databases.locate());
   sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
   writeFileSync(join(folder, 'list.csv'), 'name,type\nWilhelmina Achterberg,person\nSomebody Unlisted,person\n');
 });
@@ -25,7 +27,7 @@ afterAll(async () => {
 const run = (words: readonly string[]) =>
   runCli(words, {
     folder,
-    environment: { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey },
+    environment: { DATABASE_URL: database, NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey },
   });
 
 test('a check prints verdict, matches and run, and is shown again by its run', async () => {

@@ -16,7 +16,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { findCli, runCli } from '../helpers/cli-process.js';
-import { seedDatabase } from '../helpers/databases.js';
+import { testDatabases } from '../helpers/databases.js';
 
 const configuration = `
 service: { rate: { perSecond: 200, concurrency: 4 } }
@@ -28,11 +28,13 @@ rosters:
 mail: { transport: TRANSPORT, directory: ./outgoing, from: night@bank.example, to: [one@bank.example, two@bank.example] }
 `;
 
+const databases = testDatabases('postgres');
+let database = '';
 let folder: string;
 let sandbox: Awaited<ReturnType<typeof startSandbox>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-operations-'));
-  await seedDatabase(folder);
+  ({ url: database = '' } = await databases.locate());
   writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration.replace('TRANSPORT', 'file'));
   writeFileSync(join(folder, 'smtp.yaml'), configuration.replace('TRANSPORT', 'smtp'));
   writeFileSync(join(folder, 'retail.csv'), 'number;first;last\n1;Ada;Beispiel\n2;;\n3;Émile;Exemple\n');
@@ -44,7 +46,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const access = () => ({ NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey });
+const access = () => ({
+  DATABASE_URL: database,
+  NIGHTSCREEN_BASE_URL: sandbox.url,
+  NIGHTSCREEN_API_KEY: sandbox.privateKey,
+});
 
 describe('an operator with two rosters and mail', () => {
   test('doctor names a roster that cannot be read and mail without its server, before the night', async () => {
@@ -73,7 +79,7 @@ describe('an operator with two rosters and mail', () => {
       [2, 1],
       [1, 0],
     ]);
-    const shown = await runCli(['runs', 'show', runs[0].runId], { folder });
+    const shown = await runCli(['runs', 'show', runs[0].runId], { folder, environment: { DATABASE_URL: database } });
     expect(shown.stdout).toMatch(/^line 3 +2 +first: empty +no name$/m);
   }, 60_000);
 
