@@ -5,8 +5,7 @@ import type { JobRun } from '../store/job-runs.js';
 import { type Decision, type DueDecision, decideDue, findNextStart, type JobStanding } from './decide-due.js';
 import type { PlannedJob } from './plan-jobs.js';
 import type { ScheduleEvent } from './schedule-event.js';
-import { toSpanMs } from './settings.js';
-import { readStandings, type SchedulePlan } from './standings.js';
+import { readStandings, type SchedulePlan, toDecidingRules } from './standings.js';
 
 /** Does the work of a job that is due; throws nothing. */
 export type PerformJob = (
@@ -59,8 +58,7 @@ export class Lookout {
   }
 
   #decide(standing: JobStanding, standings: ReadonlyMap<string, JobStanding>, now: Date): Decided {
-    const { catchUp, waitAtMost } = this.#plan.settings;
-    const rules = { now, freeSince: this.#freeSince, catchUpMs: toSpanMs(catchUp), waitAtMostMs: toSpanMs(waitAtMost) };
+    const rules = toDecidingRules(this.#plan, { now, freeSince: this.#freeSince });
     return { standing, ...decideDue(standing, standings, rules) };
   }
 

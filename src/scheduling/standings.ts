@@ -1,6 +1,6 @@
 import { readScheduleHistory } from '../runs/scheduled/keep-schedules.js';
 import type { Workplace } from '../runs/workplace.js';
-import type { JobStanding } from './decide-due.js';
+import type { DecidingRules, JobStanding } from './decide-due.js';
 import { toDueTimes } from './due-times.js';
 import { toJitterMs } from './jitter.js';
 import type { PlannedJob } from './plan-jobs.js';
@@ -13,6 +13,12 @@ export interface SchedulePlan {
   /** Tells one installation from another, so that they do not all begin at the same moment. */
   seed: string;
 }
+
+/** By what is decided at a moment, as the settings of the plan say. */
+export const toDecidingRules = (
+  { settings: { catchUp, waitAtMost } }: SchedulePlan,
+  moment: Pick<DecidingRules, 'now' | 'freeSince'>,
+): DecidingRules => ({ ...moment, catchUpMs: toSpanMs(catchUp), waitAtMostMs: toSpanMs(waitAtMost) });
 
 /** How each planned job stands, in the order of the plan; one that was never kept is planned from now on. */
 export async function readStandings(

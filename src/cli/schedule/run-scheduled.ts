@@ -5,8 +5,7 @@ import { runOccasion, toForgetBefore } from '../../runs/scheduled/run-occasion.j
 import type { Workplace } from '../../runs/workplace.js';
 import { decideDue, findNextStart } from '../../scheduling/decide-due.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
-import { toSpanMs } from '../../scheduling/settings.js';
-import { readStandings } from '../../scheduling/standings.js';
+import { readStandings, toDecidingRules } from '../../scheduling/standings.js';
 import type { JobDue } from '../../store/job-runs.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
@@ -45,8 +44,7 @@ export async function runIfDue(
   const standing = standings.get(job.name);
   if (!standing) return say(job, 'not_due', null, `${job.name} has no schedule`);
   const now = workplace.clock.now();
-  const { catchUp, waitAtMost } = plan.settings;
-  const rules = { now, freeSince: null, catchUpMs: toSpanMs(catchUp), waitAtMostMs: toSpanMs(waitAtMost) };
+  const rules = toDecidingRules(plan, { now, freeSince: null });
   const { decision, missed, givenUp } = decideDue(standing, standings, rules);
   await settleMissed(workplace, job.name, { missed, givenUp });
   if (decision.kind === 'wait') {

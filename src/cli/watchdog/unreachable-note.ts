@@ -1,5 +1,6 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { z } from 'zod';
+import { writePrivately } from '../write-privately.js';
 
 const noteSchema = z.object({ since: z.coerce.date(), told: z.boolean() });
 /** Since when the database cannot be looked into, and whether that has been told: it cannot be kept in the database itself. */
@@ -15,11 +16,8 @@ export async function readNote(file: string): Promise<UnreachableNote | null> {
 }
 
 /** Writes the note whole. */
-export async function writeNote(file: string, note: UnreachableNote): Promise<void> {
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 });
-  await rename(draft, file);
-}
+export const writeNote = (file: string, note: UnreachableNote): Promise<void> =>
+  writePrivately(file, `${JSON.stringify(note)}\n`);
 
 /** Removes the note. */
 export const removeNote = (file: string): Promise<void> => rm(file, { force: true });
