@@ -3,6 +3,7 @@ import type { createClient as createClientType } from '../../client/create-clien
 import type { Config } from '../../config/load-config.js';
 import { describeError } from '../describe-error.js';
 import { findMissingService } from '../workplace.js';
+import { checkClock, type TimedAnswer } from './check-clock.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 type Client = ReturnType<typeof createClientType>;
@@ -52,7 +53,7 @@ async function askService(client: Client, url: string, agreed: 'test' | 'live' |
   }
 }
 
-/** Looks at the key, then asks the service which mode it sees (GET /api_keys/public); costs nothing. */
+/** Looks at the key, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. */
 export async function checkService(config: Config): Promise<Finding[]> {
   const key = checkKey(config);
   const { service } = config.settings;
@@ -64,14 +65,21 @@ export async function checkService(config: Config): Promise<Finding[]> {
     return [key, wrong('service', message, 'set NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY')];
   }
   const { createClient } = await import('../../client/create-client.js');
+  const answers: TimedAnswer[] = [];
   const client = createClient({
     ...service,
     retry: { ...service.retry, maxAttempts: 1 },
     baseUrl: service.baseUrl,
     apiKey,
+    observer: {
+      ended: ({ startedAt }, { endedAt, servedAt }) =>
+        answers.push({ sentAt: startedAt, receivedAt: endedAt, servedAt }),
+    },
   });
   try {
-    return [key, await askService(client, service.baseUrl, service.mode)];
+    const answered = await askService(client, service.baseUrl, service.mode);
+    // Where nobody answered there is nothing to compare, and the line above says so.
+    return [key, answered, ...(answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [])];
   } finally {
     await client.close();
   }

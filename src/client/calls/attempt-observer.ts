@@ -16,6 +16,8 @@ export interface AttemptEnd {
   outcome: 'ok' | 'error_status' | 'bad_response' | 'timeout' | 'connection' | 'aborted';
   bytes: number;
   requestId: string | undefined;
+  /** The service's own clock by the `Date` header, in whole seconds (RFC 9110, section 6.6.1). */
+  servedAt: Date | undefined;
 }
 
 /** Is told of every attempt, retries included, before it is made and after it ended; what it throws ends the call. */

@@ -33,7 +33,7 @@ export const sendObserved = async <T>(
   const { transport, clock, observer } = parts;
   const { name, method, path, route = path } = operation;
   const told: Attempt = { operation: name, method, path: route, attempt, startedAt: clock.now() };
-  const trace: ExchangeTrace = { isSent: false, status: null, bytes: 0, requestId: undefined };
+  const trace: ExchangeTrace = { isSent: false, status: null, bytes: 0, requestId: undefined, servedAt: undefined };
   const end = (outcome: AttemptEnd['outcome']): void => {
     const ended: AttemptEnd = { endedAt: clock.now(), outcome, ...trace };
     observer?.ended?.(told, ended);

@@ -20,6 +20,7 @@ export interface ExchangeTrace {
   status: number | null;
   bytes: number;
   requestId: string | undefined;
+  servedAt: Date | undefined;
 }
 
 /** How one exchange is made: `timeoutMs` covers connect, headers and body together. */
@@ -63,6 +64,11 @@ const readRequestId = (headers: AnswerHeaders): string | undefined => {
   return id !== undefined && /^[!-~]{1,200}$/.test(id) ? id : undefined;
 };
 
+const readDate = (headers: AnswerHeaders): Date | undefined => {
+  const servedAtMs = parseHttpDate(readHeader(headers, 'date') ?? '');
+  return Number.isNaN(servedAtMs) ? undefined : new Date(servedAtMs);
+};
+
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** A transport over undici; a given dispatcher is used as it is and not closed. */
@@ -92,9 +98,8 @@ export const createTransport = (settings: TransportSettings): Transport => {
 
   const retryAfter = (headers: AnswerHeaders): number | undefined => {
     // A date is meant by the service's own clock, which may not agree with ours.
-    const servedAtMs = parseHttpDate(readHeader(headers, 'date') ?? '');
-    const nowMs = Number.isNaN(servedAtMs) ? settings.now().getTime() : servedAtMs;
-    return parseRetryAfter(headers['retry-after'], nowMs);
+    const now = readDate(headers) ?? settings.now();
+    return parseRetryAfter(headers['retry-after'], now.getTime());
   };
 
   return {
@@ -119,6 +124,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
         onStatus: (status, headers) => {
           trace.status = status;
           trace.requestId = readRequestId(headers);
+          trace.servedAt = readDate(headers);
         },
         onBytes: (length) => {
           trace.bytes += length;

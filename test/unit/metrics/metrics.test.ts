@@ -89,7 +89,7 @@ it('facts are told as figures, and what is no more is told no more', async () =>
 it('attempts are counted by operation and result, those that were never sent are not', async () => {
   const metrics = createMetrics('1.2.3', { isLasting: true });
   const attempt = { operation: 'aml.search', method: 'POST', path: '/aml/search', startedAt: at };
-  const end = { endedAt: at, bytes: 0, requestId: undefined };
+  const end = { endedAt: at, bytes: 0, requestId: undefined, servedAt: undefined };
   metrics.observer.ended?.({ ...attempt, attempt: 1 }, { ...end, isSent: true, status: 503, outcome: 'error_status' });
   metrics.observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: true, status: 201, outcome: 'ok' });
   metrics.observer.ended?.({ ...attempt, attempt: 2 }, { ...end, isSent: false, status: null, outcome: 'aborted' });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { toKeyMode } from '../../../client/calls/api-key.js';
 import { parseHttpDate } from '../../../client/transport/retry-after.js';
+import { checkClock } from '../check-clock.js';
 import { doubtful, well, wrong } from '../finding.js';
 import { describeUnexpected } from './describe-answer.js';
 import type { Probe, ProbeFacts } from './probe.js';
@@ -12,7 +13,6 @@ const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'x-a
 const readByTheClient = ['x-request-id', 'request-id'];
 const rateHeader = /^(retry-after|(x-)?rate-?limit.*)$/i;
 const sound = /^[!-~][ -~]{0,59}$/;
-const toleratedSkewSeconds = 30;
 
 /** Whether the key's prefix, the service's `is_test` and `service.mode` agree (interface: Public key record); notes the mode when they do. */
 export function probeKeyMode(
@@ -84,30 +84,14 @@ export function probeHeaders({ answers }: ProbeSender): Probe[] {
 }
 
 /** How far the service's clock is from this machine's by the Date header; sends nothing. */
-export function probeClock({ answers }: ProbeSender): Probe {
-  const check = 'clock skew';
-  return {
-    check,
-    ask: async () => {
-      const skews = answers.flatMap(({ headers, sentAt, receivedAt }) => {
+export const probeClock = ({ answers }: ProbeSender): Probe => ({
+  check: 'clock skew',
+  ask: async () =>
+    checkClock(
+      answers.map(({ headers, sentAt, receivedAt }) => {
         const date = headers['date'];
         const servedAtMs = typeof date === 'string' ? parseHttpDate(date) : Number.NaN;
-        if (Number.isNaN(servedAtMs)) return [];
-        // The header has whole seconds, so the service's instant lies within the second after it.
-        const earliest = servedAtMs - receivedAt.getTime();
-        const latest = servedAtMs + 1_000 - sentAt.getTime();
-        return [earliest > 0 ? earliest : latest < 0 ? latest : 0];
-      });
-      const [first] = skews;
-      if (first === undefined) return well(check, 'no Date header comes, so the clocks were not compared');
-      const seconds = Math.round(
-        skews.reduce((least, skew) => (Math.abs(skew) < Math.abs(least) ? skew : least)) / 1_000,
-      );
-      if (seconds === 0) return well(check, "the service's clock and this machine's agree to the second");
-      const words = `the service's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine's`;
-      return Math.abs(seconds) <= toleratedSkewSeconds
-        ? well(check, words)
-        : doubtful(check, words, 'set the clock (NTP)');
-    },
-  };
-}
+        return { sentAt, receivedAt, servedAt: Number.isNaN(servedAtMs) ? undefined : new Date(servedAtMs) };
+      }),
+    ),
+});
