@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { publishExit } from './process-channels.js';
 import { runCommandLine } from './run-command-line.js';
 import { openTerminal } from './terminal.js';
 
@@ -8,5 +9,6 @@ const exitCode = await runCommandLine({
   folder: process.cwd(),
   terminal: openTerminal(process.env),
 });
+await publishExit(exitCode);
 // Idle connections may linger for seconds; everything that matters has been closed and written by now.
 process.exit(exitCode);

@@ -10,6 +10,7 @@ import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
 import { logEvents } from './log-event.js';
 import { isMeasured } from './measuring/is-measured.js';
+import { publishAttempts, publishRunEvent } from './process-channels.js';
 import { showProgress } from './show-progress.js';
 import type { Teller } from './teller.js';
 import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
@@ -45,6 +46,7 @@ function chooseTeller(invocation: Invocation, config: Config): Teller {
   const progress = isForPeople ? showProgress(invocation.terminal, service.rate.perSecond) : null;
   return {
     tell: (event) => {
+      publishRunEvent(event);
       progress?.tell(event);
       if (progress === null || logger.level === 'debug') lines.tell(event);
     },
@@ -96,7 +98,7 @@ export async function withWorkplace<Prepared, Result>(
         command,
         tell,
         patience: toFolderPatience(invocation, isLasting),
-        observer: measuring?.metrics.observer,
+        observer: publishAttempts(measuring?.metrics.observer),
       });
       try {
         return await work(workplace, prepared);
