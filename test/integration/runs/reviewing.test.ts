@@ -1,20 +1,17 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { decideItems, type ItemDecision } from '../../../src/runs/reviewing/decide-items.js';
-import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
 import type { Database } from '../../../src/store/database.js';
 import { holdItems } from '../../../src/store/decidable-items.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { decide, digestKey } from '../../helpers/decide.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-const digestKey = Buffer.from('a key of the test');
-const alone = { fourEyes: [], expiresAfterDays: {} };
 const [first = listed('one', ''), second = listed('two', ''), canary = listed('c', '')] = watchlist;
 const worldOf = (...entries: (typeof watchlist)[number][]) => ({ watchlist: [...entries, canary], dossiers: [] });
 
@@ -33,26 +30,6 @@ const readEvents = async (database: Database): Promise<string[]> => {
   );
   return rows.map(({ text }) => text.trim());
 };
-
-/** Decides about items as somebody would who has just looked at them. */
-async function decide(database: Database, itemIds: readonly number[], facts: Partial<ItemDecision> = {}) {
-  const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-  return database.transaction(async (transaction) => {
-    const items = await holdItems(transaction, itemIds);
-    const decisions = [...items.values()].map((item): ItemDecision => {
-      const stamp = toItemStamp(item, digestKey);
-      const decision = {
-        verdict: 'false_positive',
-        reason: 'another birth date',
-        comment: null,
-        origin: 'review',
-        sheetId: null,
-      } as const;
-      return { itemId: item.itemId, ...decision, stamp, expiresAt: null, ...facts };
-    });
-    return decideItems(transaction, { digestKey, reviewer, now: new Date(), review: alone }, decisions);
-  });
-}
 
 describeOnEachDatabase('what reviewers have to decide about', (open) => {
   const begin = openSmallSites(open);

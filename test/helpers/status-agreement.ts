@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { measureCoverage } from '../../src/runs/coverage/measure-coverage.js';
+import type { Workplace } from '../../src/runs/workplace.js';
+
+const tally = z.object({ states: z.record(z.string(), z.number()), reasons: z.record(z.string(), z.number()) });
+
+/** The view's customers by state and reason, at the time of the workplace's clock. */
+async function countByView({ database, clock }: Workplace) {
+  return database.transaction(async (transaction) => {
+    await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
+    const [counted] = await transaction.query(
+      tally,
+      `with told as materialized (select state, reason from customer_screening_status)
+       select
+         (select coalesce(jsonb_object_agg(state, n), '{}') from (select state, count(*) as n from told group by 1) s) as states,
+         (select coalesce(jsonb_object_agg(reason, n), '{}') from (select reason, count(*) as n from told where reason is not null group by 1) r) as reasons`,
+    );
+    return counted;
+  });
+}
+
+/** Whom the walk through a large roster takes for changed, and who of those that stand otherwise than recorded is not among them. */
+export async function findUnrecorded({ database, clock }: Workplace) {
+  return database.transaction(async (transaction) => {
+    await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
+    const [found] = await transaction.query(
+      z.object({ found: z.array(z.number()), missed: z.array(z.number()) }),
+      `with found as materialized (select find_unrecorded_states(1, true, 0) as customer_id)
+       select array(select customer_id from found) as found, array(
+         select standing.customer_id from customer_standing standing
+         left join lateral (
+           select to_state, is_test from customer_state_change change
+           where change.customer_id = standing.customer_id order by change_id desc limit 1
+         ) last on true
+         where standing.is_test is not null and standing.is_provisional is not true
+           and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
+           and standing.customer_id not in (select customer_id from found)
+       ) as missed`,
+    );
+    return found;
+  });
+}
+
+/** Expects the view to say of each customer what coverage says, and gives the states. */
+export async function expectAgreement(workplace: Workplace) {
+  expect((await findUnrecorded(workplace))?.missed).toEqual([]);
+  const seen = await countByView(workplace);
+  const { total } = await measureCoverage(workplace, { list: 0 });
+  const { never, changed, overdue, unproven } = total;
+  const reasons = Object.entries({ never, changed, expired: overdue, unproven }).filter(([, count]) => count > 0);
+  expect(seen).toEqual({ states: total.states, reasons: Object.fromEntries(reasons) });
+  return total.states;
+}

@@ -1,0 +1,107 @@
+import { writeFile } from 'node:fs/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { runImport } from '../../src/runs/rosters/import-run.js';
+import { makeAcceptance } from '../helpers/accept-changes.js';
+import { testDatabases } from '../helpers/databases.js';
+import { decide } from '../helpers/decide.js';
+import { openSmallSites } from '../helpers/small-site.js';
+import { fileOf, listed, toCsv, watchlist } from '../helpers/small-world.js';
+import { expectAgreement } from '../helpers/status-agreement.js';
+
+const hourMs = 60 * 60 * 1_000;
+const { signal } = new AbortController();
+const names = ['Wilhelmina Achterberg', 'Oktavian Prunescu', 'Tamsin Oyelaran', 'Bertil Kvarnström', 'Aroha Ngata'];
+// They come to be listed and cease to be.
+const late = [listed('late', 'Tamsin Oyelaran', ['crime']), listed('later', 'Aroha Ngata', ['role.pep'])];
+
+const days = fc.array(
+  fc.record({
+    hours: fc.constantFrom(1, 12, 24, 24, 30, 80),
+    /** Of whom the roster of that day consists. */
+    roster: fc.subarray(names, { minLength: 2 }),
+    listed: fc.subarray([...watchlist, ...late].filter(({ name }) => name !== 'Canary Listed')),
+    trouble: fc.constantFrom('none', 'none', 'none', 'invalid name', 'refused key', 'no canary', 'outage'),
+    selection: fc.constantFrom('due', 'due', 'all'),
+    work: fc.constantFrom('run', 'run', 'run', 'import', 'nothing'),
+    decided: fc.constantFrom(null, null, 'false_positive', 'true_match', 'inconclusive'),
+  }),
+  { minLength: 6, maxLength: 12 },
+);
+
+const openItem = z.object({ id: z.number() });
+
+describe('the status of customers, whatever the days bring', () => {
+  const { open } = testDatabases('postgres');
+  const openSite = openSmallSites(open);
+
+  it('is what coverage says and what the run that closed says; nobody is clear without a valid answer', async () => {
+    let compared = 0;
+    let clear = 0;
+    await fc.assert(
+      fc.asyncProperty(days, async (played) => {
+        const { sandbox, database, roster, work, run } = await openSite(names);
+        const acceptRoster = await makeAcceptance({ database });
+        const canary = watchlist.filter(({ name }) => name === 'Canary Listed');
+        // They end at present, so that nothing lies in the future of the database's own clock.
+        let hoursAgo = played.reduce((sum, { hours }) => sum + hours, 0);
+        for (const day of played) {
+          hoursAgo -= day.hours;
+          const offsetMs = -hoursAgo * hourMs;
+          const usual = await work({ offsetMs, maxAttempts: 2 });
+          await writeFile(
+            fileOf(roster),
+            toCsv(names)
+              .split('\n')
+              .filter((line) => line.startsWith('customer_id') || day.roster.some((name) => line.endsWith(name)))
+              .join('\n'),
+          );
+          sandbox.setWorld({
+            watchlist: [...day.listed, ...(day.trouble === 'no canary' ? [] : canary)],
+            dossiers: [],
+          });
+          sandbox.setFaults(
+            day.trouble === 'invalid name'
+              ? [{ path: '/aml/search', name: day.roster[0] ?? '', status: 422, times: 10 }]
+              : day.trouble === 'refused key'
+                ? [{ path: '/aml/search', status: 401, afterCalls: 4 }]
+                : day.trouble === 'outage'
+                  ? [{ path: '/aml/search', status: 503, afterCalls: 5 }]
+                  : [],
+          );
+          if (day.work === 'import') await runImport(usual, roster, signal, { acceptRoster });
+          if (day.work === 'run') {
+            await run(usual, { selection: day.selection, acceptRoster });
+            const [stored] = await database.query(
+              z.object({ state: z.string(), states: z.record(z.string(), z.number()).nullable() }),
+              `select state, sums -> 'states' as states from run order by run_id desc limit 1`,
+            );
+            if (stored?.state === 'complete') {
+              const told = Object.entries(stored.states ?? {}).filter(([, count]) => count > 0);
+              expect(await expectAgreement(usual)).toEqual(Object.fromEntries(told));
+            }
+          }
+          if (day.decided !== null) {
+            const [item] = await database.query(
+              openItem,
+              `select item_id as id from review_item where state = 'open' limit 1`,
+            );
+            if (item) await decide(database, [item.id], { verdict: day.decided });
+          }
+          const states = await expectAgreement(usual);
+          const valid = await database.query(
+            z.object({ n: z.number() }),
+            `select count(*)::int as n from party_state where screened_at > $1`,
+            [new Date(Date.now() + offsetMs - 25 * hourMs).toISOString()],
+          );
+          expect(states['clear'] ?? 0).toBeLessThanOrEqual(valid[0]?.n ?? 0);
+          clear += states['clear'] ?? 0;
+          compared += 1;
+        }
+      }),
+      { numRuns: 12, endOnFailure: true },
+    );
+    expect([compared > 60, clear > 30]).toEqual([true, true]);
+  });
+});
