@@ -29,7 +29,7 @@ async function run(
   const exitCode = await runCommandLine({
     words: words.split(' ').filter(Boolean),
     environment,
-    folder: within,
+    folder,
     terminal,
   });
   return { exitCode, ...written };
