@@ -106,6 +106,7 @@ describe('what only reads does not make an embedded database that says "nothing 
     'status send',
     'report',
     'mail list',
+    'screen --dry-run --roster people --config people.yaml',
     'mail retry',
     'review export --out list.csv',
     'review import list.csv',
@@ -125,6 +126,7 @@ describe('what only reads does not make an embedded database that says "nothing 
   ])('nightscreen %s is refused', async (words) => {
     const data = join(folder, 'data');
     writeFileSync(join(folder, 'other.yaml'), '{}\n');
+    writeFileSync(join(folder, 'people.yaml'), 'rosters: [{ name: people, csv: { path: people.csv } }]\n');
     const access = { NIGHTSCREEN_BASE_URL: 'https://service.example/v1', NIGHTSCREEN_API_KEY: 'private_sandbox_none' };
     const { exitCode, stdout, stderr } = await run(words, { ...access, NIGHTSCREEN_DATA: data });
     expect([exitCode, stdout]).toEqual([2, '']);

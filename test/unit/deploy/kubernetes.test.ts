@@ -57,7 +57,7 @@ const cronJobSchema = z.object({
     successfulJobsHistoryLimit: z.number(),
     failedJobsHistoryLimit: z.number().min(3),
     jobTemplate: z.strictObject({
-      metadata: z.object({}),
+      metadata: z.strictObject({ labels: labelsSchema }),
       spec: z.strictObject({
         activeDeadlineSeconds: z.number(),
         // Started once more, `--if-due` would find nothing due, and a night that failed would look well.
@@ -130,7 +130,9 @@ describe.each(cronJobs)('the CronJob $metadata.name', ({ metadata, spec }) => {
   test('is retried by its next start, one at a time, without rights', () => {
     expect(template.spec.restartPolicy).toBe('Never');
     expect(metadata.name).toBe(`nightscreen-${template.metadata.labels['app.kubernetes.io/component']}`);
-    expect(metadata.labels).toEqual(template.metadata.labels);
+    expect([metadata, spec.jobTemplate.metadata].map(({ labels }) => labels)).toEqual(
+      Array(2).fill(template.metadata.labels),
+    );
     expect(activeDeadlineSeconds).toBeGreaterThanOrEqual(600);
     checkPod(template);
   });
