@@ -6,7 +6,8 @@ import type { Outcome } from './invocation.js';
 const formatMinute = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 /** How a mail stands, in words. */
-export function describeMailState({ id, state, attempts, nextAttemptAt, lastError, sentAt }: Mail): string {
+export function describeMailState(mail: Mail): string {
+  const { id, kind, state, attempts, nextAttemptAt, lastError, sentAt, dropped } = mail;
   const because = lastError === null ? '' : `: ${lastError}`;
   switch (state) {
     case 'sent':
@@ -15,25 +16,28 @@ export function describeMailState({ id, state, attempts, nextAttemptAt, lastErro
       const next = nextAttemptAt ? `, next attempt not before ${formatMinute(nextAttemptAt)}` : '';
       return attempts.length === 0 && lastError === null ? 'waits' : `waits${next}${because}`;
     }
+    case 'dropped':
+      return `put aside by ${dropped?.by ?? ''} on ${dropped ? formatMinute(dropped.at) : ''}: ${dropped?.reason ?? ''}`;
     case 'refused':
-      return `refused (nightscreen mail retry ${id} tries again)${because}`;
-    case 'given_up':
-      return `given up (nightscreen mail retry ${id} tries again)${because}`;
+    case 'given_up': {
+      const retry = kind === 'webhook' ? '' : `nightscreen mail retry ${id} tries again, `;
+      return `${state === 'refused' ? state : 'given up'} (${retry}nightscreen mail drop ${id} puts it aside)${because}`;
+    }
   }
 }
 
-/** Mails one by one; 3 where one of them was not accepted and somebody has asked for that. */
+/** Mails and messages to webhooks one by one; 3 where one of them was not accepted and somebody has asked for that. */
 export function presentMails(mails: readonly Mail[], { isTried }: { isTried: boolean }): Outcome {
   const isWell = mails.every(({ state }) => state === 'sent');
   const rows = mails.map((mail) => [
     mail.id,
     mail.recipient ?? 'the recipients of a report that is not written yet',
-    mail.subject ?? `run ${mail.run}`,
+    mail.subject ?? (mail.kind === 'webhook' ? 'changes of state' : `run ${mail.run}`),
     describeMailState(mail),
   ]);
   return {
     exitCode: isTried && !isWell ? exitCodes.incomplete : exitCodes.complete,
     document: { schema: 'nightscreen/mail-list/1', mails },
-    text: mails.length === 0 ? 'no mail waits\n' : formatTable([['mail', 'to', 'subject', 'state'], ...rows]),
+    text: mails.length === 0 ? 'nothing waits\n' : formatTable([['mail', 'to', 'subject', 'state'], ...rows]),
   };
 }

@@ -5,8 +5,8 @@ const outboxKinds = ['mail_report', 'mail_warning', 'mail_failure', 'webhook'] a
 /** What is told: a report, critical changes before the report, a run that could not be made, a change of state to another system. */
 export type OutboxKind = (typeof outboxKinds)[number];
 
-const outboxStates = ['queued', 'sent', 'refused', 'given_up'] as const;
-/** How something that leaves stands: `refused` for good by the other side, `given_up` because it was too old. */
+const outboxStates = ['queued', 'sent', 'refused', 'given_up', 'dropped'] as const;
+/** How something that leaves stands: `refused` for good by the other side, `given_up` because it was too old, `dropped` because somebody put it aside. */
 export type OutboxState = (typeof outboxStates)[number];
 
 /** Something to be sent to one destination. */
@@ -49,6 +49,10 @@ export interface OutboxRow {
   giveUpAt: Date;
   lastError: string | null;
   sentAt: Date | null;
+  /** When, by whom and why it was put aside for good; null where nobody did. */
+  droppedAt: Date | null;
+  droppedBy: string | null;
+  droppedBecause: string | null;
 }
 
 /** A row of the outbox as the database gives it, by `outboxColumns`. */
@@ -68,12 +72,16 @@ export const outboxRow = z.object({
   giveUpAt: z.date(),
   lastError: z.string().nullable(),
   sentAt: z.date().nullable(),
+  droppedAt: z.date().nullable(),
+  droppedBy: z.string().nullable(),
+  droppedBecause: z.string().nullable(),
 }) satisfies z.ZodType<OutboxRow>;
 
 /** SQL: the columns of `outbox` that `outboxRow` reads. */
 export const outboxColumns = `outbox_id as "outboxId", kind, destination, run_id as "runId", revision, dedup_key as "dedupKey", content,
   message_id as "messageId", state, attempts, queued_at as "queuedAt", next_attempt_at as "nextAttemptAt", give_up_at as "giveUpAt",
-  last_error as "lastError", sent_at as "sentAt"`;
+  last_error as "lastError", sent_at as "sentAt",
+  dropped_at as "droppedAt", dropped_by as "droppedBy", dropped_because as "droppedBecause"`;
 
 /** Queues what was never queued under its key; gives how many that were. */
 export async function queueOutbox(transaction: Queryable, entries: readonly OutboxEntry[]): Promise<number> {
@@ -103,7 +111,7 @@ export async function queueOutbox(transaction: Queryable, entries: readonly Outb
   return queued;
 }
 
-/** What the outbox holds of these kinds, oldest first: what waits, was refused or given up, and what was sent only where `all` is asked for. */
+/** What the outbox holds of these kinds, oldest first: what waits, was refused or given up; what was sent or put aside only where `all` is asked for. */
 export async function listOutbox(
   database: Queryable,
   kinds: readonly OutboxKind[],
@@ -111,7 +119,7 @@ export async function listOutbox(
 ): Promise<readonly OutboxRow[]> {
   return database.query(
     outboxRow,
-    `select ${outboxColumns} from outbox where kind = any ($1::text[]) and ($2::boolean or state <> 'sent') order by outbox_id`,
+    `select ${outboxColumns} from outbox where kind = any ($1::text[]) and ($2::boolean or state not in ('sent', 'dropped')) order by outbox_id`,
     [[...kinds], all],
   );
 }
@@ -125,7 +133,7 @@ export async function readOutbox(database: Queryable, outboxIds: readonly number
   );
 }
 
-/** Makes rows due at once, whatever became of them; an attempt that fails is followed by others until `giveUpAt`. */
+/** Makes rows due at once, whatever became of them but being put aside; an attempt that fails is followed by others until `giveUpAt`. */
 export async function makeDue(
   database: Queryable,
   outboxIds: readonly number[],
@@ -133,7 +141,7 @@ export async function makeDue(
 ): Promise<void> {
   await database.execute(
     `update outbox set state = 'queued', next_attempt_at = $2, give_up_at = greatest(give_up_at, $3::timestamptz)
-     where outbox_id = any ($1::bigint[])`,
+     where outbox_id = any ($1::bigint[]) and state <> 'dropped'`,
     [[...outboxIds], now, giveUpAt],
   );
 }

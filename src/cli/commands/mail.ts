@@ -8,8 +8,8 @@ import { withWorkplace } from '../session.js';
 function addList(mail: Command, act: Act): void {
   mail
     .command('list')
-    .description('what waits to be sent, and what was refused or given up')
-    .option('--all', 'also what was sent')
+    .description('what waits to be sent, mail and messages to webhooks, and what was refused or given up')
+    .option('--all', 'also what was sent or put aside')
     .addHelpText('after', examples(['mail list', 'mail list --all --json']))
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
@@ -43,10 +43,35 @@ function addRetry(mail: Command, act: Act): void {
     );
 }
 
-/** Adds `mail list` and `mail retry`. */
+function addDrop(mail: Command, act: Act): void {
+  mail
+    .command('drop <ids...>')
+    .description('put what was refused or given up aside for good; who and why is recorded')
+    .option('--reason <text>', 'why it need not be sent any more')
+    .option('--by <name>', 'who decides that; on Postgres the login says so')
+    .option('--even-queued', 'also what is still being tried')
+    .addHelpText('after', examples(['mail drop 12 --reason "the address was closed in May" --by "A. Meyer"']))
+    .action((ids: readonly string[], options: { reason?: string; by?: string; evenQueued?: true }) =>
+      act(async (invocation) => {
+        const { dropMails } = await import('../../runs/mailing/drop-mail.js');
+        const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
+        const { reason, by, evenQueued = false } = options;
+        return withWorkplace(invocation, {
+          command: 'mail drop',
+          needsDatabase: true,
+          prepare: () => ids.map((id) => parse(id)),
+          work: async (workplace, numbers) =>
+            presentMails(await dropMails(workplace, { ids: numbers, reason, by, evenQueued }), { isTried: false }),
+        });
+      }),
+    );
+}
+
+/** Adds `mail list`, `mail retry` and `mail drop`. */
 export function addMailCommand(program: Command, act: Act): void {
-  const mail = program.command('mail').description('list the mail that waits, or try it again');
-  mail.addHelpText('after', examples(['mail list', 'mail retry']));
+  const mail = program.command('mail').description('list the mail that waits, try it again, or put it aside');
+  mail.addHelpText('after', examples(['mail list', 'mail retry', 'mail drop 12 --reason "the address was closed"']));
   addList(mail, act);
   addRetry(mail, act);
+  addDrop(mail, act);
 }

@@ -11,6 +11,7 @@ const measured: ReadonlySet<string> = new Set([
   'runs resume',
   'review import',
   'mail retry',
+  'mail drop',
   'status send',
   'watchdog',
 ]);
