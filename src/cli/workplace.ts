@@ -60,12 +60,12 @@ export function findMissingMail({ settings: { mail }, secret, originOf }: Config
   return problems;
 }
 
-/** Nobody is told from anybody else on the embedded database, so two people cannot be asked for there. */
-function refuseFourEyes({ settings, secret, originOf }: Config): void {
-  if (settings.review.fourEyes.length === 0 || secret('DATABASE_URL') !== undefined) return;
+/** Nobody is told from anybody else on the embedded database, so two people cannot be asked for there; nothing where they need not. */
+export function findFourEyesProblems({ settings, secret, originOf }: Config): ConfigProblem[] {
+  if (settings.review.fourEyes.length === 0 || secret('DATABASE_URL') !== undefined) return [];
   const message =
     'needs a database with a login for each reviewer, and the embedded one knows one only: set DATABASE_URL, or leave it empty';
-  throw new ConfigError([{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }]);
+  return [{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }];
 }
 
 async function openMigrated({ config, command, patience }: WorkplaceParts): Promise<Workplace['database']> {
@@ -100,7 +100,8 @@ function findNextRescreening({ settings }: Config): Date | null {
 export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkplace> {
   const { config, clock = systemClock } = parts;
   const { settings } = config;
-  refuseFourEyes(config);
+  const impossible = findFourEyesProblems(config);
+  if (impossible.length > 0) throw new ConfigError(impossible);
   const { createClient } = await import('../client/create-client.js');
   const database = await openMigrated(parts);
   let client: Client | undefined;

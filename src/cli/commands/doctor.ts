@@ -8,6 +8,9 @@ import { checkFolder } from '../doctor/check-folder.js';
 import { checkRosters } from '../doctor/check-inputs.js';
 import { checkClock, checkDatabase, checkSchedules } from '../doctor/check-machine.js';
 import { checkMail } from '../doctor/check-mail.js';
+import { checkOutputs } from '../doctor/check-outputs.js';
+import { checkPings } from '../doctor/check-pings.js';
+import { checkReview } from '../doctor/check-review.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkWebhooks } from '../doctor/check-webhooks.js';
 import { type Finding, well, wrong } from '../doctor/finding.js';
@@ -47,6 +50,9 @@ async function checkAll(config: Config): Promise<Finding[]> {
     ...(await checkRosters(config)),
     ...(await checkMail(config)),
     ...checkWebhooks(config),
+    ...checkPings(config),
+    ...checkReview(config),
+    ...(await checkOutputs(config)),
     ...(await checkSchedules(config)),
   ];
 }
@@ -95,7 +101,7 @@ function formatProbe({ findings, calls, snippet }: ProbeReport): string {
 export function addDoctorCommand(program: Command, act: Act): void {
   program
     .command('doctor')
-    .description('check settings, key, service, database, folders, rosters, mail, webhooks and schedules')
+    .description('check settings, key, service, database, folders, rosters, mail, webhooks, pings and schedules')
     .option('--probe', 'also try what the interface leaves open, and print settings to paste; creates nothing')
     .option('--spend <count>', 'let the probe make so many searches, 0 to 20 (default: 0)', parseWholeNumber(0, 20))
     .addHelpText('after', examples(['doctor', 'doctor --json', 'doctor --probe', 'doctor --probe --spend 2']))

@@ -29,27 +29,20 @@ export function judgeSpace(check: string, folder: string, megabytes: number): Fi
 
 const oldestMajor = 14;
 
-const serverSchema = z.object({
-  version: z.string(),
-  major: z.number(),
-  schema: z.string().nullable(),
-  may_create: z.boolean().nullable(),
-});
+const serverSchema = z.object({ version: z.string(), major: z.number() });
 
-/** Which server the database is, and whether this login may do what migrations need. */
+/** Which server the database is. */
 export async function checkServer(database: Queryable): Promise<Finding[]> {
   const [facts] = await database.query(
     serverSchema,
-    `select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as major,
-            current_schema() as schema, has_schema_privilege(current_schema(), 'create') as may_create`,
+    `select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as major`,
   );
   if (!facts) return [];
-  const { version, major, schema, may_create: mayCreate } = facts;
-  const isOld = major < oldestMajor;
-  const server = isOld
-    ? doubtful('database server', `PostgreSQL ${version}`, `use PostgreSQL ${oldestMajor} or newer`)
-    : well('database server', `PostgreSQL ${version}`);
-  if (mayCreate === true) return [server];
-  const message = `this login may not create tables in the schema ${schema ?? 'that it works in, for there is none'}`;
-  return [server, wrong('database rights', message, `grant create on schema ${schema ?? 'public'} to the login`)];
+  const { version, major } = facts;
+  const server = `PostgreSQL ${version}`;
+  return [
+    major < oldestMajor
+      ? doubtful('database server', server, `use PostgreSQL ${oldestMajor} or newer`)
+      : well('database server', server),
+  ];
 }

@@ -9,6 +9,7 @@ import { planSchedule } from '../schedule/plan-schedule.js';
 import { checkAccepted } from './check-accepted.js';
 import { checkServer } from './check-capacity.js';
 import { checkImportedMail } from './check-mail.js';
+import { checkRights } from './check-rights.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /** Tries the database, counts the migrations that wait, and says who works in it. */
@@ -29,6 +30,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
         return [
           well('database', `${place}, schema up to date`),
           ...(await checkServer(database)),
+          ...(await checkRights(database, 0)),
           ...(await listHolders(database)),
           ...(await checkAccepted(database, config)),
           ...(await checkImportedMail(database, config)),
@@ -37,6 +39,7 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
       return [
         doubtful('database', message, 'the next command applies them, or run `nightscreen migrate` now'),
         ...(await checkServer(database)),
+        ...(await checkRights(database, pending.length)),
       ];
     } finally {
       await database.close();

@@ -1,0 +1,71 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { checkOutputs } from '../../../src/cli/doctor/check-outputs.js';
+import { checkPings } from '../../../src/cli/doctor/check-pings.js';
+import { checkReview } from '../../../src/cli/doctor/check-review.js';
+import type { Finding } from '../../../src/cli/doctor/finding.js';
+import { type Config, loadConfig } from '../../../src/config/load-config.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'nightscreen-doctor-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function load(settings: object, environment: Record<string, string> = {}): Config {
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify(settings));
+  return loadConfig({ environment, folder });
+}
+const tell = (findings: readonly Finding[]): readonly string[] =>
+  findings.map(({ check, state, message }) => `${state} ${check}: ${message.replaceAll(folder, '')}`);
+
+it('a monitor without an address, for which its work is refused, is found before the night', () => {
+  const pings = { rescreen: { urlEnv: 'RESCREEN_PING' }, sweep: { urlEnv: 'SWEEP_PING' } };
+  expect(tell(checkPings(load({ pings }, { SWEEP_PING: 'https://monitor.example/1' })))).toEqual([
+    'fail ping of rescreen: pings.rescreen.urlEnv names RESCREEN_PING, which is not set (nor is RESCREEN_PING_FILE)',
+    'ok ping of sweep: its monitor has an address',
+  ]);
+  expect(
+    tell(checkPings(load({ pings }, { RESCREEN_PING: 'ftp://x', SWEEP_PING: 'http://elsewhere.example' }))),
+  ).toEqual([
+    expect.stringMatching(/^fail ping of rescreen: .* https/),
+    expect.stringMatching(/^fail ping of sweep: .* https/),
+  ]);
+  expect(checkPings(load({}))).toEqual([]);
+});
+
+it('two people who cannot be told apart on the embedded database are found before the night', () => {
+  const review = { fourEyes: ['critical'] };
+  expect(tell(checkReview(load({ review })))).toEqual([
+    expect.stringMatching(/^fail review: review\.fourEyes needs a database with a login for each reviewer/),
+  ]);
+  expect(checkReview(load({ review }, { DATABASE_URL: 'postgres://localhost/x' }))).toEqual([]);
+  expect(checkReview(load({}))).toEqual([]);
+});
+
+it('folders that are never made must be there: for copies of reports, metrics and the note of the watchdog', async () => {
+  expect(tell(await checkOutputs(load({})))).toEqual([]);
+  const settings = {
+    reports: { publishTo: 'share' },
+    metrics: { textfile: 'collected/nightscreen.prom' },
+    watchdog: { noteFile: 'state/note.json' },
+  };
+  expect(tell(await checkOutputs(load(settings)))).toEqual([
+    'fail published reports: the folder /share is not there',
+    'fail metrics: the folder /collected is not there',
+    expect.stringMatching(/^warn watchdog note: the folder \/state is not there: /),
+  ]);
+  for (const name of ['collected', 'state']) mkdirSync(join(folder, name));
+  writeFileSync(join(folder, 'share'), '');
+  expect(tell(await checkOutputs(load(settings)))).toEqual([
+    'fail published reports: /share is not a folder',
+    'ok metrics: /collected/nightscreen.prom can be written',
+  ]);
+});
+
+it.skipIf(process.getuid?.() === 0)('a folder that may not be written to is found', async () => {
+  mkdirSync(join(folder, 'closed'));
+  chmodSync(join(folder, 'closed'), 0o500);
+  expect(tell(await checkOutputs(load({ metrics: { textfile: 'closed/x.prom' } })))).toEqual([
+    'fail metrics: the folder /closed cannot be written to',
+  ]);
+});
