@@ -5,10 +5,11 @@ import { RunLockedError } from '../errors.js';
 import { createMetrics } from '../metrics/create-metrics.js';
 import { toDurationMs } from '../roster/duration.js';
 import type { Invocation } from './invocation.js';
-import { measureInto } from './measuring/measuring.js';
+import { type Measuring, measureInto } from './measuring/measuring.js';
 import { type MetricsAddress, startMetricsServer } from './measuring/metrics-server.js';
 import { nowAndThen } from './measuring/now-and-then.js';
-import { watchHealth } from './measuring/watch-health.js';
+import { type WatchedHealth, watchHealth } from './measuring/watch-health.js';
+import { withWorkplace } from './session.js';
 import { version } from './version.js';
 import { look } from './watchdog/look.js';
 
@@ -29,23 +30,51 @@ export async function startBeside(
   const metrics = createMetrics(version, { isLasting: true });
   const isStopping = (): boolean => invocation.signal.aborted;
   const complain = (message: string): void => logger.warn({ reason: message }, 'metrics');
-  const measuring = measureInto(config.settings.metrics, metrics, { isStopping, complain });
+  const measuring = measureInto(config, metrics, { isStopping, complain });
   const health = watchHealth(config, measuring, isStopping);
   const server = address === null ? null : await startMetricsServer(address, health);
   if (server) logger.info({ port: server.port }, 'metrics_served');
   // On Postgres figures are read by connections of their own.
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
-  const refresh = isEmbedded ? nowAndThen(measuring.refresh) : async (): Promise<void> => {};
-  const looking = keepLooking({ ...invocation, measuring: { metrics, refresh } }, config, logger);
+  const measured: Measuring = isEmbedded
+    ? { ...measuring, refresh: nowAndThen(measuring.refresh, true) }
+    : { ...measuring, refresh: async () => true };
+  const { textfile, pushgateway } = config.settings.metrics;
+  const isLeft = textfile !== undefined || pushgateway !== undefined;
+  const inner = { ...invocation, measuring: measured };
+  const isAsked = isLeft || address !== null;
+  const first = isEmbedded && isAsked ? readFirst(inner, complain) : Promise.resolve();
+  const freshening = isEmbedded || !isLeft ? null : keepFresh(health, invocation.signal);
+  const looking = first.then(() => keepLooking(inner, config, logger));
   return {
-    invocation: { ...invocation, measuring: { metrics, refresh } },
+    invocation: inner,
     noteJob: (job, outcome) => metrics.noteJob(job, outcome),
     stop: async () => {
-      await looking;
+      await Promise.all([looking, freshening]);
       await server?.stop();
       await health.close();
     },
   };
+}
+
+const freshenEveryMs = 60_000;
+
+/** Leaves figures where the settings say, until the signal, although nobody asks for them. */
+async function keepFresh(health: WatchedHealth, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    void health.freshen();
+    await systemClock.sleep(freshenEveryMs, signal).catch(() => undefined);
+  }
+}
+
+/** Reads figures before the first job does: until then there would be none. */
+async function readFirst(invocation: Invocation, complain: (message: string) => void): Promise<void> {
+  try {
+    await withWorkplace(invocation, { command: 'schedule: metrics', prepare: () => {}, work: async () => {} });
+  } catch (error) {
+    // Another process works in the embedded database, or it cannot be opened: the jobs say so, too.
+    complain(`there are no figures yet: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }
 
 /** Looks every so often until the signal; on the embedded database in turn with the jobs. */

@@ -103,6 +103,9 @@ export async function withWorkplace<Prepared, Result>(
         tell,
         patience: toFolderPatience(invocation, isLasting),
         observer: publishAttempts(measuring?.metrics.observer),
+      }).catch(async (error: unknown) => {
+        await measuring?.noteUnreadable(error);
+        throw error;
       });
       try {
         return await work(workplace, prepared);

@@ -5,6 +5,9 @@ const definitions = {
   build_info: ['The version that runs', ['version']],
   facts_timestamp_seconds: ['When the figures were last read from the database', []],
   facts_readable: ['1 when the figures could be read the last time it was tried, else 0', []],
+  night_success_timestamp_seconds: ['When the last complete night of a roster ended, 0 when none ever was', ['roster']],
+  night_state: ['1 for the state in which the newest night of a roster ended', ['roster', 'state']],
+  night_canaries_failed: ['Its control searches that failed', ['roster']],
   last_success_timestamp_seconds: ['When the last complete run of a kind ended', ['kind', 'roster']],
   last_run_timestamp_seconds: ['When the newest run of a kind that has ended began', ['kind', 'roster']],
   last_run_duration_seconds: ['How long it took, from its beginning to its end', ['kind', 'roster']],
@@ -17,9 +20,16 @@ const definitions = {
   last_run_canaries_failed: ['Its control searches that failed', ['kind', 'roster']],
   // Labelled although there is only one: a figure without labels is told as 0 before there is any.
   sweep_proven: ['1 when the last sweep was proven complete, else 0', ['kind']],
+  sweep_success_timestamp_seconds: [
+    'When the last complete sweep ended, 0 when none ever was though it is planned',
+    ['kind'],
+  ],
   customers: ['Customers in scope by state', ['roster', 'state']],
   coverage_customers: ['Customers in scope by whether their screening holds', ['roster', 'tier', 'standing']],
-  oldest_screening_timestamp_seconds: ['When the customer screened longest ago was screened', ['roster', 'tier']],
+  oldest_screening_timestamp_seconds: [
+    'When the customer screened longest ago was screened, of those whose last searches were answered, or are failing',
+    ['roster', 'tier', 'searches'],
+  ],
   cadence_seconds: ['Within how long a tier has to be screened', ['tier']],
   open_items: ['What waits for reviewers, by severity and by how long it has waited', ['roster', 'severity', 'age']],
   outbox_entries: ['Mail and messages that are not sent', ['kind', 'state']],

@@ -18,4 +18,3 @@ export const metricsSettingsSchema = z.strictObject({
   pushgateway: gatewaySchema.optional().describe('the address of a push gateway'),
   timeoutMs: z.number().int().min(100).max(60_000).default(10_000).describe('how long a push may take'),
 });
-export type MetricsSettings = z.output<typeof metricsSettingsSchema>;

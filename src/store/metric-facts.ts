@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
+import { type NightFigures, readNightFigures } from './night-figures.js';
 
 const runFigure = z.object({
   kind: z.string(),
@@ -24,26 +25,29 @@ const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.st
 export type OpenItemFigures = z.infer<typeof openItems>;
 
 const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number(), oldestAt: z.date() });
-/** What has not been sent: how much of it waits (`queued`), was refused or given up, and since when. */
+/** What has not been sent: how much of it waits (`queued`), was refused or given up, and since when; not what was put aside. */
 export type OutboxFigures = z.infer<typeof outbox>;
 
 const incidents = z.object({ kind: z.string(), open: z.number() });
 
 /** Figures about runs, items, the outbox and incidents of an organisation; no customer's data is among them. */
 export interface StoredFigures {
+  nights: readonly NightFigures[];
   runs: readonly RunFigures[];
   openItems: readonly OpenItemFigures[];
   outbox: readonly OutboxFigures[];
   incidents: readonly { kind: string; open: number }[];
 }
 
-/** Reads them as of a moment. */
+/** Reads them as of a moment: nights, and runs of one roster, of the rosters named; items and what is not sent of all. */
 export async function readStoredFigures(
   database: Queryable,
   organisationId: number,
+  rosters: readonly string[],
   now: Date,
 ): Promise<StoredFigures> {
   return {
+    nights: await readNightFigures(database, organisationId, rosters),
     runs: await database.query(
       runFigure,
       // By index from the newest; single checks and imports are no nightly work.
@@ -62,8 +66,9 @@ export async function readStoredFigures(
        ) newest
        join run on run.run_id = newest.run_id
        left join roster on roster.roster_id = run.roster_id
+       where run.roster_id is null or roster.name = any ($2::text[])
        order by run.kind, roster.name`,
-      [organisationId],
+      [organisationId, [...rosters]],
     ),
     openItems: await database.query(
       openItems,
@@ -88,7 +93,7 @@ export async function readStoredFigures(
     outbox: await database.query(
       outbox,
       `select kind, state, count(*) as entries, min(queued_at) as "oldestAt"
-       from outbox where organisation_id = $1 and state <> 'sent' group by kind, state`,
+       from outbox where organisation_id = $1 and state not in ('sent', 'dropped') group by kind, state`,
       [organisationId],
     ),
     incidents: await database.query(

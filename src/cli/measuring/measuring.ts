@@ -1,24 +1,38 @@
 import type { Config } from '../../config/load-config.js';
+import { ConfigError, RunLockedError } from '../../errors.js';
 import type { Metrics } from '../../metrics/create-metrics.js';
 import { createMetrics } from '../../metrics/create-metrics.js';
-import { pushMetrics } from '../../metrics/push-metrics.js';
-import type { MetricsSettings } from '../../metrics/settings.js';
-import { writeTextfile } from '../../metrics/write-textfile.js';
+import { type PushedMetrics, pushMetrics } from '../../metrics/push-metrics.js';
+import { markTextfileUnreadable, writeTextfile } from '../../metrics/write-textfile.js';
 import { readMetricFacts } from '../../runs/measuring/read-metric-facts.js';
 import type { Workplace } from '../../runs/workplace.js';
 import type { Invocation } from '../invocation.js';
 import { version } from '../version.js';
+import { within } from './within.js';
 
 /** The metrics of a process, read anew from an open database and left where the settings say. */
 export interface Measuring {
   metrics: Metrics;
-  /** Never throws: what cannot be measured or left is told, and the work itself stands. */
-  refresh(workplace: Workplace): Promise<void>;
+  /** Gives whether they could be read. Never throws: what cannot be measured or left is told, and the work itself stands. */
+  refresh(workplace: Workplace): Promise<boolean>;
+  /** Says, where figures of before lie as well, that they can no longer be read; not for `error`s that say nothing about the database. Never throws. */
+  noteUnreadable(error: unknown): Promise<void>;
 }
 
+/** What metrics are measured with. */
+interface MeasuringOptions {
+  isStopping: () => boolean;
+  complain: (message: string) => void;
+  /** How long the database is waited for. */
+  limitMs?: number;
+}
+
+/** Counting a million customers takes seconds; a database that has not answered by then hangs. */
+const readingLimitMs = 60_000;
+
 /** Measures a command that ends by itself. */
-export function measureCommand(invocation: Invocation, { settings }: Config): Measuring {
-  return measureInto(settings.metrics, createMetrics(version, { isLasting: false }), {
+export function measureCommand(invocation: Invocation, config: Config): Measuring {
+  return measureInto(config, createMetrics(version, { isLasting: false }), {
     // Whoever asks to stop waits a few seconds only.
     isStopping: () => invocation.signal.aborted,
     complain: (message) => invocation.terminal.writeMessage(`nightscreen: ${message}\n`),
@@ -27,9 +41,9 @@ export function measureCommand(invocation: Invocation, { settings }: Config): Me
 
 /** Measures into `metrics`, and leaves them where the settings say. */
 export function measureInto(
-  settings: MetricsSettings,
+  { settings }: Pick<Config, 'settings'>,
   metrics: Metrics,
-  { isStopping, complain }: { isStopping: () => boolean; complain: (message: string) => void },
+  { isStopping, complain, limitMs = readingLimitMs }: MeasuringOptions,
 ): Measuring {
   const attempt = async (what: string, work: () => Promise<void>): Promise<boolean> => {
     try {
@@ -40,24 +54,45 @@ export function measureInto(
       return false;
     }
   };
-  const { textfile, pushgateway, timeoutMs } = settings;
+  const { textfile, pushgateway, timeoutMs } = settings.metrics;
+  const { cron, enabled } = settings.jobs.sweep ?? {};
+  const sweeps = { isPlanned: cron !== undefined, isOff: enabled === false };
+
+  const leave = async (
+    writeInto: (file: string, text: string) => Promise<void>,
+    toPushed: () => Promise<Pick<PushedMetrics, 'text' | 'replaces'>>,
+  ): Promise<void> => {
+    if (textfile !== undefined) {
+      await attempt(`metrics could not be written to ${textfile}`, async () =>
+        writeInto(textfile, await metrics.write()),
+      );
+    }
+    if (pushgateway !== undefined) {
+      const { contentType } = metrics;
+      await attempt('metrics could not be pushed', async () =>
+        pushMetrics(pushgateway, { contentType, ...(await toPushed()) }, timeoutMs),
+      );
+    }
+  };
+  // What was read before stands, as old as it says it is: without it the alerts that go by it would fall silent.
+  const leaveUnreadable = async (): Promise<void> => {
+    metrics.showUnreadable();
+    await leave(markTextfileUnreadable, async () => ({ text: await metrics.writeReadability(), replaces: 'same' }));
+  };
   return {
     metrics,
     refresh: async (workplace) => {
-      if (isStopping()) return;
+      if (isStopping()) return true;
       const isRead = await attempt('the figures for metrics could not be read', async () =>
-        metrics.show(await readMetricFacts(workplace)),
+        metrics.show(await within(limitMs, readMetricFacts(workplace, sweeps))),
       );
-      if (!isRead) metrics.showUnreadable();
-      if (textfile === undefined && pushgateway === undefined) return;
-      const text = await metrics.write();
-      if (textfile !== undefined) {
-        await attempt(`metrics could not be written to ${textfile}`, () => writeTextfile(textfile, text));
-      }
-      if (pushgateway !== undefined) {
-        const { contentType } = metrics;
-        await attempt('metrics could not be pushed', () => pushMetrics(pushgateway, { text, contentType }, timeoutMs));
-      }
+      if (isRead) await leave(writeTextfile, async () => ({ text: await metrics.write(), replaces: 'all' }));
+      else await leaveUnreadable();
+      return isRead;
+    },
+    noteUnreadable: async (error) => {
+      const saysNothing = error instanceof ConfigError || error instanceof RunLockedError;
+      if (!saysNothing && !isStopping()) await leaveUnreadable();
     },
   };
 }

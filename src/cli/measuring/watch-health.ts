@@ -3,12 +3,19 @@ import { buildWorkplace, type OpenWorkplace } from '../workplace.js';
 import type { Health, Readiness } from './health.js';
 import type { Measuring } from './measuring.js';
 import { nowAndThen } from './now-and-then.js';
+import { within } from './within.js';
 
-/** Longer than this the database is not waited for when somebody asks whether it is there. */
-const readinessLimitMs = 5_000;
+/** Longer than this the database is not waited for when somebody asks. */
+const answerLimitMs = 5_000;
+/** Nor longer than this until it is open, its schema compared. */
+const openLimitMs = 30_000;
+/** Whoever ends does not wait for a database that hangs. */
+const closeLimitMs = 1_000;
 
 /** The health of the scheduler's process; `close` frees its own connections. */
 export interface WatchedHealth extends Health {
+  /** Reads the figures anew where that is not left to the jobs, unless they are new enough. Never throws. */
+  freshen(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -16,11 +23,16 @@ export interface WatchedHealth extends Health {
  * Answers from figures that are read in the background: on Postgres by connections of its own, at most once a minute; on the embedded
  * database, which has one owner at a time, by each job before it ends.
  */
-export function watchHealth(config: Config, { metrics, refresh }: Measuring, isStopping: () => boolean): WatchedHealth {
-  const own = config.secret('DATABASE_URL') === undefined ? null : openOwn(config, { metrics, refresh });
+export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean): WatchedHealth {
+  const { metrics } = measuring;
+  const own = config.secret('DATABASE_URL') === undefined ? null : openOwn(config, measuring);
+  let isFirst = true;
   return {
     write: async () => {
-      await own?.freshen();
+      const freshening = own?.freshen();
+      // The first figures are waited for, though not for ever; others come in the background.
+      if (isFirst && freshening) await within(answerLimitMs, freshening).catch(ignore);
+      isFirst = false;
       return { text: await metrics.write(), contentType: metrics.contentType };
     },
     readiness: async (): Promise<Readiness> => {
@@ -29,41 +41,39 @@ export function watchHealth(config: Config, { metrics, refresh }: Measuring, isS
       const isReachable = own === null || database === 'reachable, schema up to date';
       return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
     },
+    freshen: async () => own?.freshen(),
     close: async () => own?.close(),
   };
 }
 
-function openOwn(config: Config, { metrics, refresh }: Measuring) {
+function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
   let opened: Promise<OpenWorkplace> | null = null;
   let refreshing: Promise<void> | null = null;
   const open = (): Promise<OpenWorkplace> => {
     opened ??= buildWorkplace({ config, command: 'schedule: metrics', tell: () => {} });
     return opened;
   };
-  /** What has failed is opened anew the next time. */
-  const forget = async (): Promise<void> => {
-    const failed = opened;
+  /** What has failed is opened anew the next time; what hangs is closed when it answers at last. */
+  const forget = (): void => {
+    opened?.then((workplace) => workplace.close()).catch(ignore);
     opened = null;
-    await (await failed?.catch(() => null))?.close();
   };
   const read = nowAndThen(async (): Promise<void> => {
     try {
-      await refresh(await open());
-    } catch {
-      metrics.showUnreadable();
-      await forget();
+      if (await refresh(await within(openLimitMs, open()))) return;
+    } catch (error) {
+      await noteUnreadable(error);
     }
-  });
-  let isFirst = true;
+    forget();
+  }, undefined);
+  const freshen = (): Promise<void> => {
+    refreshing ??= read().finally(() => {
+      refreshing = null;
+    });
+    return refreshing;
+  };
   return {
-    /** Waits for the first figures only; others come in the background. */
-    freshen: async (): Promise<void> => {
-      refreshing ??= read().finally(() => {
-        refreshing = null;
-      });
-      if (isFirst) await refreshing;
-      isFirst = false;
-    },
+    freshen,
     describe: async (): Promise<string> => {
       const { pendingMigrations } = await import('../../store/migrate.js');
       const look = async (): Promise<string> => {
@@ -71,23 +81,20 @@ function openOwn(config: Config, { metrics, refresh }: Measuring) {
         const pending = await pendingMigrations(database);
         return pending.length === 0 ? 'reachable, schema up to date' : `${pending.length} migrations wait`;
       };
-      let timer: NodeJS.Timeout | undefined;
-      const tooLate = new Promise<string>((resolve) => {
-        timer = setTimeout(() => resolve(`no answer within ${readinessLimitMs} ms`), readinessLimitMs);
-      });
-      try {
-        return await Promise.race([look(), tooLate]);
-      } catch {
-        await forget();
+      const looking = look().catch(() => {
+        forget();
         return 'out of reach';
-      } finally {
-        clearTimeout(timer);
-      }
+      });
+      return within(answerLimitMs, looking).catch(() => `no answer within ${answerLimitMs} ms`);
     },
     close: async (): Promise<void> => {
-      await refreshing;
-      const workplace = await opened?.catch(() => null);
-      await workplace?.close();
+      const closing = async (): Promise<void> => {
+        await refreshing;
+        await (await opened)?.close();
+      };
+      await within(closeLimitMs, closing()).catch(ignore);
     },
   };
 }
+
+function ignore(): void {}

@@ -7,12 +7,14 @@ import { expect, it } from 'vitest';
 import { parseMetricsAddress, startMetricsServer } from '../../../src/cli/measuring/metrics-server.js';
 import { createMetrics } from '../../../src/metrics/create-metrics.js';
 import { pushMetrics } from '../../../src/metrics/push-metrics.js';
-import { writeTextfile } from '../../../src/metrics/write-textfile.js';
+import { markTextfileUnreadable, writeTextfile } from '../../../src/metrics/write-textfile.js';
 import type { MetricFacts } from '../../../src/runs/measuring/read-metric-facts.js';
 
 const at = new Date('2026-03-10T02:00:00Z');
 const facts: MetricFacts = {
   at,
+  isSwept: false,
+  nights: [{ roster: 'retail', state: 'incomplete', failedCanaries: 0, lastSuccessAt: null }],
   cadenceSeconds: { high: 86_400 },
   rosters: [
     {
@@ -25,7 +27,7 @@ const facts: MetricFacts = {
           state: 'not_screened',
           failedBecause: 'http_500',
           customers: 1,
-          oldestScreenedAt: null,
+          oldestScreenedAt: new Date(1_000),
         },
         {
           tier: 'low',
@@ -63,14 +65,19 @@ const linesOf = (text: string): readonly string[] => text.split('\n').filter((li
 
 it('facts are told as figures, and what is no more is told no more', async () => {
   const metrics = createMetrics('1.2.3', { isLasting: false });
-  expect(linesOf(await metrics.write())).toContain('nightscreen_facts_readable 0');
+  expect(linesOf(await metrics.write())).toEqual(
+    expect.arrayContaining(['nightscreen_facts_readable 0', 'nightscreen_build_info{version="1.2.3"} 1']),
+  );
   metrics.show(facts);
   const lines = linesOf(await metrics.write());
   expect(lines).toEqual(
     expect.arrayContaining([
       'nightscreen_customers{roster="retail",state="clear"} 7',
       'nightscreen_coverage_customers{roster="retail",tier="high",standing="never"} 1',
-      'nightscreen_oldest_screening_timestamp_seconds{roster="retail",tier="high"} 1773108000',
+      'nightscreen_oldest_screening_timestamp_seconds{roster="retail",tier="high",searches="answered"} 1773108000',
+      'nightscreen_oldest_screening_timestamp_seconds{roster="retail",tier="high",searches="failing"} 1',
+      'nightscreen_night_success_timestamp_seconds{roster="retail"} 0',
+      'nightscreen_night_state{roster="retail",state="incomplete"} 1',
       'nightscreen_last_run_calls{kind="rescreen",roster="retail",result="429"} 2',
       'nightscreen_last_run_duration_seconds{kind="rescreen",roster="retail"} 90',
       'nightscreen_last_run_cost{kind="rescreen",roster="retail",currency="EUR"} 1.5',
@@ -78,7 +85,7 @@ it('facts are told as figures, and what is no more is told no more', async () =>
       'nightscreen_facts_readable 1',
     ]),
   );
-  expect(lines.filter((line) => /last_success|sweep_proven/.test(line))).toEqual([]);
+  expect(lines.filter((line) => /last_success|sweep/.test(line))).toEqual([]);
   metrics.show({ ...facts, incidents: [], openItems: [] });
   metrics.showUnreadable();
   const later = linesOf(await metrics.write());
@@ -114,7 +121,16 @@ it('a textfile is whole or not there, and can be read by others', async () => {
   await expect(writeTextfile(join(folder, 'none', 'x.prom'), 'x')).rejects.toThrow('ENOENT');
 });
 
-it('a push takes the place of what was pushed before, and one that is refused or hangs says so in time', async () => {
+it('a textfile whose figures can no longer be read says so and keeps them', async () => {
+  const file = join(await mkdtemp(join(tmpdir(), 'nightscreen-textfile-')), 'nightscreen.prom');
+  await markTextfileUnreadable(file, 'nightscreen_facts_readable 0\n');
+  expect(await readFile(file, 'utf8')).toBe('nightscreen_facts_readable 0\n');
+  await writeTextfile(file, 'a 1\nnightscreen_facts_readable 1\nb 2\n');
+  await markTextfileUnreadable(file, 'nightscreen_facts_readable 0\n');
+  expect(await readFile(file, 'utf8')).toBe('a 1\nnightscreen_facts_readable 0\nb 2\n');
+});
+
+it('a push takes the place of what was pushed before or only of the same metrics, and one that is refused or hangs says so in time', async () => {
   const seen: string[] = [];
   const gateway = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
@@ -124,11 +140,12 @@ it('a push takes the place of what was pushed before, and one that is refused or
   await once(gateway, 'listening');
   const address = gateway.address();
   const url = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
-  const push = { text: 'x 1\n', contentType: 'text/plain' };
+  const push = { text: 'x 1\n', contentType: 'text/plain', replaces: 'all' } as const;
   await pushMetrics(`${url}/`, push, 5_000);
   await expect(pushMetrics(`${url}/full`, push, 5_000)).rejects.toThrow('status 507');
   await expect(pushMetrics(`${url}/hangs`, push, 150)).rejects.toThrow('no answer within 150 ms');
-  expect(seen[0]).toBe('PUT /metrics/job/nightscreen');
+  await pushMetrics(url, { ...push, replaces: 'same' }, 5_000);
+  expect([seen[0], seen.at(-1)]).toEqual(['PUT /metrics/job/nightscreen', 'POST /metrics/job/nightscreen']);
   gateway.closeAllConnections();
   gateway.close();
 });

@@ -1,0 +1,86 @@
+import { beforeAll, expect, it } from 'vitest';
+import { shiftedClock } from '../../../src/clock.js';
+import { createMetrics } from '../../../src/metrics/create-metrics.js';
+import { rosterSettingsSchema } from '../../../src/roster/settings.js';
+import { readMetricFacts } from '../../../src/runs/measuring/read-metric-facts.js';
+import type { Database } from '../../../src/store/database.js';
+import { listFiring } from '../../helpers/alert-rules.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { makeWorkplace } from '../../helpers/workplace.js';
+
+const now = new Date('2026-11-22T09:00:00Z');
+
+/** Runs that began so many hours ago, each an hour long. */
+const setUp = `
+  insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
+  insert into roster (organisation_id, name, created_at) select 1, name, now() from unnest(array['retail', 'former']) name;
+  insert into run (
+    organisation_id, roster_id, mode, kind, selection, state, stage, lease_key, epoch, owner, settings_digest, version, started_at, finished_at
+  )
+  select 1, roster_id, 'test', kind, selection, state, 'finished', 'k', 1, 'o', 's', 'v',
+    '2026-11-22T09:00:00Z'::timestamptz - hours * interval '1 hour', '2026-11-22T09:00:00Z'::timestamptz - (hours - 1) * interval '1 hour'
+  from (values
+    -- Taken out of the configuration in spring, after a night whose control searches failed.
+    (2, 'rescreen', 'due', 'incomplete', 6000),
+    (1, 'onboard', 'new', 'incomplete', 5900),
+    (1, 'rescreen', 'due', 'complete', 31),
+    (1, 'screen', 'new', 'incomplete', 20),
+    (1, 'rescreen', 'due', 'complete', 7),
+    (null, 'sweep', null, 'complete', 8),
+    (1, 'screen', 'forced', 'complete', 2),
+    (1, 'rescreen', 'due', 'abandoned', 1),
+    (1, 'rescreen', 'due', 'running', 0)
+  ) made (roster_id, kind, selection, state, hours);
+  insert into canary_outcome (run_id, ordinal, type, name, expect, verdict, asked_at) values
+    (1, 1, 'person', 'listed', 'match', 'failed', now()), (2, 1, 'person', 'listed', 'match', 'failed', now());
+  insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven) values (6, 1, 1, 0, 0, 0, true);
+`;
+
+describeOnEachDatabase('the figures of a database, and the alerts that go by them', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+    await database.runScript(setUp);
+  });
+
+  async function tell(rosters: readonly string[], sweeps = { isPlanned: false, isOff: false }): Promise<string> {
+    const sandbox = { url: 'http://127.0.0.1:9', privateKey: 'private_sandbox_aaaaaaaaaaaaaaaa' };
+    const clock = { ...shiftedClock(0), now: () => now };
+    const settings = { rosters: rosters.map((name) => rosterSettingsSchema.parse({ name, csv: { path: 'r.csv' } })) };
+    const workplace = await makeWorkplace(database, sandbox, { clock, settings });
+    const metrics = createMetrics('1.0.0', { isLasting: false });
+    metrics.show(await readMetricFacts(workplace, sweeps));
+    return metrics.write();
+  }
+  const linesOf = (text: string, name: RegExp): readonly string[] =>
+    text.split('\n').filter((line) => !line.startsWith('#') && name.test(line));
+
+  it('tell of the newest night of each configured roster, whatever else was run, and of no other roster', async () => {
+    const text = await tell(['retail']);
+    expect(linesOf(text, /^nightscreen_night_/)).toEqual([
+      `nightscreen_night_success_timestamp_seconds{roster="retail"} ${now.getTime() / 1_000 - 6 * 3_600}`,
+      'nightscreen_night_state{roster="retail",state="complete"} 1',
+      'nightscreen_night_canaries_failed{roster="retail"} 0',
+    ]);
+    expect(linesOf(text, /former/)).toEqual([]);
+    expect(linesOf(text, /last_run_canaries_failed\{kind="onboard"/)).toEqual([
+      'nightscreen_last_run_canaries_failed{kind="onboard",roster="retail"} 1',
+    ]);
+    expect(listFiring(text, now)).toEqual([]);
+  });
+
+  it('tell of a roster that is configured and was never screened', async () => {
+    const text = await tell(['retail', 'core']);
+    expect(linesOf(text, /roster="core"/)).toEqual(['nightscreen_night_success_timestamp_seconds{roster="core"} 0']);
+    expect(listFiring(text, now)).toEqual(['NeverScreened']);
+  });
+
+  it('tell of a sweep until sweeps are switched off', async () => {
+    expect(linesOf(await tell(['retail']), /^nightscreen_sweep/).length).toBe(2);
+    expect(linesOf(await tell(['retail'], { isPlanned: true, isOff: true }), /^nightscreen_sweep/)).toEqual([]);
+    await database.execute(
+      `update run set started_at = started_at - interval '3 days', finished_at = finished_at - interval '3 days' where kind = 'sweep'`,
+    );
+    expect(listFiring(await tell(['retail']), now)).toEqual(['SweepOld']);
+  });
+});
