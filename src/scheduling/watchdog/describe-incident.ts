@@ -10,6 +10,9 @@ const words: Readonly<Record<IncidentKind, string>> = {
   job_failed: 'the job failed',
 };
 
+/** The subject of what a clock that was ahead has left behind; it is kept among `job_failed`, and no job can be called so. */
+export const clockSubject = 'the clock';
+
 /** An incident in a few words, as `retail: did not run`. */
 export const describeIncident = ({ kind, subject }: { kind: IncidentKind; subject: string }): string =>
-  `${subject}: ${words[kind]}`;
+  `${subject}: ${subject === clockSubject && kind === 'job_failed' ? 'was ahead' : words[kind]}`;

@@ -3,6 +3,7 @@ import { toDurationMs } from '../../roster/duration.js';
 import { deliverDue } from '../../runs/mailing/deliver-due.js';
 import { openOrganisation } from '../../runs/session/run-session.js';
 import type { Workplace } from '../../runs/workplace.js';
+import { readAhead } from '../../store/ahead-facts.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import {
   closeIncident,
@@ -15,7 +16,8 @@ import {
 import { compareIncidents } from './compare-incidents.js';
 import { type Finding, findSame } from './finding.js';
 import { judge } from './judge.js';
-import { queueAlarm } from './queue-alarm.js';
+import { judgeAhead } from './judge-ahead.js';
+import { alarmKeyPrefix, queueAlarm } from './queue-alarm.js';
 import { readWatchFacts, type WatchSettings } from './read-facts.js';
 
 /** What one look found: everything that is not as it should be, with the incident that it belongs to, and what is over. */
@@ -28,21 +30,35 @@ export interface Watch {
   isAlarm: boolean;
 }
 
+/** What a look hangs on: `noteLooked` is called when all that is left to do is to send; `signal` cuts that short. */
+export interface WatchOptions {
+  signal?: AbortSignal;
+  noteLooked?: () => void;
+}
+
 /**
  * Looks once, and tells what is new: each incident once, again when something of it is new, and once when it is over, whoever else looks at
  * the same time and wherever this process dies. Throws ConfigError when there is nothing to watch.
  */
-export async function watch(workplace: Workplace, settings: WatchSettings): Promise<Watch> {
+export async function watch(
+  workplace: Workplace,
+  settings: WatchSettings,
+  { signal, noteLooked }: WatchOptions = {},
+): Promise<Watch> {
   const { database, clock } = workplace;
   const now = clock.now();
   const { organisationId } = await openOrganisation(workplace);
   const rosters = await chooseRosters(workplace, organisationId);
   const told = await readOpenIncidents(database, organisationId);
   const facts = await readWatchFacts(workplace, organisationId, { ...settings, rosters, open: told, now });
-  const findings = judge(facts, told, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now });
+  const findings = [
+    ...judge(facts, told, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now }),
+    ...judgeAhead(await readAhead(database, organisationId, rosters, now)),
+  ];
   const news = await tellNews(workplace, organisationId, findings, now);
-  await send(workplace);
   const open = await readOpenIncidents(database, organisationId);
+  noteLooked?.();
+  await send(workplace, signal);
   return {
     at: now,
     rosters,
@@ -100,10 +116,10 @@ async function tellNews(
   });
 }
 
-/** What cannot be sent now stays in the outbox. */
-async function send(workplace: Workplace): Promise<void> {
+/** Alarms alone: reports are written and mailed by the host that makes them. What cannot be sent now stays in the outbox. */
+async function send(workplace: Workplace, signal: AbortSignal | undefined): Promise<void> {
   try {
-    await deliverDue(workplace);
+    await deliverDue(workplace, signal, alarmKeyPrefix);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     workplace.tell({

@@ -4,6 +4,7 @@ import type { Workplace } from '../../../../src/runs/workplace.js';
 import { jobsSettingsSchema } from '../../../../src/scheduling/settings.js';
 import { watchdogSettingsSchema } from '../../../../src/scheduling/watchdog/settings.js';
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
+import { listOutbox, queueOutbox } from '../../../../src/store/outbox.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
@@ -90,6 +91,30 @@ describeOnEachDatabase('the watchdog', (open) => {
     expect(describe(await watch(at(workplace, 8 * 24), settings))).toEqual([false]);
     const told = '[ALARM] people: customers cannot be screened';
     expect(alarmsOf(server)).toEqual([told, told, told, '[RECOVERED] people: customers cannot be screened']);
+  });
+
+  it('tells of runs and screenings that a clock which was ahead has dated, until everybody is screened anew', async () => {
+    const { workplace, run, server, database } = await startSite();
+    const ofReport = { kind: 'mail_failure', destination: 'mlro@bank.example', runId: null } as const;
+    const times = { queuedAt: new Date(), giveUpAt: new Date(Date.now() + hourMs) };
+    await run(at(workplace, 30 * 24));
+    await queueOutbox(database, [
+      { organisationId: 1, ...ofReport, dedupKey: 'failure/1', content: {}, messageId: '<1@bank.example>', ...times },
+    ]);
+    const found = await watch(workplace, settings);
+    expect(describe(found)).toEqual([true, 'job_failed']);
+    expect(found.findings[0]?.reason).toMatch(/rescreen-1 began at .* yet to come; \d customers of people screened at/);
+    await run(workplace);
+    expect((await watch(workplace, settings)).findings[0]?.reason).toMatch(/^\d customers of people screened at/);
+    await run(workplace, { selection: 'all' });
+    expect(describe(await watch(workplace, settings))).toEqual([false]);
+    expect(alarmsOf(server).at(0)).toBe('[ALARM] the clock: was ahead');
+    expect(alarmsOf(server).at(-1)).toBe('[RECOVERED] the clock: was ahead');
+    // What is no alarm is left to the host that makes the reports.
+    const [other] = (await listOutbox(database, ['mail_failure'], { all: true })).filter(
+      ({ dedupKey }) => dedupKey === 'failure/1',
+    );
+    expect(other).toMatchObject({ state: 'queued', attempts: 0 });
   });
 
   it('sees a failed control search, a run that was left and one that stopped, and keeps what cannot be mailed yet', async () => {
