@@ -66,7 +66,9 @@ export async function beginJobRun(
      on conflict (organisation_id, job, occasion) do update set
        state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
        begun_at = case when known.begun_at <= excluded.begun_at + ${mostAheadSql} then known.begun_at else excluded.begun_at end,
-       is_late = case when known.state = 'missed' then excluded.is_late else known.is_late end,
+       is_late = case
+         when known.state = 'missed' or known.begun_at > excluded.begun_at + ${mostAheadSql} then excluded.is_late else known.is_late
+       end,
        ended_at = null, exit_code = null, because = null
      where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
        or known.begun_at > excluded.begun_at + ${mostAheadSql}
