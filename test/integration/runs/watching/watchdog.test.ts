@@ -103,13 +103,13 @@ describeOnEachDatabase('the watchdog', (open) => {
     ]);
     const found = await watch(workplace, settings);
     expect(describe(found)).toEqual([true, 'job_failed']);
-    expect(found.findings[0]?.reason).toMatch(/rescreen-1 began at .* yet to come; \d customers of people screened at/);
+    expect(found.findings[0]?.reason).toMatch(/rescreen-1 began at .* yet to come; \d customers screened at/);
     await run(workplace);
-    expect((await watch(workplace, settings)).findings[0]?.reason).toMatch(/^\d customers of people screened at/);
+    expect((await watch(workplace, settings)).findings[0]?.reason).toMatch(/^\d customers screened at/);
     await run(workplace, { selection: 'all' });
     expect(describe(await watch(workplace, settings))).toEqual([false]);
-    expect(alarmsOf(server).at(0)).toBe('[ALARM] the clock: was ahead');
-    expect(alarmsOf(server).at(-1)).toBe('[RECOVERED] the clock: was ahead');
+    expect(alarmsOf(server).at(0)).toBe('[ALARM] people: a clock was ahead');
+    expect(alarmsOf(server).at(-1)).toBe('[RECOVERED] people: a clock was ahead');
     // What is no alarm is left to the host that makes the reports.
     const [other] = (await listOutbox(database, ['mail_failure'], { all: true })).filter(
       ({ dedupKey }) => dedupKey === 'failure/1',
