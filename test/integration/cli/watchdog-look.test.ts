@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -11,6 +13,7 @@ import { goByDatabaseClock } from '../../../src/cli/watchdog/go-by-database-cloc
 import { look } from '../../../src/cli/watchdog/look.js';
 import { systemClock } from '../../../src/clock.js';
 import type { Database } from '../../../src/store/database.js';
+import { listOutbox } from '../../../src/store/outbox.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { makeInvocation } from '../../helpers/invocation.js';
 import { type MailServer, startMailServer } from '../../helpers/mail-server.js';
@@ -40,6 +43,7 @@ async function makeSite() {
 /** Keeps everybody from reading the rosters until the work is done. */
 const holdRosters = (database: Database, work: () => Promise<void>): Promise<void> =>
   database.transaction(async (transaction) => {
+    await transaction.execute('set local idle_in_transaction_session_timeout = 0');
     await transaction.execute('lock table roster in access exclusive mode');
     await work();
   });
@@ -85,6 +89,25 @@ it('what could not be mailed is mailed by a later look, and the note keeps since
   const second = await look(invocation);
   expect(second.document['since']).toBe(first.document['since']);
   expect(subjects()).toEqual(['[ALARM] watchdog: the database is out of reach']);
+});
+
+it('a mail server that hangs does not hold up a look that is asked to stop; the alarm waits in the outbox', async () => {
+  const { invocation, stop, database } = await makeSite();
+  const silent = createServer();
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const bound = silent.address();
+  const port = bound !== null && typeof bound === 'object' ? bound.port : 0;
+  invocation.environment = { ...invocation.environment, SMTP_URL: `smtp://127.0.0.1:${port}` };
+  const looking = look(invocation);
+  const [socket] = await once(silent, 'connection');
+  const begunMs = performance.now();
+  stop();
+  expect((await looking).exitCode).toBe(3);
+  expect(performance.now() - begunMs).toBeLessThan(6_000);
+  expect(await listOutbox(database, ['mail_failure'], { all: true })).toMatchObject([{ state: 'queued', attempts: 1 }]);
+  socket.destroy();
+  silent.close();
 });
 
 it('a scheduler looks beside a job that is under way, and stops at once when it is asked to', async () => {
