@@ -29,12 +29,12 @@ async function lookOrTell(
   complain: (message: string) => void,
 ): Promise<Outcome> {
   const { watch } = await import('../../scheduling/watchdog/watch.js');
-  const { jobs, watchdog } = config.settings;
+  const { jobs, scheduler, watchdog } = config.settings;
   try {
     const outcome = await withWorkplace(invocation, {
       command: 'watchdog',
       prepare: () => {},
-      work: async (workplace) => presentWatch(await watch(workplace, { jobs, watchdog })),
+      work: async (workplace) => presentWatch(await watch(workplace, { jobs, scheduler, watchdog })),
     });
     await tellReachable(config, complain);
     return outcome;

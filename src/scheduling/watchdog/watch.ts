@@ -13,10 +13,12 @@ import {
   readOpenIncidents,
 } from '../../store/incidents.js';
 import { compareIncidents } from './compare-incidents.js';
+import type { WatchSettings } from './expectations.js';
 import { type Finding, findSame } from './finding.js';
 import { judge } from './judge.js';
 import { queueAlarm } from './queue-alarm.js';
-import { readWatchFacts, type WatchSettings } from './read-facts.js';
+import { readWatchFacts, type WatchFacts } from './read-facts.js';
+import { findWatching } from './watching.js';
 
 /** What one look found: everything that is not as it should be, with the incident that it belongs to, and what is over. */
 export interface Watch {
@@ -24,6 +26,8 @@ export interface Watch {
   rosters: readonly string[];
   findings: readonly (Finding & { incident: Incident; isNews: boolean })[];
   over: readonly Incident[];
+  /** What is closed because nobody watches it any more; whether it is over, nobody knows. */
+  dropped: readonly Incident[];
   /** Whether anything stands that is not merely known. */
   isAlarm: boolean;
 }
@@ -40,7 +44,7 @@ export async function watch(workplace: Workplace, settings: WatchSettings): Prom
   const told = await readOpenIncidents(database, organisationId);
   const facts = await readWatchFacts(workplace, organisationId, { ...settings, rosters, open: told, now });
   const findings = judge(facts, told, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now });
-  const news = await tellNews(workplace, organisationId, findings, now);
+  const news = await tellNews(workplace, organisationId, { findings, facts, now });
   await send(workplace);
   const open = await readOpenIncidents(database, organisationId);
   return {
@@ -51,6 +55,7 @@ export async function watch(workplace: Workplace, settings: WatchSettings): Prom
       return incident ? [{ ...finding, incident, isNews: news.told.has(incident.incidentId) }] : [];
     }),
     over: news.over,
+    dropped: news.dropped,
     isAlarm: findings.some(({ isKnown }) => !isKnown),
   };
 }
@@ -70,12 +75,13 @@ async function chooseRosters({ database, settings }: Workplace, organisationId: 
 async function tellNews(
   workplace: Workplace,
   organisationId: number,
-  findings: readonly Finding[],
-  now: Date,
-): Promise<{ told: ReadonlySet<number>; over: readonly Incident[] }> {
+  { findings, facts, now }: { findings: readonly Finding[]; facts: WatchFacts; now: Date },
+): Promise<{ told: ReadonlySet<number>; over: readonly Incident[]; dropped: readonly Incident[] }> {
   return workplace.database.transaction(async (transaction) => {
     await holdIncidents(transaction, organisationId);
-    const news = compareIncidents(await readOpenIncidents(transaction, organisationId), findings);
+    const news = compareIncidents(await readOpenIncidents(transaction, organisationId), findings, (incident) =>
+      findWatching(incident, { ...facts, now }),
+    );
     const told = new Set<number>();
     for (const finding of news.begun) {
       const incident = await openIncident(transaction, organisationId, finding, now);
@@ -91,12 +97,16 @@ async function tellNews(
     }
     const over: Incident[] = [];
     for (const known of news.over) {
-      const incident = await closeIncident(transaction, known.incidentId, now);
+      const incident = await closeIncident(transaction, known.incidentId, { now, isDropped: false });
       const actions = ['See how the rosters stand: nightscreen coverage'];
       await queueAlarm(workplace, transaction, organisationId, { incident, telling: 'over', actions });
       over.push(incident);
     }
-    return { told, over };
+    const dropped: Incident[] = [];
+    for (const { incidentId } of news.dropped) {
+      dropped.push(await closeIncident(transaction, incidentId, { now, isDropped: true }));
+    }
+    return { told, over, dropped };
   });
 }
 
