@@ -14,7 +14,7 @@ export interface SweepFacts extends Nights {
 }
 
 /** What incidents of sweeps are about. */
-export const sweepSubject = { subject: 'sweep', roster: null } as const;
+const sweepSubject = { subject: 'sweep', roster: null } as const;
 
 const again = 'Sweep again: nightscreen sweep';
 
