@@ -29,6 +29,9 @@ export function presentWatch(watch: Watch): Outcome {
     (incident) =>
       `closed ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}: nobody watches it any more`,
   );
+  const unscreened = watch.unscreened.map(
+    (roster) => `new    ${roster}: no night has screened it yet, and none was due`,
+  );
   const alarms = watch.findings.filter(({ isKnown }) => !isKnown).length;
   const rosters = countNoun(watch.rosters.length, 'roster');
   const verdict = alarms === 0 ? `no alarm: ${rosters} watched` : `${countNoun(alarms, 'alarm')}: ${rosters} watched`;
@@ -55,8 +58,9 @@ export function presentWatch(watch: Watch): Outcome {
       })),
       over: watch.over.map(toClosed),
       dropped: watch.dropped.map(toClosed),
+      unscreened: watch.unscreened,
     },
-    text: [...describeAlarms(watch), ...over, ...dropped, verdict, ''].join('\n'),
+    text: [...describeAlarms(watch), ...over, ...dropped, ...unscreened, verdict, ''].join('\n'),
   };
 }
 

@@ -1,8 +1,8 @@
 import { countNoun } from '../../reports/format-count.js';
 import type { Incident } from '../../store/incidents.js';
 import type { JobRun } from '../../store/job-runs.js';
-import type { ExpectedStart } from './expected-start.js';
 import { type Finding, findSame, toStanding } from './finding.js';
+import type { StartFacts } from './judge-nights.js';
 
 /** What is known of a job of the scheduler. */
 export interface JobFacts {
@@ -13,9 +13,8 @@ export interface JobFacts {
   silentMs: number | null;
   /** When what it does was last begun and has ended, by whatever command; null where only the job itself can tell. */
   doneAt: Date | null;
-  /** Null where no start was due yet, and for those whose runs are judged by themselves. */
-  expected: ExpectedStart | null;
-  isWaiting: boolean;
+  /** Null where nobody notes its starts, and for those whose runs are judged by themselves. */
+  start: Omit<StartFacts, 'begun'> | null;
 }
 
 /** The jobs whose runs are judged by themselves. */
@@ -40,10 +39,9 @@ export function judgeJobs(jobs: readonly JobFacts[], open: readonly Incident[], 
   });
 }
 
-function judgeStart(
-  { job, runs: [newest], expected, isWaiting }: JobFacts,
-  told: Incident | undefined,
-): readonly Finding[] {
+function judgeStart({ job, runs: [newest], start }: JobFacts, told: Incident | undefined): readonly Finding[] {
+  if (start === null) return [];
+  const { expected, isWaiting } = start;
   if (expected !== null && newest !== undefined && newest.dueAt >= expected.since) return [];
   if (expected === null || isWaiting) {
     const isMissing = told !== undefined && (newest === undefined || newest.dueAt <= told.openedAt);

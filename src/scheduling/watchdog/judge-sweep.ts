@@ -9,8 +9,9 @@ export interface SweepFacts extends Nights {
   /** Null where nobody wrote down when it should be made, or none was due yet. */
   expected: ExpectedStart | null;
   isWaiting: boolean;
-  /** Whether sweeps are planned, or the last one is of these days; what somebody swept once long ago is history. */
-  isWatched: boolean;
+  isPlanned: boolean;
+  /** Whether the last one is of these days; what somebody swept once long ago is history where none are planned. */
+  isRecent: boolean;
 }
 
 /** What incidents of sweeps are about. */
@@ -20,8 +21,8 @@ const again = 'Sweep again: nightscreen sweep';
 
 /** What is not as it should be with the sweep of the dossiers, against what has been told and is not over (`open`). */
 export function judgeSweep(facts: SweepFacts, open: readonly Incident[]): readonly Finding[] {
-  if (!facts.isWatched) return [];
-  const findings = [...judgeStart(facts, open), ...judgeEnd(facts.ended)];
+  if (!facts.isPlanned && !facts.isRecent) return [];
+  const findings = [...(facts.isPlanned ? judgeStart(facts, open) : []), ...judgeEnd(facts.ended)];
   return [...findings, ...findUnanswered(facts, sweepSubject, { open, findings })];
 }
 

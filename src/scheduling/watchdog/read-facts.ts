@@ -10,6 +10,8 @@ import { toJobFacts } from './to-job-facts.js';
 
 /** What is judged at a moment, and what is watched: by this watchdog (`subjects`), and by any. */
 export interface WatchFacts extends JudgedFacts {
+  /** The jobs of which it is watched whether they begin. */
+  starts: readonly string[];
   subjects: readonly string[];
   watched: readonly Watched[];
 }
@@ -32,17 +34,19 @@ export async function readWatchFacts(
   const rosterFacts = await readRosterFacts(workplace, organisationId, rosters, judged);
   const sweeps = await findLastSweeps(database, organisationId);
   const isRecent = sweeps.begun !== null && now.getTime() - sweeps.begun.takenAt.getTime() < recentMs;
-  const isWatched = expectations.plans.has('sweep') || isRecent;
+  const isPlanned = expectations.plans.has('sweep');
   const nights = new Map<string, readonly Pick<Nights, 'ended'>[]>([
     ['rescreen', rosterFacts],
     ['sweep', [sweeps]],
   ]);
+  const jobs = toJobFacts(expectations, nights, now);
   return {
     rosters: rosterFacts,
     running,
-    sweep: { ...sweeps, ...expectations.ofJob('sweep'), isWatched },
-    jobs: toJobFacts(expectations, nights, now),
-    subjects: [...expectations.subjects, ...(isWatched ? [toJobSubject('sweep')] : [])],
+    sweep: { ...sweeps, ...expectations.ofJob('sweep'), isPlanned, isRecent },
+    jobs,
+    starts: [...(isPlanned ? ['sweep'] : []), ...jobs.flatMap(({ job, start }) => (start === null ? [] : [job]))],
+    subjects: [...expectations.subjects, ...(isRecent ? [toJobSubject('sweep')] : [])],
     watched: expectations.watched,
   };
 }

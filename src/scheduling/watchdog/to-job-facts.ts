@@ -20,7 +20,7 @@ export function toJobFacts(
       runs: current,
       silentMs: toSilence(current[0], silences.get(job), now),
       doneAt: findDone(nights.get(job) ?? []),
-      ...(isNoted ? ofJob(job) : { expected: null, isWaiting: false }),
+      start: isNoted ? ofJob(job) : null,
     };
   });
 }

@@ -28,6 +28,8 @@ export interface Watch {
   over: readonly Incident[];
   /** What is closed because nobody watches it any more; whether it is over, nobody knows. */
   dropped: readonly Incident[];
+  /** The rosters that no night has begun to screen yet, and of which none was due either. */
+  unscreened: readonly string[];
   /** Whether anything stands that is not merely known. */
   isAlarm: boolean;
 }
@@ -56,9 +58,15 @@ export async function watch(workplace: Workplace, settings: WatchSettings): Prom
     }),
     over: news.over,
     dropped: news.dropped,
+    unscreened: listUnscreened(facts, findings),
     isAlarm: findings.some(({ isKnown }) => !isKnown),
   };
 }
+
+const listUnscreened = ({ rosters }: WatchFacts, findings: readonly Finding[]): readonly string[] =>
+  rosters
+    .filter(({ begun, roster }) => begun === null && !findings.some((finding) => finding.roster === roster))
+    .map(({ roster }) => roster);
 
 /** The configured rosters; where none is, those that were ever imported. */
 async function chooseRosters({ database, settings }: Workplace, organisationId: number): Promise<readonly string[]> {

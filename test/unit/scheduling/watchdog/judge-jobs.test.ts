@@ -36,8 +36,7 @@ const job = (runs: readonly JobRun[], facts: Partial<JobFacts> = {}): JobFacts =
   runs,
   silentMs: null,
   doneAt: null,
-  expected: null,
-  isWaiting: false,
+  start: null,
   ...facts,
 });
 const told = (facts: Partial<Incident> = {}): Incident => ({
@@ -145,10 +144,14 @@ it('a planned job that nobody began did not run, until it is begun', () => {
   const expected = { since: ago(3), waitsUntil: ago(-3), because: 'it was due' };
   const former = run({ dueAt: ago(26), endedAt: ago(25) });
   const missing = told({ kind: 'did_not_run', openedAt: ago(1) });
-  expect(kinds(job([former], { expected }))).toEqual(['did_not_run']);
-  expect(kinds(job([], { expected }))).toEqual(['did_not_run']);
-  expect(kinds(job([former], { expected, isWaiting: true }))).toEqual([]);
-  expect(kinds(job([former], { expected, isWaiting: true }), [missing])).toEqual(['did_not_run']);
-  expect(kinds(job([former], { expected: null }), [missing])).toEqual(['did_not_run']);
-  expect(kinds(job([run({}), former], { expected }), [missing])).toEqual([]);
+  const late = { start: { expected, isWaiting: false } };
+  const waiting = { start: { expected, isWaiting: true } };
+  expect(kinds(job([former], late))).toEqual(['did_not_run']);
+  expect(kinds(job([], late))).toEqual(['did_not_run']);
+  expect(kinds(job([former], waiting))).toEqual([]);
+  expect(kinds(job([former], waiting), [missing])).toEqual(['did_not_run']);
+  expect(kinds(job([former], { start: { expected: null, isWaiting: false } }), [missing])).toEqual(['did_not_run']);
+  expect(kinds(job([run({}), former], late), [missing])).toEqual([]);
+  // A timer begins it now.
+  expect(kinds(job([former]), [missing])).toEqual([]);
 });

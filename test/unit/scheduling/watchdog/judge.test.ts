@@ -209,7 +209,7 @@ it('a run is stuck when its process is gone for ten minutes, or is alive and sav
 
 const sweepFacts = (facts: Partial<SweepFacts> & { newest?: NightFacts | null }): SweepFacts => {
   const { newest = null, ...rest } = facts;
-  return { begun: newest, ended: newest, expected: null, isWaiting: false, isWatched: true, ...rest };
+  return { begun: newest, ended: newest, expected: null, isWaiting: false, isPlanned: true, isRecent: true, ...rest };
 };
 const sweepKinds = (facts: Parameters<typeof sweepFacts>[0], open: readonly Incident[] = []): readonly string[] =>
   judgeSweep(sweepFacts(facts), open).map(({ kind }) => kind);
@@ -237,7 +237,10 @@ it('a sweep that was not proven stands until one has ended that was', () => {
 });
 
 it('what somebody swept once long ago is history', () => {
-  expect(sweepKinds({ newest: unproven, isWatched: false })).toEqual([]);
+  expect(sweepKinds({ newest: unproven, isPlanned: false, isRecent: false })).toEqual([]);
+  expect(sweepKinds({ newest: unproven, isPlanned: false })).toEqual(['partial']);
+  const missing = incident({ kind: 'did_not_run', subject: 'sweep', roster: null });
+  expect(sweepKinds({ isPlanned: false }, [missing])).toEqual([]);
 });
 
 it('news is what is not open yet, what has another mark, and what is open no more', () => {
@@ -264,9 +267,17 @@ it('what nobody watches any more is closed without a word, what another watchdog
     watchedSince: ago(900),
     lastWatchedAt: ago(hours),
   });
-  const context = { subjects: ['roster/retail'], watched: [watched('gone', 25), watched('other', 23)], now };
+  const context = {
+    starts: [],
+    subjects: ['roster/retail', 'job/report'],
+    watched: [watched('gone', 25), watched('other', 23)],
+    now,
+  };
   const news = compareIncidents(open, [], (one) => findWatching(one, context));
   expect(news).toEqual({ begun: [], again: [], over: [], dropped: [open[0]] });
   expect(findWatching(incident(), context)).toBe('here');
   expect(findWatching(incident({ subject: 'sweep', roster: null }), context)).toBe('nowhere');
+  const ofReport = incident({ kind: 'did_not_run', subject: 'report', roster: null });
+  expect(findWatching(ofReport, context)).toBe('nowhere');
+  expect(findWatching(ofReport, { ...context, starts: ['report'] })).toBe('here');
 });
