@@ -1,8 +1,10 @@
 #!/usr/bin/env node
+import { boundHeap } from './bound-heap.js';
 import { publishExit } from './process-channels.js';
 import { runCommandLine } from './run-command-line.js';
 import { openTerminal } from './terminal.js';
 
+boundHeap();
 const exitCode = await runCommandLine({
   words: process.argv.slice(2),
   environment: process.env,

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { boundHeap } from '../../src/cli/bound-heap.js';
 import { runReports } from '../../src/runs/reports/report-run.js';
 import { openDatabase } from '../../src/store/open-database.js';
 import { readPeakBytes } from '../helpers/read-peak-bytes.js';
@@ -35,6 +36,7 @@ async function measure({ url, runId, directory }: ReportOrder): Promise<Omit<Rep
   }
 }
 
+boundHeap();
 process.on('message', (order: ReportOrder) => {
   const nothing = { spanMs: 0, files: [], error: null };
   measure(order)

@@ -17,9 +17,12 @@ declare module 'vitest' {
   }
 }
 
+/** How many databases that nobody needs any more, of 12 MB each, may lie about. */
+const usedAtMost = 40;
+
 /**
  * Answers test files over loopback HTTP: `/postgres` gives the URL of a server that holds the migrated template, `/embedded` a folder
- * with a migrated database to copy, `/empty` one without any table of ours. Each is made once per Vitest run, when first asked for, and removed at its
+ * with a migrated database to copy, `/empty` one without any table of ours; `/used/NAME` says that a database of the server is not needed any more. Each is made once per Vitest run, when first asked for, and removed at its
  * end; so is the compiled command line.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -27,8 +30,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   let embedded: Promise<string> | undefined;
   let empty: Promise<string> | undefined;
   const cli = await compileCli();
+  const used: string[] = [];
+  // Each dropping writes all that the server has in memory: many at a time cost little more than one.
+  const dropSome = async (url: string, name: string): Promise<string> => {
+    used.push(name);
+    if (used.length < usedAtMost) return '';
+    const admin = await openDatabase({ url }, 'tests');
+    for (const each of used.splice(0)) await admin.execute(`drop database ${each} with (force)`);
+    await admin.close();
+    return '';
+  };
   const server = createServer((request, response) => {
     const answer = async (): Promise<string> => {
+      const [, used] = /^\/used\/(test_\w+)$/.exec(request.url ?? '') ?? [];
+      if (used !== undefined && postgres) return dropSome((await postgres).url, used);
       if (request.url === '/postgres') {
         postgres ??= startMigratedPostgres();
         return (await postgres).url;

@@ -67,7 +67,9 @@ async function makePostgres(template: boolean, removals: (() => Promise<void>)[]
   const server = await askBroker('/postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
   await administer(server, `create database ${name}${template ? ` template ${templateName}` : ''}`);
-  removals.push(() => administer(server, `drop database ${name} with (force)`));
+  removals.push(async () => {
+    await askBroker(`/used/${name}`);
+  });
   return { url: server.replace(/postgres$/, name) };
 }
 

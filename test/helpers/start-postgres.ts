@@ -26,7 +26,13 @@ const linkList = z.array(z.object({ source: z.string(), target: z.string() }));
 // Sorting as real installations do, unlike the embedded database: a query that leans on the order of text shows up in its tests.
 const initdbFlags = ['--auth=trust', '--username=nightscreen', '--encoding=UTF8', '--locale=C', '--no-sync'];
 const collationFlags = ['--locale-provider=icu', '--icu-locale=en-US', '--no-instructions'];
-const serverSettings = ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off', 'unix_socket_directories='];
+const serverSettings = [
+  'fsync=off',
+  'synchronous_commit=off',
+  'full_page_writes=off',
+  'shared_buffers=256MB',
+  'unix_socket_directories=',
+];
 
 // Ends the server and removes its folder when our end of its input closes, which it does however we end, kill -9 included.
 const keeper = `
