@@ -68,7 +68,7 @@ describeOnEachDatabase('the watchdog', (open) => {
   });
 
   it('tells of a customer who fails every night when that is new, and when it has lasted for too long', async () => {
-    const { workplace, run, server, sandbox } = await startSite();
+    const { workplace, run, server, sandbox, database } = await startSite();
     await run(workplace);
     const fail = (...names: string[]): void =>
       sandbox.setFaults(names.map((name) => ({ name, status: 400, times: 9 })));
@@ -77,6 +77,11 @@ describeOnEachDatabase('the watchdog', (open) => {
     expect(describe(await watch(at(workplace, 24), settings))).toEqual([true, 'customers_failing']);
     // Still the same night.
     expect(describe(await watch(at(workplace, 30), settings))).toEqual([true, 'customers_failing']);
+    // And while it is gone on with.
+    const last = 'where run_id = (select max(run_id) from run)';
+    await database.execute(`update run set state = 'running' ${last}`);
+    expect(describe(await watch(at(workplace, 31), settings))).toEqual([true, 'customers_failing']);
+    await database.execute(`update run set state = 'incomplete' ${last}`);
 
     await run(at(workplace, 48));
     const known = await watch(at(workplace, 48), settings);
