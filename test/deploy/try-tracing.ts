@@ -52,7 +52,7 @@ try {
 
   // Nobody collects: the run is none the worse.
   const nobody = { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' };
-  const alone = await runCli(['config', 'show'], { folder, environment: nobody });
+  const alone = await runCli(words, { folder, environment: nobody });
   assert.equal(alone.exitCode, 0, alone.stderr);
   process.stdout.write(`traces: ${received.length} requests, ${sent.length} bytes for ${people.length} customers\n`);
 } finally {

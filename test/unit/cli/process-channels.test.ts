@@ -1,0 +1,72 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { afterEach, describe, expect, it } from 'vitest';
+import { publishAttempts, publishExit, publishRunEvent } from '../../../src/cli/process-channels.js';
+import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
+
+const listening: (() => void)[] = [];
+afterEach(() => {
+  for (const stop of listening.splice(0)) stop();
+});
+function listen<Message>(channel: string, heard: (message: Message) => void): void {
+  const listener = (message: unknown): void => heard(message as Message);
+  subscribe(channel, listener);
+  listening.push(() => unsubscribe(channel, listener));
+}
+
+const at = new Date(0);
+const attempt: Attempt = { operation: 'aml.search', method: 'POST', path: '/aml/search', attempt: 1, startedAt: at };
+const end: AttemptEnd = {
+  ...{
+    endedAt: at,
+    isSent: true,
+    status: 503,
+    outcome: 'error_status',
+    bytes: 0,
+    requestId: undefined,
+    servedAt: undefined,
+  },
+};
+
+describe('the channels of the process', () => {
+  it('give each run event and each attempt to who listens, and the attempt to the observer before', () => {
+    const heard: unknown[] = [];
+    listen('nightscreen:run-event', (event) => heard.push(event));
+    listen('nightscreen:attempt', (told) => heard.push(told));
+    publishRunEvent({ kind: 'database_wait', isWaiting: true });
+    const observer = publishAttempts({ ended: (...told) => heard.push(['observer', ...told]) });
+    observer.started?.(attempt);
+    observer.ended?.(attempt, end);
+    expect(heard).toEqual([{ kind: 'database_wait', isWaiting: true }, ['observer', attempt, end], { attempt, end }]);
+  });
+
+  it('keep what an observer does before a repetition, and have nothing in its place where it does nothing', async () => {
+    const noted: string[] = [];
+    const repeating = async (operation: string) => void noted.push(operation);
+    await publishAttempts({ repeating }).repeating?.('aml.search');
+    expect(noted).toEqual(['aml.search']);
+    expect(publishAttempts(undefined).repeating).toBeUndefined();
+  });
+
+  it('let a process end when what listeners wait for is done or failed, and at the latest after its patience', async () => {
+    await publishExit(0);
+    const codes: number[] = [];
+    let isDone = false;
+    listen<{ exitCode: number; waitFor: (promise: Promise<unknown>) => void }>('nightscreen:exit', (told) => {
+      codes.push(told.exitCode);
+      told.waitFor(Promise.reject(new Error('nobody collects')));
+      told.waitFor(
+        new Promise<void>((resolve) => setTimeout(resolve, 20)).then(() => {
+          isDone = true;
+        }),
+      );
+    });
+    await publishExit(3);
+    expect([codes, isDone]).toEqual([[3], true]);
+    listen<{ waitFor: (promise: Promise<unknown>) => void }>('nightscreen:exit', ({ waitFor }) =>
+      waitFor(new Promise(() => {})),
+    );
+    const begun = Date.now();
+    await publishExit(0, 50);
+    expect(Date.now() - begun).toBeLessThan(5_000);
+  });
+});
