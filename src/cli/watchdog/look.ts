@@ -44,10 +44,10 @@ async function lookOrTell(
 ): Promise<Outcome> {
   const { watch } = await import('../../scheduling/watchdog/watch.js');
   const { signal } = invocation;
-  const { jobs, watchdog } = config.settings;
+  const { jobs, scheduler, watchdog } = config.settings;
   const lookInto = async (opened: Workplace, noteLooked: () => void): Promise<Outcome> => {
     const workplace = await goByDatabaseClock(opened);
-    return presentWatch(await watch(workplace, { jobs, watchdog }, { signal, noteLooked }));
+    return presentWatch(await watch(workplace, { jobs, scheduler, watchdog }, { signal, noteLooked }));
   };
   const open = (noteLooked: () => void): Promise<Outcome> =>
     withWorkplace(invocation, {

@@ -14,11 +14,13 @@ import {
   readOpenIncidents,
 } from '../../store/incidents.js';
 import { compareIncidents } from './compare-incidents.js';
+import type { WatchSettings } from './expectations.js';
 import { type Finding, findSame } from './finding.js';
 import { judge } from './judge.js';
 import { judgeAhead } from './judge-ahead.js';
 import { alarmKeyPrefix, queueAlarm } from './queue-alarm.js';
-import { readWatchFacts, type WatchSettings } from './read-facts.js';
+import { readWatchFacts, type WatchFacts } from './read-facts.js';
+import { findWatching } from './watching.js';
 
 /** What one look found: everything that is not as it should be, with the incident that it belongs to, and what is over. */
 export interface Watch {
@@ -26,6 +28,10 @@ export interface Watch {
   rosters: readonly string[];
   findings: readonly (Finding & { incident: Incident; isNews: boolean })[];
   over: readonly Incident[];
+  /** What is closed because nobody watches it any more; whether it is over, nobody knows. */
+  dropped: readonly Incident[];
+  /** The rosters that no night has begun to screen yet, and of which none was due either. */
+  unscreened: readonly string[];
   /** Whether anything stands that is not merely known. */
   isAlarm: boolean;
 }
@@ -55,7 +61,7 @@ export async function watch(
     ...judge(facts, told, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now }),
     ...judgeAhead(await readAhead(database, organisationId, rosters, now)),
   ];
-  const news = await tellNews(workplace, organisationId, findings, now);
+  const news = await tellNews(workplace, organisationId, { findings, facts, now });
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();
   await send(workplace, signal);
@@ -67,9 +73,16 @@ export async function watch(
       return incident ? [{ ...finding, incident, isNews: news.told.has(incident.incidentId) }] : [];
     }),
     over: news.over,
+    dropped: news.dropped,
+    unscreened: listUnscreened(facts, findings),
     isAlarm: findings.some(({ isKnown }) => !isKnown),
   };
 }
+
+const listUnscreened = ({ rosters }: WatchFacts, findings: readonly Finding[]): readonly string[] =>
+  rosters
+    .filter(({ begun, roster }) => begun === null && !findings.some((finding) => finding.roster === roster))
+    .map(({ roster }) => roster);
 
 /** The configured rosters; where none is, those that were ever imported. */
 async function chooseRosters({ database, settings }: Workplace, organisationId: number): Promise<readonly string[]> {
@@ -86,12 +99,13 @@ async function chooseRosters({ database, settings }: Workplace, organisationId: 
 async function tellNews(
   workplace: Workplace,
   organisationId: number,
-  findings: readonly Finding[],
-  now: Date,
-): Promise<{ told: ReadonlySet<number>; over: readonly Incident[] }> {
+  { findings, facts, now }: { findings: readonly Finding[]; facts: WatchFacts; now: Date },
+): Promise<{ told: ReadonlySet<number>; over: readonly Incident[]; dropped: readonly Incident[] }> {
   return workplace.database.transaction(async (transaction) => {
     await holdIncidents(transaction, organisationId);
-    const news = compareIncidents(await readOpenIncidents(transaction, organisationId), findings);
+    const news = compareIncidents(await readOpenIncidents(transaction, organisationId), findings, (incident) =>
+      findWatching(incident, { ...facts, now }),
+    );
     const told = new Set<number>();
     for (const finding of news.begun) {
       const incident = await openIncident(transaction, organisationId, finding, now);
@@ -107,12 +121,16 @@ async function tellNews(
     }
     const over: Incident[] = [];
     for (const known of news.over) {
-      const incident = await closeIncident(transaction, known.incidentId, now);
+      const incident = await closeIncident(transaction, known.incidentId, { now, isDropped: false });
       const actions = ['See how the rosters stand: nightscreen coverage'];
       await queueAlarm(workplace, transaction, organisationId, { incident, telling: 'over', actions });
       over.push(incident);
     }
-    return { told, over };
+    const dropped: Incident[] = [];
+    for (const { incidentId } of news.dropped) {
+      dropped.push(await closeIncident(transaction, incidentId, { now, isDropped: true }));
+    }
+    return { told, over, dropped };
   });
 }
 
