@@ -10,6 +10,7 @@ import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
 import { logEvents } from './log-event.js';
 import { isMeasured } from './measuring/is-measured.js';
+import { locateDatabase, requireDatabase } from './open-database.js';
 import { publishAttempts, publishRunEvent } from './process-channels.js';
 import { showProgress } from './show-progress.js';
 import type { Teller } from './teller.js';
@@ -81,6 +82,8 @@ export interface WorkplaceTask<Prepared, Result> {
   isLasting?: boolean;
   /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
   queryTimeoutMs?: number;
+  /** Whether it only reads what runs have left, or adds to it: an embedded database that is missing is an error then, and is not made. */
+  needsDatabase?: boolean;
   prepare: (config: Config) => Prepared;
   work: (workplace: OpenWorkplace, prepared: Prepared) => Promise<Result>;
 }
@@ -88,10 +91,11 @@ export interface WorkplaceTask<Prepared, Result> {
 /** Prepares, opens a workplace, works in it, and closes it whatever happens. */
 export async function withWorkplace<Prepared, Result>(
   invocation: Invocation,
-  { command, isLasting = false, queryTimeoutMs, prepare, work }: WorkplaceTask<Prepared, Result>,
+  { command, isLasting = false, queryTimeoutMs, needsDatabase = false, prepare, work }: WorkplaceTask<Prepared, Result>,
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
   const prepared = prepare(config);
+  if (needsDatabase) requireDatabase(locateDatabase(config));
   const measuring =
     invocation.measuring ?? (isMeasured(config, command) ? await openMeasuring(invocation, config) : null);
   return inTurn(config, async () => {

@@ -30,14 +30,26 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A site on Postgres whose roster was never screened; what a look finds is mailed. */
+const lastNight = `
+  insert into organisation (name, digest_key, created_at) values ('default', '\\x00', now());
+  insert into roster (organisation_id, name, created_at) values (1, 'people', now());
+  insert into run (
+    organisation_id, roster_id, mode, kind, selection, state, state_reasons, stage, lease_key, epoch, owner, settings_digest, version, started_at,
+    finished_at
+  )
+  values (1, 1, 'test', 'rescreen', 'due', 'stopped', '{the key was refused}', 'planned', 'k', 1, 'o', 's', 'v', now(), now());
+`;
+
+/** A site on Postgres whose last night has stopped; what a look finds is mailed. */
 async function makeSite() {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-look-'));
   await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
   const { url = '' } = await databases.locate();
   const environment = { DATABASE_URL: url, SMTP_URL: server.url };
   server.received.length = 0;
-  return { folder, url, environment, database: await databases.open({ url }), ...makeInvocation(folder, environment) };
+  const database = await databases.open({ url });
+  await database.runScript(lastNight);
+  return { folder, database, ...makeInvocation(folder, environment) };
 }
 
 /** Keeps everybody from reading the rosters until the work is done. */
@@ -68,7 +80,7 @@ it('a database that hangs is told once, noted in a file, and told as over once i
   expect(over.document).toMatchObject({ canLook: true });
   expect(existsSync(note)).toBe(false);
   expect(subjects().toSorted()).toEqual([
-    '[ALARM] people: did not run',
+    '[ALARM] people: ran, but not all of it is done',
     '[ALARM] watchdog: the database is out of reach',
     '[RECOVERED] watchdog: the database is out of reach',
   ]);
@@ -133,7 +145,7 @@ it('a scheduler looks beside a job that is under way, and stops at once when it 
   await job;
   expect(isDone).toBe(true);
   const line = terminal.stderr.split('\n').find((one) => one.includes('watchdog_alarm')) ?? '';
-  expect(JSON.parse(line)).toMatchObject({ level: 'warn', findings: [{ kind: 'did_not_run', subject: 'people' }] });
+  expect(JSON.parse(line)).toMatchObject({ level: 'warn', findings: [{ kind: 'partial', subject: 'people' }] });
   stop();
   const begunMs = performance.now();
   await beside.stop();
