@@ -1,4 +1,4 @@
-# Build with the development tools, run without them. test/deploy/replay-dockerfile.sh replays these steps in a clean root.
+# Build with the development tools, run without them. test/deploy/replay-image.sh replays these steps in a clean root.
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -16,7 +16,8 @@ LABEL org.opencontainers.image.title="nightscreen" \
       org.opencontainers.image.licenses="Apache-2.0"
 # Nothing here installs anything, so the tools for it are not there either.
 RUN rm -rf /usr/local/lib/node_modules /opt/yarn-* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg \
- && mkdir /data && chown node:node /data
+ && mkdir /data && chown node:node /data \
+ && ln -s /app/dist/src/cli/main.js /usr/local/bin/nightscreen
 ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json LICENSE ./

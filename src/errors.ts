@@ -77,6 +77,16 @@ export class StoreError extends NightscreenError {}
 /** The schema of the database is not one that this version can work with: newer, or made by migrations that were edited. */
 export class SchemaError extends StoreError {}
 
+/** There is no embedded database where one is to be read; reading makes none. */
+export class DatabaseMissingError extends StoreError {
+  constructor(folder: string) {
+    super(
+      'database_missing',
+      `there is no database at ${folder}, or none that this user may look at; nothing was looked up, and none was made`,
+    );
+  }
+}
+
 /** A backup that must not be restored, or a database that nothing may be restored into; nothing was changed. */
 export class BackupError extends StoreError {}
 

@@ -5,6 +5,7 @@ import {
   ConfigError,
   type ConfigProblem,
   ConnectionError,
+  DatabaseMissingError,
   NightscreenError,
   NotFoundError,
   PaymentRequiredError,
@@ -47,6 +48,8 @@ function describeNext(error: unknown): string | null {
     return 'make room or give the right, or name another folder with --out; `nightscreen report --run ID` then writes it, the run itself is stored';
   if (error instanceof StoreError && error.code === 'database_unreachable')
     return 'check DATABASE_URL or database.folder; `nightscreen doctor` tries it';
+  if (error instanceof DatabaseMissingError)
+    return 'start it as the nightly runs are started: in their folder or with --config, as their user, and with DATABASE_URL where they use Postgres; only `nightscreen onboard`, `rescreen` and the like make a database';
   if (error instanceof StoreError && error.code === 'import_broken_off')
     return 'once the database is back (`nightscreen doctor` tries it), start the same command again: it reads the roster anew';
   if (error instanceof CommanderError)

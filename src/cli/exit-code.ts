@@ -4,6 +4,7 @@ import {
   BackupError,
   ConfigError,
   ConnectionError,
+  DatabaseMissingError,
   PaymentRequiredError,
   PermissionError,
   RateLimitError,
@@ -19,7 +20,15 @@ import { InterruptedError } from './interrupted-error.js';
 /** What the process tells its caller (DESIGN: Exit codes). */
 export const exitCodes = { complete: 0, unexpected: 1, refused: 2, incomplete: 3, stopped: 4 } as const;
 
-const refusals = [ConfigError, RosterError, RunLockedError, SchemaError, BackupError, CommanderError];
+const refusals = [
+  ConfigError,
+  RosterError,
+  RunLockedError,
+  SchemaError,
+  DatabaseMissingError,
+  BackupError,
+  CommanderError,
+];
 const stops = [
   InterruptedError,
   RunHalted,

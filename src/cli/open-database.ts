@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Config } from '../config/load-config.js';
+import { DatabaseMissingError } from '../errors.js';
 import type { Database } from '../store/database.js';
 import type { FolderPatience } from '../store/folder-lock.js';
 import type { DatabaseLocation } from '../store/open-database.js';
@@ -14,6 +15,11 @@ export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'se
 /** Whether an embedded database would be made by opening it. */
 export const isMissing = ({ folder }: DatabaseLocation): boolean =>
   folder !== undefined && !existsSync(join(folder, 'pgdata'));
+
+/** Throws DatabaseMissingError for what only reads, and so must not make an embedded database that says "nothing yet". */
+export function requireDatabase({ folder }: DatabaseLocation): void {
+  if (folder !== undefined && isMissing({ folder })) throw new DatabaseMissingError(resolve(folder));
+}
 
 /** Opens the database without bringing its schema up to date, works with it, and closes it whatever happens. */
 export async function withDatabase<Result>(

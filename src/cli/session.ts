@@ -10,6 +10,7 @@ import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
 import { logEvents } from './log-event.js';
 import { isMeasured } from './measuring/is-measured.js';
+import { locateDatabase, requireDatabase } from './open-database.js';
 import { publishAttempts, publishRunEvent } from './process-channels.js';
 import { showProgress } from './show-progress.js';
 import type { Teller } from './teller.js';
@@ -77,6 +78,8 @@ export interface WorkplaceTask<Prepared, Result> {
   command: string;
   /** Whether it may work for hours, so that nobody else waits for it. */
   isLasting?: boolean;
+  /** Whether it only reads what runs have left, or adds to it: an embedded database that is missing is an error then, and is not made. */
+  needsDatabase?: boolean;
   prepare: (config: Config) => Prepared;
   work: (workplace: OpenWorkplace, prepared: Prepared) => Promise<Result>;
 }
@@ -84,10 +87,11 @@ export interface WorkplaceTask<Prepared, Result> {
 /** Prepares, opens a workplace, works in it, and closes it whatever happens. */
 export async function withWorkplace<Prepared, Result>(
   invocation: Invocation,
-  { command, isLasting = false, prepare, work }: WorkplaceTask<Prepared, Result>,
+  { command, isLasting = false, needsDatabase = false, prepare, work }: WorkplaceTask<Prepared, Result>,
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
   const prepared = prepare(config);
+  if (needsDatabase) requireDatabase(locateDatabase(config));
   const measuring =
     invocation.measuring ?? (isMeasured(config, command) ? await openMeasuring(invocation, config) : null);
   return inTurn(config, async () => {

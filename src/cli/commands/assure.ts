@@ -85,6 +85,7 @@ async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showAssurance } = await import('../../runs/checks/assurance/assurance-result.js');
   return withWorkplace(invocation, {
     command: 'assure show',
+    needsDatabase: true,
     prepare: () => runId,
     work: async ({ database }) => ({
       ...presentAssurance(await showAssurance(database, runId)),

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.js';
-import { BackupError } from '../../errors.js';
 import { examples } from '../examples.js';
 import { toFolderPatience } from '../folder-patience.js';
 import type { Act } from '../invocation.js';
-import { isMissing, locateDatabase, withDatabase } from '../open-database.js';
+import { locateDatabase, requireDatabase, withDatabase } from '../open-database.js';
 import { presentBackup, presentRestore } from '../present-backup.js';
 import { loadInvocationConfig } from '../session.js';
 import { version } from '../version.js';
@@ -21,12 +20,7 @@ export function addBackupCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const location = locateDatabase(loadInvocationConfig(invocation));
         const path = resolve(invocation.folder, file);
-        if (isMissing(location)) {
-          throw new BackupError(
-            'nothing_to_back_up',
-            `there is no database at ${location.folder}: set DATABASE_URL or database.folder`,
-          );
-        }
+        requireDatabase(location);
         const { writeBackup } = await import('../../store/backup/write-backup.js');
         const request = { version, now: systemClock.now(), signal: invocation.signal };
         const patience = toFolderPatience(invocation, true);

@@ -51,6 +51,7 @@ async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showCheck } = await import('../../runs/checks/check-result.js');
   return withWorkplace(invocation, {
     command: 'check --show',
+    needsDatabase: true,
     prepare: () => runId,
     work: async ({ database }) => presentCheck(await showCheck(database, runId), exitCodes.complete),
   });

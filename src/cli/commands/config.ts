@@ -76,6 +76,7 @@ function addAccept(config: Command, act: Act): void {
         const { findAcceptance } = await import('../../runs/accepting/find-acceptance.js');
         return withWorkplace(invocation, {
           command: 'config accept',
+          needsDatabase: true,
           prepare: () => options,
           work: async (workplace, { by, reason }) => {
             const acceptance = await findAcceptance(workplace.database, { by, reason });
@@ -118,6 +119,7 @@ function addHistory(config: Command, act: Act): void {
         const { readSettingsHistory } = await import('../../store/settings-records.js');
         return withWorkplace(invocation, {
           command: 'config history',
+          needsDatabase: true,
           prepare: () => null,
           work: async ({ database, settings }) => {
             const records = await readSettingsHistory(database, settings.organisation);

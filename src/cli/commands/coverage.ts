@@ -85,6 +85,7 @@ export function addCoverageCommand(program: Command, act: Act): void {
         const { measureCoverage } = await import('../../runs/coverage/measure-coverage.js');
         return withWorkplace(invocation, {
           command: 'coverage',
+          needsDatabase: true,
           prepare: () => ({ roster: options.roster, list: options.list ?? 0 }),
           work: async (workplace, choice) => {
             const coverage = await measureCoverage(workplace, choice);

@@ -26,6 +26,7 @@ export async function importLegacyList(
   const { tellDecidedStates } = await import('../tell-decided-states.js');
   return withWorkplace(invocation, {
     command: 'review import',
+    needsDatabase: true,
     prepare: () => findFiles(invocation.folder, file, options.unmatched),
     work: async (workplace, { path, unmatched }) => {
       const { apply = false, partial = false } = options;

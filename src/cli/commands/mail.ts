@@ -16,6 +16,7 @@ function addList(mail: Command, act: Act): void {
         const { listMails } = await import('../../runs/mailing/list-mail.js');
         return withWorkplace(invocation, {
           command: 'mail list',
+          needsDatabase: true,
           prepare: () => {},
           work: async ({ database }) => presentMails(await listMails(database, { all }), { isTried: false }),
         });
@@ -34,6 +35,7 @@ function addRetry(mail: Command, act: Act): void {
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
         return withWorkplace(invocation, {
           command: 'mail retry',
+          needsDatabase: true,
           prepare: () => ids.map((id) => parse(id)),
           work: async (workplace, numbers) => presentMails(await retryMails(workplace, numbers), { isTried: true }),
         });

@@ -27,6 +27,7 @@ export function addReplayCommand(program: Command, act: Act): void {
         const { replaySettings } = await import('../../runs/replaying/replay-settings.js');
         return withWorkplace(invocation, {
           command: 'replay',
+          needsDatabase: true,
           isLasting: true,
           prepare: ({ settings }) => overlaySettings(settings, invocation.folder, options.settings),
           work: async (workplace, other) =>

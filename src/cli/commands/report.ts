@@ -109,6 +109,7 @@ export function addReportCommand(program: Command, act: Act): void {
         const { sendReports } = await import('../../runs/mailing/send-reports.js');
         return withWorkplace(invocation, {
           command: 'report',
+          needsDatabase: true,
           prepare: (config) => {
             refuseMixture(options);
             if (options.send && options.mask) refuseMaskedMail();

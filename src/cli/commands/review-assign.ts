@@ -39,6 +39,7 @@ export function addAssign(review: Command, act: Act): void {
         const { findReviewer, requireAssignee } = await import('../../runs/reviewing/find-reviewer.js');
         return withWorkplace(invocation, {
           command: 'review assign',
+          needsDatabase: true,
           prepare: () => toChoice(items, options),
           work: async (workplace, choice) => {
             const by = await findReviewer(workplace.database, options.by, false, '--by');

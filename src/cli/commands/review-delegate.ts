@@ -40,6 +40,7 @@ export function addDelegate(review: Command, act: Act): void {
         const { findReviewer, requireAssignee } = await import('../../runs/reviewing/find-reviewer.js');
         return withWorkplace(invocation, {
           command: 'review delegate',
+          needsDatabase: true,
           prepare: () => toDelegation(options),
           work: async (workplace, { from, term, reason }) => {
             const by = await findReviewer(workplace.database, options.by, false, '--by');
@@ -71,6 +72,7 @@ function addDelegations(review: Command, act: Act): void {
         const { listDelegations } = await import('../../runs/reviewing/delegate-items.js');
         return withWorkplace(invocation, {
           command: 'review delegations',
+          needsDatabase: true,
           prepare: () => null,
           work: async (workplace) => {
             const delegations = await listDelegations(workplace);

@@ -20,6 +20,7 @@ export function addUndo(review: Command, act: Act): void {
         const { tellDecidedStates } = await import('../tell-decided-states.js');
         return withWorkplace(invocation, {
           command: 'review undo',
+          needsDatabase: true,
           prepare: () => requireText(options.reason, '--reason'),
           work: async (workplace, reason) => {
             const reviewer = await findReviewer(workplace.database, options.reviewer);

@@ -39,6 +39,7 @@ function addExport(review: Command, act: Act): void {
         const { findLogin } = await import('../../store/find-login.js');
         return withWorkplace(invocation, {
           command: 'review export',
+          needsDatabase: true,
           prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
           work: async (workplace, file) => {
             const login = options.notMine ? await findLogin(workplace.database) : null;
@@ -97,6 +98,7 @@ function addImport(review: Command, act: Act): void {
         const { tellDecidedStates } = await import('../tell-decided-states.js');
         return withWorkplace(invocation, {
           command: 'review import',
+          needsDatabase: true,
           prepare: () => resolve(invocation.folder, file),
           work: async (workplace, path) => {
             const { apply = false, partial = false } = options;
@@ -120,6 +122,7 @@ function addShow(review: Command, act: Act): void {
         const { showItems } = await import('../../runs/reviewing/show-items.js');
         return withWorkplace(invocation, {
           command: 'review show',
+          needsDatabase: true,
           prepare: () => customer,
           work: async (workplace) => presentItemHistories(customer, await showItems(workplace, customer)),
         });

@@ -27,6 +27,7 @@ function addList(runs: Command, act: Act): void {
         const { listRuns } = await import('../../runs/session/list-runs.js');
         return withWorkplace(invocation, {
           command: 'runs list',
+          needsDatabase: true,
           prepare: () => options.limit ?? defaultLimit,
           work: async ({ database }, limit) => {
             const listed = await listRuns(database, limit);
@@ -95,6 +96,7 @@ function addShow(runs: Command, act: Act): void {
         const { listOfRun } = await import('../../runs/session/list-of-run.js');
         return withWorkplace(invocation, {
           command: 'runs show',
+          needsDatabase: true,
           prepare: () => parseRunId(id),
           work: async (workplace) => {
             const run = await describeRun(workplace, id);
@@ -123,6 +125,7 @@ function addResume(runs: Command, act: Act): void {
         const { resumeRun } = await import('../../runs/resume-run.js');
         return withWorkplace(invocation, {
           command: 'runs resume',
+          needsDatabase: true,
           isLasting: true,
           prepare: (config) => requireService(config, () => parseRunId(id)),
           work: async (workplace) => {

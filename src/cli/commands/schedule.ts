@@ -20,6 +20,7 @@ function addShow(schedule: Command, act: Act): void {
         const plan = await planSchedule(loadInvocationConfig(invocation));
         return withWorkplace(invocation, {
           command: 'schedule show',
+          needsDatabase: true,
           prepare: ({ settings }) => settings.rosters.length > 0,
           work: async (workplace, hasRosters) => presentSchedule(await showSchedule(workplace, plan), hasRosters),
         });

@@ -100,6 +100,7 @@ export function addScreenCommand(program: Command, act: Act): void {
         return withWorkplace(invocation, {
           command: 'screen',
           isLasting: true,
+          needsDatabase: options.dryRun === true && options.file === undefined,
           prepare: (config) => {
             const choose = (): RosterSettings => chooseStoredRoster(config.settings.rosters, options);
             return options.dryRun ? choose() : requireService(config, choose);

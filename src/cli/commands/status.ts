@@ -52,6 +52,7 @@ function addExport(status: Command, act: Act): void {
         const { renderStatusCsv, renderStatusJson } = await import('../render-status.js');
         return withWorkplace(invocation, {
           command: 'status export',
+          needsDatabase: true,
           prepare: () => chooseFormat(options, invocation.options.json === true),
           work: async (workplace, format) => {
             const { roster, state: states, changedSince } = options;
@@ -89,6 +90,7 @@ function addSend(status: Command, act: Act): void {
         const { readWebhookKeys } = await import('../../runs/telling/webhook-keys.js');
         return withWorkplace(invocation, {
           command: 'status send',
+          needsDatabase: true,
           prepare: readWebhookKeys,
           work: async (workplace) => {
             const pass = await tellStates(workplace, invocation.signal);

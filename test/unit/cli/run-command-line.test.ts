@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -26,7 +26,12 @@ async function run(
     columns: 80,
     hasColours: false,
   };
-  const exitCode = await runCommandLine({ words: words.split(' ').filter(Boolean), environment, folder, terminal });
+  const exitCode = await runCommandLine({
+    words: words.split(' ').filter(Boolean),
+    environment,
+    folder,
+    terminal,
+  });
   return { exitCode, ...written };
 }
 
@@ -88,6 +93,46 @@ describe('refusals end with exit code 2 and say what next', () => {
       code: 'config_invalid',
       problems: expect.arrayContaining([expect.objectContaining({ where: 'bad.yaml:2:3', path: 'service.mood' })]),
     });
+  });
+});
+
+describe('what only reads does not make an embedded database that says "nothing yet"', () => {
+  test.each([
+    'runs list',
+    'runs show 1',
+    'runs resume 1',
+    'coverage',
+    'status export',
+    'status send',
+    'report',
+    'mail list',
+    'screen --dry-run --roster people --config people.yaml',
+    'mail retry',
+    'review export --out list.csv',
+    'review import list.csv',
+    'review import --legacy list.csv',
+    'review show C-1',
+    'review undo 1 --reason wrong',
+    'review assign --customer C-1 --to A --by B',
+    'review delegate --from A --to B --until 2099-01-01 --reason away --by A',
+    'review delegations',
+    'replay --settings other.yaml',
+    'config accept --by A --reason B',
+    'config history',
+    'check --show 1',
+    'assure show 1',
+    'schedule show',
+    'backup all.backup',
+  ])('nightscreen %s is refused', async (words) => {
+    const data = join(folder, 'data');
+    writeFileSync(join(folder, 'other.yaml'), '{}\n');
+    writeFileSync(join(folder, 'people.yaml'), 'rosters: [{ name: people, csv: { path: people.csv } }]\n');
+    const access = { NIGHTSCREEN_BASE_URL: 'https://service.example/v1', NIGHTSCREEN_API_KEY: 'private_sandbox_none' };
+    const { exitCode, stdout, stderr } = await run(words, { ...access, NIGHTSCREEN_DATA: data });
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`there is no database at ${data},`);
+    expect(stderr).toMatch(/^ {2}next: .*--config.*DATABASE_URL/m);
+    expect(existsSync(data)).toBe(false);
   });
 });
 

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findProgram } from '../../helpers/find-program.js';
+import { listShipped, readShipped, readUnit, root } from '../../helpers/shipped-files.js';
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'nightscreen-units-'));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const units = listShipped('deploy/systemd').filter((name) => /\.(service|timer)$/.test(name));
+const services = units.filter((name) => name.endsWith('.service'));
+const wrapper = 'deploy/systemd/nightscreen-as-service';
+
+test.skipIf(findProgram('systemd-analyze') === null)(
+  'systemd takes the units as they are, but for the path of the program',
+  () => {
+    const copies = units.map((name) => {
+      const copy = join(folder, name.split('/').at(-1) ?? '');
+      writeFileSync(copy, readShipped(name).replaceAll('/usr/local/bin/nightscreen', process.execPath));
+      return copy;
+    });
+    const output = execFileSync('systemd-analyze', ['verify', ...copies], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    expect([copies.length, output]).toEqual([5, '']);
+  },
+);
+
+test('the lines of the documentation that install it can be typed one after the other on a machine that has none of it', () => {
+  const target = join(folder, 'target');
+  for (const there of ['etc/systemd/system', 'usr/local/sbin']) mkdirSync(join(target, there), { recursive: true });
+  writeFileSync(join(folder, 'api-key'), 'private_sandbox_key\n');
+  const [, block = ''] = /^## systemd$[\s\S]*?^```sh\n([\s\S]*?)^```$/m.exec(readShipped('docs/deployment.md')) ?? [];
+  const lines = block.split('\n').filter((line) => line.startsWith('install '));
+  for (const line of lines) {
+    const moved = line.replaceAll(/ (\/(?:etc|usr)\/)/g, ` ${target}$1`).replace(' api-key ', ` ${folder}/api-key `);
+    execFileSync('sh', ['-ec', moved], { cwd: root });
+  }
+  const toMode = (path: string): string => (statSync(join(target, path)).mode & 0o777).toString(8);
+  expect(
+    [
+      'etc/nightscreen/api-key',
+      'etc/nightscreen/nightscreen.env',
+      'etc/nightscreen/nightscreen.config.yaml',
+      'usr/local/sbin/nightscreen-as-service',
+      ...units.map((name) => name.replace('deploy/systemd', 'etc/systemd/system')),
+    ].map(toMode),
+  ).toEqual(['600', '600', '644', '755', ...units.map(() => '644')]);
+  const installed = units.filter((name) => readUnit(name).has('WantedBy')).map((name) => name.split('/').at(-1));
+  for (const unit of installed) expect(readShipped('docs/deployment.md')).toContain(unit);
+});
+
+test('every unit that asks the service has its key, and the watchdog, which is on another host, needs none', () => {
+  expect(services.map((name) => [name.split('/').at(-1), readUnit(name).get('LoadCredential') ?? null])).toEqual([
+    ['nightscreen-jobs.service', ['api-key:/etc/nightscreen/api-key']],
+    ['nightscreen-schedule.service', ['api-key:/etc/nightscreen/api-key']],
+    ['nightscreen-watchdog.service', null],
+  ]);
+});
+
+test('what the timer starts is never refused for having been started too often', () => {
+  const unit = readUnit('deploy/systemd/nightscreen-jobs.service');
+  expect([unit.get('Type'), unit.get('Restart'), unit.get('StartLimitBurst')]).toEqual([
+    ['oneshot'],
+    undefined,
+    undefined,
+  ]);
+  // Whatever becomes of mail and sweep, the rescreening is begun.
+  expect(
+    unit
+      .get('ExecStart')
+      ?.slice(0, 3)
+      .map((line) => [line.startsWith('-'), / run (\S+)/.exec(line)?.[1]]),
+  ).toEqual([
+    [true, 'mail'],
+    [true, 'sweep'],
+    [false, 'rescreen'],
+  ]);
+});
+
+test('a command that is typed has the settings, secrets and rights of the units', () => {
+  const text = readShipped(wrapper).replaceAll('\\\n', ' ');
+  const unit = readUnit('deploy/systemd/nightscreen-schedule.service');
+  const properties = [
+    'StateDirectory',
+    'StateDirectoryMode',
+    'UMask',
+    'KillMode',
+    'TimeoutStopSec',
+    'EnvironmentFile',
+    'LoadCredential',
+  ];
+  for (const property of properties) expect(text).toContain(`--property=${property}=${unit.get(property)?.[0]} `);
+  expect(text).toContain(`--uid=${unit.get('User')?.[0]} --gid=${unit.get('Group')?.[0]} `);
+  expect(text).toContain(`--working-directory=${unit.get('WorkingDirectory')?.[0]} `);
+  const [config, key] = unit.get('Environment') ?? [];
+  expect(text).toContain(`--setenv=${config} `);
+  expect(text).toContain(key?.replace('%d/', '"$CREDENTIALS_DIRECTORY/'));
+});
+
+// What systemd would do with it, by a stand-in that drops the options, as there is no systemd to ask.
+test.each([
+  [['runs', 'list', '--json'], 'runs list --json: credentials/api-key'],
+  [['check', 'Erika Muster', '--type', 'person'], 'check Erika Muster --type person: credentials/api-key'],
+  [['--without-key', 'watchdog'], 'watchdog: '],
+])('nightscreen-as-service %j calls the program with these words, and ends as it does', (words, expected) => {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin, { recursive: true });
+  const write = (name: string, text: string): void =>
+    writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  write(
+    'systemd-run',
+    'while case "$1" in --*) ;; *) false ;; esac; do shift; done; CREDENTIALS_DIRECTORY=credentials exec "$@"',
+  );
+  write('nightscreen', 'echo "$*: $NIGHTSCREEN_API_KEY_FILE"; exit 3');
+  const script = join(folder, 'as-service');
+  writeFileSync(script, readShipped(wrapper).replaceAll('/usr/local/bin/nightscreen', join(bin, 'nightscreen')), {
+    mode: 0o755,
+  });
+  const run = () => execFileSync(script, words, { encoding: 'utf8', env: { PATH: `${bin}:${process.env['PATH']}` } });
+  expect(run).toThrow(expect.objectContaining({ status: 3, stdout: `${expected}\n` }));
+});
