@@ -17,7 +17,8 @@ export interface Night {
   failures: { roster: string; error: unknown }[];
 }
 
-const endsTheNight = (error: unknown): boolean =>
+/** Whether the account itself is refused, so that no other roster is begun. */
+export const endsTheNight = (error: unknown): boolean =>
   error instanceof AuthenticationError || error instanceof PaymentRequiredError || error instanceof PermissionError;
 
 /**

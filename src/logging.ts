@@ -48,6 +48,26 @@ export function toRedactor(secrets: readonly string[]): (text: string) => string
   return (text) => ordered.reduce((safe, form) => safe.replaceAll(form, replacement), text);
 }
 
+/** Replaces secrets that become known one by one. */
+export interface GrowingRedactor {
+  redact(this: void, text: string): string;
+  add(this: void, secret: string): void;
+}
+
+/** A redactor that knows no secret yet. */
+export function openRedactor(): GrowingRedactor {
+  const known = new Set<string>();
+  let redact = toRedactor([]);
+  return {
+    redact: (text) => redact(text),
+    add: (secret) => {
+      if (known.has(secret)) return;
+      known.add(secret);
+      redact = toRedactor([...known]);
+    },
+  };
+}
+
 const deepestCause = 5;
 
 /** An error as it is logged: chosen fields only, because answers and rows that errors carry hold customer data. */

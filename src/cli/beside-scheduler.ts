@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { systemClock } from '../clock.js';
+import { type Clock, systemClock } from '../clock.js';
 import type { Config } from '../config/load-config.js';
 import { RunLockedError } from '../errors.js';
 import { createMetrics } from '../metrics/create-metrics.js';
@@ -21,11 +21,21 @@ export interface Beside {
   stop(): Promise<void>;
 }
 
+/** What goes on beside jobs is told to `logger`; `clock` says when to look. */
+export interface BesideOptions {
+  logger: Logger;
+  address: MetricsAddress | null;
+  clock?: Clock;
+}
+
+/** A look that hangs when somebody asks to stop is left behind: nothing is lost by it, and the whole has 7.5 seconds. */
+const mostAtStopMs = 5_000;
+
 /** Begins to look as the watchdog does, and serves metrics and health where an address is given; throws ConfigError when it cannot be taken. */
 export async function startBeside(
   invocation: Invocation,
   config: Config,
-  { logger, address }: { logger: Logger; address: MetricsAddress | null },
+  { logger, address, clock = systemClock }: BesideOptions,
 ): Promise<Beside> {
   const metrics = createMetrics(version, { isLasting: true });
   const isStopping = (): boolean => invocation.signal.aborted;
@@ -45,12 +55,12 @@ export async function startBeside(
   const isAsked = isLeft || address !== null;
   const first = isEmbedded && isAsked ? readFirst(inner, complain) : Promise.resolve();
   const freshening = isEmbedded || !isLeft ? null : keepFresh(health, invocation.signal);
-  const looking = first.then(() => keepLooking(inner, config, logger));
+  const looking = first.then(() => keepLooking(inner, config, logger, clock));
   return {
     invocation: inner,
     noteJob: (job, outcome) => metrics.noteJob(job, outcome),
     stop: async () => {
-      await Promise.all([looking, freshening]);
+      await Promise.race([Promise.all([looking, freshening]), clock.sleep(mostAtStopMs)]);
       await server?.stop();
       await health.close();
     },
@@ -78,11 +88,11 @@ async function readFirst(invocation: Invocation, complain: (message: string) => 
 }
 
 /** Looks every so often until the signal; on the embedded database in turn with the jobs. */
-async function keepLooking(invocation: Invocation, config: Config, logger: Logger): Promise<void> {
+async function keepLooking(invocation: Invocation, config: Config, logger: Logger, clock: Clock): Promise<void> {
   const everyMs = toDurationMs(config.settings.watchdog.every);
   for (;;) {
     try {
-      await systemClock.sleep(everyMs, invocation.signal);
+      await clock.sleep(everyMs, invocation.signal);
     } catch {
       return;
     }
@@ -91,6 +101,7 @@ async function keepLooking(invocation: Invocation, config: Config, logger: Logge
       const { findings } = document;
       logger[exitCode === 0 ? 'debug' : 'warn']({ findings }, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
     } catch (err) {
+      if (invocation.signal.aborted) return;
       // Another process works in the embedded database.
       if (err instanceof RunLockedError) logger.debug({ err }, 'watchdog_waits');
       else logger.error({ err }, 'watchdog_failed');

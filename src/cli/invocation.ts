@@ -1,4 +1,5 @@
 import type { Environment } from '../config/environment.js';
+import type { GrowingRedactor } from '../logging.js';
 import type { LogLevels } from './log-levels.js';
 import type { Measuring } from './measuring/measuring.js';
 import type { Terminal } from './terminal.js';
@@ -23,6 +24,8 @@ export interface Invocation {
   measuring?: Measuring;
   /** How much the loggers of this process say, which SIGUSR2 changes. */
   logLevels: LogLevels;
+  /** The secrets that were asked for while it works, by jobs of a user's own too. */
+  askedSecrets: GrowingRedactor;
 }
 
 /** What a command has to say: the same as one document for programs and as text for people. */

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import type { Environment } from '../config/environment.js';
-import { toRedactor } from '../logging.js';
+import { openRedactor, toRedactor } from '../logging.js';
 import { describeError, formatError, toErrorDocument } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Act, GlobalOptions, Invocation, Outcome } from './invocation.js';
@@ -23,13 +23,15 @@ export interface CommandLine {
 export async function runCommandLine({ words, environment, folder, terminal }: CommandLine): Promise<number> {
   const listening = listenForSignals((event) => terminal.writeMessage(`\nnightscreen: ${describeStop(event)}\n`));
   const logLevels = listenForLogLevels();
+  const askedSecrets = openRedactor();
   const isJson = words.includes('--json');
   let helpText = '';
   let usageText = '';
   let exitCode: number = exitCodes.complete;
   const act: Act = async (action) => {
     const options: GlobalOptions = program.opts();
-    const invocation: Invocation = { options, environment, folder, terminal, signal: listening.signal, logLevels };
+    const { signal } = listening;
+    const invocation: Invocation = { options, environment, folder, terminal, signal, logLevels, askedSecrets };
     const outcome = await action(invocation);
     if (outcome === null) return;
     exitCode = outcome.exitCode;
@@ -58,7 +60,8 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   return exitCode;
 
   async function tellError(error: unknown): Promise<void> {
-    const redact = toRedactor(listEnvironmentSecrets(environment));
+    const redactKnown = toRedactor(listEnvironmentSecrets(environment));
+    const redact = (text: string): string => askedSecrets.redact(redactKnown(text));
     const isWithoutCommand = error instanceof CommanderError && error.code === 'commander.help';
     const description = isWithoutCommand
       ? { ...describeError(error), message: 'no command was given' }

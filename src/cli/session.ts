@@ -27,12 +27,14 @@ export function loadInvocationConfig({ options, environment, folder }: Invocatio
 const clearLine = '\r\u001b[2K';
 
 /**
- * The logger of this invocation: JSON lines on standard error, words on a screen, without any configured secret. SIGUSR2 changes its level
- * until it is detached from `invocation.logLevels`.
+ * The logger of this invocation: JSON lines on standard error, words on a screen, without any secret that is configured or that a job has
+ * asked for. SIGUSR2 changes its level until it is detached from `invocation.logLevels`.
  */
-export function openLogger({ terminal, logLevels }: Invocation, config: Config): Logger {
-  const write = (line: string): void =>
-    terminal.writeMessage(terminal.isScreen ? `${clearLine}${formatLogLine(line)}` : line);
+export function openLogger({ terminal, logLevels, askedSecrets }: Invocation, config: Config): Logger {
+  const write = (line: string): void => {
+    const safe = askedSecrets.redact(line);
+    terminal.writeMessage(terminal.isScreen ? `${clearLine}${formatLogLine(safe)}` : safe);
+  };
   const logger = createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
   logLevels.attach(logger);
   return logger;
@@ -78,6 +80,8 @@ export interface WorkplaceTask<Prepared, Result> {
   command: string;
   /** Whether it may work for hours, so that nobody else waits for it. */
   isLasting?: boolean;
+  /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
+  queryTimeoutMs?: number;
   /** Whether it only reads what runs have left, or adds to it: an embedded database that is missing is an error then, and is not made. */
   needsDatabase?: boolean;
   prepare: (config: Config) => Prepared;
@@ -87,7 +91,7 @@ export interface WorkplaceTask<Prepared, Result> {
 /** Prepares, opens a workplace, works in it, and closes it whatever happens. */
 export async function withWorkplace<Prepared, Result>(
   invocation: Invocation,
-  { command, isLasting = false, needsDatabase = false, prepare, work }: WorkplaceTask<Prepared, Result>,
+  { command, isLasting = false, queryTimeoutMs, needsDatabase = false, prepare, work }: WorkplaceTask<Prepared, Result>,
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
   const prepared = prepare(config);
@@ -103,6 +107,8 @@ export async function withWorkplace<Prepared, Result>(
         tell,
         patience: toFolderPatience(invocation, isLasting),
         observer: publishAttempts(measuring?.metrics.observer),
+        queryTimeoutMs,
+        noteSecret: invocation.askedSecrets.add,
       }).catch(async (error: unknown) => {
         await measuring?.noteUnreadable(error);
         throw error;

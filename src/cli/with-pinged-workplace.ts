@@ -11,7 +11,8 @@ export async function withPingedWorkplace<Prepared>(
 ): Promise<Outcome> {
   const config = loadInvocationConfig(invocation);
   const complain = (message: string): void => invocation.terminal.writeMessage(`nightscreen: ${message}\n`);
-  return withPings(config, work, complain, () => withWorkplace(invocation, task), listLines);
+  const listener = { complain, signal: invocation.signal };
+  return withPings(config, work, listener, () => withWorkplace(invocation, task), listLines);
 }
 
 /** The runs of a document by name and state: nothing else of it leaves the house by a ping. */

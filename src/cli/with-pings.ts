@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/load-config.js';
 import { ConfigError } from '../errors.js';
+import { limitSending } from '../runs/mailing/last-words.js';
 import { isSafeUrl } from '../webhooks/is-safe-url.js';
 import type { PingedWork } from '../webhooks/ping-settings.js';
 import { describeError } from './describe-error.js';
@@ -28,6 +29,12 @@ export function findPingAddress({ settings, secret, originOf }: Config, work: Pi
   return address;
 }
 
+/** Who hears of pings: `complain` of those that were not taken; once `signal` is aborted each has a moment only. */
+export interface PingListener {
+  complain: (message: string) => void;
+  signal: AbortSignal;
+}
+
 /**
  * Does work, and tells its monitor that it began and how it ended, where one is configured: a success only with exit code 0. A ping that is
  * not taken is told to `complain`, and changes nothing.
@@ -35,7 +42,7 @@ export function findPingAddress({ settings, secret, originOf }: Config, work: Pi
 export async function withPings<Result>(
   config: Config,
   work: PingedWork,
-  complain: (message: string) => void,
+  { complain, signal }: PingListener,
   act: () => Promise<Result>,
   toEnd: (result: Result) => PingedEnd,
 ): Promise<Result> {
@@ -44,7 +51,11 @@ export async function withPings<Result>(
   const { sendPing } = await import('../webhooks/send-ping.js');
   const runUuid = randomUUID();
   const tell = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
-    const trouble = await sendPing(address, { kind, runUuid, body }, config.settings.pings.timeoutMs);
+    const { timeoutMs } = config.settings.pings;
+    // A hair longer, so that it is told as what it is.
+    const limit = limitSending(timeoutMs + 1_000, signal);
+    const trouble = await sendPing(address, { kind, runUuid, body }, timeoutMs, limit.signal);
+    limit.clear();
     if (trouble !== null) complain(`the monitor of ${work} could not be told (${kind}): ${trouble}`);
   };
   await tell('start', `nightscreen ${work}`);

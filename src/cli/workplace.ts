@@ -23,6 +23,10 @@ export interface WorkplaceParts {
   observer?: AttemptObserver | undefined;
   /** How the folder of the embedded database is taken; without it, at once or not at all. */
   patience?: FolderPatience;
+  /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
+  queryTimeoutMs?: number | undefined;
+  /** Is given each secret before whoever asked for it. */
+  noteSecret?: (value: string) => void;
 }
 
 /** A workplace that is open; `close` frees the database and the connections. */
@@ -68,10 +72,19 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
   return [{ where: originOf(['review', 'fourEyes']), path: 'review.fourEyes', message }];
 }
 
-async function openMigrated({ config, command, patience }: WorkplaceParts): Promise<Workplace['database']> {
+async function openMigrated({
+  config,
+  command,
+  patience,
+  queryTimeoutMs,
+}: WorkplaceParts): Promise<Workplace['database']> {
   const { openDatabase } = await import('../store/open-database.js');
   const { migrate } = await import('../store/migrate.js');
-  const database = await openDatabase(locateDatabase(config), `nightscreen ${command}`, patience);
+  const database = await openDatabase(
+    { ...locateDatabase(config), queryTimeoutMs },
+    `nightscreen ${command}`,
+    patience,
+  );
   try {
     await migrate(database);
     return database;
@@ -132,7 +145,11 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     version,
     tell: parts.tell,
-    secret: config.secret,
+    secret: (name) => {
+      const value = config.secret(name);
+      if (value !== undefined) parts.noteSecret?.(value);
+      return value;
+    },
     close: async () => {
       await client?.close();
       await database.close();

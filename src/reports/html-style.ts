@@ -91,7 +91,7 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .alarm{color:var(--red)}
 dl{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;margin:0}
 dd{margin:0;overflow-wrap:anywhere}
-@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}.states th[scope=row]{white-space:normal}.states .share{width:6rem}.list th,.list td{overflow-wrap:anywhere;padding-right:.45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare{font-size:.84rem}.compare th,.compare td{padding:.26rem .3rem}.compare tr>:first-child{width:4.6rem}.chip{padding:0 .3em;border-radius:.4em;hyphens:auto}.hits{font-size:.72rem}.hits th,.hits td{padding-right:.35rem}.hits thead th{overflow-wrap:anywhere}}
+@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}.states th[scope=row]{white-space:normal}.states .share{width:6rem}.list th,.list td{overflow-wrap:anywhere;padding-right:.45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare{font-size:.84rem}.compare th,.compare td{padding:.26rem .3rem}.compare tr>:first-child{width:4.6rem}.chip{padding:0 .3em;border-radius:.4em;hyphens:auto}}
 [hidden]{display:none!important}
 .tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
 .tools label{display:flex;flex-direction:column;font-size:.84rem;color:var(--muted)}
@@ -109,6 +109,7 @@ svg{display:block;width:100%;height:auto}.former{fill:var(--former)}.now{fill:va
 summary{cursor:pointer;margin-bottom:.6rem}
 .hits{font-size:.84rem;line-height:1.4}.hits th,.hits td{padding:.12rem .7rem .12rem 0;unicode-bidi:plaintext}.hits tbody th{font:600 .92em var(--mono)}.hits tbody .kind th{font:600 .92rem var(--sans);padding-top:.7rem}
 .hits thead th:nth-child(4){width:20%}.hits thead th:nth-child(5){width:9%}.hits thead th:nth-child(6){width:16%}.hits td:nth-child(6){font:.86em var(--mono)}
+@media (max-width:44rem){.hits{font-size:.72rem}.hits th,.hits td{padding-right:.35rem}.hits thead th{overflow-wrap:normal;font-size:.68rem}.hits thead th:first-child:not(.number){width:18%}.hits thead th:nth-child(5){width:11%}.hits thead th:nth-child(6){width:14%}}
 details .list{font-size:.84rem}details .list .number{width:auto}
 .change{content-visibility:auto;contain-intrinsic-size:auto 22rem}
 @media print{:root{--paper:#fff}html{font-size:12px}main{max-width:none;padding:0}nav,.tools,details{display:none!important}.change{content-visibility:visible}.charts{grid-template-columns:repeat(3,1fr)}figure{break-inside:avoid}.list th button{text-decoration:none}h2{margin-top:2rem}

@@ -6,6 +6,7 @@ import { walkDossierPages } from '../client/resources/walk-dossier-pages.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import { type SweepVerdict, sweepDossiers } from '../dossiers/sweep-dossiers.js';
 import type { RunState } from '../reports/run-facts.js';
+import { insertCommitBatch } from '../store/commit-batches.js';
 import {
   adoptDossierChanges,
   countDossierChanges,
@@ -137,8 +138,11 @@ async function savePage(
   tally: { appeared: number; changed: number },
   isStart: boolean,
 ): Promise<void> {
+  const { workplace, lease } = session;
   const { runId } = session.run;
   await session.write(async (transaction) => {
+    // That it goes on is seen by what it saves.
+    await insertCommitBatch(transaction, runId, lease.epoch, page.length, workplace.clock.now());
     const known = await readDossiers(
       transaction,
       account.accountId,

@@ -68,17 +68,23 @@ export function decideDue(
   if (newest === null) return { decision: { kind: 'none' }, missed: [], givenUp };
   const startsAt = standing.toStart(newest);
   const before = standing.after.flatMap((name) => others.get(name) ?? []);
-  const waiting = before.find((other) => isAwaited(other, newest, startsAt, rules));
-  if (waiting) {
-    const until = new Date(startsAt.getTime() + rules.waitAtMostMs);
-    return { decision: { kind: 'wait', due: newest, for: waiting.job, until }, missed: passed, givenUp };
+  const until = new Date(startsAt.getTime() + rules.waitAtMostMs);
+  const unended = before.find((other) => isAwaited(other, newest, until));
+  if (unended && rules.now < until) {
+    return { decision: { kind: 'wait', due: newest, for: unended.job, until }, missed: passed, givenUp };
   }
   const ended = before.flatMap((other) => findRun(other, newest.localDate)?.endedAt ?? []);
-  const readyMs = Math.max(...[startsAt, rules.freeSince ?? startsAt, ...ended].map((moment) => moment.getTime()));
-  const delayMs = rules.now.getTime() - readyMs;
-  if (delayMs > Math.max(lateMs, rules.catchUpMs)) return { decision: { kind: 'none' }, missed: pending, givenUp };
+  const readyAt = latestOf([startsAt, ...pastOnly(rules.freeSince, rules.now), ...ended]);
+  const delayMs = rules.now.getTime() - readyAt.getTime();
+  // What has waited for its full time could not be begun before that.
+  const missedMs = rules.now.getTime() - (unended ? latestOf([readyAt, until]) : readyAt).getTime();
+  if (missedMs > Math.max(lateMs, rules.catchUpMs)) return { decision: { kind: 'none' }, missed: pending, givenUp };
   return { decision: { kind: 'begin', due: newest, isLate: delayMs > lateMs, takesUp: null }, missed: passed, givenUp };
 }
+
+const latestOf = (moments: readonly Date[]): Date => new Date(Math.max(...moments.map((moment) => moment.getTime())));
+
+const pastOnly = (moment: Date | null, now: Date): readonly Date[] => (moment === null || moment > now ? [] : [moment]);
 
 /** When a job is to be begun next after `now`, as far as is known; null when it never comes round. */
 export function findNextStart({ times, toStart, known }: JobStanding, now: Date): { due: JobDue; at: Date } | null {
@@ -113,12 +119,11 @@ const findRun = ({ times, known }: JobStanding, date: string): JobRun | undefine
   return known.find(({ occasion }) => occasion === due?.occasion);
 };
 
-/** Whether a job of the same date has to end first, and may do so in time. */
-function isAwaited(other: JobStanding, { localDate }: JobDue, startsAt: Date, rules: DecidingRules): boolean {
+/** Whether a job of the same date has not ended that is waited for until a moment. */
+function isAwaited(other: JobStanding, { localDate }: JobDue, until: Date): boolean {
   const due = other.times.isByDate ? other.times.lastOn(localDate) : null;
   if (due === null) return false;
   const run = findRun(other, localDate);
   if (run ? isSettled(run) : due.dueAt <= other.plannedSince) return false;
-  const untilMs = startsAt.getTime() + rules.waitAtMostMs;
-  return rules.now.getTime() < untilMs && other.toStart(due).getTime() < untilMs;
+  return other.toStart(due) < until;
 }

@@ -1,4 +1,4 @@
-import { settleMissed } from '../runs/scheduled/keep-schedules.js';
+import { mendSchedules, settleMissed } from '../runs/scheduled/keep-schedules.js';
 import { type OccasionEnding, runOccasion, toForgetBefore } from '../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../runs/workplace.js';
 import type { JobRun } from '../store/job-runs.js';
@@ -46,6 +46,7 @@ export class Lookout {
 
   /** Begins everything that is due until nothing is; gives when to look again. Throws StoreError when the database goes away. */
   async look(workplace: Workplace, signal: AbortSignal): Promise<Date> {
+    await mendSchedules(workplace);
     for (;;) {
       const standings = await readStandings(workplace, this.#plan);
       const now = workplace.clock.now();
@@ -80,9 +81,10 @@ export class Lookout {
     return ready.toSorted((one, other) => startOf(one) - startOf(other))[0] ?? null;
   }
 
+  /** A pause that is longer than any was begun before the clock was put back. */
   #isPaused(job: string, now: Date): boolean {
-    const until = this.#pausedUntil.get(job);
-    return until !== undefined && until > now;
+    const leftMs = (this.#pausedUntil.get(job) ?? now).getTime() - now.getTime();
+    return leftMs > 0 && leftMs <= longestPauseMs;
   }
 
   async #begin(
@@ -104,6 +106,8 @@ export class Lookout {
       this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
       this.#tellOnce(`${job} ${due.occasion} ${answer.holder}`, { ...answer, job, due });
     }
+    // Another host was quicker; what it did is known by the next look.
+    if (answer.kind === 'done') this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
     if (answer.kind !== 'ended') return;
     this.#freeSince = now;
     const { run, ending } = answer;

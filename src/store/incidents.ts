@@ -17,7 +17,7 @@ export type IncidentKind = (typeof incidentKinds)[number];
 /** What is told of an incident that is not over. */
 export interface IncidentTelling {
   kind: IncidentKind;
-  /** A roster, or `sweep`; of a run that is stuck, the run; of a job, its name. */
+  /** A roster, or `sweep`; of a run that is stuck, the run; of a job, its name. A roster may be called as a job is. */
   subject: string;
   /** Null for what concerns no single roster. */
   roster: string | null;
@@ -69,7 +69,7 @@ export async function readOpenIncidents(database: Queryable, organisationId: num
   );
 }
 
-/** Stores a new incident; throws DatabaseError when one of the kind is open for the subject already. */
+/** Stores a new incident; throws DatabaseError when one of the kind is open for the subject and roster already. */
 export async function openIncident(
   transaction: Queryable,
   organisationId: number,
@@ -103,12 +103,17 @@ export async function noteToldAgain(
   return firstRow(rows, 'incident');
 }
 
-/** Notes that an incident is over. */
-export async function closeIncident(transaction: Queryable, incidentId: number, now: Date): Promise<Incident> {
+/** Notes that an incident is over, or (`isDropped`) that nobody watches its subject any more. */
+export async function closeIncident(
+  transaction: Queryable,
+  incidentId: number,
+  { now, isDropped }: { now: Date; isDropped: boolean },
+): Promise<Incident> {
   const rows = await transaction.query(
     incidentRow,
-    `update incident set recovered_at = greatest(told_at, $2::timestamptz) where incident_id = $1 returning ${incidentColumns}`,
-    [incidentId, now],
+    `update incident set recovered_at = greatest(told_at, $2::timestamptz), is_dropped = $3 where incident_id = $1
+     returning ${incidentColumns}`,
+    [incidentId, now, isDropped],
   );
   return firstRow(rows, 'incident');
 }

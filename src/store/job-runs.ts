@@ -33,6 +33,9 @@ export type JobRun = z.infer<typeof jobRunRow>;
 const jobRunColumns = `job_run_id as "jobRunId", job, occasion, local_date as "localDate", due_at as "dueAt", state, is_late as "isLate",
   attempts, owner, begun_at as "begunAt", ended_at as "endedAt", exit_code as "exitCode", because, run_ids as "runIds"`;
 
+/** What was noted as later than this from now was noted by a clock that was ahead: those of two hosts are never so far apart. */
+const mostAheadSql = `interval '1 hour'`;
+
 /** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
 export interface JobBeginning extends JobDue {
   job: string;
@@ -44,7 +47,7 @@ export interface JobBeginning extends JobDue {
 
 /**
  * Notes that a job is begun, or taken up once more where it was left; null when it has been done. Its lease must be held: then one that is
- * noted as running was left by a process that died.
+ * noted as running was left by a process that died. One that was begun by a clock that was ahead, at what is yet to come, is begun anew.
  */
 export async function beginJobRun(
   transaction: Queryable,
@@ -61,10 +64,14 @@ export async function beginJobRun(
     `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at)
      values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7)
      on conflict (organisation_id, job, occasion) do update set
-       state = 'running', attempts = known.attempts + 1, owner = excluded.owner, begun_at = coalesce(known.begun_at, excluded.begun_at),
-       is_late = case when known.state = 'missed' then excluded.is_late else known.is_late end,
+       state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
+       begun_at = case when known.begun_at <= excluded.begun_at + ${mostAheadSql} then known.begun_at else excluded.begun_at end,
+       is_late = case
+         when known.state = 'missed' or known.begun_at > excluded.begun_at + ${mostAheadSql} then excluded.is_late else known.is_late
+       end,
        ended_at = null, exit_code = null, because = null
      where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
+       or known.begun_at > excluded.begun_at + ${mostAheadSql}
      returning ${jobRunColumns}`,
     [organisationId, job, occasion, localDate, dueAt, owner, now, isLate, [...again]],
   );
@@ -94,7 +101,7 @@ export async function endJobRun(
   );
 }
 
-/** Notes that the time of a job passed while nobody was there to begin it; one that was begun is left as it is. */
+/** Notes that the time of a job passed while nobody was there to begin it; one that was begun is left as it is, unless by a clock that was ahead. */
 export async function noteMissedJob(
   transaction: Queryable,
   organisationId: number,
@@ -103,9 +110,11 @@ export async function noteMissedJob(
   missed: { now: Date; because: string },
 ): Promise<void> {
   await transaction.execute(
-    `insert into job_run (organisation_id, job, occasion, local_date, due_at, state, ended_at, because)
+    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, ended_at, because)
      values ($1, $2, $3, $4::date, $5, 'missed', $6, $7)
-     on conflict (organisation_id, job, occasion) do nothing`,
+     on conflict (organisation_id, job, occasion) do update set
+       state = 'missed', begun_at = null, exit_code = null, ended_at = excluded.ended_at, because = excluded.because
+     where known.state <> 'running' and coalesce(known.begun_at, known.ended_at) > excluded.ended_at + ${mostAheadSql}`,
     [organisationId, job, occasion, localDate, dueAt, missed.now, missed.because],
   );
 }
@@ -125,20 +134,26 @@ export async function findJobRun(
   return found ?? null;
 }
 
-/** The newest of each job by the time at which they were due, newest first, at most `limit` of each. */
+/**
+ * The newest of each job by the time at which they were due, newest first, at most `limit` of each. With `now`, without what a clock that
+ * was ahead has noted: it counts when that moment has come.
+ */
 export async function readJobRuns(
   database: Queryable,
   organisationId: number,
   limit: number,
+  now: Date | null = null,
 ): Promise<readonly JobRun[]> {
   return database.query(
     jobRunRow,
     `select ${jobRunColumns} from (
        select *, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
-       from job_run where organisation_id = $1
+       from job_run
+       where organisation_id = $1
+         and ($3::timestamptz is null or coalesce(begun_at, ended_at, due_at) <= $3::timestamptz + ${mostAheadSql})
      ) numbered
      where place <= $2 order by due_at desc, job_run_id desc`,
-    [organisationId, limit],
+    [organisationId, limit, now],
   );
 }
 

@@ -29,6 +29,15 @@ export async function saveJobSchedule(
   );
 }
 
+/** Makes schedules count from `now` that a clock which was ahead has put off until later: before it comes to that nothing would be due. */
+export async function bringSchedulesBack(transaction: Queryable, organisationId: number, now: Date): Promise<void> {
+  await transaction.execute(
+    `update job_schedule set planned_since = $2::timestamptz
+     where organisation_id = $1 and planned_since > $2::timestamptz + interval '5 minutes'`,
+    [organisationId, now],
+  );
+}
+
 /** Retires every schedule but those of the jobs named. */
 export async function retireJobSchedules(
   transaction: Queryable,

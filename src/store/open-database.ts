@@ -7,6 +7,8 @@ import type { FolderPatience } from './folder-lock.js';
 export interface DatabaseLocation {
   url?: string;
   folder?: string;
+  /** How long the answer to one query by the URL is waited for; without it as long as it takes. */
+  queryTimeoutMs?: number | undefined;
 }
 
 /**
@@ -18,7 +20,7 @@ export async function openDatabase(
   owner: string,
   patience: FolderPatience = {},
 ): Promise<Database> {
-  if (location.url !== undefined) return openPostgres(location.url, owner);
+  if (location.url !== undefined) return openPostgres(location.url, owner, location.queryTimeoutMs);
   if (location.folder !== undefined) return openEmbedded(location.folder, owner, patience);
   throw new StoreError(
     'database_unreachable',
@@ -27,10 +29,10 @@ export async function openDatabase(
 }
 
 // Each driver is loaded only when it is used: both are large.
-async function openPostgres(url: string, owner: string): Promise<Database> {
+async function openPostgres(url: string, owner: string, queryTimeoutMs?: number): Promise<Database> {
   const { PostgresDatabase } = await import('./postgres-database.js');
   const { describeServer, postgresConfig } = await import('./postgres-config.js');
-  const config = postgresConfig(url, owner);
+  const config = postgresConfig(url, owner, queryTimeoutMs);
   const server = describeServer(config);
   const database = new PostgresDatabase(config);
   try {

@@ -11,6 +11,8 @@ export interface OutboxClaim {
   leaseMs: number;
   /** Rows not to be given: those that this pass has had already. */
   except: readonly number[];
+  /** How the keys of what is given begin; whatever there is without it. */
+  keyPrefix?: string;
 }
 
 /** Claims what has been due longest and is claimed by nobody alive; null when there is none. */
@@ -23,12 +25,21 @@ export async function claimNext(database: Database, claim: OutboxClaim): Promise
        select outbox_id from outbox
        where state = 'queued' and kind = any ($1::text[]) and next_attempt_at <= $3 and outbox_id <> all ($5::bigint[])
          and (claimed_until is null or claimed_until <= clock_timestamp() or $6::boolean and claimed_by <> $2)
+         and starts_with(dedup_key, $7)
        order by next_attempt_at, outbox_id
        limit 1
        for update skip locked
      )
      returning ${outboxColumns}`,
-    [[...claim.kinds], claim.owner, claim.now, claim.leaseMs, [...claim.except], database.dialect === 'embedded'],
+    [
+      [...claim.kinds],
+      claim.owner,
+      claim.now,
+      claim.leaseMs,
+      [...claim.except],
+      database.dialect === 'embedded',
+      claim.keyPrefix ?? '',
+    ],
   );
   return rows[0] ?? null;
 }

@@ -3,13 +3,14 @@ import { StoreError } from '../errors.js';
 
 const connectTimeoutMs = 10_000;
 
-/** The pg settings of a URL (TLS as the URL says), with the session named after `owner`. */
-export function postgresConfig(url: string, owner: string): pg.ClientConfig {
+/** The pg settings of a URL (TLS as the URL says), with the session named after `owner`; 0 waits for each answer as long as it takes. */
+export function postgresConfig(url: string, owner: string, queryTimeoutMs = 0): pg.ClientConfig {
   return {
     connectionString: url,
     application_name: `nightscreen ${owner}`.slice(0, 63),
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
   };
 }
 

@@ -23,9 +23,14 @@ function toPingUrl(address: string, { kind, runUuid }: Pick<Ping, 'kind' | 'runU
   return url.href;
 }
 
-/** Posts a ping; gives why it was not taken, or null. Never throws, ends within `deadlineMs`, and says nothing of the address. */
-export async function sendPing(address: string, ping: Ping, deadlineMs: number): Promise<string | null> {
-  const signal = AbortSignal.timeout(deadlineMs);
+/** Posts a ping; gives why it was not taken, or null. Never throws, ends within `deadlineMs` or by `stop`, and says nothing of the address. */
+export async function sendPing(
+  address: string,
+  ping: Ping,
+  deadlineMs: number,
+  stop: AbortSignal,
+): Promise<string | null> {
+  const signal = AbortSignal.any([AbortSignal.timeout(deadlineMs), stop]);
   try {
     const { statusCode, body } = await request(toPingUrl(address, ping), {
       method: 'POST',
@@ -36,6 +41,7 @@ export async function sendPing(address: string, ping: Ping, deadlineMs: number):
     await body.dump({ limit: longestAnswerBytes, signal }).catch(() => undefined);
     return statusCode >= 200 && statusCode < 300 ? null : `status ${statusCode}`;
   } catch (error) {
+    if (stop.aborted) return 'no answer before this process had to stop';
     if (signal.aborted) return `no answer within ${deadlineMs} ms`;
     const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
     return typeof code === 'string' ? `no connection (${code})` : 'no connection';

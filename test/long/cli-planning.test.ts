@@ -50,3 +50,17 @@ test('a live key without a cap for the month ends with exit code 2 before any ca
   expect(stderr).toContain('database.acceptEmbedded: is false');
   expect(sandbox.ledger()).toEqual([]);
 });
+
+test('a live key with cap and price ends with exit code 2 before any call while nobody has accepted the embedded database', async () => {
+  writeFileSync(
+    join(folder, 'live.yaml'),
+    'rosters: [{ name: retail, csv: { path: retail.csv } }]\nbudget: { maxSearchesPerMonth: 9, pricePerSearch: 0.5 }\n',
+  );
+  const environment = { NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.livePrivateKey };
+  const words = ['onboard', '--roster', 'retail', '--config', 'live.yaml'];
+  const { exitCode, stderr } = await runCli(words, { folder, environment });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('database.acceptEmbedded: is false');
+  expect(stderr).not.toContain('budget.');
+  expect(sandbox.ledger()).toEqual([]);
+});

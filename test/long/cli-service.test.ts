@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -77,8 +77,8 @@ test('the first SIGTERM stops a run gracefully: exit code 4, one summary, and it
   expect(JSON.parse(resumed.stdout)).toMatchObject({ runId: summary.runId, counts: { remaining: 0 } });
 });
 
-test('the sandbox prints one line when ready and ends on the first signal with exit code 0', async () => {
-  const child = startCli(['sandbox', '--json'], { folder });
+test('the sandbox prints one line when ready, leaves its key where it is told to, and ends on the first signal with exit code 0', async () => {
+  const child = startCli(['sandbox', '--json', '--key-file', 'sandbox-key'], { folder });
   const stdout = collect(child.stdout);
   await waitFor(stdout.text, /\n/);
   expect(Object.keys(JSON.parse(stdout.text()))).toEqual([
@@ -92,6 +92,9 @@ test('the sandbox prints one line when ready and ends on the first signal with e
     'kybLevel',
     'jwt',
   ]);
+  const key = join(folder, 'sandbox-key');
+  expect(readFileSync(key, 'utf8')).toBe(`${JSON.parse(stdout.text()).privateKey}\n`);
+  expect((statSync(key).mode & 0o777).toString(8)).toBe('600');
   child.kill('SIGTERM');
   const [exitCode] = await once(child, 'close');
   expect(exitCode).toBe(0);

@@ -71,7 +71,7 @@ async function runScheduled(
   const options: PerformOptions = {
     stopping: signal,
     failed: (err) => logger.error({ job: name, err }, 'job_failed'),
-    around: (each, perform) => withJobPings(config, each, complain, perform),
+    around: (each, perform) => withJobPings(config, each, { complain, signal }, perform),
   };
   return withWorkplace(invocation, {
     command: `schedule run ${name}`,

@@ -9,6 +9,8 @@ import { within } from './within.js';
 const answerLimitMs = 5_000;
 /** Nor longer than this until it is open, its schema compared. */
 const openLimitMs = 30_000;
+/** A query that hangs for longer is given up with its connection. */
+const queryTimeoutMs = 60_000;
 /** Whoever ends does not wait for a database that hangs. */
 const closeLimitMs = 1_000;
 
@@ -50,7 +52,7 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
   let opened: Promise<OpenWorkplace> | null = null;
   let refreshing: Promise<void> | null = null;
   const open = (): Promise<OpenWorkplace> => {
-    opened ??= buildWorkplace({ config, command: 'schedule: metrics', tell: () => {} });
+    opened ??= buildWorkplace({ config, command: 'schedule: metrics', tell: () => {}, queryTimeoutMs });
     return opened;
   };
   /** What has failed is opened anew the next time; what hangs is closed when it answers at last. */

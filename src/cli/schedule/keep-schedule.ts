@@ -16,6 +16,7 @@ import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { waitForAbort } from '../wait-for-abort.js';
 import { mailDirectly } from '../with-failure-mail.js';
 import { findMissingMail, findMissingService } from '../workplace.js';
+import { followInterruption } from './follow-interruption.js';
 import { logSchedule } from './log-schedule.js';
 import { performJob } from './perform-job.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
@@ -34,11 +35,10 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   const complain = (reason: string): void => logger.warn({ reason }, 'ping');
   const beside = await startBeside(asked, config, { logger, address });
   const { invocation } = beside;
-  let isInterrupted = false;
-  const tellLog = watchEvents(invocation, logger, () => {
-    isInterrupted = true;
-  });
+  const interruption = followInterruption(signal);
+  const tellLog = watchEvents(invocation, logger);
   const tell = (event: ScheduleEvent): void => {
+    interruption.note(event);
     if (event.kind === 'ended') beside.noteJob(event.run.job, event.exitCode === 0 ? 'finished' : 'failed');
     tellLog(event);
   };
@@ -49,7 +49,9 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   const lookout = new Lookout(
     plan,
     (workplace, { job }, run, held) =>
-      withJobPings(config, job.name, complain, () => performJob(workplace, job, run, held, performed(job.name))),
+      withJobPings(config, job.name, { complain, signal }, () =>
+        performJob(workplace, job, run, held, performed(job.name)),
+      ),
     tell,
   );
   let isKept = false;
@@ -74,7 +76,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   await waitForAbort(signal);
   await scheduler.stop();
   await beside.stop();
-  return { exitCode: isInterrupted ? exitCodes.stopped : exitCodes.complete, isWritten: true };
+  return { exitCode: interruption.hasHappened() ? exitCodes.stopped : exitCodes.complete, isWritten: true };
 
   async function planWork(loaded: Config): Promise<JobsAndPlan> {
     const problems = [...findMissingService(loaded), ...findMissingMail(loaded)];
@@ -92,12 +94,11 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
 }
 
 /** Logs what is told; mails once that nothing can be begun when that has lasted. */
-function watchEvents(invocation: Invocation, logger: Logger, interrupted: () => void): (event: ScheduleEvent) => void {
+function watchEvents(invocation: Invocation, logger: Logger): (event: ScheduleEvent) => void {
   const log = logSchedule(logger);
   let isMailed = false;
   return (event) => {
     log(event);
-    if (event.kind === 'interrupted' && invocation.signal.aborted) interrupted();
     if (event.kind !== 'blocked') isMailed = false;
     else if (!isMailed && event.sinceMs >= mailBlockedAfterMs) {
       isMailed = true;

@@ -1,4 +1,4 @@
-import { NightError } from '../../../jobs/rescreen.js';
+import { endsTheNight, NightError } from '../../../jobs/rescreen.js';
 import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '../../errors.js';
 import type { Job, JobResult } from '../../runs/job.js';
 import { tellFailure } from '../../runs/mailing/queue-failure.js';
@@ -62,7 +62,10 @@ function toEnding({ runs, exitCode = 0, note }: JobResult, stopping: AbortSignal
 function passes(error: unknown): boolean {
   if (error instanceof NightError) {
     const { summaries, failures } = error.night;
-    return summaries.length === 0 && failures.every((failure) => passes(failure.error));
+    // Rosters that are done ask nobody again. What stopped the night would only stop it once more.
+    const isStopped =
+      summaries.some(({ state }) => state === 'stopped') || failures.some((one) => endsTheNight(one.error));
+    return !isStopped && failures.some((failure) => passes(failure.error));
   }
   if (error instanceof DatabaseError) return error.sqlState === undefined || /^(08|53|57P)/.test(error.sqlState);
   if (error instanceof RunLockedError || error instanceof LeaseLostError) return true;

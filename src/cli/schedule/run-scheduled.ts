@@ -1,6 +1,6 @@
 import { RunLockedError } from '../../errors.js';
 import type { Job } from '../../runs/job.js';
-import { keepSchedules, settleMissed } from '../../runs/scheduled/keep-schedules.js';
+import { keepSchedules, mendSchedules, settleMissed } from '../../runs/scheduled/keep-schedules.js';
 import { runOccasion, toForgetBefore } from '../../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { decideDue, findNextStart } from '../../scheduling/decide-due.js';
@@ -40,6 +40,7 @@ export async function runIfDue(
     planned.map(({ schedule }) => ({ job: job.name, schedule })),
     { areAll: false },
   );
+  await mendSchedules(workplace);
   const standings = await readStandings(workplace, plan);
   const standing = standings.get(job.name);
   if (!standing) return say(job, 'not_due', null, `${job.name} has no schedule`);

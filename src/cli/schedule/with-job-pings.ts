@@ -1,7 +1,7 @@
 import type { Config } from '../../config/load-config.js';
 import type { OccasionEnding } from '../../runs/scheduled/run-occasion.js';
 import { pingedWork } from '../../webhooks/ping-settings.js';
-import { findPingAddress, withPings } from '../with-pings.js';
+import { findPingAddress, type PingListener, withPings } from '../with-pings.js';
 import { toEndingExitCode } from './perform-job.js';
 
 /** Finds what keeps monitors from being told before any job is begun; throws ConfigError. */
@@ -13,11 +13,11 @@ export function checkPings(config: Config): void {
 export async function withJobPings(
   config: Config,
   job: string,
-  complain: (message: string) => void,
+  listener: PingListener,
   perform: () => Promise<OccasionEnding>,
 ): Promise<OccasionEnding> {
   const work = pingedWork.find((name) => name === job && name !== 'watchdog');
   if (work === undefined) return perform();
   const toEnd = (ending: OccasionEnding) => ({ exitCode: toEndingExitCode(ending), lines: ending.runIds });
-  return withPings(config, work, complain, perform, toEnd);
+  return withPings(config, work, listener, perform, toEnd);
 }

@@ -2,6 +2,7 @@ import { countNoun } from '../../reports/format-count.js';
 import { formatTime } from '../../reports/format-time.js';
 import { describeIncident } from '../../scheduling/watchdog/describe-incident.js';
 import type { Watch } from '../../scheduling/watchdog/watch.js';
+import type { Incident } from '../../store/incidents.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 
@@ -23,6 +24,13 @@ function describeAlarms(watch: Watch): readonly string[] {
 export function presentWatch(watch: Watch): Outcome {
   const over = watch.over.map(
     (incident) => `over   ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}`,
+  );
+  const dropped = watch.dropped.map(
+    (incident) =>
+      `closed ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}: nobody watches it any more`,
+  );
+  const unscreened = watch.unscreened.map(
+    (roster) => `new    ${roster}: no night has screened it yet, and none was due`,
   );
   const alarms = watch.findings.filter(({ isKnown }) => !isKnown).length;
   const rosters = countNoun(watch.rosters.length, 'roster');
@@ -48,8 +56,12 @@ export function presentWatch(watch: Watch): Outcome {
         toldAt: incident.toldAt.toISOString(),
         timesTold: incident.timesTold,
       })),
-      over: watch.over.map(({ incidentId, kind, subject, openedAt }) => ({ incidentId, kind, subject, openedAt })),
+      over: watch.over.map(toClosed),
+      dropped: watch.dropped.map(toClosed),
+      unscreened: watch.unscreened,
     },
-    text: [...describeAlarms(watch), ...over, verdict, ''].join('\n'),
+    text: [...describeAlarms(watch), ...over, ...dropped, ...unscreened, verdict, ''].join('\n'),
   };
 }
+
+const toClosed = ({ incidentId, kind, subject, openedAt }: Incident) => ({ incidentId, kind, subject, openedAt });

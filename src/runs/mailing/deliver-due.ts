@@ -30,10 +30,10 @@ export interface MailPass {
 
 /**
  * Tries to send every mail that is due, each once; reports that are not written yet are written first. A mail that is not accepted is told
- * as a warning and keeps its reason. Once `signal` is aborted none is begun, and the one being sent has a moment left. Throws MailError when
- * the settings are at fault.
+ * as a warning and keeps its reason. Once `signal` is aborted none is begun, and the one being sent has a moment left. `keyPrefix` leaves
+ * out all whose keys begin otherwise. Throws MailError when the settings are at fault.
  */
-export async function deliverDue(workplace: Workplace, signal?: AbortSignal): Promise<MailPass> {
+export async function deliverDue(workplace: Workplace, signal?: AbortSignal, keyPrefix = ''): Promise<MailPass> {
   const { database, settings, clock, owner, secret } = workplace;
   const pass = { sent: 0, failed: 0 };
   if (!settings.mail) return pass;
@@ -42,7 +42,7 @@ export async function deliverDue(workplace: Workplace, signal?: AbortSignal): Pr
   let unreached = 0;
   try {
     while (unreached < mostUnreached && !signal?.aborted) {
-      const claim = { kinds: mailKinds, owner, now: clock.now(), leaseMs: 2 * attemptLimitMs, except };
+      const claim = { kinds: mailKinds, owner, now: clock.now(), leaseMs: 2 * attemptLimitMs, except, keyPrefix };
       const row = await claimNext(database, claim);
       if (!row) break;
       except.push(row.outboxId);

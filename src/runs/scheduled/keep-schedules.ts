@@ -1,5 +1,6 @@
 import { endJobRun, type JobDue, type JobRun, noteMissedJob, readJobRuns } from '../../store/job-runs.js';
 import {
+  bringSchedulesBack,
   type JobSchedule as KnownSchedule,
   readJobSchedules,
   retireJobSchedules,
@@ -34,12 +35,18 @@ export async function keepSchedules(
   });
 }
 
-/** Reads what is known of all jobs. */
+/** Makes schedules that were kept by a clock which was ahead count from now on. */
+export async function mendSchedules(workplace: Workplace): Promise<void> {
+  const { organisationId } = await openOrganisation(workplace);
+  await bringSchedulesBack(workplace.database, organisationId, workplace.clock.now());
+}
+
+/** Reads what is known of all jobs, without what a clock that was ahead has noted of them. */
 export async function readScheduleHistory(workplace: Workplace): Promise<ScheduleHistory> {
-  const { database } = workplace;
+  const { database, clock } = workplace;
   const { organisationId } = await openOrganisation(workplace);
   const schedules = await readJobSchedules(database, organisationId);
-  const runs = await readJobRuns(database, organisationId, timesKept);
+  const runs = await readJobRuns(database, organisationId, timesKept, clock.now());
   const byJob = new Map<string, JobRun[]>();
   for (const run of runs) byJob.set(run.job, [...(byJob.get(run.job) ?? []), run]);
   return { schedules: new Map(schedules.map((schedule) => [schedule.job, schedule])), runs: byJob };

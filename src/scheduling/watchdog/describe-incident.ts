@@ -1,4 +1,4 @@
-import type { IncidentKind } from '../../store/incidents.js';
+import type { IncidentKind, IncidentTelling } from '../../store/incidents.js';
 
 const words: Readonly<Record<IncidentKind, string>> = {
   did_not_run: 'did not run',
@@ -10,6 +10,12 @@ const words: Readonly<Record<IncidentKind, string>> = {
   job_failed: 'the job failed',
 };
 
-/** An incident in a few words, as `retail: did not run`. */
-export const describeIncident = ({ kind, subject }: { kind: IncidentKind; subject: string }): string =>
-  `${subject}: ${words[kind]}`;
+const wordsOfClock = 'a clock was ahead';
+
+/** An incident in a few words, as `retail: did not run`; what is kept of a roster among `job_failed` is that a clock was ahead. */
+export const describeIncident = ({
+  kind,
+  subject,
+  roster,
+}: Pick<IncidentTelling, 'kind' | 'subject' | 'roster'>): string =>
+  `${subject}: ${kind === 'job_failed' && roster !== null ? wordsOfClock : words[kind]}`;

@@ -1,33 +1,123 @@
+import { countNoun } from '../../reports/format-count.js';
+import type { Incident } from '../../store/incidents.js';
 import type { JobRun } from '../../store/job-runs.js';
-import type { Finding } from './finding.js';
+import { type Finding, findSame, toStanding } from './finding.js';
+import type { StartFacts } from './judge-nights.js';
 
-/** What a run says for itself, by its state; these say that there may be none. */
-const tellingExitCodes: ReadonlySet<number> = new Set([1, 2]);
+/** What is known of a job of the scheduler. */
+export interface JobFacts {
+  job: string;
+  /** What became of its last times, newest first. */
+  runs: readonly JobRun[];
+  /** How long ago the process was last heard of that began the newest and has not ended it; null where none is missing. */
+  silentMs: number | null;
+  /** When what it does was last begun and has ended, by whatever command; null where only the job itself can tell. */
+  doneAt: Date | null;
+  /** Null where nobody notes its starts, and for those whose runs are judged by themselves. */
+  start: Omit<StartFacts, 'begun'> | null;
+}
+
+/** The jobs whose runs are judged by themselves. */
+export const judgedByRuns: ReadonlySet<string> = new Set(['rescreen', 'sweep']);
+/** These exit codes say that there may be no run that says the same. */
+const runlessExitCodes: ReadonlySet<number> = new Set([1, 2]);
+/** These let a job be begun again for the same date. */
+const repeatable: ReadonlySet<number> = new Set([1, 2, 4]);
+/** Who runs a job renews its lock every second. */
+const longestSilenceMs = 10 * 60_000;
+const tellMissedMs = 24 * 3_600_000;
 
 /**
- * The jobs of the scheduler that failed or were refused the last time they were due, or that nobody began then; `newest` holds one of each
- * job. What runs were made is judged by themselves.
+ * The jobs of the scheduler that were not begun, failed or were refused the last time they came to an end, or whose process is gone. While one
+ * is under way, what was told of it stands.
  */
-export function judgeJobs(newest: readonly JobRun[]): readonly Finding[] {
-  return newest.flatMap(({ job, state, exitCode, dueAt, because }): Finding[] => {
-    const hasFailed = state === 'finished' && exitCode !== null && tellingExitCodes.has(exitCode);
-    if (!hasFailed && state !== 'missed') return [];
-    const what = hasFailed ? `ended with exit code ${exitCode}` : 'was not begun';
-    const why = because ?? 'the log says more';
-    return [
-      {
-        kind: 'job_failed',
-        subject: job,
-        roster: null,
-        runId: null,
-        reason: `the job ${job} that was due at ${dueAt.toISOString()} ${what}: ${why}`,
-        mark: `${state} ${exitCode ?? ''}: ${why.replace(/\d+/g, '#')}`,
-        isKnown: false,
-        actions: [
-          'See the jobs and how they ended: nightscreen schedule show',
-          'Check settings, key and service: nightscreen doctor',
-        ],
-      },
-    ];
+export function judgeJobs(jobs: readonly JobFacts[], open: readonly Incident[], now: Date): readonly Finding[] {
+  return jobs.flatMap((facts) => {
+    const told = (kind: Finding['kind']): Incident | undefined =>
+      findSame(open, { kind, subject: facts.job, roster: null });
+    return [...judgeStart(facts, told('did_not_run')), ...judgeEnd(facts, told('job_failed'), now)];
   });
+}
+
+function judgeStart({ job, runs: [newest], start }: JobFacts, told: Incident | undefined): readonly Finding[] {
+  if (start === null) return [];
+  const { expected, isWaiting } = start;
+  if (expected !== null && newest !== undefined && newest.dueAt >= expected.since) return [];
+  if (expected === null || isWaiting) {
+    const isMissing = told !== undefined && (newest === undefined || newest.dueAt <= told.openedAt);
+    return isMissing ? [toStanding(told, [seeJobs])] : [];
+  }
+  const last = newest === undefined ? 'it never was' : `the last one was due at ${newest.dueAt.toISOString()}`;
+  const reason = `the job ${job} was not begun: ${expected.because}; ${last}`;
+  const actions = ['See that the scheduler is running, and on which host', seeJobs];
+  const about = { subject: job, roster: null, runId: null, isKnown: false };
+  return [{ ...about, kind: 'did_not_run', reason, mark: 'did_not_run', actions }];
+}
+
+function judgeEnd(facts: JobFacts, told: Incident | undefined, now: Date): readonly Finding[] {
+  const { job, runs, silentMs } = facts;
+  const [newest] = runs;
+  if (newest === undefined) return [];
+  if (newest.state === 'running' && !judgedByRuns.has(job) && silentMs !== null && silentMs >= longestSilenceMs) {
+    const minutes = Math.floor(silentMs / 60_000);
+    const why = `its process (${newest.owner ?? 'unknown'}) was last heard of ${minutes} minutes ago`;
+    return [toFinding(newest, { what: 'was left', why, mark: 'left', canRepeat: true })];
+  }
+  if (told && (newest.state === 'running' || newest.state === 'interrupted')) return [toStanding(told, [seeJobs])];
+  const ended = runs.find(({ state }) => state === 'finished' || state === 'missed');
+  if (ended?.state === 'finished' && isTelling(ended) && !isDoneSince(facts, ended.endedAt)) return [toFailed(ended)];
+  const isAnswered = newest.state === 'missed' && isDoneSince(facts, newest.dueAt);
+  return isAnswered ? [] : judgeMissed(runs, now);
+}
+
+const isDoneSince = ({ doneAt }: JobFacts, since: Date | null): boolean =>
+  doneAt !== null && since !== null && doneAt > since;
+
+/** What nobody began: of the newest until it is made up for, of those that a newer one has overtaken for a day after that was noted. */
+function judgeMissed(runs: readonly JobRun[], now: Date): readonly Finding[] {
+  const isTold = ({ state, endedAt }: JobRun, index: number): boolean =>
+    state === 'missed' && (index === 0 || (endedAt !== null && now.getTime() - endedAt.getTime() < tellMissedMs));
+  const missed = runs.filter(isTold);
+  const [last] = missed;
+  if (last === undefined) return [];
+  const others = missed.length > 1 ? `, as ${countNoun(missed.length - 1, 'time')} before it` : '';
+  const why = `${last.because ?? 'the log says more'}${others}`;
+  return [
+    toFinding(last, { what: 'was not begun', why, mark: `missed ${last.occasion}`, canRepeat: last === runs[0] }),
+  ];
+}
+
+/** Runs say by their state what 3 and 4 mean; those of other jobs that stopped are no nights. */
+function isTelling({ job, exitCode, runIds }: JobRun): boolean {
+  if (exitCode === null || exitCode === 0) return false;
+  return runlessExitCodes.has(exitCode) || runIds.length === 0 || (exitCode === 4 && !judgedByRuns.has(job));
+}
+
+function toFailed(run: JobRun): Finding {
+  const why = run.because ?? 'the log says more';
+  const mark = `finished ${run.exitCode}: ${why.replace(/\d+/g, '#')}`;
+  const canRepeat = repeatable.has(run.exitCode ?? 0);
+  return toFinding(run, { what: `ended with exit code ${run.exitCode}`, why, mark, canRepeat });
+}
+
+const seeJobs = 'See the jobs and how they ended: nightscreen schedule show';
+
+function toFinding(
+  { job, dueAt }: JobRun,
+  { what, why, mark, canRepeat }: { what: string; why: string; mark: string; canRepeat: boolean },
+): Finding {
+  return {
+    kind: 'job_failed',
+    subject: job,
+    roster: null,
+    runId: null,
+    reason: `the job ${job} that was due at ${dueAt.toISOString()} ${what}: ${why}`,
+    mark,
+    isKnown: false,
+    actions: [
+      seeJobs,
+      'Check settings, key and service: nightscreen doctor',
+      ...(canRepeat ? [`Run it again once that is mended: nightscreen schedule run ${job}`] : []),
+    ],
+  };
 }

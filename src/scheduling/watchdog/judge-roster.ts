@@ -1,45 +1,53 @@
 import { countNoun } from '../../reports/format-count.js';
 import { describeFailed } from '../../runs/run-verdict.js';
+import type { FailingFacts } from '../../store/failing-customers.js';
 import type { Incident } from '../../store/incidents.js';
-import type { FailingFacts, NightFacts } from '../../store/watch-facts.js';
-import type { ExpectedStart } from './expected-start.js';
+import type { NightFacts, Nights } from '../../store/watch-facts.js';
 import { type Finding, findSame } from './finding.js';
+import { findUnanswered, isStartMissing, type StartFacts } from './judge-nights.js';
 
 /** What is known of a roster. */
-export interface RosterFacts {
+export interface RosterFacts extends Nights, StartFacts {
   roster: string;
-  /** Null where no start was due yet. */
-  expected: ExpectedStart | null;
-  /** The newest night; null before the first. */
-  night: NightFacts | null;
-  /** Whether another roster's screening goes on: rosters are screened one after the other. */
-  isWaitingItsTurn: boolean;
   /** Null before the roster was ever imported. */
   failing: FailingFacts | null;
   /** Customers whose last valid answer is older than their cadence and an hour, without those whose searches fail. */
   overdue: { customers: number; oldestScreenedAt: Date | null };
 }
 
-const see = (night: NightFacts): string => `See what happened: nightscreen runs show ${night.name}`;
+const see = (night: Pick<NightFacts, 'name'>): string => `See what happened: nightscreen runs show ${night.name}`;
 const startAgain = 'Start it again once that is mended: nightscreen rescreen';
 
-/** What is not as it should be with a roster, against what has been told and is not over (`open`). */
+/**
+ * What is not as it should be with a roster, against what has been told and is not over (`open`). What a night says it says at its end: until
+ * then the one before it stands.
+ */
 export function judgeRoster(facts: RosterFacts, open: readonly Incident[], now: Date): readonly Finding[] {
-  const { roster, night } = facts;
-  const shared = { subject: roster, roster, runId: night?.runId ?? null, isKnown: false };
-  const findings = [judgeStart(facts), judgeCanaries(night), judgeEnd(night), judgeAge(facts)];
-  const failing = judgeFailing(facts, findSame(open, { kind: 'customers_failing', subject: roster }), now);
-  return [...findings, failing].flatMap((finding) => (finding === null ? [] : [{ ...shared, ...finding }]));
+  const { roster, begun, ended } = facts;
+  const about = { subject: roster, roster };
+  const told = (kind: Finding['kind']): Incident | undefined => findSame(open, { kind, ...about });
+  const judged = [
+    judgeStart(facts, told('did_not_run')),
+    judgeCanaries(facts),
+    judgeEnd(ended),
+    judgeAge(facts),
+    judgeFailing(facts, told('customers_failing'), now),
+  ];
+  const shared = { ...about, runId: (ended ?? begun)?.runId ?? null, isKnown: false };
+  const findings = judged.flatMap((one) => (one === null ? [] : [{ ...shared, ...one }]));
+  return [...findings, ...findUnanswered(facts, about, { open, findings })];
 }
 
-type Judged = Pick<Finding, 'kind' | 'reason' | 'mark' | 'actions'> & { isKnown?: boolean };
+type Judged = Pick<Finding, 'kind' | 'reason' | 'mark' | 'actions'> & Partial<Pick<Finding, 'isKnown' | 'runId'>>;
 
-function judgeStart({ expected, night, isWaitingItsTurn }: RosterFacts): Judged | null {
-  if (expected === null || isWaitingItsTurn || (night !== null && night.takenAt >= expected.since)) return null;
-  const last = night === null ? 'it never has' : `the last one, ${night.name}, began at ${night.takenAt.toISOString()}`;
+function judgeStart(facts: RosterFacts, told: Incident | undefined): Judged | null {
+  if (!isStartMissing(facts, told)) return null;
+  const { begun, expected } = facts;
+  const last = begun === null ? 'it never has' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
   return {
     kind: 'did_not_run',
-    reason: `no screening of it has begun: ${expected.because}; ${last}`,
+    runId: begun?.runId ?? null,
+    reason: `no screening of it has begun: ${expected === null ? '' : `${expected.because}; `}${last}`,
     mark: 'did_not_run',
     actions: [
       'See that the scheduler, cron or timer is running, and on which host',
@@ -49,10 +57,13 @@ function judgeStart({ expected, night, isWaitingItsTurn }: RosterFacts): Judged 
   };
 }
 
-function judgeCanaries(night: NightFacts | null): Judged | null {
-  if (!night?.hasFailedCanary) return null;
+/** A control search that fails is told before its run ends. */
+function judgeCanaries({ begun, ended }: RosterFacts): Judged | null {
+  const night = [begun, ended].find((one) => one?.hasFailedCanary);
+  if (!night) return null;
   return {
     kind: 'canary_failed',
+    runId: night.runId,
     reason: `control searches of ${night.name} failed: what the service said cannot be relied on, and whoever it was asked about is not screened`,
     mark: 'canary_failed',
     actions: [see(night), "Ask the service's operators; check that the canary is still listed", startAgain],
@@ -89,14 +100,15 @@ function judgeAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts): Ju
 }
 
 /** Who fails every night is told of when that is new and when it has lasted for too long, and else listed as known. */
-function judgeFailing({ failing, night }: RosterFacts, told: Incident | undefined, now: Date): Judged | null {
+function judgeFailing({ failing, ended }: RosterFacts, told: Incident | undefined, now: Date): Judged | null {
   // What a failed control search took back says nothing about the customers.
-  if (night?.hasFailedCanary && told) {
-    const { kind, reason, mark } = told;
-    return { kind, reason, mark, isKnown: true, actions: [] };
+  if (ended?.hasFailedCanary && told) {
+    const { kind, runId, reason, mark } = told;
+    return { kind, runId, reason, mark, isKnown: true, actions: [] };
   }
-  if (night === null || night.hasFailedCanary || failing === null || failing.customers === 0) return null;
-  const { customers, newly, aged, since } = failing;
+  if (ended === null || ended.hasFailedCanary || !failing?.run || failing.customers === 0) return null;
+  const { customers, newly, aged, since, run } = failing;
+  const lookedAt = Math.max(run.runId, ended.runId);
   const isNew = told === undefined || newly > 0 || aged > 0;
   const parts = [
     `${countNoun(customers, 'customer')} cannot be screened though the service answers others`,
@@ -106,11 +118,13 @@ function judgeFailing({ failing, night }: RosterFacts, told: Incident | undefine
   ];
   return {
     kind: 'customers_failing',
+    runId: lookedAt,
     reason: parts.join('; '),
-    mark: isNew ? `${night.runId}/${newly}/${aged}/${now.toISOString().slice(0, 10)}` : told.mark,
-    isKnown: !isNew && told.runId !== night.runId,
+    mark: isNew ? `${lookedAt}/${newly}/${aged}/${now.toISOString().slice(0, 10)}` : told.mark,
+    // Until another run has looked, what has just been told stands.
+    isKnown: !isNew && told.runId !== lookedAt,
     actions: [
-      `See who it is: nightscreen runs show ${night.name} --list failed`,
+      `See who it is: nightscreen runs show ${run.name} --list failed`,
       "Give the service's operators the names and the times of the calls",
     ],
   };

@@ -7,6 +7,9 @@ import type { Incident } from '../../store/incidents.js';
 import { queueOutbox } from '../../store/outbox.js';
 import { describeIncident } from './describe-incident.js';
 
+/** How the keys of alarms in the outbox begin. */
+export const alarmKeyPrefix = 'alarm/';
+
 /** What is told of an incident. */
 export interface AlarmToQueue extends Pick<Alarm, 'telling' | 'actions'> {
   incident: Incident;
@@ -30,7 +33,7 @@ export async function queueAlarm(
     const { to: destination, messageId } = message;
     const what = { organisationId, runId: null, kind: 'mail_failure', destination } as const;
     const times = { queuedAt: at, giveUpAt: toGiveUpAt(mail, at) };
-    return { ...what, dedupKey: `alarm/${messageId}`, content: message, messageId, ...times };
+    return { ...what, dedupKey: `${alarmKeyPrefix}${messageId}`, content: message, messageId, ...times };
   });
   await queueOutbox(transaction, entries);
 }

@@ -12,6 +12,7 @@ import { createMetrics } from '../../../src/metrics/create-metrics.js';
 import { migrate } from '../../../src/store/migrate.js';
 import { openDatabase } from '../../../src/store/open-database.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { makeInvocation } from '../../helpers/invocation.js';
 import { startPostgres } from '../../helpers/start-postgres.js';
 
 const databases = testDatabases('postgres');
@@ -101,12 +102,10 @@ it('a database that does not answer is told after a while, and nobody waits for 
 it('a scheduler on Postgres leaves figures although nobody asks for them over HTTP', async () => {
   const { url = '' } = await databases.locate();
   const { folder, environment, config, readFile } = await begin(url);
-  const stopping = new AbortController();
-  const logLevels = { attach: () => undefined, detach: () => undefined, stop: () => undefined };
-  const invocation = { options: {}, environment, folder, terminal, signal: stopping.signal, logLevels };
+  const { invocation, stop } = makeInvocation(folder, environment);
   const logger = createLogger({ level: 'silent', secrets: [], write: () => undefined });
   const beside = await startBeside(invocation, config, { logger, address: null });
   await vi.waitFor(async () => expect(findReadable(await readFile())).toEqual(readable(1)), { timeout: 30_000 });
-  stopping.abort(new Error('SIGTERM'));
+  stop();
   await beside.stop();
 });

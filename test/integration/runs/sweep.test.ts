@@ -1,9 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
+import { z } from 'zod';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
+import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { buildSandboxDossier } from '../../helpers/small-world.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
@@ -24,6 +26,21 @@ describeOnEachDatabase('a sweep', (open) => {
     const workplace = await makeWorkplace(await open(), sandbox, { settings: { sweep: { perPage: 20 } } });
     return { sandbox, workplace };
   };
+
+  it('that it goes on is seen by the pages that it saves', async () => {
+    const { workplace } = await begin(range(1, 45));
+    const { database, clock } = workplace;
+    let minutes = 0;
+    const now = (): Date => {
+      minutes += 1;
+      return new Date(Date.now() + minutes * 60_000);
+    };
+    await runSweep({ ...workplace, clock: { ...clock, now } }, { writeReport: false }, signal);
+    const heldAt = await database.query(z.object({ at: z.date() }), 'select max(taken_at) as at from run_holder');
+    await database.execute(`update run set state = 'running', finished_at = null`);
+    const [running] = await readRunning(database, 1);
+    expect(running?.activeAt.getTime()).toBeGreaterThan((heldAt[0]?.at.getTime() ?? Number.NaN) + 60_000);
+  });
 
   it('the first is the starting point, the next tells what appeared, changed and is gone', async () => {
     const { sandbox, workplace } = await begin(range(1, 105));

@@ -148,3 +148,55 @@ it('what a database that went away interrupted is taken up again, and so is what
   const [run] = await readJobRuns(database, 1, 1);
   expect(run).toMatchObject({ state: 'finished', attempts: 3, isLate: false, runIds: ['run_1'] });
 });
+
+it('a clock that was ahead for a while leaves nothing out, however many nights it has noted', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 20, 12))];
+  const planned = [plan('rescreen', '0 2 * * *')];
+  const host = await makeHost(database, planned, clock, 'host:1:x');
+  await host.keep();
+  await host.look();
+  const ahead = makeFakeClock(Date.UTC(2027, 4, 20, 12));
+  const wrong = await makeHost(database, planned, ahead, 'host:2:y');
+  await wrong.look();
+  expect(wrong.worked).toEqual(['rescreen 2027-05-20 late']);
+  expect((await states(database))[0]).toEqual(['rescreen', '2027-05-20', 'finished', 0]);
+
+  await clock.advance(14 * hourMs);
+  await host.look();
+  await clock.advance(24 * hourMs);
+  await host.look();
+  expect(host.worked).toEqual(['rescreen 2026-11-21', 'rescreen 2026-11-22']);
+  expect(host.events.filter(({ kind }) => kind === 'missed')).toEqual([]);
+
+  // The night that was done too early comes as well.
+  const then = await makeHost(database, planned, makeFakeClock(Date.UTC(2027, 4, 20, 2)), 'host:3:z');
+  await then.look();
+  expect(then.worked).toEqual(['rescreen 2027-05-20']);
+});
+
+it('a schedule that was first kept by a clock that was ahead counts from the moment at which that is seen', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 20, 12))];
+  const planned = [plan('rescreen', '0 2 * * *')];
+  const wrong = await makeHost(database, planned, makeFakeClock(Date.UTC(2027, 0, 1)), 'host:1:x');
+  await wrong.keep();
+  const host = await makeHost(database, planned, clock, 'host:1:x');
+  await host.look();
+  await clock.advance(14 * hourMs);
+  await host.look();
+  expect(host.worked).toEqual(['rescreen 2026-11-21']);
+});
+
+it('the same process goes on when its clock is put back, also with a job that was to be tried again', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 22))];
+  const host = await makeHost(database, [plan('rescreen', '0 2 * * *')], clock, 'host:1:x');
+  await host.keep();
+  let offsetMs = 30 * 24 * hourMs;
+  host.workplace.clock = { ...clock, now: () => new Date(clock.now().getTime() + offsetMs) };
+  host.ending = async () => ({ because: 'the database went away', runIds: [] });
+  await host.look();
+  expect(host.worked).toHaveLength(1);
+  offsetMs = 2 * hourMs;
+  host.ending = async () => ({ exitCode: 0, because: null, runIds: [] });
+  await host.look();
+  expect(host.worked.at(-1)).toBe('rescreen 2026-11-22');
+});

@@ -8,7 +8,12 @@ import {
   noteMissedJob,
   readJobRuns,
 } from '../../../src/store/job-runs.js';
-import { readJobSchedules, retireJobSchedules, saveJobSchedule } from '../../../src/store/job-schedules.js';
+import {
+  bringSchedulesBack,
+  readJobSchedules,
+  retireJobSchedules,
+  saveJobSchedule,
+} from '../../../src/store/job-schedules.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const at = (text: string): Date => new Date(text);
@@ -88,5 +93,37 @@ describeOnEachDatabase('what became of the times of jobs', (open) => {
     await saveJobSchedule(database, 1, { ...plan, cron: '0 3 * * *' }, at('2026-11-22T05:00Z'));
     expect(await since()).toBe('05:00');
     expect((await readJobSchedules(database, 1))[0]?.retiredAt).toBeNull();
+  });
+
+  it('a schedule that a clock which was ahead has put off counts from now, and no other does', async () => {
+    const since = async () => (await readJobSchedules(database, 1))[0]?.plannedSince;
+    await bringSchedulesBack(database, 1, at('2026-11-22T04:56Z'));
+    expect(await since()).toEqual(at('2026-11-22T05:00Z'));
+    await bringSchedulesBack(database, 1, at('2026-11-22T04:54Z'));
+    expect(await since()).toEqual(at('2026-11-22T04:54Z'));
+  });
+
+  it('what a clock that was ahead has noted counts when its moment has come; until then it is begun anew or missed', async () => {
+    const ahead = { now: at('2027-01-20T09:00Z'), because: 'nobody was there' };
+    for (const date of ['2027-01-18', '2027-01-19']) await noteMissedJob(database, 1, 'sweep', dueOn(date), ahead);
+    const early = await begin('2027-01-20', { job: 'sweep', now: ahead.now });
+    await end(early?.jobRunId ?? 0, 0);
+    const known = async (now: string) =>
+      (await readJobRuns(database, 1, 1, at(now))).filter(({ job }) => job === 'sweep').map(({ occasion }) => occasion);
+    expect(await known('2027-01-18T02:01Z')).toEqual([]);
+    expect(await known('2027-01-20T08:01Z')).toEqual(['2027-01-20']);
+
+    const anew = await begin('2027-01-20', { job: 'sweep' });
+    expect(anew).toMatchObject({ state: 'running', begunAt: at('2027-01-20T02:01Z'), attempts: 2 });
+    await end(anew?.jobRunId ?? 0, 0);
+    expect(await begin('2027-01-20', { job: 'sweep' })).toBeNull();
+
+    const missed = { now: at('2027-01-18T09:00Z'), because: 'nobody was there' };
+    await noteMissedJob(database, 1, 'sweep', dueOn('2027-01-18'), missed);
+    expect(await known('2027-01-18T09:00Z')).toEqual(['2027-01-18']);
+    expect(await begin('2027-01-19', { job: 'sweep' })).toMatchObject({
+      begunAt: at('2027-01-19T02:01Z'),
+      attempts: 1,
+    });
   });
 });

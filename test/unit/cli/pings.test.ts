@@ -32,18 +32,22 @@ afterAll(() => {
   monitor.close();
 });
 
-function configure(url: string | undefined) {
+function configure(url: string | undefined, timeoutMs = 200) {
   const folder = mkdtempSync(join(tmpdir(), 'nightscreen-pings-'));
-  const pings = { rescreen: { urlEnv: 'MONITOR_URL' }, timeoutMs: 200 };
+  const pings = { rescreen: { urlEnv: 'MONITOR_URL' }, timeoutMs };
   writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ pings }));
   return loadConfig({ environment: url === undefined ? {} : { MONITOR_URL: url }, folder });
 }
 const complaints: string[] = [];
+const complain = (message: string): void => {
+  complaints.push(message);
+};
+const untold = { complain: () => {}, signal: new AbortController().signal };
 const ping = (exitCode: number, url: string | undefined = address) =>
   withPings(
     configure(url),
     'rescreen',
-    (message) => complaints.push(message),
+    { ...untold, complain },
     async () => exitCode,
     (code) => ({
       exitCode: code,
@@ -68,7 +72,7 @@ it('work that throws is a failure, told by its code and not by its words', async
   const work = withPings(
     configure(address),
     'rescreen',
-    () => {},
+    untold,
     () => Promise.reject(new Error('Jane Doe')),
     () => ({ exitCode: 0, lines: [] }),
   );
@@ -91,6 +95,28 @@ it.each([
   ]);
 });
 
+it('once this process is asked to stop, a monitor that hangs has a moment left and not its whole time', async () => {
+  complaints.length = 0;
+  status = 0;
+  const stopping = new AbortController();
+  const begunMs = performance.now();
+  const listener = { complain, signal: stopping.signal };
+  const work = async (): Promise<number> => {
+    status = 200;
+    return 0;
+  };
+  const pinging = withPings(configure(address, 9_000), 'rescreen', listener, work, (exitCode) => ({
+    exitCode,
+    lines: [],
+  }));
+  stopping.abort();
+  expect(await pinging).toBe(0);
+  expect(performance.now() - begunMs).toBeLessThan(6_000);
+  expect(complaints).toEqual([
+    'the monitor of rescreen could not be told (start): no answer before this process had to stop',
+  ]);
+});
+
 it.each([
   [undefined, 'which is not set'],
   ['http://monitor.example/x', 'https://'],
@@ -99,7 +125,7 @@ it.each([
   const work = withPings(
     configure(url),
     'rescreen',
-    () => {},
+    untold,
     async () => 0,
     () => ({ exitCode: 0, lines: [] }),
   );

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ConnectionError, ResponseError } from '../../../src/errors.js';
-import { createLogger, toRedactor } from '../../../src/logging.js';
+import { createLogger, openRedactor, toRedactor } from '../../../src/logging.js';
 
 const key = 'private_sandbox_Pl4ntedKeyPl4ntedKey';
 
@@ -69,4 +69,13 @@ test('a level logs what is as grave or graver', () => {
   log.warn('loud');
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'warn', msg: 'loud' });
+});
+
+test('a secret that becomes known later is replaced from then on, in every form', () => {
+  const { redact, add } = openRedactor();
+  expect(redact('token planted-token')).toBe('token planted-token');
+  add('planted-token');
+  add('planted-token');
+  add('planted/second');
+  expect(redact(`planted-token ${encodeURIComponent('planted/second')} ok`)).toBe('[secret] [secret] ok');
 });

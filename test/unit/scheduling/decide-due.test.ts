@@ -167,6 +167,23 @@ it('what begins when the job before it ends is not late', () => {
   expect(decide(since, '2026-11-22T08:00:15Z', { others: [long] })).toMatchObject({ kind: 'begin', isLate: false });
 });
 
+it('what has waited its full time is begun although nothing may be caught up; what nobody was there for is missed', () => {
+  const since = { ...report, plannedSince: at('2026-11-21T12:00Z') };
+  const running = nightly([toRun('rescreen', '2026-11-22', left)]);
+  const rules = { catchUpMs: 0, others: [running] };
+  expect(decide(since, '2026-11-22T11:59Z', rules)).toMatchObject({ kind: 'wait', missed: [] });
+  expect(decide(since, '2026-11-22T12:00:10Z', rules)).toMatchObject({ kind: 'begin', isLate: true, missed: [] });
+  const shorter = { ...rules, catchUpMs: 2 * hourMs };
+  expect(decide(since, '2026-11-22T12:00:10Z', shorter)).toMatchObject({ kind: 'begin', missed: [] });
+  expect(decide(since, '2026-11-22T12:06Z', rules)).toMatchObject({ kind: 'none', missed: ['2026-11-22'] });
+});
+
+it('that this process ended a job by a clock that was ahead makes nothing seem in time', () => {
+  const known = [toRun('rescreen', '2026-11-21')];
+  const rules = { freeSince: at('2026-12-22T02:00Z') };
+  expect(decide(nightly(known), '2026-11-22T09:00Z', rules)).toMatchObject({ kind: 'begin', isLate: true });
+});
+
 it('the jitter is the same for the same job and date, below its bound, and spreads', () => {
   const spread = Array.from({ length: 200 }, (_, day) => toJitterMs(600_000, 'seed', 'rescreen', String(day)));
   expect(spread.every((ms) => ms >= 0 && ms < 600_000)).toBe(true);

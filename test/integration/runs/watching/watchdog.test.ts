@@ -1,16 +1,23 @@
 import { afterEach, expect, it } from 'vitest';
 import { mailSettingsSchema } from '../../../../src/mail/settings.js';
+import { toFileRoster } from '../../../../src/roster/settings.js';
 import type { Workplace } from '../../../../src/runs/workplace.js';
-import { jobsSettingsSchema } from '../../../../src/scheduling/settings.js';
+import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../../src/scheduling/settings.js';
 import { watchdogSettingsSchema } from '../../../../src/scheduling/watchdog/settings.js';
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
+import { listOutbox, queueOutbox } from '../../../../src/store/outbox.js';
 import { describeOnEachDatabase } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
+import { people, writeRoster } from '../../../helpers/small-world.js';
 import type { TestWorkplace } from '../../../helpers/workplace.js';
 
 const hourMs = 3_600_000;
-const settings = { jobs: jobsSettingsSchema.parse({}), watchdog: watchdogSettingsSchema.parse({}) };
+const settings = {
+  jobs: jobsSettingsSchema.parse({}),
+  scheduler: schedulerSettingsSchema.parse({}),
+  watchdog: watchdogSettingsSchema.parse({}),
+};
 const mail = mailSettingsSchema.parse({ transport: 'smtp', from: 'night@bank.example', to: ['ops@bank.example'] });
 const at = (workplace: TestWorkplace, hours: number): Workplace => {
   const now = (): Date => new Date(Date.now() + hours * hourMs);
@@ -42,6 +49,9 @@ describeOnEachDatabase('the watchdog', (open) => {
 
   it('tells an incident once, whoever looks at the same time, and once when it is over', async () => {
     const { workplace, run, server } = await startSite();
+    // A fresh installation has its cadence for the first night.
+    const fresh = await Promise.all([-30, -30, -5].map((hours) => watch(at(workplace, hours), settings)));
+    for (const found of fresh) expect([describe(found), found.unscreened]).toEqual([[false], ['people']]);
     const looks = await Promise.all([1, 2, 3].map(() => watch(workplace, settings)));
     for (const found of looks) expect(describe(found)).toEqual([true, 'did_not_run']);
     expect(describe(await watch(at(workplace, 1), settings))).toEqual([true, 'did_not_run']);
@@ -59,7 +69,7 @@ describeOnEachDatabase('the watchdog', (open) => {
   });
 
   it('tells of a customer who fails every night when that is new, and when it has lasted for too long', async () => {
-    const { workplace, run, server, sandbox } = await startSite();
+    const { workplace, run, server, sandbox, database } = await startSite();
     await run(workplace);
     const fail = (...names: string[]): void =>
       sandbox.setFaults(names.map((name) => ({ name, status: 400, times: 9 })));
@@ -68,6 +78,11 @@ describeOnEachDatabase('the watchdog', (open) => {
     expect(describe(await watch(at(workplace, 24), settings))).toEqual([true, 'customers_failing']);
     // Still the same night.
     expect(describe(await watch(at(workplace, 30), settings))).toEqual([true, 'customers_failing']);
+    // And while it is gone on with.
+    const last = 'where run_id = (select max(run_id) from run)';
+    await database.execute(`update run set state = 'running' ${last}`);
+    expect(describe(await watch(at(workplace, 31), settings))).toEqual([true, 'customers_failing']);
+    await database.execute(`update run set state = 'incomplete' ${last}`);
 
     await run(at(workplace, 48));
     const known = await watch(at(workplace, 48), settings);
@@ -92,6 +107,30 @@ describeOnEachDatabase('the watchdog', (open) => {
     expect(alarmsOf(server)).toEqual([told, told, told, '[RECOVERED] people: customers cannot be screened']);
   });
 
+  it('tells of runs and screenings that a clock which was ahead has dated, until everybody is screened anew', async () => {
+    const { workplace, run, server, database } = await startSite();
+    const ofReport = { kind: 'mail_failure', destination: 'mlro@bank.example', runId: null } as const;
+    const times = { queuedAt: new Date(), giveUpAt: new Date(Date.now() + hourMs) };
+    await run(at(workplace, 30 * 24));
+    await queueOutbox(database, [
+      { organisationId: 1, ...ofReport, dedupKey: 'failure/1', content: {}, messageId: '<1@bank.example>', ...times },
+    ]);
+    const found = await watch(workplace, settings);
+    expect(describe(found)).toEqual([true, 'job_failed']);
+    expect(found.findings[0]?.reason).toMatch(/rescreen-1 began at .* yet to come; \d customers screened at/);
+    await run(workplace);
+    expect((await watch(workplace, settings)).findings[0]?.reason).toMatch(/^\d customers screened at/);
+    await run(workplace, { selection: 'all' });
+    expect(describe(await watch(workplace, settings))).toEqual([false]);
+    expect(alarmsOf(server).at(0)).toBe('[ALARM] people: a clock was ahead');
+    expect(alarmsOf(server).at(-1)).toBe('[RECOVERED] people: a clock was ahead');
+    // What is no alarm is left to the host that makes the reports.
+    const [other] = (await listOutbox(database, ['mail_failure'], { all: true })).filter(
+      ({ dedupKey }) => dedupKey === 'failure/1',
+    );
+    expect(other).toMatchObject({ state: 'queued', attempts: 0 });
+  });
+
   it('sees a failed control search, a run that was left and one that stopped, and keeps what cannot be mailed yet', async () => {
     const { workplace, run, server, sandbox, database } = await startSite();
     server.isRefusing = true;
@@ -108,6 +147,7 @@ describeOnEachDatabase('the watchdog', (open) => {
     );
     const left = await watch(at(workplace, 1), settings);
     expect(describe(left)).toEqual([true, 'canary_failed', 'stuck']);
+    expect(left.over).toEqual([]);
     expect(alarmsOf(server)).toEqual(['[ALARM] people: control searches failed', expect.stringContaining('is stuck')]);
     await database.execute(
       `update run set state = 'stopped', state_reasons = '{the key was refused}', halted_by = 'account'`,
@@ -116,5 +156,78 @@ describeOnEachDatabase('the watchdog', (open) => {
     expect(stopped.findings.find(({ kind }) => kind === 'partial')?.reason).toContain(
       'ended stopped: the key was refused',
     );
+    // Gone on with, it says so no more; nor has it ended better.
+    await database.execute(`update run set state = 'running', state_reasons = '{}', halted_by = null`);
+    const goneOn = await watch(at(workplace, 3), settings);
+    expect(describe(goneOn)).toEqual([true, 'canary_failed', 'partial', 'stuck']);
+    expect(goneOn.over).toEqual([]);
+  });
+
+  it('closes without a word what is about a roster that nobody watches any more, and expects nothing of one that is back', async () => {
+    const { workplace, server, roster } = await startSite();
+    const watching = (hours: number, ...names: string[]) => {
+      const rosters = names.map((name) => ({ ...roster, name }));
+      return watch({ ...at(workplace, hours), settings: { ...workplace.settings, rosters } }, settings);
+    };
+    await watching(0, 'people', 'sweep');
+    expect(describe(await watching(27, 'people', 'sweep'))).toEqual([true, 'did_not_run', 'did_not_run']);
+    // Another watchdog may still have it.
+    expect(await watching(28, 'people')).toMatchObject({ over: [], dropped: [] });
+    const later = await watching(52, 'people');
+    expect(later.dropped.map(({ subject }) => subject)).toEqual(['sweep']);
+    expect(describe(await watching(53, 'people', 'sweep'))).toEqual([true, 'did_not_run']);
+    expect(describe(await watching(80, 'people', 'sweep'))).toEqual([true, 'did_not_run', 'did_not_run']);
+    const told = ['[ALARM] people: did not run', '[ALARM] sweep: did not run'];
+    expect(alarmsOf(server)).toEqual([...told, '[ALARM] sweep: did not run']);
+  });
+
+  it('goes by what schedulers did: a date begun early, a job under way, a plan that is new', async () => {
+    const { workplace, run, database } = await startSite();
+    const planned = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: { cron: '0 2 * * *' } }) };
+    const day = (await watch(workplace, planned)).at;
+    const toTime = (days: number, time: string): number => {
+      const date = new Date(day.getTime() + days * 24 * hourMs).toISOString().slice(0, 10);
+      return (Date.parse(`${date}T${time}Z`) - Date.now()) / hourMs;
+    };
+    await run(at(workplace, toTime(1, '02:00')));
+    expect(describe(await watch(at(workplace, toTime(1, '04:30')), planned))).toEqual([false]);
+    // At another time from now on, for which today's is not expected.
+    const moved = { ...settings, jobs: jobsSettingsSchema.parse({ rescreen: { cron: '0 5 * * *' } }) };
+    expect(describe(await watch(at(workplace, toTime(1, '06:00')), moved))).toEqual([false]);
+    expect(describe(await watch(at(workplace, toTime(1, '08:00')), moved))).toEqual([false]);
+    // Late, but another job is under way.
+    await database.execute(
+      `insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
+       values ('job/' || (select name from organisation) || '/sweep', 1, 'host:1:abcd', now(), now(), now() + interval '1 hour')`,
+    );
+    const late = async (time: string) =>
+      (await watch(at(workplace, toTime(2, time)), moved)).findings.map(({ kind }) => kind);
+    expect(await late('07:30')).not.toContain('did_not_run');
+    expect(await late('13:30')).toContain('did_not_run');
+    await database.execute(`update lease set expires_at = acquired_at where lease_key like 'job/%'`);
+    expect(await late('07:30')).toContain('did_not_run');
+    // Begun early for that date.
+    await database.execute(
+      `insert into job_run (organisation_id, job, occasion, local_date, due_at, state, attempts, begun_at, ended_at, exit_code)
+       select organisation_id, 'rescreen', $1::text, $1::date, $2::timestamptz, 'finished', 1, $2::timestamptz, $2::timestamptz, 0 from organisation`,
+      [
+        new Date(day.getTime() + 2 * 24 * hourMs).toISOString().slice(0, 10),
+        new Date(Date.now() + toTime(1, '02:00') * hourMs - 1),
+      ],
+    );
+    expect(await late('07:30')).not.toContain('did_not_run');
+  });
+
+  it('tells once of customers who failed when they were taken up after the last night', async () => {
+    const { workplace, run, sandbox } = await startSite();
+    await run(workplace);
+    sandbox.setFaults([{ name: 'Ines Abelard', status: 400, times: 9 }]);
+    const grown = toFileRoster('people', await writeRoster([...people, 'Ines Abelard']));
+    const onboarded = await run(at(workplace, 1), { kind: 'onboard', selection: 'new', roster: grown });
+    const [told] = (await watch(at(workplace, 1), settings)).findings;
+    expect(told).toMatchObject({ kind: 'customers_failing', isNews: true });
+    expect(told?.actions[0]).toContain(onboarded.runId);
+    const [again] = (await watch(at(workplace, 20), settings)).findings;
+    expect(again).toMatchObject({ kind: 'customers_failing', isNews: false, mark: told?.mark });
   });
 });

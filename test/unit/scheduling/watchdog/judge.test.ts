@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { compareIncidents } from '../../../../src/scheduling/watchdog/compare-incidents.js';
-import { findExpectedStart } from '../../../../src/scheduling/watchdog/expected-start.js';
-import { judgeJobs } from '../../../../src/scheduling/watchdog/judge-jobs.js';
+import type { Finding } from '../../../../src/scheduling/watchdog/finding.js';
 import { judgeRoster, type RosterFacts } from '../../../../src/scheduling/watchdog/judge-roster.js';
-import { judgeRunning, judgeSweep } from '../../../../src/scheduling/watchdog/judge-runs.js';
+import { judgeRunning } from '../../../../src/scheduling/watchdog/judge-running.js';
+import { judgeSweep, type SweepFacts } from '../../../../src/scheduling/watchdog/judge-sweep.js';
+import { findWatching } from '../../../../src/scheduling/watchdog/watching.js';
 import type { Incident } from '../../../../src/store/incidents.js';
 import type { NightFacts } from '../../../../src/store/watch-facts.js';
 
@@ -22,15 +23,22 @@ const night = (facts: Partial<NightFacts> = {}): NightFacts => ({
   isProven: null,
   ...facts,
 });
-const rosterFacts = (facts: Partial<RosterFacts> = {}): RosterFacts => ({
+const due = { since: ago(7), waitsUntil: ago(-1), because: 'it was due' };
+/** A newest night that has ended, unless the facts say otherwise. */
+const rosterFacts = ({
+  night: newest = night(),
+  ...facts
+}: Partial<RosterFacts> & { night?: NightFacts | null } = {}): RosterFacts => ({
   roster: 'retail',
-  expected: { since: ago(7), because: 'it was due' },
-  night: night(),
-  isWaitingItsTurn: false,
-  failing: { customers: 0, newly: 0, aged: 0, since: null },
+  expected: due,
+  begun: newest,
+  ended: newest,
+  isWaiting: false,
+  failing: noneFailing,
   overdue: { customers: 0, oldestScreenedAt: null },
   ...facts,
 });
+const noneFailing = { customers: 0, newly: 0, aged: 0, since: null, run: null };
 const incident = (facts: Partial<Incident> = {}): Incident => ({
   incidentId: 1,
   kind: 'customers_failing',
@@ -45,7 +53,9 @@ const incident = (facts: Partial<Incident> = {}): Incident => ({
   recoveredAt: null,
   ...facts,
 });
-const kinds = (facts: Partial<RosterFacts>, open: readonly Incident[] = []): readonly string[] =>
+const compare = (open: readonly Incident[], findings: readonly Finding[]) =>
+  compareIncidents(open, findings, () => 'here');
+const kinds = (facts: Parameters<typeof rosterFacts>[0], open: readonly Incident[] = []): readonly string[] =>
   judgeRoster(rosterFacts(facts), open, now).map(({ kind, isKnown }) => (isKnown ? `${kind} (known)` : kind));
 
 it('a night that began when it should and is complete is no alarm', () => {
@@ -59,7 +69,65 @@ it('a night that began before the time at which it was due, or never, did not ru
 });
 
 it('a roster whose turn comes after another that is being screened is not late yet', () => {
-  expect(kinds({ night: night({ takenAt: ago(30) }), isWaitingItsTurn: true })).toEqual([]);
+  expect(kinds({ night: night({ takenAt: ago(30) }), isWaiting: true })).toEqual([]);
+});
+
+it('what did not run is over when it has begun, not while it waits or nothing is expected', () => {
+  const told = incident({ kind: 'did_not_run', runId: 6, openedAt: ago(4) });
+  const before = night({ runId: 6, takenAt: ago(30) });
+  expect(kinds({ night: before, isWaiting: true }, [told])).toEqual(['did_not_run']);
+  expect(kinds({ night: before, expected: null }, [told])).toEqual(['did_not_run']);
+  expect(kinds({ night: night({ takenAt: ago(3) }), expected: null }, [told])).toEqual([]);
+  // The same run, gone on with.
+  expect(kinds({ night: night({ runId: 6, takenAt: ago(3) }), expected: null }, [told])).toEqual([]);
+});
+
+const begun = night({ runId: 8, name: 'run-8', state: 'running', takenAt: ago(0.2) });
+
+it.each([
+  ['partial', night({ state: 'stopped', reasons: ['no answer'] })],
+  ['canary_failed', night({ state: 'incomplete', reasons: ['1 of 2 control searches failed'], hasFailedCanary: true })],
+] as const)('%s stands while the next night is under way, and ends with a good one', (kind, ended) => {
+  const [finding] = judgeRoster(rosterFacts({ night: ended }), [], now);
+  if (!finding) throw new Error('no finding');
+  const told = incident({ kind, runId: 7, mark: finding.mark });
+  const meanwhile = judgeRoster(rosterFacts({ begun, ended }), [told], now);
+  expect(compare([told], meanwhile)).toEqual({ begun: [], again: [], over: [], dropped: [] });
+  expect(meanwhile.map((one) => one.kind)).toEqual([kind]);
+  const good = judgeRoster(rosterFacts({ night: { ...begun, state: 'complete' } }), [told], now);
+  expect(compare([told], good).over).toEqual([told]);
+});
+
+it('what stopped stays told of while it is gone on with, or was given up for a newer one', () => {
+  const told = incident({ kind: 'partial', runId: 7, mark: 'stopped: no answer' });
+  const before = night({ runId: 6 });
+  const goneOn = night({ state: 'running', takenAt: ago(0.1) });
+  expect(kinds({ begun: goneOn, ended: before }, [told])).toEqual(['partial']);
+  expect(kinds({ begun, ended: before }, [told])).toEqual(['partial']);
+  expect(kinds({ night: night({ takenAt: ago(0.1) }) }, [told])).toEqual([]);
+});
+
+it('a control search that fails is told before the night ends', () => {
+  const failed = night({ runId: 8, state: 'running', hasFailedCanary: true });
+  expect(kinds({ begun: failed, ended: night() })).toEqual(['canary_failed']);
+});
+
+it('a night that is under way does not make customers who fail known', () => {
+  const told = incident({ runId: 7 });
+  expect(kinds({ begun, ended: failingNight, failing: failing(0, 0) }, [told])).toEqual(['customers_failing']);
+});
+
+it('customers who failed in a later run than the last night are told once, with that run', () => {
+  const onboarded = { ...failing(1, 0), run: { runId: 9, name: 'onboard-9' } };
+  const [finding] = judgeRoster(rosterFacts({ night: failingNight, failing: onboarded }), [incident()], now);
+  expect(finding).toMatchObject({ runId: 9, actions: [expect.stringContaining('onboard-9'), expect.anything()] });
+  const told = incident({ runId: 9, mark: finding?.mark ?? '' });
+  const later = judgeRoster(
+    rosterFacts({ night: failingNight, failing: { ...onboarded, newly: 0 } }),
+    [told],
+    new Date(now.getTime() + 24 * hourMs),
+  );
+  expect(compare([told], later)).toEqual({ begun: [], again: [], over: [], dropped: [] });
 });
 
 it.each(['stopped', 'unbalanced', 'refused'] as const)('a run that ended %s is partial, with its reason', (state) => {
@@ -81,9 +149,7 @@ it('figures in a reason are no news, another reason is', () => {
 
 it('a failed control search is told as that, whatever else the run says', () => {
   const failed = night({ state: 'incomplete', reasons: ['1 of 2 control searches failed'], hasFailedCanary: true });
-  expect(kinds({ night: failed, failing: { customers: 9, newly: 9, aged: 0, since: ago(30) } })).toEqual([
-    'canary_failed',
-  ]);
+  expect(kinds({ night: failed, failing: { ...failing(9, 0), customers: 9 } })).toEqual(['canary_failed']);
 });
 
 it('what a failed control search took back does not end the telling of those who fail', () => {
@@ -92,7 +158,13 @@ it('what a failed control search took back does not end the telling of those who
 });
 
 const failingNight = night({ state: 'incomplete', failed: 2, reasons: ['2 customers could not be screened'] });
-const failing = (newly: number, aged: number) => ({ customers: 2, newly, aged, since: ago(50) });
+const failing = (newly: number, aged: number) => ({
+  customers: 2,
+  newly,
+  aged,
+  since: ago(50),
+  run: { runId: 7, name: '2026-03-10-rescreen-7' },
+});
 
 it('customers who fail are told once, and every night after that they are known', () => {
   expect(kinds({ night: failingNight, failing: failing(2, 0) })).toEqual(['customers_failing']);
@@ -109,7 +181,7 @@ it.each([
 ] as const)('one that is %s is told, though others are known', (_what, facts) => {
   const findings = judgeRoster(rosterFacts({ night: failingNight, failing: facts }), [incident()], now);
   expect(findings.map(({ kind, isKnown }) => [kind, isKnown])).toEqual([['customers_failing', false]]);
-  expect(compareIncidents([incident()], findings).again).toHaveLength(1);
+  expect(compare([incident()], findings).again).toHaveLength(1);
 });
 
 it('a run that is incomplete for another reason beside its failures is partial as well', () => {
@@ -135,59 +207,77 @@ it('a run is stuck when its process is gone for ten minutes, or is alive and sav
   expect(marks(10 * 60_000, ago(1))).toEqual(['silent']);
 });
 
-it('a sweep is watched for its start where one is due, and always for its proof', () => {
-  const sweep = night({ name: 'sweep-9', isProven: true });
-  expect(judgeSweep(null, null)).toEqual([]);
-  expect(judgeSweep(null, { since: ago(1), because: 'due' }).map(({ kind }) => kind)).toEqual(['did_not_run']);
-  expect(judgeSweep(sweep, { since: ago(7), because: 'due' })).toEqual([]);
-  expect(judgeSweep({ ...sweep, state: 'incomplete', isProven: false }, null).map(({ kind }) => kind)).toEqual([
+const sweepFacts = (facts: Partial<SweepFacts> & { newest?: NightFacts | null }): SweepFacts => {
+  const { newest = null, ...rest } = facts;
+  return { begun: newest, ended: newest, expected: null, isWaiting: false, isPlanned: true, isRecent: true, ...rest };
+};
+const sweepKinds = (facts: Parameters<typeof sweepFacts>[0], open: readonly Incident[] = []): readonly string[] =>
+  judgeSweep(sweepFacts(facts), open).map(({ kind }) => kind);
+const unproven = night({ name: 'sweep-9', state: 'incomplete', isProven: false });
+
+it('a sweep is watched for its start where one is due, and for its proof', () => {
+  const proven = night({ name: 'sweep-9', isProven: true });
+  expect(sweepKinds({})).toEqual([]);
+  expect(sweepKinds({ expected: due })).toEqual(['did_not_run']);
+  expect(sweepKinds({ expected: due, isWaiting: true })).toEqual([]);
+  expect(sweepKinds({ newest: proven, expected: due })).toEqual([]);
+  expect(sweepKinds({ newest: unproven })).toEqual(['partial']);
+});
+
+it('a sweep that was not proven stands until one has ended that was', () => {
+  const told = incident({ kind: 'partial', subject: 'sweep', roster: null, runId: 7 });
+  expect(sweepKinds({ begun, ended: unproven }, [told])).toEqual(['partial']);
+  expect(sweepKinds({ begun: { ...unproven, state: 'running' }, ended: null }, [told])).toEqual(['partial']);
+  expect(sweepKinds({ newest: { ...begun, state: 'complete', isProven: true } }, [told])).toEqual([]);
+  // A sweep that is missing besides does not end it.
+  expect(sweepKinds({ newest: { ...unproven, takenAt: ago(30) }, expected: due }, [told])).toEqual([
+    'did_not_run',
     'partial',
   ]);
 });
 
-it.each([
-  ['finished', 0, 0],
-  ['finished', 3, 0],
-  ['finished', 1, 1],
-  ['finished', 2, 1],
-  ['missed', null, 1],
-  ['interrupted', null, 0],
-] as const)('a job that is %s with exit code %s gives %i findings', (state, exitCode, count) => {
-  const job = {
-    jobRunId: 1,
-    job: 'report',
-    occasion: 'x',
-    localDate: '2026-03-10',
-    dueAt: ago(2),
-    state,
-    isLate: false,
-  };
-  const rest = { attempts: 1, owner: null, begunAt: null, endedAt: null, exitCode, because: null, runIds: [] };
-  expect(judgeJobs([{ ...job, ...rest }])).toHaveLength(count);
-});
-
-it('a start is expected once it is late, by the schedule in its own time zone', () => {
-  const schedule = { cron: '0 2 * * *', timezone: 'Europe/Copenhagen' };
-  const expect2 = (at: string, lateMs = 2 * hourMs): string | undefined =>
-    findExpectedStart({ schedule }, lateMs, new Date(at))?.since.toISOString();
-  expect(expect2('2026-03-10T02:59:00Z')).toBe('2026-03-09T00:59:00.000Z');
-  expect(expect2('2026-03-10T03:00:00Z')).toBe('2026-03-10T00:59:00.000Z');
-  const workdays = { cron: '0 2 * * 1-5', timezone: 'UTC' };
-  const sunday = findExpectedStart({ schedule: workdays }, 0, new Date('2026-03-08T12:00:00Z'));
-  expect(sunday?.since.toISOString()).toBe('2026-03-06T01:59:00.000Z');
-  expect(findExpectedStart({ schedule: { cron: '0 0 29 2 *', timezone: 'UTC' } }, 0, now)).toBeNull();
-});
-
-it('without a schedule the last start may be as old as the cadence and the delay allow', () => {
-  const expected = findExpectedStart({ everyMs: 24 * hourMs }, 2 * hourMs, now);
-  expect(expected?.since).toEqual(ago(26));
+it('what somebody swept once long ago is history', () => {
+  expect(sweepKinds({ newest: unproven, isPlanned: false, isRecent: false })).toEqual([]);
+  expect(sweepKinds({ newest: unproven, isPlanned: false })).toEqual(['partial']);
+  const missing = incident({ kind: 'did_not_run', subject: 'sweep', roster: null });
+  expect(sweepKinds({ isPlanned: false }, [missing])).toEqual([]);
 });
 
 it('news is what is not open yet, what has another mark, and what is open no more', () => {
   const [finding] = judgeRoster(rosterFacts({ night: null }), [], now);
   if (!finding) throw new Error('no finding');
   const known = incident({ kind: 'did_not_run', mark: finding.mark });
-  expect(compareIncidents([], [finding])).toMatchObject({ begun: [finding], again: [], over: [] });
-  expect(compareIncidents([known], [finding])).toEqual({ begun: [], again: [], over: [] });
-  expect(compareIncidents([known], [])).toEqual({ begun: [], again: [], over: [known] });
+  const none = { begun: [], again: [], over: [], dropped: [] };
+  expect(compare([], [finding])).toEqual({ ...none, begun: [finding] });
+  expect(compare([known], [finding])).toEqual(none);
+  expect(compare([known], [])).toEqual({ ...none, over: [known] });
+});
+
+it('a roster that is called sweep is not the sweep', () => {
+  const [finding] = judgeRoster({ ...rosterFacts({ night: null }), roster: 'sweep' }, [], now);
+  if (!finding) throw new Error('no finding');
+  const ofSweeps = incident({ kind: 'did_not_run', subject: 'sweep', roster: null, mark: finding.mark });
+  expect(compare([ofSweeps], [finding])).toEqual({ begun: [finding], again: [], over: [ofSweeps], dropped: [] });
+});
+
+it('what nobody watches any more is closed without a word, what another watchdog watches is left to it', () => {
+  const open = [incident({ subject: 'gone', roster: 'gone' }), incident({ subject: 'other', roster: 'other' })];
+  const watched = (roster: string, hours: number) => ({
+    subject: `roster/${roster}`,
+    watchedSince: ago(900),
+    lastWatchedAt: ago(hours),
+  });
+  const context = {
+    starts: [],
+    subjects: ['roster/retail', 'job/report'],
+    watched: [watched('gone', 25), watched('other', 23)],
+    now,
+  };
+  const news = compareIncidents(open, [], (one) => findWatching(one, context));
+  expect(news).toEqual({ begun: [], again: [], over: [], dropped: [open[0]] });
+  expect(findWatching(incident(), context)).toBe('here');
+  expect(findWatching(incident({ subject: 'sweep', roster: null }), context)).toBe('nowhere');
+  const ofReport = incident({ kind: 'did_not_run', subject: 'report', roster: null });
+  expect(findWatching(ofReport, context)).toBe('nowhere');
+  expect(findWatching(ofReport, { ...context, starts: ['report'] })).toBe('here');
 });

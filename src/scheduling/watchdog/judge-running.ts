@@ -1,5 +1,4 @@
-import type { NightFacts, RunningFacts } from '../../store/watch-facts.js';
-import type { ExpectedStart } from './expected-start.js';
+import type { RunningFacts } from '../../store/watch-facts.js';
 import type { Finding } from './finding.js';
 
 /** An owner renews its lock every second; one that has not for so long has ended without a word, or stands still. */
@@ -23,23 +22,4 @@ export function judgeRunning(running: readonly RunningFacts[], stuckAfterMs: num
     const actions = [see, 'See whether the service is out of reach: nightscreen doctor'];
     return [{ ...shared, reason, mark: 'idle', actions }];
   });
-}
-
-/** What is not as it should be with the sweep of the dossiers; `expected` is null where nobody wrote down when it should be made. */
-export function judgeSweep(sweep: NightFacts | null, expected: ExpectedStart | null): readonly Finding[] {
-  const shared = { subject: 'sweep', roster: null, runId: sweep?.runId ?? null, isKnown: false };
-  const again = 'Sweep again: nightscreen sweep';
-  if (expected !== null && (sweep === null || sweep.takenAt < expected.since)) {
-    const last =
-      sweep === null ? 'there never was one' : `the last one, ${sweep.name}, began at ${sweep.takenAt.toISOString()}`;
-    const reason = `no sweep of the dossiers has begun: ${expected.because}; ${last}`;
-    return [{ ...shared, kind: 'did_not_run', reason, mark: 'did_not_run', actions: [again] }];
-  }
-  if (sweep === null || sweep.state === 'running' || (sweep.state === 'complete' && sweep.isProven !== false))
-    return [];
-  const because = sweep.reasons.length > 0 ? sweep.reasons.join('; ') : 'it does not say why';
-  const reason = `${sweep.name} ended ${sweep.state}: ${because}; nothing is told as gone by it`;
-  const mark = `${sweep.state}: ${because.replace(/\d+/g, '#')}`;
-  const actions = [`See what happened: nightscreen runs show ${sweep.name}`, again];
-  return [{ ...shared, kind: 'partial', reason, mark, actions }];
 }

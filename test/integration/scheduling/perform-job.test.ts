@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+import { NightError } from '../../../jobs/rescreen.js';
+import { performJob } from '../../../src/cli/schedule/perform-job.js';
+import { AuthenticationError, RosterError } from '../../../src/errors.js';
+import type { RunState } from '../../../src/reports/run-facts.js';
+import type { Job } from '../../../src/runs/job.js';
+import type { RunSummary } from '../../../src/runs/session/run-summary.js';
+import { DatabaseError } from '../../../src/store/database.js';
+import type { JobRun } from '../../../src/store/job-runs.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { buildCounts } from '../../helpers/run-facts.js';
+import { makeWorkplace } from '../../helpers/workplace.js';
+
+const databases = testDatabases('postgres');
+const moment = new Date('2026-11-22T02:00:00Z');
+const run: JobRun = {
+  ...{ jobRunId: 1, job: 'rescreen', occasion: '2026-11-22', localDate: '2026-11-22', dueAt: moment, state: 'running' },
+  ...{ isLate: false, attempts: 1, owner: 'host:1:a', begunAt: moment, endedAt: null, exitCode: null, because: null },
+  runIds: [],
+};
+
+const gone = new DatabaseError('the database went away', { sqlState: undefined, constraint: undefined });
+const noFile = new RosterError('roster_missing', 'no file');
+const call = { method: 'POST', path: '/aml/search', status: 401 };
+const refused = new AuthenticationError('authentication_error', 'the key was refused', call);
+
+const toSummary = (roster: string, state: RunState, exitCode: number): RunSummary => ({
+  schema: 'nightscreen/run-summary/1',
+  ...{ runId: `2026-11-22-rescreen-${roster}`, roster, kind: 'rescreen', state, exitCode },
+  ...{ reasons: [], haltedBy: null, artifacts: null, counts: buildCounts() },
+});
+const complete = toSummary('a', 'complete', 0);
+const stopped = toSummary('b', 'stopped', 4);
+
+/** How a night ends in which these rosters have a run, and those have not. */
+async function end(summaries: RunSummary[], ...errors: readonly unknown[]): Promise<number | 'taken up again'> {
+  const database = await databases.open();
+  const workplace = await makeWorkplace(database, { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' });
+  const failures = errors.map((error, index) => ({ roster: `roster ${index}`, error }));
+  const job: Job = {
+    name: 'rescreen',
+    defaultSchedule: null,
+    run: () => Promise.reject(new NightError({ summaries, failures })),
+  };
+  const { signal } = new AbortController();
+  const { exitCode } = await performJob(workplace, job, run, signal, { stopping: signal, failed: () => {} });
+  return exitCode ?? 'taken up again';
+}
+
+it('a night is taken up again when the database went away, whatever became of other rosters', async () => {
+  expect(await end([], gone)).toBe('taken up again');
+  expect(await end([complete], gone)).toBe('taken up again');
+  expect(await end([complete], noFile, gone)).toBe('taken up again');
+});
+
+it('a night is over when nothing of it passes by itself, or when trying again could only stop it once more', async () => {
+  expect(await end([complete], noFile)).toBe(3);
+  expect(await end([complete], gone, refused)).toBe(1);
+  expect(await end([complete, stopped], gone)).toBe(1);
+});

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { describeIncident } from '../../../../src/scheduling/watchdog/describe-incident.js';
+import { judgeAhead } from '../../../../src/scheduling/watchdog/judge-ahead.js';
+
+const later = new Date('2026-12-24T02:00:00Z');
+const retail = {
+  ...{ roster: 'retail', run: '2026-12-24-rescreen-9', startedAt: later, customers: 2, latestScreenedAt: later },
+};
+
+it('a roster that was begun and screened at what is yet to come is one alarm, which says whom to screen again', () => {
+  expect(judgeAhead([])).toEqual([]);
+  const [finding, ...others] = judgeAhead([retail]);
+  if (!finding) throw new Error('nothing was found');
+  expect(others).toEqual([]);
+  expect(describeIncident(finding)).toBe('retail: a clock was ahead');
+  expect(finding.reason).toContain('2026-12-24-rescreen-9 began at 2026-12-24T02:00:00.000Z, which is yet to come');
+  expect(finding.reason).toContain('2 customers screened at what is yet to come, up to 2026-12-24T02:00:00.000Z');
+  expect(finding.actions.at(-1)).toContain('nightscreen screen --all --roster retail');
+  expect(finding.isKnown).toBe(false);
+});
+
+it('is told again when customers are found to be hit, and not because there are more of them or the next run began in time', () => {
+  const markOf = (changes: Partial<typeof retail>) => judgeAhead([{ ...retail, ...changes }])[0]?.mark;
+  const begun = judgeAhead([{ ...retail, customers: 0, latestScreenedAt: null }])[0];
+  expect(begun?.reason).not.toContain('screened at');
+  expect(begun?.mark).not.toBe(markOf({}));
+  expect(markOf({ customers: 40 })).toBe(markOf({}));
+  const mended = judgeAhead([{ ...retail, run: null, startedAt: null }])[0];
+  expect(mended?.reason).toMatch(/^2 customers screened at/);
+  expect(mended?.mark).toBe(markOf({}));
+});
+
+it('that a job failed is told as before', () => {
+  expect(describeIncident({ kind: 'job_failed', subject: 'report', roster: null })).toBe('report: the job failed');
+});
