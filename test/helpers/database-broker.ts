@@ -40,7 +40,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await admin.close();
     return '';
   };
-  const server = createServer((request, response) => {
+  // Tests come back after minutes, over a connection that must still be there.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (request, response) => {
     const answer = async (): Promise<string> => {
       const [, used] = /^\/used\/(test_\w+)$/.exec(request.url ?? '') ?? [];
       if (used !== undefined && postgres) return dropSome((await postgres).url, used);
