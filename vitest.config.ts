@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// These measure time or start processes: nothing of another test may be left in theirs.
-const apart = ['test/e2e/**/*.test.ts', 'test/integration/client/**/*.test.ts'];
+// These start processes: nothing of another test may be left in theirs.
+const apart = ['test/e2e/**/*.test.ts'];
 // `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time or to an amount of memory come last, one
 // file after another so that none slows another down.
 const long = ['test/long/**/*.test.ts'];

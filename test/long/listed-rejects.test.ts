@@ -2,13 +2,13 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { formatListed } from '../../../../src/cli/format-listed.js';
-import { guardsSchema } from '../../../../src/roster/guards/settings.js';
-import { toFileRoster } from '../../../../src/roster/settings.js';
-import { runImport } from '../../../../src/runs/rosters/import-run.js';
-import { listOfRun } from '../../../../src/runs/session/list-of-run.js';
-import { testDatabases } from '../../../helpers/databases.js';
-import { makeWorkplace } from '../../../helpers/workplace.js';
+import { formatListed } from '../../src/cli/format-listed.js';
+import { guardsSchema } from '../../src/roster/guards/settings.js';
+import { toFileRoster } from '../../src/roster/settings.js';
+import { runImport } from '../../src/runs/rosters/import-run.js';
+import { listOfRun } from '../../src/runs/session/list-of-run.js';
+import { testDatabases } from '../helpers/databases.js';
+import { makeWorkplace } from '../helpers/workplace.js';
 
 const { open } = testDatabases('embedded');
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/clock.js';
-import { showRun } from '../../../src/runs/session/list-runs.js';
-import { runSweep } from '../../../src/runs/sweep-run.js';
-import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
-import type { Database } from '../../../src/store/database.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/print-figure.js';
-import { makeScaledClock } from '../../helpers/scaled-clock.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
-import { canaries, people } from '../../helpers/small-world.js';
+import { systemClock } from '../../src/clock.js';
+import { showRun } from '../../src/runs/session/list-runs.js';
+import { runSweep } from '../../src/runs/sweep-run.js';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import type { Database } from '../../src/store/database.js';
+import { testDatabases } from '../helpers/databases.js';
+import { printFigure } from '../helpers/print-figure.js';
+import { makeScaledClock } from '../helpers/scaled-clock.js';
+import { openSmallSites, searched } from '../helpers/small-site.js';
+import { canaries, people } from '../helpers/small-world.js';
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `Customer Number ${index}`);
 const searches = (sandbox: Sandbox) => sandbox.ledger().filter(({ path }) => path === '/aml/search');

@@ -3,33 +3,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { reportJob } from '../../../jobs/report.js';
-import { diffMatches } from '../../../src/changes/diff-matches.js';
-import { configSchema } from '../../../src/config/schema.js';
-import { digestSettings } from '../../../src/config/settings-digest.js';
-import { ConfigError } from '../../../src/errors.js';
-import type { Match } from '../../../src/matches/match.js';
-import { toFileRoster } from '../../../src/roster/settings.js';
-import { resumeRun } from '../../../src/runs/resume-run.js';
-import { runImport } from '../../../src/runs/rosters/import-run.js';
-import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
-import { runSweep } from '../../../src/runs/sweep-run.js';
-import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
-import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
-import type { Database } from '../../../src/store/database.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { listenAlong } from '../../helpers/listen-along.js';
-import { makeMatch } from '../../helpers/make-match.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
-import {
-  buildSandboxDossier,
-  fileOf,
-  listed,
-  people,
-  toCsv,
-  watchlist,
-  writeRoster,
-} from '../../helpers/small-world.js';
+import { reportJob } from '../../jobs/report.js';
+import { diffMatches } from '../../src/changes/diff-matches.js';
+import { configSchema } from '../../src/config/schema.js';
+import { digestSettings } from '../../src/config/settings-digest.js';
+import { ConfigError } from '../../src/errors.js';
+import type { Match } from '../../src/matches/match.js';
+import { toFileRoster } from '../../src/roster/settings.js';
+import { resumeRun } from '../../src/runs/resume-run.js';
+import { runImport } from '../../src/runs/rosters/import-run.js';
+import { listRuns, showRun } from '../../src/runs/session/list-runs.js';
+import { runSweep } from '../../src/runs/sweep-run.js';
+import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import { budgetSettingsSchema } from '../../src/screening/budget-settings.js';
+import type { Database } from '../../src/store/database.js';
+import { testDatabases } from '../helpers/databases.js';
+import { listenAlong } from '../helpers/listen-along.js';
+import { makeMatch } from '../helpers/make-match.js';
+import { openSmallSites, searched } from '../helpers/small-site.js';
+import { buildSandboxDossier, fileOf, listed, people, toCsv, watchlist, writeRoster } from '../helpers/small-world.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;

@@ -48,7 +48,7 @@ async function installPackage(archive: string): Promise<void> {
   const installed = inSite('consumer', 'node_modules', 'nightscreen');
   await mkdir(installed, { recursive: true });
   await run('tar', ['-xzf', archive, '--strip-components', '1', '-C', installed]);
-  await cp(join(project, 'test/e2e/library-consumer.mts'), inSite('consumer', 'consumer.mts'));
+  await cp(join(project, 'test/long/library-consumer.mts'), inSite('consumer', 'consumer.mts'));
   await writeFile(inSite('consumer', 'package.json'), JSON.stringify({ name: 'consumer', private: true }));
   const compilerOptions = {
     target: 'es2023',
