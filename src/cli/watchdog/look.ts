@@ -53,6 +53,8 @@ async function lookOrTell(
     withWorkplace(invocation, {
       command: 'watchdog',
       queryTimeoutMs: limitMs,
+      // An empty one of its own would have nothing to tell, on a host that was given no DATABASE_URL above all.
+      needsDatabase: true,
       prepare: () => {},
       work: (opened) => lookInto(opened, noteLooked),
     });

@@ -165,3 +165,13 @@ it('a watchdog whose clock is wrong goes by the database’s, and says so; one t
   expect(wrong.events).toMatchObject([{ kind: 'warning', code: 'clock_apart' }]);
   expect(JSON.stringify(wrong.events)).toContain('43200 minutes ahead of the database');
 });
+
+it('without a database there is nothing to look into, which is an alarm and makes none', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-look-'));
+  const missing = join(folder, 'missing');
+  await writeFile(join(folder, 'nightscreen.config.yaml'), `${configuration}database: { folder: ${missing} }\n`);
+  const { exitCode, text, document } = await look(makeInvocation(folder, { SMTP_URL: server.url }).invocation);
+  expect([exitCode, document]).toMatchObject([3, { isAlarm: true, canLook: false }]);
+  expect(text).toContain(`there is no database at ${missing}`);
+  expect(existsSync(missing)).toBe(false);
+});
