@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { AttemptObserver } from '../client/calls/attempt-observer.js';
 import type { RunEvent } from '../runs/run-event.js';
+import { within } from './within.js';
 
 const runEvents = channel('nightscreen:run-event');
 const attempts = channel('nightscreen:attempt');
@@ -11,13 +11,10 @@ const exits = channel('nightscreen:exit');
 export const publishRunEvent = (event: RunEvent): void => runEvents.publish(event);
 
 /** Passes an observer's events on, and gives each attempt that ended to what listens in this process as `{ attempt, end }`. */
-export const publishAttempts = (observer: AttemptObserver | undefined): AttemptObserver => ({
-  ...(observer?.repeating
-    ? { repeating: (operation: string) => observer.repeating?.(operation) ?? Promise.resolve() }
-    : {}),
-  started: (attempt) => observer?.started?.(attempt),
+export const publishAttempts = (observer: AttemptObserver = {}): AttemptObserver => ({
+  ...observer,
   ended: (attempt, end) => {
-    observer?.ended?.(attempt, end);
+    observer.ended?.(attempt, end);
     attempts.publish({ attempt, end });
   },
 });
@@ -27,8 +24,6 @@ export async function publishExit(exitCode: number, patienceMs = 5_000): Promise
   const waiting: Promise<unknown>[] = [];
   exits.publish({ exitCode, waitFor: (promise: Promise<unknown>) => waiting.push(promise) });
   if (waiting.length === 0) return;
-  const patience = new AbortController();
-  const { signal } = patience;
-  await Promise.race([Promise.allSettled(waiting), delay(patienceMs, undefined, { signal }).catch(() => undefined)]);
-  patience.abort();
+  // What fails or takes longer is the listeners' loss.
+  await within(patienceMs, Promise.allSettled(waiting)).catch(() => undefined);
 }

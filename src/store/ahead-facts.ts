@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
+import { takenAtSql } from './night-sql.js';
 import { runIdSql } from './run-id.js';
 
 const aheadRow = z.object({
@@ -31,7 +32,7 @@ export async function readAhead(
      from roster
      left join lateral (
        select ${runIdSql('run')} as name,
-         greatest(run.started_at, (select max(taken_at) from run_holder where run_holder.run_id = run.run_id)) as began_at
+         ${takenAtSql('run')} as began_at
        from run
        where run.roster_id = roster.roster_id and run.kind in ('screen', 'rescreen', 'onboard') and run.state <> 'abandoned'
        order by run.run_id desc limit 1

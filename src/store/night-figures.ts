@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
+import { isNightSql } from './night-sql.js';
 
 const nightFigure = z.object({
   roster: z.string(),
@@ -25,7 +26,7 @@ export function readNightFigures(
        select run.run_id, run.roster_id, run.state, run.finished_at
        from run join roster on roster.roster_id = run.roster_id
        where roster.organisation_id = $1 and roster.name = any ($2::text[])
-         and run.kind in ('screen', 'rescreen') and run.selection in ('due', 'all') and run.state not in ('running', 'abandoned')
+         and ${isNightSql('run')} and run.state not in ('running', 'abandoned')
      ),
      ends as (
        select roster_id, max(run_id) as run_id, max(finished_at) filter (where state = 'complete') as last_success

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RunState } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
+import { isNightSql, takenAtSql } from './night-sql.js';
 import { runIdSql } from './run-id.js';
 
 const runStates = [
@@ -42,7 +43,7 @@ const nightRow = z.object({
 }) satisfies z.ZodType<NightFacts>;
 
 const nightColumns = `run.run_id as "runId", ${runIdSql('run')} as name, run.state, run.state_reasons as reasons,
-  greatest(run.started_at, (select max(taken_at) from run_holder where run_holder.run_id = run.run_id)) as "takenAt",
+  ${takenAtSql('run')} as "takenAt",
   coalesce((run.sums #>> '{counts,failed}')::integer, 0) as failed,
   exists (select from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "hasFailedCanary",
   (select proven from sweep where sweep.run_id = run.run_id) as "isProven"`;
@@ -64,7 +65,7 @@ export async function findLastNights(database: Queryable, organisationId: number
     database,
     `from run join roster on roster.roster_id = run.roster_id
      where roster.organisation_id = $1 and roster.name = $2
-       and run.kind in ('screen', 'rescreen') and run.selection in ('due', 'all')`,
+       and ${isNightSql('run')}`,
     [organisationId, roster],
   );
 }
@@ -119,8 +120,7 @@ export async function readRunning(database: Queryable, organisationId: number): 
          )) * 1000)::float8
        end as "silentMs",
        greatest(
-         run.started_at,
-         (select max(taken_at) from run_holder where run_holder.run_id = run.run_id),
+         ${takenAtSql('run')},
          (select max(committed_at) from commit_batch where commit_batch.run_id = run.run_id)
        ) as "activeAt"
      from run

@@ -8,7 +8,7 @@ import { readMetricFacts } from '../../runs/measuring/read-metric-facts.js';
 import type { Workplace } from '../../runs/workplace.js';
 import type { Invocation } from '../invocation.js';
 import { version } from '../version.js';
-import { within } from './within.js';
+import { within } from '../within.js';
 
 /** The metrics of a process, read anew from an open database and left where the settings say. */
 export interface Measuring {

@@ -1,9 +1,9 @@
 import type { Config } from '../../config/load-config.js';
+import { within } from '../within.js';
 import { buildWorkplace, type OpenWorkplace } from '../workplace.js';
 import type { Health, Readiness } from './health.js';
 import type { Measuring } from './measuring.js';
 import { nowAndThen } from './now-and-then.js';
-import { within } from './within.js';
 
 /** Longer than this the database is not waited for when somebody asks. */
 const answerLimitMs = 5_000;
