@@ -5,7 +5,7 @@ import { type ColumnSettings, maxAttributes, type PartyColumnSettings } from './
 import { bindCountries, type CountryColumns } from './country-columns.js';
 import type { PartyRole, PartyType, RiskTier } from './customer.js';
 import { createDateReader } from './date-format.js';
-import { type BoundColumn, type ColumnFinder, createColumnFinder } from './find-columns.js';
+import { type BoundColumn, type ColumnFinder, createColumnFinder, type HeaderOrigin } from './find-columns.js';
 import { bindWords, roleWords, standingWords, tierWords, typeWords, type WordColumn } from './word-columns.js';
 
 /** The columns of a name, and what joins them. */
@@ -50,19 +50,19 @@ export interface RelatedBinding extends PartyBinding {
   role: WordColumn<PartyRole>;
 }
 
-/** A source's headers, its name for messages, and whether the headers are its own or numbers. */
+/** A source's headers, its name for messages, and where the headers come from. */
 export interface SourceHeaders {
   headers: readonly string[];
   source: string;
-  hasHeader: boolean;
+  origin: HeaderOrigin;
 }
 
 /**
  * Finds the mapped columns of a roster; birth date, countries and risk tier may be absent unless mapped by name.
  * Throws RosterError `duplicate_header`, `too_many_attributes`, or `column_missing` with all missing columns at once.
  */
-export function bindColumns(columns: ColumnSettings, { headers, source, hasHeader }: SourceHeaders): CustomerBinding {
-  const finder = createColumnFinder(headers, source, hasHeader);
+export function bindColumns(columns: ColumnSettings, { headers, source, origin }: SourceHeaders): CustomerBinding {
+  const finder = createColumnFinder(headers, source, origin);
   const { find, findOptional } = finder;
   const id = [columns.id ?? standardHeaders.id].flat().map(find);
   const shared = bindParty({ ...columns, type: columns.type ?? standardHeaders.type }, null, finder);
@@ -86,9 +86,9 @@ export function bindColumns(columns: ColumnSettings, { headers, source, hasHeade
 /** Finds the mapped columns of a source of related parties; type (person), birth date and countries may be absent unless mapped by name; throws like `bindColumns`. */
 export function bindPartyColumns(
   columns: PartyColumnSettings,
-  { headers, source, hasHeader }: SourceHeaders,
+  { headers, source, origin }: SourceHeaders,
 ): RelatedBinding {
-  const finder = createColumnFinder(headers, source, hasHeader);
+  const finder = createColumnFinder(headers, source, origin);
   const { find, headers: given } = finder;
   const standardType = given.includes(standardPartyHeaders.type) ? standardPartyHeaders.type : null;
   const party = {

@@ -4,7 +4,7 @@ import { checkPartyRow, checkRow } from './check-row.js';
 import { createIsMapped, standardHeaders, standardPartyHeaders } from './column-names.js';
 import { openCsvTable } from './csv/csv-table.js';
 import { settleRejects } from './detect-rejects.js';
-import { nameColumn } from './find-columns.js';
+import { type HeaderOrigin, nameColumn } from './find-columns.js';
 import { openPostgresTable } from './postgres/open-postgres-table.js';
 import { partyFilePrefix } from './rejects-columns.js';
 import { asSource } from './rejects-table.js';
@@ -24,7 +24,7 @@ export async function readRoster(settings: RosterSettings, secret: Secret): Prom
   const isMapped = createIsMapped(settings.columns, standardHeaders);
   const table = await openTable(settings, 'roster', settings.name, isMapped, secret);
   return read(table, (shape) => {
-    const binding = bindColumns(settings.columns, { ...shape, hasHeader: settings.csv?.header !== false });
+    const binding = bindColumns(settings.columns, { ...shape, origin: toOrigin(settings) });
     return (record) => checkRow(binding, record);
   });
 }
@@ -34,9 +34,14 @@ export async function readParties(settings: PartySettings, secret: Secret): Prom
   const isMapped = createIsMapped(settings.columns, standardPartyHeaders);
   const table = await openTable(settings, 'parties', 'parties', isMapped, secret);
   return read(table, (shape) => {
-    const binding = bindPartyColumns(settings.columns, { ...shape, hasHeader: settings.csv?.header !== false });
+    const binding = bindPartyColumns(settings.columns, { ...shape, origin: toOrigin(settings) });
     return (record) => checkPartyRow(binding, { ...record, file: partyFilePrefix + (record.file ?? table.source) });
   });
+}
+
+function toOrigin({ csv }: Pick<RosterSettings, 'csv'>): HeaderOrigin {
+  if (csv === undefined) return 'query';
+  return csv.header ? 'first_line' : 'numbers';
 }
 
 async function openTable(

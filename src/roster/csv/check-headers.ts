@@ -17,6 +17,6 @@ export async function checkHeaders(
     const file = await openCsvFile({ path, name: path, file: path, tally, onBytes: () => undefined }, source, isMapped);
     await file.close();
     first ??= { path, headers: file.headers };
-    compareHeaders(first.path, first.headers, path, file.headers);
+    compareHeaders(first.path, first.headers, path, file.headers, isMapped);
   }
 }

@@ -71,7 +71,7 @@ export async function openCsvTable(
     return progress.open;
   };
   const first = await openAt(0);
-  const batches = readFiles(first, paths, openAt, progress);
+  const batches = readFiles(first, paths, openAt, isMapped, progress);
   try {
     const head = await batches.next();
     if (head.done && !(mayBeEmpty && source.header)) {
@@ -127,12 +127,16 @@ async function* readFiles(
   first: CsvFile,
   paths: readonly string[],
   openAt: (index: number) => Promise<CsvFile>,
+  isMapped: (header: string) => boolean,
   progress: Progress,
 ): Batches {
   for (let index = 0; index < paths.length; index += 1) {
     const file = index === 0 ? first : await openAt(index);
     try {
-      if (index > 0) compareHeaders(toName(paths[0] ?? ''), first.headers, toName(paths[index] ?? ''), file.headers);
+      if (index > 0) {
+        const firstPath = toName(paths[0] ?? '');
+        compareHeaders(firstPath, first.headers, toName(paths[index] ?? ''), file.headers, isMapped);
+      }
       for await (const records of file.records) {
         for (let start = 0; start < records.length; start += batchSize) {
           yield records.length <= batchSize ? records : records.slice(start, start + batchSize);

@@ -54,6 +54,15 @@ it.each([
   expect(await examine(roster)).toMatchObject([{ state: 'fail', message: expect.stringContaining(message) }]);
 });
 
+it('a file without a header is found, and its first customer is not told', async () => {
+  const rows = 'C-10001,person,Ada Wilma\nC-10002,person,Tamsin\n';
+  await writeFile(join(folder, 'rows.csv'), rows);
+  await writeFile(join(folder, 'sound-rows.csv'), rows);
+  const found = [await examine({ csv: { path: 'rows.csv' } }), await examine({ csv: { path: 'sound*.csv' } })];
+  expect(found).toMatchObject([[{ state: 'fail' }], [{ state: 'fail' }]]);
+  expect(JSON.stringify(found)).not.toMatch(/C-1000|Wilma|Tamsin/);
+});
+
 it('a login that is refused is found, and the connection string is not told', async () => {
   const stranger = new URL(url);
   [stranger.username, stranger.password] = ['stranger', 'planted-secret'];

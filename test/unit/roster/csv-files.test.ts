@@ -111,15 +111,33 @@ test('a file that stands for itself is not named in its records', async () => {
 });
 
 test.each([
-  ['id,name,city', /a\.csv, .*b\.csv has "city" besides/],
-  ['id', /b\.csv lacks "name"/],
+  ['id,name,city', /a\.csv, .*b\.csv says something else in column 3\./],
+  ['id', /b\.csv lacks "name"\./],
   ['name,id', /has "name" as column 1 instead of "id"/],
-  ['id,nom', /lacks "name" and has "nom" besides/],
+  ['id,nom', /lacks "name" and says something else in column 2\./],
   ['id,name,name', /has 3 columns instead of 2/],
+  ['2,Wilma', /lacks "id", "name" and says something else in column 1, column 2; .* perhaps one has no header/],
 ])('files with different headers are refused, naming both and what differs (%s)', async (header, message) => {
   await withFiles({ 'a.csv': 'id,name\n1,A\n', 'b.csv': `${header}\n2,B\n` }, async (folder) => {
-    const error = await failCsv(openCsv([join(folder, 'a.csv'), join(folder, 'b.csv')]).then(collectTable));
+    const paths = [join(folder, 'a.csv'), join(folder, 'b.csv')];
+    const error = await failCsv(openCsv(paths, { mapped: ['id'] }).then(collectTable));
     expect(error).toMatchObject({ code: 'headers_differ', message: expect.stringMatching(message) });
+  });
+});
+
+test('no line of a file without a header is quoted, whichever file it is', async () => {
+  const rows = 'C-1,Wilma\nC-2,Tamsin\n';
+  const files = { 'a.csv': 'C-7,Wilma\n', 'b.csv': 'id,name\n1,A\n', 'c.csv': rows };
+  await withFiles(files, async (folder) => {
+    for (const names of [
+      ['b.csv', 'c.csv'],
+      ['a.csv', 'b.csv'],
+      ['a.csv', 'c.csv'],
+    ]) {
+      const paths = names.map((name) => join(folder, name));
+      const error = await failCsv(openCsv(paths, { mapped: ['id'] }).then(collectTable));
+      expect(error).toMatchObject({ code: 'headers_differ', message: expect.not.stringMatching(/C-\d|Wilma|Tamsin/) });
+    }
   });
 });
 
