@@ -9,12 +9,20 @@ import type { RosterSettings } from '../src/roster/settings.js';
 import type { Acceptance } from '../src/runs/accepting/acceptance.js';
 import type { Job, JobResult } from '../src/runs/job.js';
 import type { RunSummary } from '../src/runs/session/run-summary.js';
+import { watchRun } from '../src/runs/watch-run.js';
 import type { Workplace } from '../src/runs/workplace.js';
 
-/** What became of each roster: a summary, or the error that kept it from having one. */
+/** A roster that has no summary, with the run that was begun for it, where one was. */
+export interface NightFailure {
+  roster: string;
+  runId: string | null;
+  error: unknown;
+}
+
+/** What became of each roster: a summary, or the error that kept it from having one; those that were not begun have a NotStartedError. */
 export interface Night {
   summaries: RunSummary[];
-  failures: { roster: string; error: unknown }[];
+  failures: NightFailure[];
 }
 
 /** Whether the account itself is refused, so that no other roster is begun. */
@@ -23,7 +31,7 @@ export const endsTheNight = (error: unknown): boolean =>
 
 /**
  * Imports, screens and reports one roster after the other; a roster that fails leaves the others alone unless the account itself is refused.
- * Those that are not begun because a run had to stop are mailed as not run, unless somebody asked to stop.
+ * Those that are not begun because a run had to stop are failures as well, and are mailed as not run, unless somebody asked to stop.
  */
 export async function rescreenRosters(
   workplace: Workplace,
@@ -33,26 +41,35 @@ export async function rescreenRosters(
 ): Promise<Night> {
   const { runScreening } = await import('../src/runs/screening-run.js');
   const { tellFailure } = await import('../src/runs/mailing/queue-failure.js');
+  const { describeFailure } = await import('../src/runs/mailing/describe-failure.js');
   const night: Night = { summaries: [], failures: [] };
+  const fail = async (failure: NightFailure, isMailed: boolean): Promise<void> => {
+    const { roster, runId, error } = failure;
+    const failed = { task: 'rescreen', roster, error, signal };
+    const code = error instanceof NightscreenError ? error.code : 'unexpected';
+    night.failures.push(failure);
+    workplace.tell({ kind: 'roster_failed', roster, runId, code, message: describeFailure(failed).reason });
+    if (isMailed) await tellFailure(workplace, failed);
+  };
   let begun = 0;
   for (const roster of rosters) {
     if (signal.aborted && begun > 0) break;
     begun += 1;
+    const { watched, begunRun } = watchRun(workplace);
     try {
       const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: true } as const;
-      const summary = await runScreening(workplace, { ...plan, ...options, roster }, signal);
+      const summary = await runScreening(watched, { ...plan, ...options, roster }, signal);
       night.summaries.push(summary);
       if (summary.state === 'stopped') break;
     } catch (error) {
-      night.failures.push({ roster: roster.name, error });
-      await tellFailure(workplace, { task: 'rescreen', roster: roster.name, error, signal });
+      await fail({ roster: roster.name, runId: begunRun()?.runId ?? null, error }, true);
       if (endsTheNight(error)) break;
     }
   }
   const [before] = rosters.slice(begun - 1);
-  for (const { name } of signal.aborted ? [] : rosters.slice(begun)) {
+  for (const { name } of rosters.slice(begun)) {
     const message = `it was not begun, because the night stopped at the roster ${before?.name ?? 'before it'}; once that is mended: nightscreen rescreen`;
-    await tellFailure(workplace, { task: 'rescreen', roster: name, error: new NotStartedError(message), signal });
+    await fail({ roster: name, runId: null, error: new NotStartedError(message) }, !signal.aborted);
   }
   return night;
 }

@@ -5,6 +5,7 @@ import {
   ConfigError,
   ConnectionError,
   DatabaseMissingError,
+  NotStartedError,
   PaymentRequiredError,
   PermissionError,
   RateLimitError,
@@ -35,6 +36,8 @@ const stops = [
   AuthenticationError,
   PaymentRequiredError,
   PermissionError,
+  // What came before it had to stop.
+  NotStartedError,
   // An outage that ends a command is no fault of ours either: the same command works once it is over.
   ConnectionError,
   ServiceUnavailableError,

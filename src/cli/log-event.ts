@@ -47,10 +47,15 @@ function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable
   };
 }
 
-/** One event: single steps at level debug, warnings and runs that are not complete at level warn. */
+/** One event: single steps at level debug, warnings and runs that are not complete at level warn, rosters without any at level error. */
 function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
   if (event.kind === 'service') {
     logServiceEvent(logger, event.event, run);
+    return;
+  }
+  if (event.kind === 'roster_failed') {
+    const { kind, ...facts } = event;
+    logger.error(facts, kind);
     return;
   }
   const { kind, ...facts } = event;

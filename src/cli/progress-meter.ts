@@ -89,6 +89,7 @@ export class ProgressMeter {
         this.#noteService(event.event, nowMs);
         return;
       case 'warning':
+      case 'roster_failed':
         return;
     }
   }

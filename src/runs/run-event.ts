@@ -42,4 +42,6 @@ export type RunEvent =
   | { kind: 'service'; event: ClientEvent }
   /** `roster` is given of a run that has not started here. */
   | { kind: 'warning'; runId: string | null; roster?: string | null; code: string; message: string }
+  /** A roster of a night has no summary; of an unexpected error `message` has only the kind. */
+  | { kind: 'roster_failed'; roster: string; runId: string | null; code: string; message: string }
   | { kind: 'run_finished'; runId: string; runKind: RunKind; state: RunState; reasons: readonly string[] };

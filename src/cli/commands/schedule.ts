@@ -65,12 +65,13 @@ async function runScheduled(
   }
   const logger = openLogger(invocation, config);
   const { signal } = invocation;
+  const { logJobFailure } = await import('../schedule/log-job-failure.js');
   const { checkPings, withJobPings } = await import('../schedule/with-job-pings.js');
   checkPings(config);
   const complain = (reason: string): void => logger.warn({ reason }, 'ping');
   const options: PerformOptions = {
     stopping: signal,
-    failed: (err) => logger.error({ job: name, err }, 'job_failed'),
+    failed: (failure) => logJobFailure(logger, name, failure),
     around: (each, perform) => withJobPings(config, each, { complain, signal }, perform),
   };
   return withWorkplace(invocation, {

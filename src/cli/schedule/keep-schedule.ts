@@ -17,8 +17,9 @@ import { waitForAbort } from '../wait-for-abort.js';
 import { mailDirectly } from '../with-failure-mail.js';
 import { findMissingMail, findMissingService } from '../workplace.js';
 import { followInterruption } from './follow-interruption.js';
+import { logJobFailure } from './log-job-failure.js';
 import { logSchedule } from './log-schedule.js';
-import { performJob } from './perform-job.js';
+import { type JobFailure, performJob } from './perform-job.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
 import { checkPings, withJobPings } from './with-job-pings.js';
 
@@ -44,7 +45,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   };
   const performed = (job: string) => ({
     stopping: signal,
-    failed: (err: unknown) => logger.error({ job, err }, 'job_failed'),
+    failed: (failure: JobFailure) => logJobFailure(logger, job, failure),
   });
   const lookout = new Lookout(
     plan,

@@ -3,16 +3,24 @@ import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '..
 import type { Job, JobResult } from '../../runs/job.js';
 import { tellFailure } from '../../runs/mailing/queue-failure.js';
 import type { OccasionEnding } from '../../runs/scheduled/run-occasion.js';
+import { watchRun } from '../../runs/watch-run.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { DatabaseError } from '../../store/database.js';
 import type { JobRun } from '../../store/job-runs.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 
-/** What a job that is performed hangs on; `failed` hears of what it threw. */
+/** What a job threw, and of whose run, where that is known. */
+export interface JobFailure {
+  error: unknown;
+  runId: string | null;
+  roster: string | null;
+}
+
+/** What a job that is performed hangs on; `failed` hears of what it threw, of a night once for each roster. */
 export interface PerformOptions {
   /** Aborted when somebody asks this process to stop; what ends then is taken up again. */
   stopping: AbortSignal;
-  failed: (error: unknown) => void;
+  failed: (failure: JobFailure) => void;
   /** What is done around it, such as telling a monitor. */
   around?: (job: string, perform: () => Promise<OccasionEnding>) => Promise<OccasionEnding>;
 }
@@ -29,13 +37,16 @@ export async function performJob(
   { stopping, failed }: PerformOptions,
 ): Promise<OccasionEnding> {
   const { localDate: date, dueAt, attempts: attempt, isLate } = run;
+  const { watched, begunRun } = watchRun(workplace);
   try {
-    const result = await job.run(workplace, signal, { date, dueAt, attempt, isLate });
+    const result = await job.run(watched, signal, { date, dueAt, attempt, isLate });
     return toEnding(result, stopping);
   } catch (error) {
     const runIds = error instanceof NightError ? error.night.summaries.map(({ runId }) => runId) : [];
     if (stopping.aborted) return { because: 'it was asked to stop', runIds };
-    failed(error);
+    const { runId = null, roster = null } = begunRun() ?? {};
+    for (const failure of error instanceof NightError ? error.night.failures : [{ error, runId, roster }])
+      failed(failure);
     const isPassing = passes(error);
     if (!isPassing || attempt >= attemptsBeforeMail) await tellOf(workplace, job, error, stopping);
     const ending = { because: toReason(error), runIds };
@@ -84,7 +95,9 @@ function toJobExitCode(error: unknown): number {
 /** The error in words that are fit to be kept; of one that was not meant to happen only its kind, for nobody knows what else it says. */
 function toReason(error: unknown): string {
   if (error instanceof NightError) {
-    return error.night.failures.map(({ roster, error }) => `${roster}: ${toReason(error)}`).join('; ');
+    const { summaries, failures } = error.night;
+    const reasons = summaries.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
+    return [...reasons, ...failures.map((failure) => `${failure.roster}: ${toReason(failure.error)}`)].join('; ');
   }
   if (error instanceof NightscreenError) return error.message;
   return `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log says more`;

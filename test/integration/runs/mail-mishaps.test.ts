@@ -7,10 +7,12 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rescreenRosters } from '../../../jobs/rescreen.js';
 import { InterruptedError } from '../../../src/cli/interrupted-error.js';
+import { presentNight } from '../../../src/cli/present-night.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { deliverDue } from '../../../src/runs/mailing/deliver-due.js';
 import { listMails } from '../../../src/runs/mailing/list-mail.js';
 import { tellFailure } from '../../../src/runs/mailing/queue-failure.js';
+import type { RunEvent } from '../../../src/runs/run-event.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -133,7 +135,10 @@ describe('mail', () => {
       [roster, { ...roster, name: 'core' }],
       controller.signal,
     );
-    expect(night.failures).toMatchObject([{ roster: 'people', error: { signal: 'SIGTERM' } }]);
+    expect(night.failures).toMatchObject([
+      { roster: 'people', error: { signal: 'SIGTERM' } },
+      { roster: 'core', error: { code: 'not_started' } },
+    ]);
     expect(server.received).toMatchObject([
       {
         subject: expect.stringMatching(
@@ -176,8 +181,23 @@ describe('mail', () => {
     sandbox.setFaults([{ path: '/aml/search', status: 402, times: 100 }]);
     const settings = { ...toSettings({ to: ['one@bank.example'] }), rosters: [roster, { ...roster, name: 'core' }] };
     const workplace = { ...(await work({ settings })), secret: () => server.url };
-    const night = await rescreenRosters(workplace, settings.rosters, new AbortController().signal);
+    const events: RunEvent[] = [];
+    const watched: Workplace = { ...workplace, tell: (event) => void events.push(event) };
+    const night = await rescreenRosters(watched, settings.rosters, new AbortController().signal);
     expect(night.summaries.map(({ state }) => state)).toEqual(['stopped']);
+    const notBegun = { roster: 'core', runId: null };
+    expect(night.failures).toMatchObject([{ ...notBegun, error: { code: 'not_started' } }]);
+    expect(events).toContainEqual(expect.objectContaining({ kind: 'roster_failed', ...notBegun, code: 'not_started' }));
+    const told = presentNight(night);
+    expect(told).toMatchObject({
+      exitCode: 4,
+      document: {
+        schema: 'nightscreen/run-summaries/1',
+        runs: [{ roster: 'people', state: 'stopped' }],
+        errors: [{ roster: 'core', code: 'not_started' }],
+      },
+      text: expect.stringMatching(/^roster core\nnightscreen: it was not begun/m),
+    });
     const subjects = server.received.map(({ subject }) => subject);
     expect(subjects).toHaveLength(2);
     expect(subjects[1]).toMatch(/^\[RED\] rescreen of core did not run: it was not begun/);

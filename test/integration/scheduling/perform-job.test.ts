@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 import { NightError } from '../../../jobs/rescreen.js';
-import { performJob } from '../../../src/cli/schedule/perform-job.js';
-import { AuthenticationError, RosterError } from '../../../src/errors.js';
+import { logJobFailure } from '../../../src/cli/schedule/log-job-failure.js';
+import { type PerformOptions, performJob } from '../../../src/cli/schedule/perform-job.js';
+import { AuthenticationError, NotStartedError, RosterError } from '../../../src/errors.js';
+import { createLogger } from '../../../src/logging.js';
 import type { RunState } from '../../../src/reports/run-facts.js';
 import type { Job } from '../../../src/runs/job.js';
 import type { RunSummary } from '../../../src/runs/session/run-summary.js';
@@ -36,7 +38,7 @@ const stopped = toSummary('b', 'stopped', 4);
 async function end(summaries: RunSummary[], ...errors: readonly unknown[]): Promise<number | 'taken up again'> {
   const database = await databases.open();
   const workplace = await makeWorkplace(database, { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' });
-  const failures = errors.map((error, index) => ({ roster: `roster ${index}`, error }));
+  const failures = errors.map((error, index) => ({ roster: `roster ${index}`, runId: null, error }));
   const job: Job = {
     name: 'rescreen',
     defaultSchedule: null,
@@ -57,4 +59,32 @@ it('a night is over when nothing of it passes by itself, or when trying again co
   expect(await end([complete], noFile)).toBe(3);
   expect(await end([complete], gone, refused)).toBe(1);
   expect(await end([complete, stopped], gone)).toBe(1);
+});
+
+it('what failed is logged with its run and roster: of a night for each roster, those that were not begun too', async () => {
+  const database = await databases.open();
+  const workplace = await makeWorkplace(database, { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' });
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'info', secrets: [], write: (line) => lines.push(line) });
+  const { signal } = new AbortController();
+  const perform = async (name: string, work: Job['run']): Promise<unknown[]> => {
+    lines.length = 0;
+    const options: PerformOptions = { stopping: signal, failed: (failure) => logJobFailure(logger, name, failure) };
+    await performJob(workplace, { name, defaultSchedule: null, run: work }, run, signal, options);
+    return lines.map((line) => JSON.parse(line));
+  };
+  const failures = [
+    { roster: 'b', runId: 'run-7', error: refused },
+    { roster: 'c', runId: null, error: new NotStartedError('it was not begun') },
+  ];
+  const line = { level: 'error', msg: 'job_failed', job: 'rescreen' };
+  expect(await perform('rescreen', () => Promise.reject(new NightError({ summaries: [complete], failures })))).toEqual([
+    expect.objectContaining({ ...line, runId: 'run-7', roster: 'b' }),
+    expect.objectContaining({ ...line, roster: 'c', err: expect.objectContaining({ code: 'not_started' }) }),
+  ]);
+  const lost = await perform('own', async ({ tell }) => {
+    tell({ kind: 'run_started', runId: 'run-8', runKind: 'screen', roster: 'd', resumed: false });
+    throw gone;
+  });
+  expect(lost).toMatchObject([{ msg: 'job_failed', job: 'own', runId: 'run-8', roster: 'd' }]);
 });
