@@ -1,5 +1,6 @@
 import type { Environment } from '../config/environment.js';
 import type { GrowingRedactor } from '../logging.js';
+import type { LastRun } from './last-run.js';
 import type { LogLevels } from './log-levels.js';
 import type { Measuring } from './measuring/measuring.js';
 import type { Terminal } from './terminal.js';
@@ -26,6 +27,8 @@ export interface Invocation {
   logLevels: LogLevels;
   /** The secrets that were asked for while it works, by jobs of a user's own too. */
   askedSecrets: GrowingRedactor;
+  /** Hears which runs it begins. */
+  lastRun: LastRun;
 }
 
 /** What a command has to say: the same as one document for programs and as text for people. */

@@ -1,13 +1,16 @@
 import { CommanderError } from 'commander';
 import type { Environment } from '../config/environment.js';
-import { openRedactor, toRedactor } from '../logging.js';
-import { describeError, formatError, toErrorDocument } from './describe-error.js';
+import { type LoggerSettings, openRedactor, toRedactor } from '../logging.js';
+import { describeError, toErrorDocument } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Act, GlobalOptions, Invocation, Outcome } from './invocation.js';
+import { LastRun } from './last-run.js';
 import { listEnvironmentSecrets } from './list-environment-secrets.js';
+import { EndingLog } from './log-ending.js';
 import { listenForLogLevels } from './log-levels.js';
 import { createProgram } from './program.js';
-import { listenForSignals, type TellStop } from './signals.js';
+import { loadInvocationConfig } from './session.js';
+import { listenForSignals } from './signals.js';
 import type { Terminal } from './terminal.js';
 
 /** What the command line is called with. */
@@ -21,9 +24,12 @@ export interface CommandLine {
 
 /** Runs one command to its end and gives the exit code; whatever goes wrong is told, never thrown. */
 export async function runCommandLine({ words, environment, folder, terminal }: CommandLine): Promise<number> {
-  const listening = listenForSignals((event) => terminal.writeMessage(`\nnightscreen: ${describeStop(event)}\n`));
-  const logLevels = listenForLogLevels();
   const askedSecrets = openRedactor();
+  const lastRun = new LastRun();
+  const redact = (text: string): string => askedSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
+  const endings = new EndingLog({ terminal, lastRun, redact, findLevel });
+  const listening = listenForSignals(endings.stopping);
+  const logLevels = listenForLogLevels();
   const isJson = words.includes('--json');
   let helpText = '';
   let usageText = '';
@@ -31,7 +37,7 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   const act: Act = async (action) => {
     const options: GlobalOptions = program.opts();
     const { signal } = listening;
-    const invocation: Invocation = { options, environment, folder, terminal, signal, logLevels, askedSecrets };
+    const invocation: Invocation = { options, environment, folder, terminal, signal, logLevels, askedSecrets, lastRun };
     const outcome = await action(invocation);
     if (outcome === null) return;
     exitCode = outcome.exitCode;
@@ -60,23 +66,22 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   return exitCode;
 
   async function tellError(error: unknown): Promise<void> {
-    const redactKnown = toRedactor(listEnvironmentSecrets(environment));
-    const redact = (text: string): string => askedSecrets.redact(redactKnown(text));
     const isWithoutCommand = error instanceof CommanderError && error.code === 'commander.help';
     const description = isWithoutCommand
       ? { ...describeError(error), message: 'no command was given' }
       : describeError(error);
-    const isDebug = program.opts<GlobalOptions>().logLevel === 'debug';
     if (isWithoutCommand && !isJson) terminal.writeMessage(`${usageText}\n`);
-    terminal.writeMessage(redact(formatError(description)));
-    if (isDebug && error instanceof Error) terminal.writeMessage(redact(`${error.stack ?? ''}\n`));
+    endings.failed(description, error);
     if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));
   }
-}
 
-const describeStop: (...said: Parameters<TellStop>) => string = (event) =>
-  event.kind === 'asked'
-    ? `${event.signal}: finishing what is under way; once more ends at once`
-    : 'what was under way took too long and is given up; the next start goes on from what was saved';
+  function findLevel(): LoggerSettings['level'] {
+    try {
+      return loadInvocationConfig({ options: program.opts(), environment, folder }).settings.log.level;
+    } catch {
+      return program.opts<GlobalOptions>().logLevel === 'debug' ? 'debug' : 'info';
+    }
+  }
+}
 
 const toLine = (document: Outcome['document'] | Record<string, unknown>): string => `${JSON.stringify(document)}\n`;

@@ -17,7 +17,11 @@ import type { Teller } from './teller.js';
 import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
 
 /** The configuration of this invocation, flags applied; throws ConfigError with every mistake. */
-export function loadInvocationConfig({ options, environment, folder }: Invocation): Config {
+export function loadInvocationConfig({
+  options,
+  environment,
+  folder,
+}: Pick<Invocation, 'options' | 'environment' | 'folder'>): Config {
   const flags: Override[] = [];
   if (options.logLevel) flags.push({ path: ['log', 'level'], value: options.logLevel, origin: 'flag --log-level' });
   return loadConfig({ environment, folder, file: options.config, flags });
@@ -50,6 +54,7 @@ function chooseTeller(invocation: Invocation, config: Config): Teller {
   return {
     tell: (event) => {
       publishRunEvent(event);
+      invocation.lastRun.note(event);
       progress?.tell(event);
       if (progress === null || logger.level === 'debug') lines.tell(event);
     },

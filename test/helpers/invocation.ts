@@ -1,4 +1,5 @@
 import type { Invocation } from '../../src/cli/invocation.js';
+import { LastRun } from '../../src/cli/last-run.js';
 import { openRedactor } from '../../src/logging.js';
 
 /** What a command has written. */
@@ -32,6 +33,7 @@ export function makeInvocation(
     },
     logLevels: { attach: () => {}, detach: () => {}, stop: () => {} },
     askedSecrets: openRedactor(),
+    lastRun: new LastRun(),
   };
   return { invocation, terminal, stop: () => stopping.abort(new Error('SIGTERM')) };
 }

@@ -1,0 +1,24 @@
+import type { RunEvent } from '../runs/run-event.js';
+
+/** The run that a command was at, and its roster (null for a sweep). */
+export interface RunAtEnd {
+  runId: string;
+  roster: string | null;
+  /** Whether it came to its end, in whatever state. */
+  isFinished: boolean;
+}
+
+/** Remembers which run a process has begun last, for what is to be said when it ends. */
+export class LastRun {
+  #run: RunAtEnd | null = null;
+
+  /** Null where none was begun. */
+  get current(): RunAtEnd | null {
+    return this.#run;
+  }
+
+  note(event: RunEvent): void {
+    if (event.kind === 'run_started') this.#run = { runId: event.runId, roster: event.roster, isFinished: false };
+    if (event.kind === 'run_finished' && event.runId === this.#run?.runId) this.#run.isFinished = true;
+  }
+}

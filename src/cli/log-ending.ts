@@ -1,0 +1,80 @@
+import type { Logger } from 'pino';
+import { createLogger, type LoggerSettings } from '../logging.js';
+import { type ErrorDescription, formatError } from './describe-error.js';
+import type { LastRun } from './last-run.js';
+import type { TellStop } from './signals.js';
+import type { Terminal } from './terminal.js';
+
+/** What the end of a command is told with. */
+export interface EndingMeans {
+  terminal: Terminal;
+  lastRun: LastRun;
+  redact: (text: string) => string;
+  /** Asked when there is something to tell. */
+  findLevel: () => LoggerSettings['level'];
+}
+
+/**
+ * Tells what ends a command: in words on a screen, elsewhere as a line of the log with the run and roster that it was at. The words
+ * stand beside that line where no run was begun, for whoever reads what a command said.
+ */
+export class EndingLog {
+  readonly #means: EndingMeans;
+
+  constructor(means: EndingMeans) {
+    this.#means = means;
+  }
+
+  /** That the process is asked to end, or is taking too long to. */
+  readonly stopping: TellStop = (event) => {
+    const { terminal } = this.#means;
+    const words = describeStop(event);
+    const logger = this.#openLogger();
+    if (logger === null) {
+      terminal.writeMessage(`${terminal.isScreen ? '\n' : ''}nightscreen: ${words}\n`);
+    } else if (event.kind === 'asked') {
+      const { kind: _, ...facts } = event;
+      logger.warn({ ...this.#describeRun(), ...facts, message: words }, 'stopping');
+    } else {
+      logger.error({ ...this.#describeRun(), message: words }, 'stop_overdue');
+    }
+  };
+
+  /** That the command failed; the stack at level debug only. */
+  failed(description: ErrorDescription, error: unknown): void {
+    const { terminal, lastRun, redact, findLevel } = this.#means;
+    const isDebug = findLevel() === 'debug';
+    const logger = this.#openLogger();
+    const { problems, where, next, ...said } = description;
+    const facts = { ...(problems.length > 0 && { problems }), ...(where !== null && { where }), ...(next && { next }) };
+    logger?.error({ ...this.#describeRun(), ...said, ...facts, ...(isDebug ? { err: error } : {}) }, 'command_failed');
+    if (logger !== null && lastRun.current !== null) return;
+    terminal.writeMessage(redact(`${formatError(description)}${this.#describeUnfinished()}`));
+    if (isDebug && error instanceof Error && logger === null) terminal.writeMessage(redact(`${error.stack ?? ''}\n`));
+  }
+
+  /** Null on a screen, and where nothing is to be logged. */
+  #openLogger(): Logger | null {
+    const { terminal, redact, findLevel } = this.#means;
+    const level = findLevel();
+    if (terminal.isScreen || level === 'silent') return null;
+    return createLogger({ level, secrets: [], write: (line) => terminal.writeMessage(redact(line)) });
+  }
+
+  #describeRun(): Record<string, unknown> {
+    const { current } = this.#means.lastRun;
+    return current === null ? {} : { ...current };
+  }
+
+  #describeUnfinished(): string {
+    const { current } = this.#means.lastRun;
+    if (current === null || current.isFinished) return '';
+    const run = `${current.runId}${current.roster === null ? '' : ` of ${current.roster}`}`;
+    return `  run:   ${run} has not finished; the same command goes on from what was saved, \`nightscreen runs list\` shows it\n`;
+  }
+}
+
+const describeStop = (event: Parameters<TellStop>[0]): string =>
+  event.kind === 'asked'
+    ? `${event.signal}: finishing what is under way; once more ends at once`
+    : 'what was under way took too long and is given up; the next start goes on from what was saved';

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { describeError } from '../../../src/cli/describe-error.js';
+import { LastRun } from '../../../src/cli/last-run.js';
+import { EndingLog } from '../../../src/cli/log-ending.js';
+import { ReportError } from '../../../src/errors.js';
+import type { LoggerSettings } from '../../../src/logging.js';
+
+const runId = '2026-01-01-screen-1';
+
+/** What is written when a command ends, having begun a run or not. */
+function end(
+  act: (endings: EndingLog) => void,
+  { isScreen = false, state = 'none', level = 'info' as LoggerSettings['level'] } = {},
+): string {
+  let said = '';
+  const lastRun = new LastRun();
+  if (state !== 'none') {
+    lastRun.note({ kind: 'run_started', runId, runKind: 'screen', roster: 'retail', resumed: false });
+    if (state === 'finished') {
+      lastRun.note({ kind: 'run_finished', runId, runKind: 'screen', state: 'complete', reasons: [] });
+    }
+  }
+  const writeMessage = (text: string): void => {
+    said += text;
+  };
+  const terminal = { writeData: async () => {}, writeMessage, isScreen, columns: 80, hasColours: false };
+  const redact = (text: string): string => text.replaceAll('planted', '[secret]');
+  act(new EndingLog({ terminal, lastRun, redact, findLevel: () => level }));
+  return said;
+}
+
+const error = new ReportError('report_exists', 'planted: a "different" report');
+const fail = (endings: EndingLog): void => endings.failed(describeError(error), error);
+
+describe('where standard error is no screen', () => {
+  test('a failure is one line of level error that names the run, its roster and whether it finished', () => {
+    for (const [state, isFinished] of [
+      ['going', false],
+      ['finished', true],
+    ] as const) {
+      const line = JSON.parse(end(fail, { state }));
+      const run = { runId, roster: 'retail', isFinished };
+      const said = { code: 'report_exists', message: '[secret]: a "different" report', msg: 'command_failed' };
+      expect(line).toMatchObject({ level: 'error', time: expect.any(String), ...run, ...said });
+      expect(line).not.toHaveProperty('err');
+    }
+  });
+
+  test('before any run the words follow it, and with the log off they stand alone', () => {
+    const [line = '', words] = end(fail).split('\n');
+    expect(JSON.parse(line)).toMatchObject({ level: 'error', code: 'report_exists' });
+    expect(words).toBe('nightscreen: [secret]: a "different" report [report_exists]');
+    expect(end(fail, { state: 'going', level: 'silent' })).toMatch(
+      /^nightscreen: .*\n {2}run: {3}\S+ of retail has not/,
+    );
+  });
+
+  test('at level debug the stack is in the line, not under it', () => {
+    const line = JSON.parse(end(fail, { state: 'going', level: 'debug' }));
+    expect(line.err.stack).toMatch(/^ {4}at /m);
+  });
+
+  test('that it is asked to end is a line as well, and so is that this takes too long', () => {
+    const [asked = '', overdue = ''] = end(
+      (endings) => {
+        endings.stopping({ kind: 'asked', signal: 'SIGTERM' });
+        endings.stopping({ kind: 'overdue' });
+      },
+      { state: 'going' },
+    ).split('\n');
+    const run = { runId, roster: 'retail' };
+    expect(JSON.parse(asked)).toMatchObject({ level: 'warn', msg: 'stopping', signal: 'SIGTERM', ...run });
+    expect(JSON.parse(overdue)).toMatchObject({ level: 'error', msg: 'stop_overdue', ...run });
+  });
+});
+
+test('on a screen there are words alone, which say that the run has not finished', () => {
+  const said = end(fail, { isScreen: true, state: 'going' });
+  expect(said).toMatch(/^nightscreen: .*\[report_exists\]\n {2}run: {3}2026-01-01-screen-1 of retail has not finished/);
+  expect(end(fail, { isScreen: true, state: 'finished' })).not.toContain('has not finished');
+  expect(end((endings) => endings.stopping({ kind: 'asked', signal: 'SIGINT' }), { isScreen: true })).toBe(
+    '\nnightscreen: SIGINT: finishing what is under way; once more ends at once\n',
+  );
+});
