@@ -49,13 +49,16 @@ it('no customer and no secret is in the log of whole nights, whatever goes wrong
   await writeFile(join(folder, 'roster.csv'), roster);
   await writeFile(join(folder, 'nightscreen.config.yaml'), configuration);
   let messages = '';
+  let data = '';
   const night = async (...words: string[]): Promise<number> =>
     runCommandLine({
       words,
       environment,
       folder,
       terminal: {
-        writeData: async () => {},
+        writeData: async (text) => {
+          data += text;
+        },
         writeMessage: (text) => {
           messages += text;
         },
@@ -81,6 +84,11 @@ it('no customer and no secret is in the log of whole nights, whatever goes wrong
       roster.replace('K-5,person,Ciro Malvestuto,,', 'K-5,person,"Ciro Malvestuto'),
     );
     codes.push(await night('rescreen'));
+    // Without its header, which makes a customer of the first line.
+    await writeFile(join(folder, 'roster.csv'), roster.slice(roster.indexOf('\n') + 1));
+    codes.push(await night('rescreen'));
+    data = '';
+    codes.push(await night('runs', 'list'));
   } finally {
     await sandbox.close();
   }
@@ -89,7 +97,9 @@ it('no customer and no secret is in the log of whole nights, whatever goes wrong
   expect(new Set(codes.slice(1)).size).toBeGreaterThan(1);
   expect(lines.length).toBeGreaterThan(50);
   expect(lines.filter((line) => line.includes('"level":"warn"')).length).toBeGreaterThan(3);
-  expect(lines.filter((line) => personal.test(line))).toEqual([]);
+  expect(messages.split('\n').filter((line) => personal.test(line))).toEqual([]);
+  expect(data).toContain('The first line has 5 columns');
+  expect(data).not.toMatch(personal);
   const password = new URL(url).password;
   const planted = [sandbox.privateKey, secrets.smtp, secrets.archive, ...(password === '' ? [] : [password])];
   for (const secret of planted) expect(messages).not.toContain(secret);
@@ -97,4 +107,5 @@ it('no customer and no secret is in the log of whole nights, whatever goes wrong
   expect(ofRuns.filter(({ roster: name }) => name !== 'retail')).toEqual([]);
   const others = lines.map((line) => JSON.parse(line)).filter(({ runId }) => typeof runId !== 'string');
   expect(others.filter(({ code }) => !['mail_waits', 'mail_not_sent'].includes(code))).toEqual([]);
+  expect(lines.filter((line) => line.includes('"msg":"command_failed"'))).toHaveLength(1);
 }, 120_000);

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { runCommandLine } from '../../../src/cli/run-command-line.js';
-import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { watchlist } from '../../helpers/small-world.js';
+import { runCommandLine } from '../../src/cli/run-command-line.js';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { testDatabases } from '../helpers/databases.js';
+import { watchlist } from '../helpers/small-world.js';
 
 const databases = testDatabases('postgres');
-const rows = Array.from({ length: 300 }, (_, at) => `K-${at},person,Customer Number ${at}`);
+const rows = Array.from({ length: 60 }, (_, at) => `K-${at},person,Customer Number ${at}`);
 
 it('a run that loses its database ends in a line of level error with run and roster, as not finished, and each line is JSON', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'nightscreen-end-'));
