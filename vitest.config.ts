@@ -22,53 +22,65 @@ const timed = [
 // `npm run test:rendered`: what a reader sees, in a headless Chromium and in LibreOffice.
 const rendered = ['test/rendered/**/*.test.ts'];
 // Whole runs are tried on Postgres first; `npm run test:embedded` has those on the embedded database, where each takes several times as long.
-const runs = ['test/integration/runs/**/*.test.ts'];
 const runsFolder = join(import.meta.dirname, 'test/integration/runs');
 const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' })
   .filter(
-    (name) => name.endsWith('.test.ts') && readFileSync(join(runsFolder, name), 'utf8').includes('OnEachDatabase('),
+    (name) =>
+      name.endsWith('.test.ts') && readFileSync(join(runsFolder, name), 'utf8').includes('describeOnChosenDatabase('),
   )
   .map((name) => `test/integration/runs/${name}`);
-const databases = (name: 'embedded' | 'postgres') => ({ NIGHTSCREEN_TEST_DATABASE: name });
+
+const each = { testTimeout: 60_000, hookTimeout: 120_000, maxWorkers: 3 };
 
 export default defineConfig({
   test: {
+    // Once for all projects: each that extended this would start a server of its own.
     globalSetup: ['test/helpers/database-broker.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    maxWorkers: 3,
+    maxWorkers: each.maxWorkers,
     reporters: ['default'],
     projects: [
-      { extends: true, test: { name: 'apart', include: apart } },
+      { test: { ...each, name: 'apart', include: apart } },
       // The others share what they load, which is a fifth of their time.
       {
-        extends: true,
         test: {
+          ...each,
           name: 'together',
           include: ['test/**/*.test.ts'],
-          exclude: [...apart, ...runs, ...long, ...rendered],
+          exclude: [...apart, ...long, ...rendered],
           isolate: false,
         },
       },
-      { extends: true, test: { name: 'runs', include: runs, isolate: false, env: databases('postgres') } },
       {
-        extends: true,
         test: {
+          ...each,
           name: 'embedded',
           include: onEmbedded,
           isolate: false,
-          env: databases('embedded'),
+          env: { NIGHTSCREEN_TEST_DATABASE: 'embedded' },
           testTimeout: 120_000,
         },
       },
-      { extends: true, test: { name: 'rendered', include: rendered, fileParallelism: false } },
+      { test: { ...each, name: 'rendered', include: rendered, fileParallelism: false } },
       {
-        extends: true,
-        test: { name: 'long', include: long, exclude: timed, maxWorkers: 2, sequence: { groupOrder: 1 } },
+        test: {
+          ...each,
+          name: 'long',
+          include: long,
+          exclude: timed,
+          isolate: false,
+          testTimeout: 180_000,
+          sequence: { groupOrder: 1 },
+        },
       },
       {
-        extends: true,
-        test: { name: 'timed', include: timed, fileParallelism: false, sequence: { groupOrder: 2 } },
+        test: {
+          ...each,
+          name: 'timed',
+          include: timed,
+          isolate: false,
+          fileParallelism: false,
+          sequence: { groupOrder: 2 },
+        },
       },
     ],
   },

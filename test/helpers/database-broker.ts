@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,6 +26,7 @@ const usedAtMost = 40;
  * end; so is the compiled command line.
  */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const temporary = await takeTemporaryFolder();
   let postgres: Promise<PostgresServer> | undefined;
   let embedded: Promise<string> | undefined;
   let empty: Promise<string> | undefined;
@@ -70,11 +71,17 @@ export default async function setup(project: TestProject): Promise<() => Promise
     server.close();
     await (await postgres?.catch(() => undefined))?.stop();
     await cli.remove();
-    for (const made of [embedded, empty]) {
-      const folder = await made?.catch(() => undefined);
-      if (folder) await rm(folder, { recursive: true, force: true });
-    }
+    await rm(temporary, { recursive: true, force: true });
   };
+}
+
+/** The folder for temporary files of this process and all that it starts: whatever tests leave in it is removed with it. */
+async function takeTemporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-tests-'));
+  // Like the system's own: the database server runs as a user of its own.
+  await chmod(folder, 0o1777);
+  process.env['TMPDIR'] = folder;
+  return folder;
 }
 
 async function startMigratedPostgres(): Promise<PostgresServer> {

@@ -24,21 +24,23 @@ export interface TestDatabases {
 
 const dialects = ['embedded', 'postgres'] as const;
 
-/**
- * Runs a suite twice: on the embedded database and on a real Postgres server, or only on the one that the project of the test runner names.
- * `open` gives a fresh migrated database.
- */
-export function describeOnEachDatabase(
-  title: string,
-  suite: (open: TestDatabases['open'], databases: TestDatabases) => void,
-): void {
-  const wanted = process.env['NIGHTSCREEN_TEST_DATABASE'] ?? '';
-  for (const dialect of dialects.filter((name) => wanted === '' || name === wanted)) {
-    describe(`${title} (${dialect})`, () => {
-      const databases = testDatabases(dialect);
-      suite(databases.open, databases);
-    });
-  }
+type Suite = (open: TestDatabases['open'], databases: TestDatabases) => void;
+
+/** Runs a suite twice: on the embedded database and on a real Postgres server. `open` gives a fresh migrated database. */
+export function describeOnEachDatabase(title: string, suite: Suite): void {
+  for (const dialect of dialects) describeOn(dialect, title, suite);
+}
+
+/** Runs a suite on a real Postgres server, or on the embedded database in the project of the test runner that is for it. */
+export function describeOnChosenDatabase(title: string, suite: Suite): void {
+  describeOn(process.env['NIGHTSCREEN_TEST_DATABASE'] === 'embedded' ? 'embedded' : 'postgres', title, suite);
+}
+
+function describeOn(dialect: Database['dialect'], title: string, suite: Suite): void {
+  describe(`${title} (${dialect})`, () => {
+    const databases = testDatabases(dialect);
+    suite(databases.open, databases);
+  });
 }
 
 /** The databases of one suite on one dialect; call it where hooks may be registered. */
@@ -66,7 +68,7 @@ export function testDatabases(dialect: Database['dialect']): TestDatabases {
 async function makePostgres(template: boolean, removals: (() => Promise<void>)[]): Promise<DatabaseLocation> {
   const server = await askBroker('/postgres');
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await administer(server, `create database ${name}${template ? ` template ${templateName}` : ''}`);
+  await administer(server, `create database ${name}${template ? ` template ${templateName} strategy file_copy` : ''}`);
   removals.push(async () => {
     await askBroker(`/used/${name}`);
   });

@@ -31,6 +31,10 @@ const serverSettings = [
   'synchronous_commit=off',
   'full_page_writes=off',
   'shared_buffers=256MB',
+  'wal_init_zero=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'checkpoint_timeout=1h',
   'unix_socket_directories=',
 ];
 

@@ -17,15 +17,16 @@ import { loadWorld, type WatchlistEntry } from '../../src/sandbox/world.js';
 import type { Database } from '../../src/store/database.js';
 import { testDatabases } from '../helpers/databases.js';
 import { type AskedCustomer, type ExpectedChange, expectChanges } from '../helpers/expected-changes.js';
+import { isFullSize } from '../helpers/full-size.js';
 import { type ListVariant, makeListVariants } from '../helpers/list-variants.js';
 import { printFigure } from '../helpers/print-figure.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const dayMs = 24 * 60 * 60 * 1_000;
-const listedCustomers = 400;
-const cleanCustomers = 200;
-const databases = testDatabases('embedded');
+const listedCustomers = isFullSize ? 400 : 200;
+const cleanCustomers = isFullSize ? 200 : 50;
+const databases = testDatabases('postgres');
 
 it('variants of the real OFAC list give exactly the changes that were made to it, and another order none', {
   timeout: 300_000,

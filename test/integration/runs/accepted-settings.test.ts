@@ -23,7 +23,7 @@ import { holdItems } from '../../../src/store/decidable-items.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/open-database.js';
 import { readSettingsHistory, saveSettingsRecord } from '../../../src/store/settings-records.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
-import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { makeOddNames } from '../../helpers/odd-names.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, listed, people, watchlist } from '../../helpers/small-world.js';
@@ -66,7 +66,7 @@ async function confirmFirst({ database, settings }: Workplace, reference: string
   });
 }
 
-describeOnEachDatabase('settings that judge', (open) => {
+describeOnChosenDatabase('settings that judge', (open) => {
   const begin = openSmallSites(open);
 
   it('are refused before anything is asked until somebody accepts them with a reason, and the next report says so first', async () => {

@@ -4,7 +4,7 @@ import { describeRun } from '../../../src/runs/session/describe-run.js';
 import { listOfRun } from '../../../src/runs/session/list-of-run.js';
 import { parseRunId } from '../../../src/runs/session/run-id.js';
 import type { Database } from '../../../src/store/database.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
 import type { TestWorkplace } from '../../helpers/workplace.js';
@@ -59,7 +59,7 @@ const tamperings: readonly [string, string, RegExp][] = [
 // The embedded database is slow to open while other tests run.
 vi.setConfig({ testTimeout: 60_000 });
 
-describeOnEachDatabase('the sums of a run', (open) => {
+describeOnChosenDatabase('the sums of a run', (open) => {
   const openSite = openSmallSites(open);
 
   it('are confirmed by the database for a run that holds, also later', async () => {

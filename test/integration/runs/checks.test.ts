@@ -15,7 +15,7 @@ import { previewBecauseOf } from '../../../src/runs/checks/preview-because-of.js
 import { runCheck } from '../../../src/runs/checks/run-check.js';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
-import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/print-figure.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries } from '../../helpers/small-world.js';
@@ -189,7 +189,7 @@ describe('a single check', () => {
   });
 });
 
-describeOnEachDatabase('a check whose process was killed', (open) => {
+describeOnChosenDatabase('a check whose process was killed', (open) => {
   const begin = openSmallSites(open);
 
   it.each(['a check', 'a screening'])('is closed by the next run, %s, whichever slot it had', async (next) => {
@@ -225,7 +225,7 @@ describeOnEachDatabase('a check whose process was killed', (open) => {
   });
 });
 
-describeOnEachDatabase('a published list', (open) => {
+describeOnChosenDatabase('a published list', (open) => {
   const begin = openSmallSites(open);
 
   it('forces a search now for whom it may mean, and for nobody else; whom and why is kept', async () => {

@@ -9,7 +9,7 @@ import { runReports } from '../../../src/runs/reports/report-run.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { readItemHistories } from '../../../src/store/item-history.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { listed, people, watchlist } from '../../helpers/small-world.js';
 import type { TestWorkplace } from '../../helpers/workplace.js';
@@ -50,7 +50,7 @@ async function dieAtFirstDetail(workplace: TestWorkplace, run: SmallSite['run'])
   workplace.tell = tell;
 }
 
-describeOnEachDatabase('details of new hits', (open) => {
+describeOnChosenDatabase('details of new hits', (open) => {
   const begin = openSmallSites(open);
 
   it('are kept as they came but for presigned links, once, and told in report, file and history', async () => {

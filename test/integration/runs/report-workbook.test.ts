@@ -8,7 +8,7 @@ import { runReports } from '../../../src/runs/reports/report-run.js';
 import { assignItems } from '../../../src/runs/reviewing/assign-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillInList } from '../../helpers/fill-in-list.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, people, watchlist } from '../../helpers/small-world.js';
@@ -39,7 +39,7 @@ async function remake(workplace: TestWorkplace, runId: string): Promise<Buffer> 
   return readFile(join(directory, runId, 'report.xlsx'));
 }
 
-describeOnEachDatabase("a report's workbook", (open) => {
+describeOnChosenDatabase("a report's workbook", (open) => {
   const begin = openSmallSites(open);
 
   it('decides what is filled in and has not moved since, and has the same bytes when it is made again later', async () => {

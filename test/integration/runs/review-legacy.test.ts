@@ -13,7 +13,7 @@ import { isSampled } from '../../../src/runs/reviewing/legacy/is-sampled.js';
 import { findUntaken, renderUntaken } from '../../../src/runs/reviewing/legacy/render-untaken.js';
 import { readItemHistories } from '../../../src/store/item-history.js';
 import { collectBytes } from '../../helpers/collect-bytes.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 
@@ -27,7 +27,7 @@ function findKey(itemId: number): Buffer {
   }
 }
 
-describeOnEachDatabase('decisions of an older system', (open) => {
+describeOnChosenDatabase('decisions of an older system', (open) => {
   const begin = openSmallSites(open);
 
   it('are taken over for 90 days, once, beside what was decided here by workbook, and a sample stays open', async () => {

@@ -10,7 +10,7 @@ import { exportItems } from '../../../src/runs/reviewing/export-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { type DecisionImport, importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
 import { showItems } from '../../../src/runs/reviewing/show-items.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
 import type { TestWorkplace } from '../../helpers/workplace.js';
@@ -34,7 +34,7 @@ async function importRows(workplace: TestWorkplace, rows: readonly Row[], how: P
 
 const decide = (row: Row | undefined, decision: string, reason = 'looked at it'): Row => ({ ...row, decision, reason });
 
-describeOnEachDatabase('a working list', (open) => {
+describeOnChosenDatabase('a working list', (open) => {
   const begin = openSmallSites(open);
 
   it('goes out and comes back through a spreadsheet that mangles dates and ids, and decides what it says, once', async () => {

@@ -5,7 +5,7 @@ import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
 import type { Database } from '../../../src/store/database.js';
 import { holdItems } from '../../../src/store/decidable-items.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { decide, digestKey } from '../../helpers/decide.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -31,7 +31,7 @@ const readEvents = async (database: Database): Promise<string[]> => {
   return rows.map(({ text }) => text.trim());
 };
 
-describeOnEachDatabase('what reviewers have to decide about', (open) => {
+describeOnChosenDatabase('what reviewers have to decide about', (open) => {
   const begin = openSmallSites(open);
 
   it('each hit is an item once; a decision holds over nights, new ids and scores, and falls with a reason', async () => {

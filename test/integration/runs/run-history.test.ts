@@ -10,7 +10,7 @@ import type { Workplace } from '../../../src/runs/workplace.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
 import { readRunFacts } from '../../../src/store/run-facts.js';
 import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 
 const dayMs = 24 * 3_600_000;
@@ -30,7 +30,7 @@ async function decide(workplace: Workplace, verdicts: Record<string, Disposition
   }
 }
 
-describeOnEachDatabase('what a report tells of how runs went', (open) => {
+describeOnChosenDatabase('what a report tells of how runs went', (open) => {
   const begin = openSmallSites(open);
 
   it('counts what was asked again after a call that was not answered, once for each time', async () => {

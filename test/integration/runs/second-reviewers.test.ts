@@ -17,7 +17,7 @@ import type { Database } from '../../../src/store/database.js';
 import { type DatabaseLocation, openDatabase } from '../../../src/store/open-database.js';
 import { readOpenItems } from '../../../src/store/open-items.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
-import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -67,7 +67,7 @@ const showOne = async (workplace: Workplace, reference: string) => {
   return item;
 };
 
-describeOnEachDatabase('decisions that end, and items that have an owner', (open) => {
+describeOnChosenDatabase('decisions that end, and items that have an owner', (open) => {
   const begin = openSmallSites(open);
 
   it('a decision that has run out is open again the next night though nothing changed, and who was confirmed stays so', async () => {

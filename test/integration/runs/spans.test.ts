@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import type { SpanEdge } from '../../../src/runs/reports/find-spans.js';
 import { reportSpans } from '../../../src/runs/reports/report-span.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { publishedSchemas } from '../../helpers/published-schemas.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';
@@ -36,7 +36,7 @@ async function report(workplace: TestWorkplace, since: SpanEdge, until?: SpanEdg
   return { results, documents, directory };
 }
 
-describeOnEachDatabase('the report of a span', (open) => {
+describeOnChosenDatabase('the report of a span', (open) => {
   const openSite = openSmallSites(open);
 
   it('tells what appeared and vanished within, says first what was missing or stopped, and is the same at any later time', async () => {

@@ -6,7 +6,7 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { buildSandboxDossier } from '../../helpers/small-world.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
 
@@ -15,7 +15,7 @@ const signal = new AbortController().signal;
 const range = (from: number, to: number): SandboxDossier[] =>
   Array.from({ length: to - from + 1 }, (_, index) => buildSandboxDossier(from + index));
 
-describeOnEachDatabase('a sweep', (open) => {
+describeOnChosenDatabase('a sweep', (open) => {
   const sandboxes: Sandbox[] = [];
   afterEach(async () => {
     for (const sandbox of sandboxes.splice(0)) await sandbox.close();

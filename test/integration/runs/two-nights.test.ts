@@ -4,7 +4,7 @@ import { runScreening } from '../../../src/runs/screening-run.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { demoRoster, loadDemoWorld, readDemoCanaries, readExpectedChanges } from '../../helpers/demo-world.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
 
@@ -17,7 +17,7 @@ const night = {
   writeReport: false,
 } as const;
 
-describeOnEachDatabase('two nights of the demo roster', (open) => {
+describeOnChosenDatabase('two nights of the demo roster', (open) => {
   it('the second night reports exactly the known changes, and its report can be made again byte for byte', async () => {
     const sandbox = await startSandbox({ world: await loadDemoWorld('before') });
     const database = await open();

@@ -5,7 +5,7 @@ import { resumeRun } from '../../../src/runs/resume-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { migrate, pendingMigrations } from '../../../src/store/migrate.js';
-import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillReleasedDatabase, releasedDatabases } from '../../helpers/released-database.js';
 import { canaries, watchlist } from '../../helpers/small-world.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
@@ -18,7 +18,7 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-describeOnEachDatabase('a database of each released schema', (open, databases) => {
+describeOnChosenDatabase('a database of each released schema', (open, databases) => {
   it('is kept, that of the first version as well', () => {
     expect(releasedDatabases.map(({ schema }) => schema)).toContain(5);
   });

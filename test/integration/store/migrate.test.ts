@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../../src/store/database.js';
 import { migrate, pendingMigrations } from '../../../src/store/migrate.js';
@@ -13,18 +13,19 @@ describeOnEachDatabase('migrating', (open, databases) => {
   let folder: string;
   let database: Database;
 
+  beforeAll(async () => {
+    database = await open(await databases.locateEmpty());
+  });
+
   beforeEach(async () => {
+    await database.runScript('drop schema public cascade; create schema public');
     folder = await mkdtemp(join(tmpdir(), 'nightscreen-migrations-'));
     await write('0001_first.sql', 'create table one (n int);\ncreate table two (n int);\n');
     await write('0002_second.sql', 'create table three (n int);\n');
     await write('find-customers.sql', 'this is no migration');
-    database = await open(await databases.locateEmpty());
   });
 
-  afterEach(async () => {
-    await database.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const write = (name: string, sql: string) => writeFile(join(folder, name), sql);
 

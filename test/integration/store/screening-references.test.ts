@@ -1,4 +1,4 @@
-import { beforeEach, expect, it } from 'vitest';
+import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readAnswerFindings } from '../../../src/store/answer-findings.js';
 import type { Database } from '../../../src/store/database.js';
@@ -17,8 +17,10 @@ const toMatch = (rank: number) => ({
 
 describeOnEachDatabase('what screenings refer to', (open) => {
   let database: Database;
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await open();
+  });
+  beforeEach(async () => {
     await fillPlanningWorld(database, [{}, {}, {}], now);
     await database.transaction((transaction) => insertPlan(transaction, 3, buildPlanInput(now)));
   });

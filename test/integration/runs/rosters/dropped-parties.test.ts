@@ -9,7 +9,7 @@ import { type RosterSettings, toFileRoster } from '../../../../src/roster/settin
 import { runReports } from '../../../../src/runs/reports/report-run.js';
 import { runImport } from '../../../../src/runs/rosters/import-run.js';
 import { describeRun } from '../../../../src/runs/session/describe-run.js';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openSmallSites, searched } from '../../../helpers/small-site.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -40,7 +40,7 @@ async function openFirms() {
 const firm = 'C-1,entity,Alpha Foundry,';
 const listedDirector = 'C-1,director,Wilhelmina Achterberg';
 
-describeOnEachDatabase('a party whose source drops it', (open) => {
+describeOnChosenDatabase('a party whose source drops it', (open) => {
   const begin = openSmallSites(open);
 
   it('stays in scope with its open hit, and import, summary and report say so', async () => {

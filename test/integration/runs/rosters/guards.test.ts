@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
 import { makeAcceptance } from '../../../helpers/accept-changes.js';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readParties } from '../../../helpers/roster-nights.js';
 
 const rowsOf = (count: number, from = 1): string[] =>
@@ -12,7 +12,7 @@ const bad = (count: number): string[] => Array.from({ length: count }, (_, index
 const header = 'customer_id,type,name';
 const { signal } = new AbortController();
 
-describeOnEachDatabase('guards of a roster', (open) => {
+describeOnChosenDatabase('guards of a roster', (open) => {
   it('hold a snapshot with both figures, change nothing, and are noted with the import that overrides them, never without it', async () => {
     const database = await open();
     const nights = await openRosterNights(database);

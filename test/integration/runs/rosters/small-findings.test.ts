@@ -6,7 +6,7 @@ import { toReport } from '../../../../src/reports/report.js';
 import type { Database } from '../../../../src/store/database.js';
 import { readRejects } from '../../../../src/store/run-rejects.js';
 import { makeAcceptance } from '../../../helpers/accept-changes.js';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges, readCounts, readParties } from '../../../helpers/roster-nights.js';
 import { buildCounts, buildRunFacts } from '../../../helpers/run-facts.js';
 
@@ -15,7 +15,7 @@ const header = 'customer_id,type,name';
 const rowsOf = (count: number, from = 1): string[] =>
   Array.from({ length: count }, (_, index) => `C-${from + index},person,Customer ${from + index}`);
 
-describeOnEachDatabase('small things of a roster', (open) => {
+describeOnChosenDatabase('small things of a roster', (open) => {
   let database: Database;
   beforeAll(async () => {
     database = await open();

@@ -7,7 +7,7 @@ import { measureCoverage } from '../../../../src/runs/coverage/measure-coverage.
 import { showRun } from '../../../../src/runs/session/list-runs.js';
 import type { RunSummary } from '../../../../src/runs/session/run-summary.js';
 import type { Database } from '../../../../src/store/database.js';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { listenAlong } from '../../../helpers/listen-along.js';
 import { openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';
 import { canaries, listed, people, toCsv, watchlist } from '../../../helpers/small-world.js';
@@ -75,7 +75,7 @@ const leave = async (roster: RosterSettings, name: string): Promise<void> => {
 
 const readChanges = (run: RunSummary): Promise<string> => readFile(join(run.artifacts ?? '', 'changes.csv'), 'utf8');
 
-describeOnEachDatabase('an answer holds only once control searches have passed after it', (open) => {
+describeOnChosenDatabase('an answer holds only once control searches have passed after it', (open) => {
   const begin = openSmallSites(open);
 
   it('a service that goes blind amid a night removes no match, and the next good night finds nothing new', async () => {

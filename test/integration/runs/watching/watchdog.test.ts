@@ -6,7 +6,7 @@ import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../../src/sch
 import { watchdogSettingsSchema } from '../../../../src/scheduling/watchdog/settings.js';
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
 import { listOutbox, queueOutbox } from '../../../../src/store/outbox.js';
-import { describeOnEachDatabase } from '../../../helpers/databases.js';
+import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
 import { people, writeRoster } from '../../../helpers/small-world.js';
@@ -37,7 +37,7 @@ const alarmsOf = (server: MailServer): readonly string[] =>
     .map(({ subject }) => subject.replace(/ - .*$/, ''))
     .filter((subject) => /ALARM|RECOVERED/.test(subject));
 
-describeOnEachDatabase('the watchdog', (open) => {
+describeOnChosenDatabase('the watchdog', (open) => {
   const begin = openSmallSites(open);
   const startSite = async () => {
     const server = await startMailServer();
