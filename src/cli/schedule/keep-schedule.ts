@@ -44,6 +44,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
     tellLog(event);
   };
   const performed = (job: string) => ({
+    plan,
     stopping: signal,
     failed: (failure: JobFailure) => logJobFailure(logger, job, failure),
   });
