@@ -6,6 +6,7 @@ import {
   type ConfigProblem,
   ConnectionError,
   DatabaseMissingError,
+  FolderOwnerError,
   NightscreenError,
   NotFoundError,
   PaymentRequiredError,
@@ -48,6 +49,7 @@ function describeNext(error: unknown): string | null {
     return 'make room or give the right, or name another folder with --out; `nightscreen report --run ID` then writes it, the run itself is stored';
   if (error instanceof StoreError && error.code === 'database_unreachable')
     return 'check DATABASE_URL or database.folder; `nightscreen doctor` tries it';
+  if (error instanceof FolderOwnerError) return error.remedy;
   if (error instanceof DatabaseMissingError)
     return 'start it as the nightly runs are started: in their folder or with --config, as their user, and with DATABASE_URL where they use Postgres; only `nightscreen onboard`, `rescreen` and the like make a database';
   if (error instanceof StoreError && error.code === 'import_broken_off')
