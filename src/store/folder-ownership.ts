@@ -27,7 +27,7 @@ export async function requireOwnFolder(folder: string, command: string, me = pro
     const theirs = await findName(owner);
     throw new FolderOwnerError(
       `the folder ${place} of the embedded database belongs to ${theirs.words}, and this command runs as ${mine.words}: what one writes there, the other cannot read; nothing was written`,
-      `type it as its owner: \`sudo -u ${theirs.forSudo} ${command}\`; only if the nightly runs are to run as ${mine.words}, give the folder away, while none runs: \`${give}\``,
+      `type it as its owner: \`sudo -u ${theirs.forSudo} ${command}\`; only if the nightly runs are to run as ${mine.words}, hand the folder over, while none runs: \`${give}\``,
     );
   }
   const foreign = await findForeign(folder, me);
