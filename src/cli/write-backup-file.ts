@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { StoreError } from '../errors.js';
@@ -56,6 +57,10 @@ export async function writeBackupFile(
 function toNotWritten(path: string, error: unknown): unknown {
   const isOfSystem = error instanceof Error && 'syscall' in error && 'code' in error;
   if (!isOfSystem) return error;
-  const message = `the backup cannot be written to ${path}: make room there or give the right, or name another file; nothing was left`;
+  const remedy =
+    error.code === 'ENOENT'
+      ? `the folder ${dirname(path)} is not there: make it, or name another file`
+      : 'make room there or give the right, or name another file';
+  const message = `the backup cannot be written to ${path}: ${remedy}; nothing was left`;
   return new StoreError('backup_not_written', message, { cause: error });
 }

@@ -14,6 +14,10 @@ function advise(path: SettingPath): string {
   if (place.startsWith('rosters')) {
     return 'name the environment variable that holds it, as in postgres: { urlEnv: CORE_DATABASE_URL }';
   }
+  if (place.startsWith('metrics')) return 'a push gateway is asked without a password: remove it here';
+  if (place.startsWith('webhooks')) {
+    return 'remove it here; messages are signed with what the variable of secretEnv holds, NIGHTSCREEN_WEBHOOK_SECRET where none is named';
+  }
   if (/^mail.*(recipients|archive)/.test(place)) {
     return 'remove it here and set NIGHTSCREEN_ARCHIVE_PASSWORD or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE in the environment';
   }

@@ -106,12 +106,20 @@ describe('secrets', () => {
     ['database: { folder: "postgres://u:geheim@h/x" }', 'DATABASE_URL'],
     ['mail: { from: a@b.example, to: [c@d.example], password: geheim }', 'SMTP_URL'],
     ['rosters: [{ name: r, postgres: { url: "postgres://u:geheim@h/x", query: q, urlEnv: X } }]', 'urlEnv'],
+    ['metrics: { pushgateway: "https://u:geheim@h/x" }', 'push gateway'],
+    ['webhooks: [{ url: "https://u:geheim@h/x" }]', 'secretEnv'],
   ])('a secret in the file is refused with the place where it belongs, and not shown: %s', (text, advice) => {
     const problems = findProblems(`${text}\n`);
     const said = problems.filter((problem) => problem.includes('a secret is never read from here'));
     expect(said).toHaveLength(1);
     expect(said[0]).toContain(advice);
     expect(problems.join()).not.toMatch(/geheim|Abcdefgh/);
+  });
+
+  test('a URL with a bare # in its password is told how such characters are written', () => {
+    const [problem] = findProblems(null, { environment: { DATABASE_URL: 'postgres://u:ge#heim@h/x' } });
+    expect(problem).toMatch(/^env DATABASE_URL .*percent-encoded: # is %23/);
+    expect(problem).not.toMatch(/heim/);
   });
 
   test('wrong secrets are named by their variable and not shown', () => {
