@@ -12,6 +12,7 @@ import { checkClock, checkSchedules } from '../doctor/check-machine.js';
 import { checkMail } from '../doctor/check-mail.js';
 import { checkOutputs } from '../doctor/check-outputs.js';
 import { checkPings } from '../doctor/check-pings.js';
+import { checkPush } from '../doctor/check-push.js';
 import { checkReview } from '../doctor/check-review.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkWebhooks } from '../doctor/check-webhooks.js';
@@ -55,6 +56,7 @@ async function checkAll(config: Config, folder: string): Promise<Finding[]> {
     ...(await checkMail(config)),
     ...checkWebhooks(config),
     ...checkPings(config),
+    ...checkPush(config),
     ...checkReview(config),
     ...(await checkOutputs(config)),
     ...(await checkSchedules(config)),
