@@ -5,6 +5,7 @@ import {
   ConfigError,
   ConnectionError,
   DatabaseMissingError,
+  FolderOwnerError,
   NotStartedError,
   PaymentRequiredError,
   PermissionError,
@@ -27,6 +28,7 @@ const refusals = [
   RunLockedError,
   SchemaError,
   DatabaseMissingError,
+  FolderOwnerError,
   BackupError,
   CommanderError,
 ];
