@@ -11,6 +11,7 @@ const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL
 
 function advise(path: SettingPath): string {
   const place = path.join('.').toLowerCase();
+  if (place.startsWith('reports')) return 'link to a place that asks each reader who it is';
   if (place.startsWith('rosters')) {
     return 'name the environment variable that holds it, as in postgres: { urlEnv: CORE_DATABASE_URL }';
   }
