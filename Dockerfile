@@ -1,4 +1,4 @@
-# Build with the development tools, run without them. test/deploy/replay-image.sh replays these steps in a clean root.
+# Build with the development tools, run without them. test/deploy/replay-image.sh replays these steps in clean roots.
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
