@@ -7,7 +7,7 @@ const formatMinute = (time: Date): string => `${time.toISOString().slice(0, 16).
 
 /** How a mail stands, in words. */
 export function describeMailState(mail: Mail): string {
-  const { id, kind, state, attempts, nextAttemptAt, lastError, sentAt, dropped } = mail;
+  const { id, state, attempts, nextAttemptAt, lastError, sentAt, dropped } = mail;
   const because = lastError === null ? '' : `: ${lastError}`;
   switch (state) {
     case 'sent':
@@ -20,8 +20,8 @@ export function describeMailState(mail: Mail): string {
       return `put aside by ${dropped?.by ?? ''} on ${dropped ? formatMinute(dropped.at) : ''}: ${dropped?.reason ?? ''}`;
     case 'refused':
     case 'given_up': {
-      const retry = kind === 'webhook' ? '' : `nightscreen mail retry ${id} tries again, `;
-      return `${state === 'refused' ? state : 'given up'} (${retry}nightscreen mail drop ${id} puts it aside)${because}`;
+      const next = `nightscreen mail retry ${id} tries again, nightscreen mail drop ${id} puts it aside`;
+      return `${state === 'refused' ? state : 'given up'} (${next})${because}`;
     }
   }
 }

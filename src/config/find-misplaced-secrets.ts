@@ -9,15 +9,22 @@ const secretValue = /^(private|public)_\w{6,}$/;
 
 const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL(value).password !== '';
 
+/** How settings name the variable that holds a secret of theirs, by the beginning of their path. */
+const examples: readonly (readonly [string, string])[] = [
+  ['rosters', 'postgres: { urlEnv: CORE_DATABASE_URL }'],
+  ['webhooks', 'secretEnv: CORE_WEBHOOK_SECRET'],
+  ['pings', 'pings: { rescreen: { urlEnv: RESCREEN_PING_URL } }'],
+  ['metrics', 'metrics: { pushgatewaySecretEnv: PUSHGATEWAY_SECRET }'],
+];
+
 function advise(path: SettingPath): string {
   const place = path.join('.').toLowerCase();
   if (place.startsWith('reports')) return 'link to a place that asks each reader who it is';
-  if (place.startsWith('rosters')) {
-    return 'name the environment variable that holds it, as in postgres: { urlEnv: CORE_DATABASE_URL }';
-  }
   if (/^mail.*(recipients|archive)/.test(place)) {
     return 'remove it here and set NIGHTSCREEN_ARCHIVE_PASSWORD or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE in the environment';
   }
+  const example = examples.find(([prefix]) => place.startsWith(prefix))?.[1];
+  if (example !== undefined) return `remove it here and name the environment variable that holds it, as in ${example}`;
   const name = /^mail|smtp/.test(place) ? 'SMTP_URL' : /database/.test(place) ? 'DATABASE_URL' : 'NIGHTSCREEN_API_KEY';
   return `remove it here and set ${name} or ${name}_FILE in the environment`;
 }

@@ -9,24 +9,40 @@ export interface PushedMetrics {
   replaces: 'all' | 'same';
 }
 
-/** Puts metrics into a push gateway; throws Error in words when they are not taken in time. */
+/** A push gateway: its address, the `authorization` header that it asks for (null for none), and how long a push may take. */
+export interface PushGateway {
+  address: string;
+  authorization: string | null;
+  deadlineMs: number;
+}
+
+/** Puts metrics into a push gateway; throws Error in words, which show neither address nor secret, when they are not taken in time. */
 export async function pushMetrics(
-  gateway: string,
+  { address, authorization, deadlineMs }: PushGateway,
   { text, contentType, replaces }: PushedMetrics,
-  deadlineMs: number,
 ): Promise<void> {
-  const url = new URL(gateway);
+  const url = new URL(address);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/metrics/job/nightscreen`;
   const method = replaces === 'all' ? 'PUT' : 'POST';
+  const headers = { 'content-type': contentType, ...(authorization === null ? {} : { authorization }) };
   const signal = AbortSignal.timeout(deadlineMs);
   let statusCode: number;
   try {
-    const answer = await request(url, { method, headers: { 'content-type': contentType }, body: text, signal });
+    // A redirect is not followed: what opens one address is shown to no other.
+    const answer = await request(url, { method, headers, body: text, signal });
     await answer.body.dump({ limit: longestAnswerBytes, signal }).catch(() => undefined);
     statusCode = answer.statusCode;
   } catch (error) {
     if (signal.aborted) throw new Error(`no answer within ${deadlineMs} ms`, { cause: error });
     throw new Error(error instanceof Error ? error.message : 'no connection', { cause: error });
   }
-  if (statusCode < 200 || statusCode >= 300) throw new Error(`status ${statusCode}`);
+  if (statusCode < 200 || statusCode >= 300) throw new Error(describeStatus(statusCode, authorization !== null));
+}
+
+function describeStatus(status: number, isAuthorized: boolean): string {
+  if (status >= 300 && status < 400) return `status ${status}: a redirect is not followed`;
+  if (status !== 401 && status !== 403) return `status ${status}`;
+  return isAuthorized
+    ? `status ${status}: the push gateway does not take the secret (metrics.pushgatewaySecretEnv)`
+    : `status ${status}: the push gateway asks for a secret (set metrics.pushgatewaySecretEnv)`;
 }

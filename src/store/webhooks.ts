@@ -111,6 +111,28 @@ export async function postponeWebhook(database: Queryable, url: string, until: D
   );
 }
 
+/**
+ * Makes messages due at once, whatever became of them but being put aside, and tried until `giveUpAt` at least; with them whatever waits for
+ * the same addresses. All of it is due in the order in which it was queued.
+ */
+export async function makeWebhooksDue(
+  database: Queryable,
+  outboxIds: readonly number[],
+  now: Date,
+  giveUpAt: Date,
+): Promise<void> {
+  await database.execute(
+    // Not queued later than now, should a clock have been ahead then.
+    `update outbox set state = 'queued', next_attempt_at = least(queued_at, $2::timestamptz),
+       give_up_at = case when outbox_id = any ($1::bigint[]) then greatest(give_up_at, $3::timestamptz) else give_up_at end
+     where kind = 'webhook' and (
+       outbox_id = any ($1::bigint[]) and state <> 'dropped'
+       or state = 'queued' and destination in (select destination from outbox where outbox_id = any ($1::bigint[]))
+     )`,
+    [[...outboxIds], now, giveUpAt],
+  );
+}
+
 /** How many messages to webhooks wait to be sent, and changes to be put into messages. */
 export async function countWaiting(database: Queryable, organisationId: number): Promise<number> {
   const rows = await database.query(

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../src/clock.js';
 import { mailSettingsSchema } from '../../src/mail/settings.js';
 import { toFileRoster } from '../../src/roster/settings.js';
-import { retryMails } from '../../src/runs/mailing/list-mail.js';
+import { retryMails } from '../../src/runs/mailing/retry-mail.js';
 import { runReports } from '../../src/runs/reports/report-run.js';
 import type { RunEvent } from '../../src/runs/run-event.js';
 import { runScreening } from '../../src/runs/screening-run.js';

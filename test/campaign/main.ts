@@ -126,14 +126,15 @@ async function stops(locate: Locate): Promise<Verdict> {
 function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
-    ['crash postgres', () => crash(postgres, 'postgres')],
     ['starts embedded', () => starts(embedded)],
-    ['starts postgres', () => starts(postgres)],
-    ['pause postgres', () => pause(postgres)],
-    ['outages postgres', () => outages(postgres)],
     ['stops postgres', () => stops(postgres)],
+    // A short form of these is test/long/kill-points.test.ts and kill-rivals.test.ts.
     ...(isLong
       ? ([
+          ['crash postgres', () => crash(postgres, 'postgres')],
+          ['starts postgres', () => starts(postgres)],
+          ['pause postgres', () => pause(postgres)],
+          ['outages postgres', () => outages(postgres)],
           ['outages embedded', () => outages(embedded)],
           ['stops embedded', () => stops(embedded)],
         ] as const)

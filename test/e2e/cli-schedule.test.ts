@@ -4,27 +4,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepSchedules } from '../../src/runs/scheduled/keep-schedules.js';
+import type { DatabaseLocation } from '../../src/store/open-database.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
+import { makeWorkplace } from '../helpers/workplace.js';
 
 const databases = testDatabases('postgres');
 let folder: string;
+let location: DatabaseLocation;
 let environment: Record<string, string>;
 
-const job = `import { appendFileSync } from 'node:fs';
+const toJob = (name: string): string => `import { appendFileSync } from 'node:fs';
 export default {
-  name: 'note',
+  name: '${name}',
   after: ['report'],
   async run({ date, attempt, reportsFolder, query }, signal) {
-    const [{ count }] = await query('select count(*)::integer as count from job_run where job = $1', ['note']);
-    appendFileSync('noted.txt', \`\${date} attempt \${attempt}, \${count} known\\n\`);
+    const [{ count }] = await query('select count(*)::integer as count from job_run where job = $1', ['${name}']);
+    appendFileSync('${name}.txt', \`\${date} attempt \${attempt}, \${count} known\\n\`);
     return { exitCode: 3, note: reportsFolder.endsWith('reports') ? 'two files could not be copied' : 'wrong folder' };
   },
 };
 `;
-const configuration = (cron: string) => `scheduler: { jobsFolder: own-jobs, jitter: 0s }
+const configuration = (job: string, cron: string) => `scheduler: { jobsFolder: own-jobs, jitter: 0s }
 jobs:
-  note: { cron: "${cron}" }
+  ${job}: { cron: "${cron}", timezone: UTC }
   sweep: { enabled: false }
   rescreen: { enabled: false }
   report: { enabled: false }
@@ -33,11 +37,11 @@ jobs:
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-schedule-'));
   mkdirSync(join(folder, 'own-jobs'));
-  writeFileSync(join(folder, 'own-jobs', 'note.mjs'), job);
-  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('0 2 * * *'));
-  const { url = '' } = await databases.locate();
+  writeFileSync(join(folder, 'own-jobs', 'note.mjs'), toJob('note'));
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('note', '0 2 * * *'));
+  location = await databases.locate();
   environment = {
-    ...{ DATABASE_URL: url, NIGHTSCREEN_BASE_URL: 'http://127.0.0.1:9/v1' },
+    ...{ DATABASE_URL: location.url ?? '', NIGHTSCREEN_BASE_URL: 'http://127.0.0.1:9/v1' },
     NIGHTSCREEN_API_KEY: 'private_sandbox_Pl4ntedKeyPl4nted',
   };
 });
@@ -56,7 +60,7 @@ test('a job of one’s own runs once for its date, one-shot, and its outcome is 
   const second = await cli('schedule', 'run', 'note');
   expect(second.exitCode).toBe(3);
   expect(second.stdout).toMatch(/was done by .* with exit code 3/);
-  expect(readFileSync(join(folder, 'noted.txt'), 'utf8')).toBe(`${document.date} attempt 1, 1 known\n`);
+  expect(readFileSync(join(folder, 'note.txt'), 'utf8')).toBe(`${document.date} attempt 1, 1 known\n`);
   const shown = await cli('schedule', 'show');
   expect(shown.stdout).toMatch(/^note +0 2 \* \* \* +UTC .*not all is well \(3\)/m);
   expect(shown.stdout).toContain('two files could not be copied');
@@ -75,17 +79,30 @@ test('an unknown job and a bad file are refused with what there is', async () =>
 }, 60_000);
 
 test('the scheduler runs what comes due, says how it ended, and ends with 0 on a signal', async () => {
-  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('*/4 * * * * *'));
+  // Due once, in a few seconds, and planned before: whether the process is there by then or later, it is run once, and nothing else is
+  // under way when the signal comes.
+  const due = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 4_000);
+  const cron = `${due.getUTCSeconds()} ${due.getUTCMinutes()} * * * *`;
+  writeFileSync(join(folder, 'own-jobs', 'strike.mjs'), toJob('strike'));
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('strike', cron));
+  const service = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_Pl4ntedKeyPl4nted' };
+  const before = await makeWorkplace(await databases.open(location), service, { offsetMs: -60_000 });
+  await keepSchedules(before, [{ job: 'strike', schedule: { cron, timezone: 'UTC' } }], { areAll: false });
+
   const child = startCli(['schedule'], { folder, environment });
   const stderr = collect(child.stderr);
   child.stdout?.resume();
-  for (let round = 0; round < 400 && !/job_finished/.test(stderr.text()); round += 1) await delay(50);
+  const closed = once(child, 'close');
+  const isOver = (): boolean => /job_finished/.test(stderr.text()) || child.exitCode !== null;
+  for (let round = 0; round < 1_800 && !isOver(); round += 1) await delay(50);
   child.kill('SIGTERM');
-  const [exitCode] = await once(child, 'close');
-  expect(stderr.text()).toMatch(/"job":"note".*"exitCode":3.*job_finished: not all is well/);
+  const [exitCode] = await closed;
+  expect(stderr.text()).toMatch(/"job":"strike".*"exitCode":3.*job_finished: not all is well/);
   expect(exitCode).toBe(0);
   const shown = JSON.parse((await cli('schedule', 'show', '--json')).stdout);
-  const [note] = shown.jobs.filter((one: { job: string }) => one.job === 'note');
-  expect(note.runs[0]).toMatchObject({ state: 'finished', exitCode: 3, attempts: 1 });
-  expect(Date.parse(note.next)).toBeGreaterThan(Date.parse(note.runs[0].dueAt));
-}, 60_000);
+  const [strike] = shown.jobs.filter((one: { job: string }) => one.job === 'strike');
+  expect(strike.runs).toEqual([
+    expect.objectContaining({ state: 'finished', exitCode: 3, attempts: 1, dueAt: due.toISOString() }),
+  ]);
+  expect(Date.parse(strike.next) - due.getTime()).toBe(3_600_000);
+}, 150_000);

@@ -31,13 +31,18 @@ export const makeFakeClock = (startMs = Date.UTC(2026, 0, 1)): FakeClock => {
     elapsedMs: () => nowMs,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
-        const sleeper = { wakeMs: nowMs + ms, wake: resolve };
         if (signal?.aborted) return reject(signal.reason);
-        sleepers.push(sleeper);
-        signal?.addEventListener('abort', () => {
+        const leave = (): void => {
           sleepers = sleepers.filter((other) => other !== sleeper);
-          reject(signal.reason);
-        });
+          reject(signal?.reason);
+        };
+        const wake = (): void => {
+          signal?.removeEventListener('abort', leave);
+          resolve();
+        };
+        const sleeper = { wakeMs: nowMs + ms, wake };
+        sleepers.push(sleeper);
+        signal?.addEventListener('abort', leave, { once: true });
       }),
     advance: async (ms) => {
       const untilMs = nowMs + ms;

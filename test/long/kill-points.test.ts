@@ -22,8 +22,8 @@ describe('kill -9 at the named points of a night', () => {
       customers: 600,
       rate: { perSecond: 400, concurrency },
       points: 'all',
-      // At random times the campaign kills.
-      randomKills: 0,
+      // At two hundred random times the campaign kills.
+      randomKills: 2,
       random: makeSeededRandom(4),
       tell: () => undefined,
     });

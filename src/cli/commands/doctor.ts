@@ -10,6 +10,7 @@ import { checkClock, checkDatabase, checkSchedules } from '../doctor/check-machi
 import { checkMail } from '../doctor/check-mail.js';
 import { checkOutputs } from '../doctor/check-outputs.js';
 import { checkPings } from '../doctor/check-pings.js';
+import { checkPush } from '../doctor/check-push.js';
 import { checkReview } from '../doctor/check-review.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkWebhooks } from '../doctor/check-webhooks.js';
@@ -51,6 +52,7 @@ async function checkAll(config: Config): Promise<Finding[]> {
     ...(await checkMail(config)),
     ...checkWebhooks(config),
     ...checkPings(config),
+    ...checkPush(config),
     ...checkReview(config),
     ...(await checkOutputs(config)),
     ...(await checkSchedules(config)),

@@ -27,11 +27,11 @@ function addList(mail: Command, act: Act): void {
 function addRetry(mail: Command, act: Act): void {
   mail
     .command('retry [ids...]')
-    .description('try again now: the mails of these numbers, or all that wait')
+    .description('try again now: mails and messages to webhooks by their numbers, or all mail that waits')
     .addHelpText('after', examples(['mail retry', 'mail retry 12 14']))
     .action((ids: readonly string[]) =>
       act(async (invocation) => {
-        const { retryMails } = await import('../../runs/mailing/list-mail.js');
+        const { retryMails } = await import('../../runs/mailing/retry-mail.js');
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
         return withWorkplace(invocation, {
           command: 'mail retry',
@@ -69,7 +69,9 @@ function addDrop(mail: Command, act: Act): void {
 
 /** Adds `mail list`, `mail retry` and `mail drop`. */
 export function addMailCommand(program: Command, act: Act): void {
-  const mail = program.command('mail').description('list the mail that waits, try it again, or put it aside');
+  const mail = program
+    .command('mail')
+    .description('list the mail and messages to webhooks that wait, try them again, or put them aside');
   mail.addHelpText('after', examples(['mail list', 'mail retry', 'mail drop 12 --reason "the address was closed"']));
   addList(mail, act);
   addRetry(mail, act);

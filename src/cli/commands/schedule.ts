@@ -3,7 +3,7 @@ import { ConfigError } from '../../errors.js';
 import { examples } from '../examples.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { type MetricsAddress, parseMetricsAddress } from '../measuring/metrics-server.js';
-import type { PerformOptions } from '../schedule/perform-job.js';
+import type { RunOptions } from '../schedule/run-scheduled.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { withFailureMail } from '../with-failure-mail.js';
 
@@ -68,7 +68,7 @@ async function runScheduled(
   const { checkPings, withJobPings } = await import('../schedule/with-job-pings.js');
   checkPings(config);
   const complain = (reason: string): void => logger.warn({ reason }, 'ping');
-  const options: PerformOptions = {
+  const options: RunOptions = {
     stopping: signal,
     failed: (err) => logger.error({ job: name, err }, 'job_failed'),
     around: (each, perform) => withJobPings(config, each, { complain, signal }, perform),

@@ -2,6 +2,7 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError, RunLockedError } from '../../errors.js';
 import type { Metrics } from '../../metrics/create-metrics.js';
 import { createMetrics } from '../../metrics/create-metrics.js';
+import { readPushAuthorization } from '../../metrics/push-authorization.js';
 import { type PushedMetrics, pushMetrics } from '../../metrics/push-metrics.js';
 import { markTextfileUnreadable, writeTextfile } from '../../metrics/write-textfile.js';
 import { readMetricFacts } from '../../runs/measuring/read-metric-facts.js';
@@ -41,7 +42,7 @@ export function measureCommand(invocation: Invocation, config: Config): Measurin
 
 /** Measures into `metrics`, and leaves them where the settings say. */
 export function measureInto(
-  { settings }: Pick<Config, 'settings'>,
+  { settings, secret }: Pick<Config, 'settings' | 'secret'>,
   metrics: Metrics,
   { isStopping, complain, limitMs = readingLimitMs }: MeasuringOptions,
 ): Measuring {
@@ -69,9 +70,12 @@ export function measureInto(
     }
     if (pushgateway !== undefined) {
       const { contentType } = metrics;
-      await attempt('metrics could not be pushed', async () =>
-        pushMetrics(pushgateway, { contentType, ...(await toPushed()) }, timeoutMs),
-      );
+      await attempt('metrics could not be pushed', async () => {
+        // Read anew each time: a secret in a file may have been renewed while the scheduler goes on.
+        const authorization = readPushAuthorization(settings.metrics, secret);
+        const gateway = { address: pushgateway, authorization, deadlineMs: timeoutMs };
+        await pushMetrics(gateway, { contentType, ...(await toPushed()) });
+      });
     }
   };
   // What was read before stands, as old as it says it is: without it the alerts that go by it would fall silent.

@@ -43,6 +43,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
     tellLog(event);
   };
   const performed = (job: string) => ({
+    plan,
     stopping: signal,
     failed: (err: unknown) => logger.error({ job, err }, 'job_failed'),
   });

@@ -27,9 +27,10 @@ function toLine(event: ScheduleEvent): Line {
     case 'ended': {
       const { run, exitCode, because, runIds } = event;
       const fields = { job: run.job, date: run.localDate, exitCode, because, runIds };
-      return exitCode === 0
+      if (exitCode !== 0) return { level: 'error', fields, message: 'job_finished: not all is well' };
+      return because === null
         ? { level: 'info', fields, message: 'job_finished' }
-        : { level: 'error', fields, message: 'job_finished: not all is well' };
+        : { level: 'warn', fields, message: 'job_finished: with a remark' };
     }
     case 'interrupted': {
       const { job, localDate: date } = event.run;

@@ -4,12 +4,16 @@ import type { Job, JobResult } from '../../runs/job.js';
 import { tellFailure } from '../../runs/mailing/queue-failure.js';
 import type { OccasionEnding } from '../../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../../runs/workplace.js';
+import type { SchedulePlan } from '../../scheduling/standings.js';
 import { DatabaseError } from '../../store/database.js';
 import type { JobRun } from '../../store/job-runs.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
+import { describeBefore } from './describe-before.js';
 
 /** What a job that is performed hangs on; `failed` hears of what it threw. */
 export interface PerformOptions {
+  /** Of all jobs, for how those stand that it comes after. */
+  plan: SchedulePlan;
   /** Aborted when somebody asks this process to stop; what ends then is taken up again. */
   stopping: AbortSignal;
   failed: (error: unknown) => void;
@@ -20,25 +24,27 @@ export interface PerformOptions {
 // What passes by itself is mailed when it has not by then.
 const attemptsBeforeMail = 3;
 
-/** Runs a job for one of its times and says how that ended; throws nothing. */
+/** Runs a job for one of its times and says how that ended, and which jobs before it are not complete; throws nothing. */
 export async function performJob(
   workplace: Workplace,
   job: Job,
   run: JobRun,
   signal: AbortSignal,
-  { stopping, failed }: PerformOptions,
+  { plan, stopping, failed }: PerformOptions,
 ): Promise<OccasionEnding> {
   const { localDate: date, dueAt, attempts: attempt, isLate } = run;
+  let before: string | null = null;
   try {
+    before = await describeBefore(workplace, plan, job, run);
     const result = await job.run(workplace, signal, { date, dueAt, attempt, isLate });
-    return toEnding(result, stopping);
+    return toEnding(result, before, stopping);
   } catch (error) {
     const runIds = error instanceof NightError ? error.night.summaries.map(({ runId }) => runId) : [];
     if (stopping.aborted) return { because: 'it was asked to stop', runIds };
     failed(error);
     const isPassing = passes(error);
     if (!isPassing || attempt >= attemptsBeforeMail) await tellOf(workplace, job, error, stopping);
-    const ending = { because: toReason(error), runIds };
+    const ending = { because: joinReasons([toReason(error), before]), runIds };
     return isPassing ? ending : { ...ending, exitCode: toJobExitCode(error) };
   }
 }
@@ -48,14 +54,22 @@ async function tellOf(workplace: Workplace, { name }: Job, error: unknown, signa
   if (name !== 'rescreen' && name !== 'mail') await tellFailure(workplace, { task: name, roster: null, error, signal });
 }
 
-function toEnding({ runs, exitCode = 0, note }: JobResult, stopping: AbortSignal): OccasionEnding {
+function toEnding(
+  { runs, exitCode = 0, note = '' }: JobResult,
+  before: string | null,
+  stopping: AbortSignal,
+): OccasionEnding {
   const runIds = runs.map(({ runId }) => runId);
   // Whether anything was left out because of that, only the next start can tell.
   if (stopping.aborted) return { because: 'it was asked to stop', runIds };
   const reasons = runs.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
-  const because = [...reasons, ...(note === undefined ? [] : [note])].join('; ');
   const codes = [...runs.map((run) => run.exitCode), ...(exitCode === 0 && runs.length > 0 ? [] : [exitCode])];
-  return { exitCode: combineExitCodes(codes), because: because === '' ? null : because, runIds };
+  return { exitCode: combineExitCodes(codes), because: joinReasons([...reasons, note, before]), runIds };
+}
+
+function joinReasons(reasons: readonly (string | null)[]): string | null {
+  const said = reasons.filter((reason) => reason !== null && reason !== '');
+  return said.length === 0 ? null : said.join('; ');
 }
 
 /** Whether it may well be over in a while: the database went away, or another process has what is needed. */

@@ -13,13 +13,16 @@ import { type PerformOptions, performJob, toEndingExitCode } from './perform-job
 import type { JobsAndPlan } from './plan-schedule.js';
 import { findPresentDue } from './present-due.js';
 
+/** What a job that is run once hangs on. */
+export type RunOptions = Omit<PerformOptions, 'plan'>;
+
 /** Runs a job for the present date, whatever its schedule says, unless that was done; what failed or stopped is done again. */
 export async function runForNow(
   workplace: Workplace,
   plan: JobsAndPlan,
   job: Job,
   signal: AbortSignal,
-  options: PerformOptions,
+  options: RunOptions,
 ): Promise<Outcome> {
   const due = findPresentDue(plan, job, workplace.clock.now());
   const again = [exitCodes.unexpected, exitCodes.refused, exitCodes.stopped];
@@ -32,7 +35,7 @@ export async function runIfDue(
   plan: JobsAndPlan,
   job: Job,
   signal: AbortSignal,
-  options: PerformOptions,
+  options: RunOptions,
 ): Promise<Outcome> {
   const planned = plan.planned.filter((one) => one.job.name === job.name);
   await keepSchedules(
@@ -78,13 +81,13 @@ async function runOnce(
   job: Job,
   once: Once,
   signal: AbortSignal,
-  options: PerformOptions,
+  options: RunOptions,
 ): Promise<Outcome> {
   const schedule = plan.planned.find((one) => one.job.name === job.name)?.schedule;
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
   const forgetBefore = isFrequent ? toForgetBefore(workplace.clock.now()) : null;
   const answer = await runOccasion(workplace, { job: job.name, ...once, forgetBefore }, signal, (run, held) => {
-    const perform = () => performJob(workplace, job, run, held, options);
+    const perform = () => performJob(workplace, job, run, held, { ...options, plan });
     return options.around?.(job.name, perform) ?? perform();
   });
   const { due } = once;
@@ -93,8 +96,9 @@ async function runOnce(
     throw new RunLockedError(`${what} is being run by ${answer.holder}`, answer.holder);
   }
   if (answer.kind === 'done') {
-    const { exitCode, endedAt, owner } = answer.run;
-    const text = `${what} was done by ${owner ?? 'nobody'}, ended ${endedAt?.toISOString() ?? 'never'} with exit code ${exitCode ?? '-'}`;
+    const { exitCode, endedAt, owner, because } = answer.run;
+    const end = `${what} was done by ${owner ?? 'nobody'}, ended ${endedAt?.toISOString() ?? 'never'} with exit code ${exitCode ?? '-'}`;
+    const text = because === null ? end : `${end}: ${because}`;
     return { ...say(job, 'done_before', due, text), exitCode: exitCode ?? exitCodes.complete };
   }
   const { because, runIds } = answer.ending;

@@ -1,18 +1,8 @@
-import { ConfigError } from '../../errors.js';
 import type { Queryable } from '../../store/database.js';
-import {
-  listOutbox,
-  makeDue,
-  type OutboxKind,
-  type OutboxRow,
-  type OutboxState,
-  readOutbox,
-} from '../../store/outbox.js';
+import { listOutbox, type OutboxKind, type OutboxRow, type OutboxState } from '../../store/outbox.js';
 import type { OutboxDrop } from '../../store/outbox-drops.js';
 import { type OutboxAttempt, readAttempts } from '../../store/outbox-sending.js';
-import type { Workplace } from '../workplace.js';
-import { deliverDue, mailKinds } from './deliver-due.js';
-import { toGiveUpAt } from './mail-times.js';
+import { mailKinds } from './deliver-due.js';
 import { findStoredMessage } from './stored-message.js';
 
 /** A mail, or a message to a webhook, as it stands. */
@@ -73,43 +63,5 @@ export async function toMails(database: Queryable, rows: readonly OutboxRow[]): 
   }));
 }
 
-/**
- * Tries mails again now: those of these numbers, whatever became of them, or all that wait. Gives the named ones and all that are still not
- * accepted. Throws ConfigError for a number that is no mail, for a mail that was put aside, and where no mail is configured.
- */
-export async function retryMails(workplace: Workplace, ids: readonly number[]): Promise<readonly Mail[]> {
-  const { database, settings, clock } = workplace;
-  const refuse = (message: string): ConfigError => new ConfigError([{ where: 'mail', path: '', message }]);
-  if (!settings.mail) throw refuse('is not configured, so nothing can be sent');
-  const found = await readOutbox(database, ids);
-  const webhook = found.find(({ kind }) => kind === 'webhook');
-  if (webhook) {
-    throw refuse(
-      `${webhook.outboxId} is a message to a webhook; what of those waits is sent by nightscreen status send`,
-    );
-  }
-  const aside = found.find(({ state }) => state === 'dropped');
-  if (aside) throw refuse(`${aside.outboxId} was put aside for good by ${aside.droppedBy}: ${aside.droppedBecause}`);
-  const named = found.filter(({ kind }) => mailKinds.includes(kind));
-  const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
-  if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen mail list shows them`);
-  const waiting = ids.length > 0 ? named : (await listOutbox(database, mailKinds, { all: false })).filter(isQueued);
-  const now = clock.now();
-  const giveUpAt = toGiveUpAt(settings.mail, now);
-  await makeDue(
-    database,
-    waiting.map(({ outboxId }) => outboxId),
-    { now, giveUpAt },
-  );
-  await deliverDue(workplace);
-  const after = await listOutbox(database, mailKinds, { all: true });
-  return toMails(
-    database,
-    after.filter((row) => isQueued(row) || waiting.some(({ outboxId }) => outboxId === row.outboxId)),
-  );
-}
-
 const toDrop = ({ droppedAt: at, droppedBy: by, droppedBecause: reason }: OutboxRow): OutboxDrop | null =>
   at === null || by === null || reason === null ? null : { by, reason, at };
-
-const isQueued = ({ state }: OutboxRow): boolean => state === 'queued';

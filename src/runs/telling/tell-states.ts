@@ -11,10 +11,12 @@ import type { Workplace } from '../workplace.js';
 import { readWebhookKeys } from './webhook-keys.js';
 
 const minuteMs = 60_000;
-/** A message that fails when it is older than this is given up. */
 const keptForMs = 7 * 24 * 60 * minuteMs;
 /** Another process may take a message up after twice the time that an attempt may take. */
 const deadlineMs = webhookPatienceMs;
+
+/** A message of this moment that fails after this is given up. */
+export const toTellingEnd = (now: Date): Date => new Date(now.getTime() + keptForMs);
 
 const messageSchema = z.object({ id: z.string(), body: z.string() });
 
@@ -89,7 +91,7 @@ async function packEvents({ database, clock }: Workplace, organisationId: number
           dedupKey: message.id,
           content: message,
           queuedAt: now,
-          giveUpAt: new Date(now.getTime() + keptForMs),
+          giveUpAt: toTellingEnd(now),
         },
       ]);
       return true;
@@ -110,8 +112,12 @@ async function note({ database, clock, owner, tell }: Workplace, row: OutboxRow,
     return noted;
   });
   if (state === 'sent' || state === null) return;
-  const next = state === 'queued' ? `it is tried again from ${nextAttemptAt.toISOString()}` : 'it is not tried again';
-  const message = `changes of state were not taken by ${new URL(url).host} (${said}); ${next}`;
+  const { outboxId } = row;
+  const next =
+    state === 'queued'
+      ? `it is tried again from ${nextAttemptAt.toISOString()}`
+      : `it is not tried again unless by nightscreen mail retry ${outboxId}`;
+  const message = `message ${outboxId} with changes of state was not taken by ${new URL(url).host} (${said}); ${next}`;
   tell({ kind: 'warning', runId: null, code: state === 'queued' ? 'webhook_waits' : 'webhook_not_sent', message });
 }
 

@@ -3,6 +3,7 @@ import type { Incident } from '../../store/incidents.js';
 import type { JobRun } from '../../store/job-runs.js';
 import { type Finding, findSame, toStanding } from './finding.js';
 import type { StartFacts } from './judge-nights.js';
+import { toUnplanning } from './plans.js';
 
 /** What is known of a job of the scheduler. */
 export interface JobFacts {
@@ -45,11 +46,11 @@ function judgeStart({ job, runs: [newest], start }: JobFacts, told: Incident | u
   if (expected !== null && newest !== undefined && newest.dueAt >= expected.since) return [];
   if (expected === null || isWaiting) {
     const isMissing = told !== undefined && (newest === undefined || newest.dueAt <= told.openedAt);
-    return isMissing ? [toStanding(told, [seeJobs])] : [];
+    return isMissing ? [toStanding(told, [seeJobs, toUnplanning(job)])] : [];
   }
   const last = newest === undefined ? 'it never was' : `the last one was due at ${newest.dueAt.toISOString()}`;
   const reason = `the job ${job} was not begun: ${expected.because}; ${last}`;
-  const actions = ['See that the scheduler is running, and on which host', seeJobs];
+  const actions = ['See that the scheduler is running, and on which host', seeJobs, toUnplanning(job)];
   const about = { subject: job, roster: null, runId: null, isKnown: false };
   return [{ ...about, kind: 'did_not_run', reason, mark: 'did_not_run', actions }];
 }

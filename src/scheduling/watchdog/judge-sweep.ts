@@ -3,6 +3,7 @@ import type { NightFacts, Nights } from '../../store/watch-facts.js';
 import type { ExpectedStart } from './expected-start.js';
 import { type Finding, findSame } from './finding.js';
 import { findUnanswered, isStartMissing } from './judge-nights.js';
+import { toUnplanning } from './plans.js';
 
 /** What is known of the sweeps of the dossiers. */
 export interface SweepFacts extends Nights {
@@ -33,7 +34,7 @@ function judgeStart(facts: SweepFacts, open: readonly Incident[]): readonly Find
     begun === null ? 'there never was one' : `the last one, ${begun.name}, began at ${begun.takenAt.toISOString()}`;
   const because = expected === null ? '' : `${expected.because}; `;
   const reason = `no sweep of the dossiers has begun: ${because}${last}`;
-  const what = { kind: 'did_not_run', reason, mark: 'did_not_run', actions: [again] } as const;
+  const what = { kind: 'did_not_run', reason, mark: 'did_not_run', actions: [again, toUnplanning('sweep')] } as const;
   return [{ ...sweepSubject, runId: begun?.runId ?? null, isKnown: false, ...what }];
 }
 

@@ -23,6 +23,10 @@ export function findPlans(kept: readonly KnownSchedule[], jobs: JobsSettings): R
   return plans;
 }
 
+/** What to write so that a job is expected no more, for whoever reads that it did not run. */
+export const toUnplanning = (job: string): string =>
+  `Where ${job} is not to be run any more: write jobs.${job}.enabled: false into the configuration, also on the host of the watchdog`;
+
 /** A job of one's own may bring the time zone that its settings leave out. */
 const isKept = (plan: Plan | undefined, { cron, timezone }: NonNullable<JobsSettings[string]>): boolean =>
   plan !== undefined && plan.schedule.cron === cron && (timezone === undefined || timezone === plan.schedule.timezone);

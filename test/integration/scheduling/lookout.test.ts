@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
 import type { Job } from '../../../src/runs/job.js';
 import { keepSchedules } from '../../../src/runs/scheduled/keep-schedules.js';
@@ -26,7 +27,10 @@ async function makeHost(database: Database, planned: readonly PlannedJob[], cloc
   const workplace = { ...(await makeWorkplace(database, nowhere, { clock })), owner };
   const worked: string[] = [];
   const events: ScheduleEvent[] = [];
+  const stopping = new AbortController();
   const host = {
+    /** Who still listens for a stop; nobody, once a look is over. */
+    listListeners: () => getEventListeners(stopping.signal, 'abort'),
     worked,
     events,
     workplace,
@@ -37,7 +41,7 @@ async function makeHost(database: Database, planned: readonly PlannedJob[], cloc
         planned.map(({ job, schedule }) => ({ job: job.name, schedule })),
         { areAll: true },
       ),
-    look: () => lookout.look(workplace, new AbortController().signal),
+    look: () => lookout.look(workplace, stopping.signal),
   };
   const perform: PerformJob = async (_, { job }, { localDate, isLate }) => {
     worked.push(`${job.name} ${localDate}${isLate ? ' late' : ''}`);
@@ -78,6 +82,7 @@ it('a night runs once on whichever of two hosts, and the other hears who has it'
   }
   await asking;
   expect(two.worked).toEqual([]);
+  expect(two.listListeners()).toEqual([]);
   expect(two.events).toMatchObject([{ kind: 'held', job: 'rescreen', holder: 'host-a:1:x' }]);
   finish();
   await looking;

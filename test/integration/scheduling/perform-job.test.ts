@@ -1,13 +1,23 @@
 import { expect, it } from 'vitest';
 import { NightError } from '../../../jobs/rescreen.js';
+import { logSchedule } from '../../../src/cli/schedule/log-schedule.js';
 import { performJob } from '../../../src/cli/schedule/perform-job.js';
+import type { JobsAndPlan } from '../../../src/cli/schedule/plan-schedule.js';
+import { presentSchedule } from '../../../src/cli/schedule/present-schedule.js';
+import { runForNow } from '../../../src/cli/schedule/run-scheduled.js';
+import { showSchedule } from '../../../src/cli/schedule/show-schedule.js';
 import { AuthenticationError, RosterError } from '../../../src/errors.js';
+import { createLogger } from '../../../src/logging.js';
 import type { RunState } from '../../../src/reports/run-facts.js';
 import type { Job } from '../../../src/runs/job.js';
+import { keepSchedules } from '../../../src/runs/scheduled/keep-schedules.js';
 import type { RunSummary } from '../../../src/runs/session/run-summary.js';
+import type { PlannedJob } from '../../../src/scheduling/plan-jobs.js';
+import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { DatabaseError } from '../../../src/store/database.js';
-import type { JobRun } from '../../../src/store/job-runs.js';
+import { beginJobRun, endJobRun, type JobEnding, type JobRun, noteMissedJob } from '../../../src/store/job-runs.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { makeFakeClock } from '../../helpers/fake-clock.js';
 import { buildCounts } from '../../helpers/run-facts.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
 
@@ -43,7 +53,8 @@ async function end(summaries: RunSummary[], ...errors: readonly unknown[]): Prom
     run: () => Promise.reject(new NightError({ summaries, failures })),
   };
   const { signal } = new AbortController();
-  const { exitCode } = await performJob(workplace, job, run, signal, { stopping: signal, failed: () => {} });
+  const plan = { planned: [], settings: schedulerSettingsSchema.parse({}), seed: '' };
+  const { exitCode } = await performJob(workplace, job, run, signal, { plan, stopping: signal, failed: () => {} });
   return exitCode ?? 'taken up again';
 }
 
@@ -57,4 +68,106 @@ it('a night is over when nothing of it passes by itself, or when trying again co
   expect(await end([complete], noFile)).toBe(3);
   expect(await end([complete], gone, refused)).toBe(1);
   expect(await end([complete, stopped], gone)).toBe(1);
+});
+
+const night = (job: string, cron: string, after: readonly string[] = []): PlannedJob => ({
+  job: { name: job, defaultSchedule: null, after, run: async () => ({ runs: [] }) },
+  schedule: { cron, timezone: 'UTC' },
+});
+const sweep = night('sweep', '0 1 * * *');
+const rescreen = night('rescreen', '0 2 * * *');
+const report = night('report', '0 6 * * *', ['sweep', 'rescreen']);
+
+/** A site at seven, where the schedule is kept since the day before; `finish` and `miss` note what became of that night. */
+async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, report]) {
+  const database = await databases.open();
+  const sandbox = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_none' };
+  const clock = makeFakeClock(Date.UTC(2026, 10, 21, 12));
+  const workplace = await makeWorkplace(database, sandbox, { clock });
+  const schedules = planned.map(({ job, schedule }) => ({ job: job.name, schedule }));
+  await keepSchedules(workplace, schedules, { areAll: true });
+  await clock.advance(19 * 3_600_000);
+  const toDue = (hour: number) => ({
+    ...{ occasion: '2026-11-22', localDate: '2026-11-22' },
+    dueAt: new Date(Date.UTC(2026, 10, 22, hour)),
+  });
+  const begin = (job: string, hour: number) =>
+    beginJobRun(database, 1, { ...toDue(hour), job, owner: 'host:1:a', now: clock.now(), isLate: false, again: [] });
+  const scheduler = schedulerSettingsSchema.parse({});
+  const plan: JobsAndPlan = {
+    ...{ planned, settings: scheduler, seed: '', jobsSettings: {} },
+    jobs: planned.map(({ job }) => job),
+  };
+  return {
+    workplace,
+    plan,
+    begin,
+    finish: async (job: string, hour: number, ending: Omit<JobEnding, 'endedAt'>) =>
+      endJobRun(database, (await begin(job, hour))?.jobRunId ?? 0, { ...ending, endedAt: clock.now() }),
+    miss: (job: string, hour: number) =>
+      noteMissedJob(database, 1, job, toDue(hour), { now: clock.now(), because: 'nothing was there' }),
+    show: async () => presentSchedule(await showSchedule(workplace, plan), true).text ?? '',
+    runReport: (work: Job['run'] = report.job.run) => {
+      const { signal } = new AbortController();
+      const job = { ...report.job, run: work };
+      return runForNow(workplace, plan, job, signal, { stopping: signal, failed: () => {} });
+    },
+  };
+}
+
+it('a report names the jobs before it that failed or were missed, with their runs, wherever its outcome is told', async () => {
+  const { finish, miss, runReport, show } = await openNight();
+  const runIds = ['2026-11-22-rescreen-61', '2026-11-22-rescreen-62'];
+  await miss('sweep', 1);
+  await finish('rescreen', 2, { exitCode: 3, because: '2026-11-22-rescreen-61: 2 customers failed', runIds });
+  const said =
+    'not all that report comes after is complete: sweep of 2026-11-22 was missed; rescreen of 2026-11-22 ended with exit code 3 (2026-11-22-rescreen-61, 2026-11-22-rescreen-62)';
+  const outcome = await runReport();
+  expect(outcome).toMatchObject({ exitCode: 0, document: { outcome: 'ended', because: said } });
+  expect(outcome.text).toBe(`report of 2026-11-22 ended with exit code 0: ${said}\n`);
+  expect(await show()).toContain(`\nreport of 2026-11-22: ${said}\n`);
+  const again = (await runReport()).text ?? '';
+  expect(again).toMatch(/^report of 2026-11-22 was done by .* with exit code 0: /);
+  expect(again).toContain(said);
+});
+
+it('a report that cannot be made itself says both, and why a job before it has no run', async () => {
+  const { begin, finish, runReport } = await openNight();
+  await finish('rescreen', 2, { exitCode: 1, because: 'retail: no file at retail.csv', runIds: [] });
+  await begin('sweep', 1);
+  const { exitCode, document } = await runReport(() => Promise.reject(noFile));
+  expect(exitCode).toBe(2);
+  expect(document['because']).toBe(
+    'no file; not all that report comes after is complete: sweep of 2026-11-22 has not ended, begun by host:1:a; rescreen of 2026-11-22 ended with exit code 1, without a run: retail: no file at retail.csv',
+  );
+});
+
+it('what has not begun or was interrupted is named, and nothing that is not planned, not due yet or complete', async () => {
+  const interrupted = await openNight();
+  await interrupted.finish('rescreen', 2, { because: 'it was asked to stop', runIds: ['2026-11-22-rescreen-61'] });
+  expect((await interrupted.runReport()).document['because']).toBe(
+    'not all that report comes after is complete: sweep of 2026-11-22 has not begun; rescreen of 2026-11-22 was interrupted and is not done (2026-11-22-rescreen-61)',
+  );
+  const later = await openNight([night('rescreen', '0 22 * * *'), report]);
+  expect((await later.runReport()).document['because']).toBeNull();
+  const complete = await openNight();
+  for (const [job, hour] of [
+    ['sweep', 1],
+    ['rescreen', 2],
+  ] as const) {
+    await complete.finish(job, hour, { exitCode: 0, because: null, runIds: [] });
+  }
+  expect((await complete.runReport()).document['because']).toBeNull();
+});
+
+it('a scheduler logs as a warning that a report went out without what comes before it', () => {
+  const lines: string[] = [];
+  const logger = createLogger({ level: 'info', secrets: [], write: (line) => lines.push(line) });
+  const ended = { kind: 'ended', run: { ...run, job: 'report' }, exitCode: 0, runIds: [] } as const;
+  logSchedule(logger)({ ...ended, because: 'sweep of 2026-11-22 was missed' });
+  logSchedule(logger)({ ...ended, because: null });
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    { level: 'warn', msg: 'job_finished: with a remark', because: 'sweep of 2026-11-22 was missed' },
+    { level: 'info', msg: 'job_finished' },
+  ]);
 });

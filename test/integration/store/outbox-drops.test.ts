@@ -3,7 +3,8 @@ import { presentMails } from '../../../src/cli/present-mail.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { dropMails } from '../../../src/runs/mailing/drop-mail.js';
-import { listMails, retryMails } from '../../../src/runs/mailing/list-mail.js';
+import { listMails } from '../../../src/runs/mailing/list-mail.js';
+import { retryMails } from '../../../src/runs/mailing/retry-mail.js';
 import type { Database } from '../../../src/store/database.js';
 import { readStoredFigures } from '../../../src/store/metric-facts.js';
 import { type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
@@ -105,7 +106,7 @@ describeOnEachDatabase('putting aside what is not sent', (open, { dialect }) => 
     const sandbox = { url: 'http://127.0.0.1:9', privateKey: 'private_sandbox_aaaaaaaaaaaaaaaa' };
     const workplace = await makeWorkplace(database, sandbox, { settings: { mail } });
     await expect(retryMails(workplace, [1])).rejects.toThrow(`1 was put aside for good by ${by}`);
-    await expect(retryMails(workplace, [4])).rejects.toThrow('4 is a message to a webhook');
+    await expect(retryMails(workplace, [4])).rejects.toThrow(`4 was put aside for good by ${by}`);
     expect(await retryMails(workplace, [])).toEqual([]);
     expect(await claimNext(database, { kinds: ['mail_failure'], owner: 'o', now, leaseMs: 1, except: [] })).toBeNull();
     await expect(database.execute(`update outbox set dropped_by = null where outbox_id = 1`)).rejects.toThrow();

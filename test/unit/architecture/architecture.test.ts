@@ -35,7 +35,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   scheduling: ['roster', 'screening', 'reports', 'mail', 'store', 'runs', 'errors', 'clock', 'local-time'],
   logging: ['errors'],
-  metrics: ['errors'],
+  metrics: ['webhooks', 'errors'],
   sandbox: [],
   config: [
     'errors',

@@ -107,6 +107,10 @@ describe('secrets', () => {
     ['mail: { from: a@b.example, to: [c@d.example], password: geheim }', 'SMTP_URL'],
     ['rosters: [{ name: r, postgres: { url: "postgres://u:geheim@h/x", query: q, urlEnv: X } }]', 'urlEnv'],
     ['reports: { linkTemplate: "https://u:geheim@files.example/{runId}" }', 'asks each reader who it is'],
+    ['metrics: { pushgateway: "https://nightscreen:geheim@push.example" }', 'pushgatewaySecretEnv'],
+    ['metrics: { pushgateway: "https://push.example", password: geheim }', 'pushgatewaySecretEnv'],
+    ['webhooks: [{ url: "https://u:geheim@core.example" }]', 'secretEnv'],
+    ['pings: { rescreen: { url: "https://monitor.example/geheim" } }', 'urlEnv'],
   ])('a secret in the file is refused with the place where it belongs, and not shown: %s', (text, advice) => {
     const problems = findProblems(`${text}\n`);
     const said = problems.filter((problem) => problem.includes('a secret is never read from here'));

@@ -141,10 +141,11 @@ it('a push takes the place of what was pushed before or only of the same metrics
   const address = gateway.address();
   const url = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
   const push = { text: 'x 1\n', contentType: 'text/plain', replaces: 'all' } as const;
-  await pushMetrics(`${url}/`, push, 5_000);
-  await expect(pushMetrics(`${url}/full`, push, 5_000)).rejects.toThrow('status 507');
-  await expect(pushMetrics(`${url}/hangs`, push, 150)).rejects.toThrow('no answer within 150 ms');
-  await pushMetrics(url, { ...push, replaces: 'same' }, 5_000);
+  const at = (path: string, deadlineMs = 5_000) => ({ address: `${url}${path}`, authorization: null, deadlineMs });
+  await pushMetrics(at('/'), push);
+  await expect(pushMetrics(at('/full'), push)).rejects.toThrow('status 507');
+  await expect(pushMetrics(at('/hangs', 150), push)).rejects.toThrow('no answer within 150 ms');
+  await pushMetrics(at(''), { ...push, replaces: 'same' });
   expect([seen[0], seen.at(-1)]).toEqual(['PUT /metrics/job/nightscreen', 'POST /metrics/job/nightscreen']);
   gateway.closeAllConnections();
   gateway.close();

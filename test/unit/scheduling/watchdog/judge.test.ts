@@ -224,6 +224,14 @@ it('a sweep is watched for its start where one is due, and for its proof', () =>
   expect(sweepKinds({ newest: unproven })).toEqual(['partial']);
 });
 
+it('whoever reads that a sweep is missing reads how to say that none is wanted', () => {
+  const [finding] = judgeSweep(sweepFacts({ expected: due }), []);
+  expect(finding?.actions).toEqual([
+    'Sweep again: nightscreen sweep',
+    expect.stringContaining('write jobs.sweep.enabled: false into the configuration'),
+  ]);
+});
+
 it('a sweep that was not proven stands until one has ended that was', () => {
   const told = incident({ kind: 'partial', subject: 'sweep', roster: null, runId: 7 });
   expect(sweepKinds({ begun, ended: unproven }, [told])).toEqual(['partial']);

@@ -5,17 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { rescreenRosters } from '../../../jobs/rescreen.js';
-import { InterruptedError } from '../../../src/cli/interrupted-error.js';
-import { mailSettingsSchema } from '../../../src/mail/settings.js';
-import { deliverDue } from '../../../src/runs/mailing/deliver-due.js';
-import { listMails } from '../../../src/runs/mailing/list-mail.js';
-import { tellFailure } from '../../../src/runs/mailing/queue-failure.js';
-import { runSweep } from '../../../src/runs/sweep-run.js';
-import type { Workplace } from '../../../src/runs/workplace.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { type MailServer, startMailServer } from '../../helpers/mail-server.js';
-import { openSmallSites } from '../../helpers/small-site.js';
+import { rescreenRosters } from '../../jobs/rescreen.js';
+import { InterruptedError } from '../../src/cli/interrupted-error.js';
+import { mailSettingsSchema } from '../../src/mail/settings.js';
+import { deliverDue } from '../../src/runs/mailing/deliver-due.js';
+import { listMails } from '../../src/runs/mailing/list-mail.js';
+import { tellFailure } from '../../src/runs/mailing/queue-failure.js';
+import { runSweep } from '../../src/runs/sweep-run.js';
+import type { Workplace } from '../../src/runs/workplace.js';
+import { testDatabases } from '../helpers/databases.js';
+import { type MailServer, startMailServer } from '../helpers/mail-server.js';
+import { openSmallSites } from '../helpers/small-site.js';
 
 const hourMs = 3_600_000;
 const toSettings = (changes: Record<string, unknown> = {}) => ({

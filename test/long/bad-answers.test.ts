@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Fault } from '../../../src/sandbox/trouble/faults.js';
-import type { Database } from '../../../src/store/database.js';
-import { countLedger } from '../../campaign/count-ledger.js';
-import { makeCrowdWorld, toCrowdName } from '../../campaign/crowd.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { printFigure } from '../../helpers/print-figure.js';
-import { openSmallSites, searched } from '../../helpers/small-site.js';
-import { canaries, people } from '../../helpers/small-world.js';
-import { startSwappingProxy } from '../../helpers/swapping-proxy.js';
+import type { Fault } from '../../src/sandbox/trouble/faults.js';
+import type { Database } from '../../src/store/database.js';
+import { countLedger } from '../campaign/count-ledger.js';
+import { makeCrowdWorld, toCrowdName } from '../campaign/crowd.js';
+import { testDatabases } from '../helpers/databases.js';
+import { printFigure } from '../helpers/print-figure.js';
+import { openSmallSites, searched } from '../helpers/small-site.js';
+import { canaries, people } from '../helpers/small-world.js';
+import { startSwappingProxy } from '../helpers/swapping-proxy.js';
 
 const rate = { perSecond: 5_000, concurrency: 16 };
 

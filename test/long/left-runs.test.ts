@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readPublishedList } from '../../../src/lists/read-published-list.js';
-import { resumeRun } from '../../../src/runs/resume-run.js';
-import type { ScreeningOptions } from '../../../src/runs/screening-run.js';
-import { testDatabases } from '../../helpers/databases.js';
-import { openSmallSites, type SmallSite, searched } from '../../helpers/small-site.js';
-import type { TestWorkplace } from '../../helpers/workplace.js';
+import { readPublishedList } from '../../src/lists/read-published-list.js';
+import { resumeRun } from '../../src/runs/resume-run.js';
+import type { ScreeningOptions } from '../../src/runs/screening-run.js';
+import { testDatabases } from '../helpers/databases.js';
+import { openSmallSites, type SmallSite, searched } from '../helpers/small-site.js';
+import type { TestWorkplace } from '../helpers/workplace.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
