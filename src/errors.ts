@@ -77,13 +77,21 @@ export class StoreError extends NightscreenError {}
 /** The schema of the database is not one that this version can work with: newer, or made by migrations that were edited. */
 export class SchemaError extends StoreError {}
 
-/** There is no embedded database where one is to be read; reading makes none. */
+/** There is nothing of ours where a database is to be read; reading makes none. */
 export class DatabaseMissingError extends StoreError {
-  constructor(folder: string) {
-    super(
-      'database_missing',
-      `there is no database at ${folder}, or none that this user may look at; nothing was looked up, and none was made`,
-    );
+  /** `found`: what is there instead. */
+  constructor(found: string) {
+    super('database_missing', `${found}; nothing was looked up, and none was made`);
+  }
+}
+
+/** The embedded database, or a part of it, belongs to another user than the one who would work in it; `remedy` says what to type. */
+export class FolderOwnerError extends StoreError {
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string) {
+    super('folder_of_another_user', message);
+    this.remedy = remedy;
   }
 }
 

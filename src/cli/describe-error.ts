@@ -5,7 +5,6 @@ import {
   ConfigError,
   type ConfigProblem,
   ConnectionError,
-  DatabaseMissingError,
   NightscreenError,
   NotFoundError,
   PaymentRequiredError,
@@ -13,9 +12,9 @@ import {
   ReportError,
   ResponseError,
   RosterError,
-  RunLockedError,
   StoreError,
 } from '../errors.js';
+import { describeStoreNext } from './describe-store-next.js';
 
 /** An error as it is told: stable code, what happened, where, and what to do next. */
 export interface ErrorDescription {
@@ -30,8 +29,7 @@ function describeNext(error: unknown): string | null {
   if (error instanceof ConfigError && error.problems.every(({ where }) => where === 'run'))
     return '`nightscreen runs list` shows the runs and their states';
   if (error instanceof ConfigError)
-    return 'correct what is named above; `nightscreen config show` shows the settings in force';
-  if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;
+    return 'correct what is named above; docs/configuration.md describes each setting, and `nightscreen config show` shows those in force once all can be read';
   if (error instanceof RosterError) return 'correct what is named above and start again; nothing was spent';
   if (error instanceof AuthenticationError)
     return 'check NIGHTSCREEN_API_KEY: it is malformed, revoked, or of another service';
@@ -46,12 +44,7 @@ function describeNext(error: unknown): string | null {
     return 'the service breaks its interface here; tell its operators, with the time of the call';
   if (error instanceof ReportError && error.code === 'report_not_written')
     return 'make room or give the right, or name another folder with --out; `nightscreen report --run ID` then writes it, the run itself is stored';
-  if (error instanceof StoreError && error.code === 'database_unreachable')
-    return 'check DATABASE_URL or database.folder; `nightscreen doctor` tries it';
-  if (error instanceof DatabaseMissingError)
-    return 'start it as the nightly runs are started: in their folder or with --config, as their user, and with DATABASE_URL where they use Postgres; only `nightscreen onboard`, `rescreen` and the like make a database';
-  if (error instanceof StoreError && error.code === 'import_broken_off')
-    return 'once the database is back (`nightscreen doctor` tries it), start the same command again: it reads the roster anew';
+  if (error instanceof StoreError) return describeStoreNext(error);
   if (error instanceof CommanderError)
     return '`nightscreen --help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof NightscreenError) return null;

@@ -5,6 +5,7 @@ import {
   ConfigError,
   ConnectionError,
   DatabaseMissingError,
+  FolderOwnerError,
   PaymentRequiredError,
   PermissionError,
   RateLimitError,
@@ -26,6 +27,7 @@ const refusals = [
   RunLockedError,
   SchemaError,
   DatabaseMissingError,
+  FolderOwnerError,
   BackupError,
   CommanderError,
 ];

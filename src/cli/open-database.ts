@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config/load-config.js';
 import { DatabaseMissingError } from '../errors.js';
-import type { Database } from '../store/database.js';
+import type { Database, Queryable } from '../store/database.js';
 import type { FolderPatience } from '../store/folder-lock.js';
 import type { DatabaseLocation } from '../store/open-database.js';
 
@@ -12,13 +12,48 @@ export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'se
   return url === undefined ? { folder: settings.database.folder } : { url };
 }
 
-/** Whether an embedded database would be made by opening it. */
+/** Whether an embedded database would be made by opening it; one whose making was broken off is none. */
 export const isMissing = ({ folder }: DatabaseLocation): boolean =>
-  folder !== undefined && !existsSync(join(folder, 'pgdata'));
+  folder !== undefined && (existsSync(join(folder, 'pgdata.incomplete')) || isAbsent(folder));
+
+function isAbsent(folder: string): boolean {
+  try {
+    return statSync(join(folder, 'pgdata'), { throwIfNoEntry: false }) === undefined;
+  } catch {
+    // A folder that this user may not look into may hold one: whose it is, opening it tells.
+    return !existsSync(folder);
+  }
+}
 
 /** Throws DatabaseMissingError for what only reads, and so must not make an embedded database that says "nothing yet". */
 export function requireDatabase({ folder }: DatabaseLocation): void {
-  if (folder !== undefined && isMissing({ folder })) throw new DatabaseMissingError(resolve(folder));
+  if (folder === undefined || !isMissing({ folder })) return;
+  throw new DatabaseMissingError(`there is no database at ${resolve(folder)}, or none that this user may look at`);
+}
+
+/** Throws FolderOwnerError where the embedded database is another user's, which does not pass by itself; opens nothing. */
+export async function requireOwnDatabase(config: Pick<Config, 'secret' | 'settings'>, command: string): Promise<void> {
+  const { folder } = locateDatabase(config);
+  if (folder === undefined) return;
+  const { requireOwnFolder } = await import('../store/folder-ownership.js');
+  await requireOwnFolder(folder, `nightscreen ${command}`);
+}
+
+/** Throws DatabaseMissingError where an open database holds no schema of ours, which what only reads must not lay. */
+export async function requireSchema(database: Queryable, { url, folder = '' }: DatabaseLocation): Promise<void> {
+  const { hasSchema } = await import('../store/migrate.js');
+  if (await hasSchema(database)) return;
+  throw new DatabaseMissingError(
+    url === undefined
+      ? `the database at ${resolve(folder)} was begun and never finished`
+      : `the database ${await nameServer(url)} holds nothing of Nightscreen, or nothing that this login may look at`,
+  );
+}
+
+/** A server and its database in words, without user and password. */
+export async function nameServer(url: string): Promise<string> {
+  const { describeServer, postgresConfig } = await import('../store/postgres-config.js');
+  return describeServer(postgresConfig(url, ''));
 }
 
 /** Opens the database without bringing its schema up to date, works with it, and closes it whatever happens. */

@@ -33,7 +33,7 @@ export function presentBackup(file: string, { header, rows, bytes, sha256 }: Wri
 
 /** What was put back, table by table, and what is to be done before the next run. */
 export function presentRestore(file: string, restored: RestoreSummary, applied: readonly string[]): Outcome {
-  const { header, rows, heldMails, waitingMessages } = restored;
+  const { header, rows, heldMails, waitingMessages, openRuns } = restored;
   const filled = Object.entries(rows).filter(([, count]) => count > 0);
   const held =
     heldMails.length === 0
@@ -43,6 +43,15 @@ export function presentRestore(file: string, restored: RestoreSummary, applied: 
     waitingMessages === 0
       ? []
       : [['told again', `${countNoun(waitingMessages, 'message')} to webhooks, under the same ids, by the next run`]];
+  const open =
+    openRuns.length === 0
+      ? []
+      : [
+          [
+            'open',
+            `${openRuns.join(', ')}: if it ended after the backup, move its folder out of reports.dir before it goes on`,
+          ],
+        ];
   const migrated =
     applied.length === 0 ? [] : [['migrated', `from schema ${header.migrations.length}: ${applied.join(', ')}`]];
   return {
@@ -50,7 +59,7 @@ export function presentRestore(file: string, restored: RestoreSummary, applied: 
     document: {
       schema: 'nightscreen/restore/1',
       ...{ file, createdAt: header.createdAt, organisations: header.organisations },
-      ...{ schemaVersion: header.migrations.length, applied, rows, heldMails, waitingMessages },
+      ...{ schemaVersion: header.migrations.length, applied, rows, heldMails, waitingMessages, openRuns },
     },
     text:
       formatTable(filled.map(([table, count]) => [formatCount(count), table])) +
@@ -59,6 +68,7 @@ export function presentRestore(file: string, restored: RestoreSummary, applied: 
         ...migrated,
         ['held', held],
         ...waiting,
+        ...open,
         ['lost', 'what was found, decided and spent since then; docs/operations.md says what to do about it'],
         ['next', 'nightscreen doctor, then nightscreen runs list; give reviewers and readers their rights again'],
       ]),

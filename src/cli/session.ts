@@ -82,7 +82,7 @@ export interface WorkplaceTask<Prepared, Result> {
   isLasting?: boolean;
   /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
   queryTimeoutMs?: number;
-  /** Whether it only reads what runs have left, or adds to it: an embedded database that is missing is an error then, and is not made. */
+  /** Whether it only reads what runs have left, or adds to it: a database that is missing, or empty, is an error then, and is not made. */
   needsDatabase?: boolean;
   prepare: (config: Config) => Prepared;
   work: (workplace: OpenWorkplace, prepared: Prepared) => Promise<Result>;
@@ -108,6 +108,7 @@ export async function withWorkplace<Prepared, Result>(
         patience: toFolderPatience(invocation, isLasting),
         observer: publishAttempts(measuring?.metrics.observer),
         queryTimeoutMs,
+        needsDatabase,
         noteSecret: invocation.askedSecrets.add,
       }).catch(async (error: unknown) => {
         await measuring?.noteUnreadable(error);

@@ -10,7 +10,7 @@ import type { RunEvent } from '../runs/run-event.js';
 import type { Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/next-run.js';
 import type { FolderPatience } from '../store/folder-lock.js';
-import { locateDatabase } from './open-database.js';
+import { locateDatabase, requireSchema } from './open-database.js';
 import { version } from './version.js';
 
 /** What a workplace is built from; `command` names this process to operators. */
@@ -25,6 +25,8 @@ export interface WorkplaceParts {
   patience?: FolderPatience;
   /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
   queryTimeoutMs?: number | undefined;
+  /** Whether a database without a schema of ours is an error, and gets none. */
+  needsDatabase?: boolean;
   /** Is given each secret before whoever asked for it. */
   noteSecret?: (value: string) => void;
 }
@@ -77,15 +79,14 @@ async function openMigrated({
   command,
   patience,
   queryTimeoutMs,
+  needsDatabase = false,
 }: WorkplaceParts): Promise<Workplace['database']> {
   const { openDatabase } = await import('../store/open-database.js');
   const { migrate } = await import('../store/migrate.js');
-  const database = await openDatabase(
-    { ...locateDatabase(config), queryTimeoutMs },
-    `nightscreen ${command}`,
-    patience,
-  );
+  const location = locateDatabase(config);
+  const database = await openDatabase({ ...location, queryTimeoutMs }, `nightscreen ${command}`, patience);
   try {
+    if (needsDatabase) await requireSchema(database, location);
     await migrate(database);
     return database;
   } catch (error) {

@@ -20,7 +20,8 @@ function findProblem(secret: Secret, mode: 'test' | 'live' | undefined): string 
 function findUrlProblem(secret: Secret): string | undefined {
   const protocols = protocolsByName[secret.name] ?? [];
   const expected = protocols.map((protocol) => `${protocol}//`).join(' or ');
-  if (!URL.canParse(secret.value)) return `is not a URL (expected ${expected}...)`;
+  if (!URL.canParse(secret.value))
+    return `is not a URL (expected ${expected}...; in a password, characters such as # / ? and @ are percent-encoded: # is %23)`;
   return protocols.includes(new URL(secret.value).protocol) ? undefined : `must begin with ${expected}`;
 }
 

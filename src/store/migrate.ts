@@ -31,9 +31,20 @@ export async function pendingMigrations(
 }
 
 async function findPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  return (await hasMigrationTable(database)) ? readPending(database, migrations) : migrations;
+}
+
+/** Whether any migration has landed in a database; changes nothing. */
+export async function hasSchema(database: Queryable): Promise<boolean> {
+  if (!(await hasMigrationTable(database))) return false;
+  const [landed] = await database.query(existsRow, 'select exists (select from schema_migration) as present');
+  return landed?.present === true;
+}
+
+async function hasMigrationTable(database: Queryable): Promise<boolean> {
   // Whether the table exists: a statement that names a missing table would fail.
   const [table] = await database.query(existsRow, `select to_regclass('schema_migration') is not null as present`);
-  return table?.present ? readPending(database, migrations) : migrations;
+  return table?.present === true;
 }
 
 async function readPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {

@@ -1,4 +1,4 @@
-import { RunLockedError, StoreError } from '../errors.js';
+import { FolderOwnerError, RunLockedError, StoreError } from '../errors.js';
 import type { Database } from './database.js';
 import { describeFailure } from './database-errors.js';
 import type { FolderPatience } from './folder-lock.js';
@@ -13,7 +13,7 @@ export interface DatabaseLocation {
 
 /**
  * The database, reachable and open. `owner` names this process to operators (the command). Throws RunLockedError when another process
- * owns the folder, as `patience` has it, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
+ * owns the folder, as `patience` has it, FolderOwnerError when it is another user's, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
  */
 export async function openDatabase(
   location: DatabaseLocation,
@@ -49,7 +49,8 @@ async function openEmbedded(folder: string, owner: string, patience: FolderPatie
   try {
     return await openFolder(folder, owner, patience);
   } catch (error) {
-    if (error instanceof RunLockedError || error === patience.signal?.reason) throw error;
+    if (error instanceof RunLockedError || error instanceof FolderOwnerError) throw error;
+    if (error === patience.signal?.reason) throw error;
     throw unreachable(folder, error);
   }
 }

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import type { Database } from './database.js';
 import { EmbeddedDatabase } from './embedded-database.js';
 import { type FolderPatience, lockFolder } from './folder-lock.js';
+import { requireOwnFolder } from './folder-ownership.js';
 
-/** The embedded database of a folder, which is made when missing (0700); throws RunLockedError as `lockFolder` does. */
+/** The embedded database of a folder, which is made when missing (0700); throws RunLockedError as `lockFolder` and FolderOwnerError as `requireOwnFolder` does. */
 export async function openFolder(folder: string, owner: string, patience: FolderPatience = {}): Promise<Database> {
+  await requireOwnFolder(folder, owner);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const lock = await lockFolder(folder, owner, patience);
   try {

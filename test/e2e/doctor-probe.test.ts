@@ -30,11 +30,13 @@ beforeAll(async () => {
   writeFileSync(
     join(folder, 'nightscreen.config.yaml'),
     JSON.stringify({
+      rosters: [{ name: 'few', csv: { path: 'few.csv' } }],
       canaries,
       budget: { maxSearchesPerMonth: 1_000, pricePerSearch: 0.25 },
       database: { acceptEmbedded: true },
     }),
   );
+  writeFileSync(join(folder, 'few.csv'), 'customer_id,type,name\n1,person,Ada Beispiel\n');
   deviant = await startDeviantService();
 });
 afterAll(async () => {

@@ -67,6 +67,7 @@ describeOnEachDatabase('a backup that is restored into the other kind of databas
     expect(summary).toMatchObject({
       heldMails: [1],
       waitingMessages: 0,
+      openRuns: [stopped.runId],
       rows: { run: 2, customer: 6, disposition: 1 },
     });
     expect(await listMails(restored, { all: false })).toMatchObject([

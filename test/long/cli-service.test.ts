@@ -28,7 +28,10 @@ async function waitFor(read: () => string, pattern: RegExp): Promise<void> {
 }
 
 test('doctor finds all well with a service that answers, and each thing that is wrong without one', async () => {
-  const well = await runCli(['doctor', '--json'], { folder, environment: access() });
+  writeFileSync(join(folder, 'people.csv'), 'customer_id,type,name\n1,person,Ada Beispiel\n');
+  writeFileSync(join(folder, 'people.yaml'), 'rosters: [{ name: people, csv: { path: people.csv } }]\n');
+  const words = ['doctor', '--config', 'people.yaml', '--json'];
+  const well = await runCli(words, { folder, environment: access() });
   expect(well.exitCode).toBe(0);
   const document = JSON.parse(well.stdout);
   expect(document).toMatchObject({ schema: 'nightscreen/doctor/1', ok: true });

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.js';
 import { examples } from '../examples.js';
 import { toFolderPatience } from '../folder-patience.js';
 import type { Act } from '../invocation.js';
-import { locateDatabase, requireDatabase, withDatabase } from '../open-database.js';
+import { locateDatabase, requireDatabase, requireSchema, withDatabase } from '../open-database.js';
 import { presentBackup, presentRestore } from '../present-backup.js';
 import { loadInvocationConfig } from '../session.js';
 import { version } from '../version.js';
@@ -24,9 +24,10 @@ export function addBackupCommand(program: Command, act: Act): void {
         const { writeBackup } = await import('../../store/backup/write-backup.js');
         const request = { version, now: systemClock.now(), signal: invocation.signal };
         const patience = toFolderPatience(invocation, true);
-        const written = await withDatabase(location, 'backup', patience, (database) =>
-          writeBackupFile(path, (write) => writeBackup(database, { ...request, write })),
-        );
+        const written = await withDatabase(location, 'backup', patience, async (database) => {
+          await requireSchema(database, location);
+          return writeBackupFile(path, (write) => writeBackup(database, { ...request, write }));
+        });
         return presentBackup(path, written);
       }),
     );

@@ -4,9 +4,11 @@ import { ConfigError } from '../../errors.js';
 import { checkBudget } from '../doctor/check-budget.js';
 import { checkCanaries } from '../doctor/check-canaries.js';
 import { checkSpace } from '../doctor/check-capacity.js';
-import { checkFolder } from '../doctor/check-folder.js';
+import { checkConfigured } from '../doctor/check-configured.js';
+import { checkDatabase } from '../doctor/check-database.js';
+import { checkDataFolder, checkFolder } from '../doctor/check-folder.js';
 import { checkRosters } from '../doctor/check-inputs.js';
-import { checkClock, checkDatabase, checkSchedules } from '../doctor/check-machine.js';
+import { checkClock, checkSchedules } from '../doctor/check-machine.js';
 import { checkMail } from '../doctor/check-mail.js';
 import { checkOutputs } from '../doctor/check-outputs.js';
 import { checkPings } from '../doctor/check-pings.js';
@@ -34,20 +36,22 @@ interface Examination {
   probe: ProbeReport | null;
 }
 
-async function checkAll(config: Config): Promise<Finding[]> {
+async function checkAll(config: Config, folder: string): Promise<Finding[]> {
   const { database, reports } = config.settings;
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
+  const { findings, imported } = await checkDatabase(config);
   return [
-    well('config', config.file ?? 'no file, defaults and environment only'),
+    well('config', config.file ?? `no file in ${folder}, defaults and environment only`),
     ...(await checkService(config)),
     ...checkBudget(config),
     ...checkCanaries(config),
     checkClock(),
-    ...(await checkDatabase(config)),
-    ...(isEmbedded ? [await checkFolder('data folder', 'database.folder', database.folder)] : []),
+    ...findings,
+    ...(await checkDataFolder(config)),
     ...(isEmbedded ? [await checkSpace('data space', database.folder)] : []),
     await checkFolder('reports', 'reports.dir', reports.dir),
     await checkSpace('reports space', reports.dir),
+    ...checkConfigured(config, imported),
     ...(await checkRosters(config)),
     ...(await checkMail(config)),
     ...checkWebhooks(config),
@@ -67,7 +71,7 @@ async function askProbe(config: Config, spend: number, signal: AbortSignal): Pro
 async function examine(invocation: Invocation, options: DoctorOptions): Promise<Examination> {
   try {
     const config = loadInvocationConfig(invocation);
-    const checks = await checkAll(config);
+    const checks = await checkAll(config, invocation.folder);
     return { checks, probe: options.probe ? await askProbe(config, options.spend ?? 0, invocation.signal) : null };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;

@@ -12,6 +12,7 @@ import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
 import type { Invocation, Written } from '../invocation.js';
 import type { MetricsAddress } from '../measuring/metrics-server.js';
+import { requireOwnDatabase } from '../open-database.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { waitForAbort } from '../wait-for-abort.js';
 import { mailDirectly } from '../with-failure-mail.js';
@@ -30,6 +31,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   const { terminal, signal } = asked;
   const config = loadInvocationConfig(asked);
   const plan = await planWork(config);
+  await requireOwnDatabase(config, 'schedule');
   const logger = openLogger(asked, config);
   checkPings(config);
   const complain = (reason: string): void => logger.warn({ reason }, 'ping');

@@ -21,7 +21,7 @@ export type BackupPart =
 
 /**
  * The parts of a backup, one after another. What comes before the end may be of a file that was damaged: only when the end has come are the
- * digest and all counts proven. Throws BackupError `backup_missing`, `backup_broken`, or `backup_format` for a format that is not known.
+ * digest and all counts proven. Throws BackupError `backup_missing`, `backup_unreadable`, `backup_broken`, or `backup_format` for a format that is not known.
  */
 export async function* readBackup(path: string): AsyncGenerator<BackupPart> {
   const digest = createHash('sha256');

@@ -8,7 +8,7 @@ const newline = 0x0a;
 /** In bytes. No row that we write comes near. */
 const longestLine = 256 * 1_024 * 1_024;
 
-/** The lines of a file that gzip has compressed, without their ends; throws BackupError when it cannot be read, or is cut. */
+/** The lines of a file that gzip has compressed, without their ends; throws BackupError when it is missing, cannot be read, or is cut. */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
   const text = new PassThrough();
   const reading = pipeline(createReadStream(path), createGunzip(), text);
@@ -46,6 +46,14 @@ function toBackupError(path: string, error: unknown): unknown {
   if (code === 'ENOENT') return new BackupError('backup_missing', `there is no file ${path}`, { cause: error });
   if (code === 'Z_BUF_ERROR')
     return new BackupError('backup_broken', `${path} is cut: its end is missing`, { cause: error });
-  const reason = code.startsWith('Z_') ? 'it is not compressed as a backup is, or was damaged' : code;
-  return new BackupError('backup_broken', `${path} cannot be read: ${reason}`, { cause: error });
+  if (!code.startsWith('Z_'))
+    return new BackupError('backup_unreadable', `${path} ${describe(code)}`, { cause: error });
+  const message = `${path} cannot be read: it is not compressed as a backup is, or was damaged`;
+  return new BackupError('backup_broken', message, { cause: error });
+}
+
+/** Why the system gave nothing of a file, which says nothing about what is in it. */
+function describe(code: string): string {
+  if (code === 'EISDIR') return 'is a folder, and no file';
+  return code === 'EACCES' || code === 'EPERM' ? `may not be read by this user (${code})` : `cannot be read (${code})`;
 }

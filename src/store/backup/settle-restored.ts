@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Transaction } from '../database.js';
+import { runIdSql } from '../run-id.js';
 import { quoteName } from './describe-tables.js';
 
 /** What is not as it was in the backup. */
@@ -8,6 +9,8 @@ export interface Settled {
   heldMails: readonly number[];
   /** Messages to webhooks, and changes that are in none yet: they are sent, again where they were sent since. */
   waitingMessages: number;
+  /** Runs that go on from here, by name: where they ended since the backup, their reports stand already. */
+  openRuns: readonly string[];
 }
 
 const idRow = z.object({ id: z.number() });
@@ -44,7 +47,8 @@ export async function settleRestored(
   createdAt: string,
 ): Promise<Settled> {
   await transaction.execute('update lease set expires_at = acquired_at');
-  if (!tables.has('outbox')) return { heldMails: [], waitingMessages: 0 };
+  const openRuns = await listOpenRuns(transaction);
+  if (!tables.has('outbox')) return { heldMails: [], waitingMessages: 0, openRuns };
   await transaction.execute('update outbox set claimed_by = null, claimed_until = null where claimed_by is not null');
   const held = await transaction.query(
     idRow,
@@ -60,5 +64,20 @@ export async function settleRestored(
   return {
     heldMails: held.map(({ id }) => id).toSorted((one, other) => one - other),
     waitingMessages: waiting?.count ?? 0,
+    openRuns,
   };
+}
+
+async function listOpenRuns(transaction: Transaction): Promise<string[]> {
+  // Those that another of the kind has followed are not gone on with.
+  const rows = await transaction.query(
+    z.object({ name: z.string() }),
+    `select ${runIdSql('run')} as name from run
+     where state in ('running', 'stopped') and not exists (
+       select from run as later
+       where later.kind = run.kind and later.roster_id is not distinct from run.roster_id and later.run_id > run.run_id
+     )
+     order by run_id`,
+  );
+  return rows.map(({ name }) => name);
 }

@@ -119,6 +119,12 @@ describe('secrets', () => {
     expect(problems.join()).not.toMatch(/geheim|Abcdefgh/);
   });
 
+  test('a URL with a bare # in its password is told how such characters are written', () => {
+    const [problem] = findProblems(null, { environment: { DATABASE_URL: 'postgres://u:ge#heim@h/x' } });
+    expect(problem).toMatch(/^env DATABASE_URL .*percent-encoded: # is %23/);
+    expect(problem).not.toMatch(/heim/);
+  });
+
   test('wrong secrets are named by their variable and not shown', () => {
     const problems = findProblems(null, {
       environment: {

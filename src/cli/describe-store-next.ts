@@ -1,0 +1,42 @@
+import { BackupError, DatabaseMissingError, FolderOwnerError, RunLockedError, type StoreError } from '../errors.js';
+import { DatabaseError } from '../store/database.js';
+
+const adviceByCode: Readonly<Record<string, string>> = {
+  database_unreachable:
+    'check DATABASE_URL or database.folder, and that the server runs; `nightscreen doctor` tries it',
+  import_broken_off:
+    'once the database is back (`nightscreen doctor` tries it), start the same command again: it reads the roster anew',
+};
+
+const adviceOnBackups: Readonly<Record<string, string>> = {
+  backup_missing: 'name the file that `nightscreen backup` wrote; a relative path starts at the present folder',
+  backup_unreadable: 'name the file itself, or give this user the right to read it; the backup may well be whole',
+  backup_broken:
+    'copy it anew from where it was kept (`sha256sum` gives what `nightscreen backup` printed where it is whole), or take an older one',
+  database_not_empty:
+    'where the database was made for this, something of Nightscreen was started with it meanwhile (a scheduler, a cron line): stop that, make the database anew, and restore',
+};
+
+/** Classes and states of SQL that say that the server is not there, goes down, has no room or lets nobody in. */
+const awayStates = /^(?:08|53|57P|55000)/;
+const forbiddenState = '42501';
+
+/** What to do about what our own database did; null where its message says all. */
+export function describeStoreNext(error: StoreError): string | null {
+  if (error instanceof FolderOwnerError) return error.remedy;
+  if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;
+  if (error instanceof DatabaseMissingError)
+    return 'start it as the nightly runs are started: in their folder or with --config, as their user, and with DATABASE_URL where they use Postgres; only `nightscreen onboard`, `rescreen` and the like make a database';
+  if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
+  if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error);
+  return adviceByCode[error.code] ?? null;
+}
+
+function describeDatabaseNext({ sqlState }: DatabaseError): string | null {
+  // Without a state nobody answered any more: the connection broke, or the embedded database's files did.
+  if (sqlState === undefined || awayStates.test(sqlState))
+    return 'this is our own database (DATABASE_URL or database.folder): see that it and its disk are well, `nightscreen doctor` tries them; then the same command again, for what was not finished is not stored';
+  if (sqlState === forbiddenState)
+    return 'the login of DATABASE_URL lacks a right there; `nightscreen doctor` says which, and nothing of this was stored';
+  return null;
+}

@@ -1,0 +1,115 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { makeInvocation } from '../../helpers/invocation.js';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'nightscreen-nothing-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+async function run(words: string, environment: Record<string, string>) {
+  const { invocation, terminal } = makeInvocation(folder);
+  const exitCode = await runCommandLine({
+    words: words.split(' '),
+    environment,
+    folder,
+    terminal: invocation.terminal,
+  });
+  return { exitCode, ...terminal };
+}
+
+const doctorSchema = z.object({
+  checks: z.array(z.object({ check: z.string(), state: z.string(), message: z.string(), next: z.string().nullable() })),
+});
+
+async function examine(environment: Record<string, string>) {
+  const { exitCode, stdout } = await run('doctor --json', environment);
+  const { checks } = doctorSchema.parse(JSON.parse(stdout));
+  const about = (check: string) => checks.find((finding) => finding.check === check);
+  return { exitCode, database: about('database'), rosters: about('rosters') };
+}
+
+describe('a Postgres database without anything of ours', () => {
+  const databases = testDatabases('postgres');
+  let url = '';
+  beforeAll(async () => {
+    url = (await databases.locateEmpty()).url ?? '';
+  });
+  const countTables = async (): Promise<unknown> => {
+    const database = await databases.open({ url });
+    return database.query(
+      z.object({ n: z.number() }),
+      `select count(*) as n from pg_tables where schemaname = 'public'`,
+    );
+  };
+
+  it('is not taken for one that says "nothing yet", and gets no schema by a look', async () => {
+    for (const words of ['runs list', 'status export', 'mail list', 'schedule show', 'backup all.backup']) {
+      const { exitCode, stdout, stderr } = await run(words, { DATABASE_URL: url });
+      expect([words, exitCode, stdout]).toEqual([words, 2, '']);
+      expect(stderr).toMatch(/the database \S+\/test_\w+ holds nothing of Nightscreen.*\[database_missing\]/);
+      expect(stderr).toMatch(/^ {2}next: .*DATABASE_URL/m);
+    }
+    expect(await countTables()).toEqual([{ n: 0 }]);
+    expect(await readdir(folder)).not.toContain('all.backup');
+  });
+
+  it('is told by the doctor, who changes nothing either', async () => {
+    const { database } = await examine({ DATABASE_URL: url });
+    expect(database).toMatchObject({ state: 'warn', message: expect.stringMatching(/\/test_\w+ holds nothing/) });
+    expect(await countTables()).toEqual([{ n: 0 }]);
+  });
+});
+
+describe('an embedded database whose making was killed', () => {
+  it('is none to what only reads', async () => {
+    const data = join(folder, 'killed');
+    await mkdir(join(data, 'pgdata'), { recursive: true });
+    await writeFile(join(data, 'pgdata.incomplete'), '');
+    const { exitCode, stderr } = await run('runs list', { NIGHTSCREEN_DATA: data });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`there is no database at ${data},`)]);
+    expect((await readdir(data)).toSorted()).toEqual(['pgdata', 'pgdata.incomplete']);
+  });
+});
+
+describe('doctor where no night could run', () => {
+  it('does not say that all is well in an empty folder, and names the place without making anything', async () => {
+    const data = join(folder, 'none');
+    const { exitCode, database, rosters } = await examine({ NIGHTSCREEN_DATA: data });
+    expect(exitCode).toBe(3);
+    expect(database).toMatchObject({ state: 'warn', message: `there is none yet at ${data}` });
+    expect(rosters).toMatchObject({ state: 'fail', next: expect.stringMatching(/`rosters:`.*--config.*demo/) });
+    expect(await readdir(folder)).not.toContain('none');
+  });
+
+  describe('with a database that is up to date', () => {
+    const databases = testDatabases('postgres');
+
+    it('warns only where rosters came from files, and fails where none ever came', async () => {
+      const location = await databases.locate();
+      const environment = { DATABASE_URL: location.url ?? '' };
+      expect((await examine(environment)).rosters).toMatchObject({ state: 'fail' });
+      const file = join(folder, 'retail.csv');
+      await writeFile(file, 'customer_id,type,name\n1,person,Ada Beispiel\n');
+      expect(await run(`import --roster retail --file ${file}`, environment)).toMatchObject({ exitCode: 0 });
+      expect((await examine(environment)).rosters).toMatchObject({
+        state: 'warn',
+        message: expect.stringContaining('retail'),
+      });
+    });
+
+    it('says nothing of it where one is configured', async () => {
+      const file = join(folder, 'with.yaml');
+      await writeFile(file, 'rosters: [{ name: people, csv: { path: people.csv } }]\n');
+      const location = await databases.locate();
+      const { rosters } = await examine({ DATABASE_URL: location.url ?? '', NIGHTSCREEN_CONFIG: file });
+      expect(rosters).toBeUndefined();
+    });
+  });
+});

@@ -1,0 +1,66 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { describeError } from '../../../src/cli/describe-error.js';
+import { adviseBeside } from '../../../src/cli/doctor/finding.js';
+import { writeBackupFile } from '../../../src/cli/write-backup-file.js';
+import { BackupError, ConnectionError, StoreError } from '../../../src/errors.js';
+import { readBackup } from '../../../src/store/backup/read-backup.js';
+import { DatabaseError } from '../../../src/store/database.js';
+
+const refusal = (sqlState: string | undefined) =>
+  new DatabaseError('refused', { sqlState, constraint: undefined, cause: undefined });
+
+async function catchError(work: () => Promise<unknown>): Promise<unknown> {
+  return work().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+test.each([undefined, '08006', '57P01', '55000', '53100'])(
+  'a database that goes away amid a command (SQLSTATE %s) leaves advice',
+  (sqlState) => {
+    expect(describeError(refusal(sqlState)).next).toMatch(/DATABASE_URL.*nightscreen doctor.*same command again/);
+  },
+);
+
+test('a login without a right is sent to the doctor, and what is a fault of ours is not', () => {
+  expect(describeError(refusal('42501')).next).toMatch(/lacks a right.*nightscreen doctor/);
+  expect(describeError(refusal('23505')).next).toBeNull();
+});
+
+test.each(['backup_missing', 'backup_unreadable', 'backup_broken', 'database_not_empty'])(
+  'a restore that is refused as %s says what next',
+  (code) => {
+    expect(describeError(new BackupError(code, 'refused')).next).not.toBeNull();
+  },
+);
+
+test('a folder in the place of a backup is not called a broken backup', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-advice-'));
+  const error = await catchError(() => readBackup(folder).next());
+  expect(error).toMatchObject({ code: 'backup_unreadable', message: `${folder} is a folder, and no file` });
+  await rm(folder, { recursive: true });
+});
+
+test('a backup into a folder that is not there names the folder to make', async () => {
+  const path = join(tmpdir(), 'nightscreen-no-such-folder', 'night.backup');
+  const error = await catchError(() => writeBackupFile(path, () => Promise.reject(new Error('never asked'))));
+  expect(describeError(error).message).toMatch(/the folder \S+nightscreen-no-such-folder is not there: make it/);
+});
+
+test('the doctor does not send its reader to the doctor', () => {
+  const call = { method: 'GET', path: '/api_keys/public' };
+  for (const error of [
+    new StoreError('database_unreachable', 'refused'),
+    new ConnectionError('refused', 'refused', call),
+    refusal('57P01'),
+    refusal('42501'),
+  ]) {
+    const advice = adviseBeside(describeError(error).next);
+    expect(advice).toMatch(/DATABASE_URL|service\.baseUrl/);
+    expect(advice).not.toContain('doctor');
+  }
+});
