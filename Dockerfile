@@ -1,4 +1,4 @@
-# Build with the development tools, run without them. test/deploy/replay-image.sh replays these steps in a clean root.
+# Build with the development tools, run without them. test/deploy/replay-image.sh replays these steps in clean roots.
 FROM node:22-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
@@ -13,7 +13,8 @@ RUN find node_modules dist -type f \( -name '*.map' -o -name '*.d.ts' -o -name '
 FROM node:22-bookworm-slim
 LABEL org.opencontainers.image.title="nightscreen" \
       org.opencontainers.image.description="Screens customer rosters night after night and reports exactly what changed" \
-      org.opencontainers.image.licenses="Apache-2.0"
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="0.1.0"
 # Nothing here installs anything, so the tools for it are not there either.
 RUN rm -rf /usr/local/lib/node_modules /opt/yarn-* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/corepack /usr/local/bin/yarn /usr/local/bin/yarnpkg \
  && mkdir /data && chown node:node /data \
@@ -31,5 +32,8 @@ USER 1000:1000
 WORKDIR /data
 VOLUME /data
 STOPSIGNAL SIGTERM
+# docker build --build-arg REVISION="$(git rev-parse HEAD)": last of what changes, so that everything above is taken from the cache.
+ARG REVISION=unknown
+LABEL org.opencontainers.image.revision="$REVISION"
 ENTRYPOINT ["node", "/app/dist/src/cli/main.js"]
 CMD ["--help"]

@@ -19,6 +19,7 @@ const examples: readonly (readonly [string, string])[] = [
 
 function advise(path: SettingPath): string {
   const place = path.join('.').toLowerCase();
+  if (place.startsWith('reports')) return 'link to a place that asks each reader who it is';
   if (/^mail.*(recipients|archive)/.test(place)) {
     return 'remove it here and set NIGHTSCREEN_ARCHIVE_PASSWORD or NIGHTSCREEN_ARCHIVE_PASSWORD_FILE in the environment';
   }

@@ -7,12 +7,18 @@ const urlSchema = z.string().superRefine((text, context) => {
   if (!URL.canParse(text)) return complain('is not a URL');
   const url = new URL(text);
   if (!isSafeUrl(url)) complain('must begin with https:// (http:// is allowed to this machine only)');
-  if (url.username !== '' || url.password !== '') complain('must not hold credentials');
+  if (url.username !== '' || url.password !== '') complain('must not hold credentials; secretEnv says who sends');
+  // The address is shown, logged and in every backup.
+  if (text.includes('?')) {
+    complain('must not hold a query, which would be shown and backed up; put what is public of it into the path');
+  }
   if (url.hash !== '') complain('must not hold a fragment');
 });
 
 const webhookSchema = z.strictObject({
-  url: urlSchema.describe('https:// (http:// to this machine only), without credentials'),
+  url: urlSchema.describe(
+    'https:// (http:// to this machine only), without credentials or a query; it is no secret, the one of secretEnv is',
+  ),
   secretEnv: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable')

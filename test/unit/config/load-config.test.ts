@@ -106,6 +106,7 @@ describe('secrets', () => {
     ['database: { folder: "postgres://u:geheim@h/x" }', 'DATABASE_URL'],
     ['mail: { from: a@b.example, to: [c@d.example], password: geheim }', 'SMTP_URL'],
     ['rosters: [{ name: r, postgres: { url: "postgres://u:geheim@h/x", query: q, urlEnv: X } }]', 'urlEnv'],
+    ['reports: { linkTemplate: "https://u:geheim@files.example/{runId}" }', 'asks each reader who it is'],
     ['metrics: { pushgateway: "https://nightscreen:geheim@push.example" }', 'pushgatewaySecretEnv'],
     ['metrics: { pushgateway: "https://push.example", password: geheim }', 'pushgatewaySecretEnv'],
     ['webhooks: [{ url: "https://u:geheim@core.example" }]', 'secretEnv'],

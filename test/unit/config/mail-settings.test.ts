@@ -70,9 +70,19 @@ describe('a link template', () => {
     ['javascript:alert({runId})', 'must be a link such as'],
     ['/mnt/share/{runId}', 'must be a link such as'],
     ['https://files.example/a b/{runId}', 'holds white space'],
+    ['https://geheim@files.example/{runId}', 'must not hold credentials: '],
+    ['https://files.example/{runId}?web=1&sig=geheim', 'must not hold a secret in its query (sig): '],
+    ['https://files.example/{runId}?X-Amz-Signature=geheim', 'must not hold a secret in its query (X-Amz-Signature): '],
+    ['https://files.example/{runId}?api_key=geheim', 'must not hold a secret in its query (api_key): '],
   ])('%s is refused with its line', (template, said) => {
     const [problem] = findProblems(`reports:\n  dir: reports\n  linkTemplate: "${template}"\n`);
     expect(problem).toContain(`nightscreen.config.yaml:3:17 reports.linkTemplate ${said}`);
+    expect(problem).not.toContain('geheim');
+  });
+
+  it('takes a query that only says which folder is meant', () => {
+    const template = 'https://files.example/apps/files?dir=/screening/{runId}&openfile={file}&design=1';
+    expect(findProblems(`reports: { linkTemplate: "${template}" }\n`)).toEqual([]);
   });
 
   it('stands beside a folder that is not the one the reports are written to', () => {

@@ -111,6 +111,7 @@ const objects = listShipped('deploy/kubernetes')
 /** How a line that begins with another program is wrong: null where everything of ours that it names is there. */
 const others: Record<string, (words: readonly string[], line: string) => Promise<string | null>> = {
   'nightscreen-as-service': async (words) => findRefusal(words[0] === '--without-key' ? words.slice(1) : words),
+  'nightscreen-by-cron': async (words) => findRefusal(words),
   systemctl: async (words) => {
     const missing = words
       .filter((word) => word.startsWith('nightscreen') && !word.includes('*'))
@@ -149,6 +150,8 @@ const others: Record<string, (words: readonly string[], line: string) => Promise
     const missing = isFolder ? [] : words.slice(2, -1).filter((word) => word !== 'api-key' && !isShipped(word));
     return missing.length === 0 ? null : `no ${missing.join(', ')}`;
   },
+  ln: async (words) => (words[1]?.endsWith('/dist/src/cli/main.js') ? null : `no ${words[1]}`),
+  npm: async () => null,
   useradd: async () => null,
   kill: async () => null,
 };

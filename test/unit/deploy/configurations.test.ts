@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { configSchema } from '../../../src/config/schema.js';
-import { readShippedYaml } from '../../helpers/shipped-files.js';
+import { readShipped, readShippedYaml } from '../../helpers/shipped-files.js';
 
 const allows = { '/data/': ['compose', 'kubernetes/base'], '/var/lib/nightscreen/': ['systemd'] };
 
@@ -24,11 +24,26 @@ test('every service of the compose file that is ours has a read-only root and ti
   });
   const compose = z
     .object({
-      services: z.object({ sandbox: ours, nightscreen: ours, postgres: z.looseObject({}), mail: z.looseObject({}) }),
+      services: z.object({ sandbox: ours, nightscreen: ours }),
       volumes: z.record(z.string(), z.unknown()),
     })
     .parse(readShippedYaml('deploy/compose/compose.yaml'));
   const { sandbox, nightscreen } = compose.services;
   const mounted = [...sandbox.volumes, ...nightscreen.volumes].map((volume) => volume.split(':')[0]);
   expect(mounted.filter((name) => !Object.keys(compose.volumes).includes(name ?? ''))).toEqual([]);
+});
+
+test('what the scheduler of the compose file needs starts with the machine as it does', () => {
+  const { services } = z
+    .object({ services: z.record(z.string(), z.looseObject({ restart: z.string().optional() })) })
+    .parse(readShippedYaml('deploy/compose/compose.yaml'));
+  expect(Object.entries(services).map(([name, { restart }]) => [name, restart])).toEqual(
+    ['sandbox', 'mail', 'postgres', 'nightscreen'].map((name) => [name, 'unless-stopped']),
+  );
+});
+
+test('image and manifests are labelled with the version of the program', () => {
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(readShipped('package.json')));
+  expect(readShipped('Dockerfile')).toContain(`org.opencontainers.image.version="${version}"`);
+  expect(readShipped('deploy/kubernetes/pod/kustomization.yaml')).toContain(`newTag: ${version} `);
 });

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { variables } from '../../../src/config/variables.js';
 import { findProgram } from '../../helpers/find-program.js';
-import { readShippedYaml, root } from '../../helpers/shipped-files.js';
+import { readShipped, readShippedYaml, root } from '../../helpers/shipped-files.js';
 import { readCronJobs } from '../../helpers/shipped-manifests.js';
 
 const kubernetes = 'deploy/kubernetes';
@@ -69,6 +69,15 @@ const cronJobSchema = z.object({
               onPodConditions: z.tuple([
                 z.strictObject({ type: z.literal('DisruptionTarget'), status: z.literal('True') }),
               ]),
+            }),
+            // After the other: what a drained node stops ends with 4.
+            z.object({
+              action: z.literal('FailJob'),
+              onExitCodes: z.strictObject({
+                containerName: z.literal('nightscreen'),
+                operator: z.literal('In'),
+                values: z.array(z.number()),
+              }),
             }),
           ]),
         }),
@@ -143,6 +152,15 @@ describe.each(cronJobs)('the CronJob $metadata.name', ({ metadata, spec }) => {
     expect(claims).toEqual([isWatchdog ? 'nightscreen-watchdog' : 'nightscreen']);
     expect(template.spec.affinity === undefined).toBe(isWatchdog);
   });
+});
+
+test('a Job whose program says that it failed is tried by no second pod, which would find nothing due and end with 0', () => {
+  const [section = ''] = /^## Exit codes$[\s\S]*?(?=^## )/m.exec(readShipped('docs/operations.md')) ?? [];
+  const codes = [...section.matchAll(/^\| (\d) \|/gm)].map(([, code]) => Number(code)).filter((code) => code > 0);
+  expect(codes.length).toBeGreaterThan(0);
+  for (const { spec } of cronJobs) {
+    expect(spec.jobTemplate.spec.podFailurePolicy.rules[1].onExitCodes.values).toEqual(codes);
+  }
 });
 
 test('a rescreening may take a night, and the scheduler is the only pod that its Deployment takes for its own', () => {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -34,14 +34,18 @@ test.skipIf(findProgram('systemd-analyze') === null)(
 
 test('the lines of the documentation that install it can be typed one after the other on a machine that has none of it', () => {
   const target = join(folder, 'target');
-  for (const there of ['etc/systemd/system', 'usr/local/sbin']) mkdirSync(join(target, there), { recursive: true });
+  for (const there of ['etc/systemd/system', 'usr/local/sbin', 'usr/local/bin']) {
+    mkdirSync(join(target, there), { recursive: true });
+  }
   writeFileSync(join(folder, 'api-key'), 'private_sandbox_key\n');
   const [, block = ''] = /^## systemd$[\s\S]*?^```sh\n([\s\S]*?)^```$/m.exec(readShipped('docs/deployment.md')) ?? [];
-  const lines = block.split('\n').filter((line) => line.startsWith('install '));
+  const lines = block.split('\n').filter((line) => /^(install|ln) /.test(line));
   for (const line of lines) {
     const moved = line.replaceAll(/ (\/(?:etc|usr)\/)/g, ` ${target}$1`).replace(' api-key ', ` ${folder}/api-key `);
     execFileSync('sh', ['-ec', moved], { cwd: root });
   }
+  // Where `npm ci` of a checkout builds the program, in a place that ProtectHome does not hide.
+  expect(readlinkSync(join(target, 'usr/local/bin/nightscreen'))).toBe('/opt/nightscreen/dist/src/cli/main.js');
   const toMode = (path: string): string => (statSync(join(target, path)).mode & 0o777).toString(8);
   expect(
     [
@@ -62,6 +66,12 @@ test('every unit that asks the service has its key, and the watchdog, which is o
     ['nightscreen-schedule.service', ['api-key:/etc/nightscreen/api-key']],
     ['nightscreen-watchdog.service', null],
   ]);
+});
+
+test('a file of settings that is missing or has another name stops a unit, which would ask another database without it', () => {
+  expect(services.map((name) => readUnit(name).get('EnvironmentFile'))).toEqual(
+    services.map(() => ['/etc/nightscreen/nightscreen.env']),
+  );
 });
 
 test('what the timer starts is never refused for having been started too often', () => {
@@ -95,13 +105,17 @@ test('a command that is typed has the settings, secrets and rights of the units'
     'TimeoutStopSec',
     'EnvironmentFile',
     'LoadCredential',
+    ...[...unit.keys()].filter((key) => /^(Protect|Private|Restrict(?!Sec)|No|Capability|Lock)/.test(key)),
   ];
-  for (const property of properties) expect(text).toContain(`--property=${property}=${unit.get(property)?.[0]} `);
+  expect(properties).toHaveLength(20);
+  const unquoted = text.replaceAll("'", '');
+  for (const property of properties) expect(unquoted).toContain(`--property=${property}=${unit.get(property)?.[0]} `);
   expect(text).toContain(`--uid=${unit.get('User')?.[0]} --gid=${unit.get('Group')?.[0]} `);
   expect(text).toContain(`--working-directory=${unit.get('WorkingDirectory')?.[0]} `);
   const [config, key] = unit.get('Environment') ?? [];
   expect(text).toContain(`--setenv=${config} `);
-  expect(text).toContain(key?.replace('%d/', '"$CREDENTIALS_DIRECTORY/'));
+  // Not by %d, which systemd has from version 250 on only.
+  expect(text).toContain(key?.replace('/run/credentials/%n/', '"$CREDENTIALS_DIRECTORY/'));
 });
 
 // What systemd would do with it, by a stand-in that drops the options, as there is no systemd to ask.

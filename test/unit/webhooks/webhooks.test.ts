@@ -38,12 +38,22 @@ it('takes no secret that is missing, short or not base64, and never shows one', 
   }
 });
 
-it('takes addresses with TLS or on this machine, each once, without credentials', () => {
+it('takes addresses with TLS or on this machine, each once, without credentials or a query', () => {
   const isTaken = (...urls: readonly string[]) =>
     webhooksSettingsSchema.safeParse(urls.map((url) => ({ url }))).success;
   expect(isTaken('https://core.example/hook', 'http://127.0.0.1:8080/hook', 'http://[::1]/')).toBe(true);
-  for (const url of ['http://core.example/hook', 'ftp://x/', 'https://a:b@core.example/', 'nothing'])
+  for (const url of [
+    'http://core.example/hook',
+    'ftp://x/',
+    'https://a:b@core.example/',
+    'https://a@core.example/',
+    'nothing',
+  ])
     expect(isTaken(url)).toBe(false);
+  for (const url of ['https://core.example/hook?token=geheim', 'https://core.example/hook?']) {
+    const { error } = webhooksSettingsSchema.safeParse([{ url }]);
+    expect(error?.issues.map(({ message }) => message).join()).toMatch(/^must not hold a query(?!.*geheim)/);
+  }
   expect(isTaken('https://core.example/hook', 'https://core.example/hook')).toBe(false);
 });
 
