@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 
 // These start processes: nothing of another test may be left in theirs.
 const apart = ['test/e2e/**/*.test.ts'];
-// `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time or to an amount of memory come last, one
-// file after another so that none slows another down.
+// `npm run test:long`: they kill, pause and time real processes for minutes; those that hold to a time come last, one file after
+// another so that none slows another down.
 const long = ['test/long/**/*.test.ts'];
 const timed = [
   'csv-bombs',
@@ -15,9 +15,7 @@ const timed = [
   'outage',
   'pace-promises',
   'sandbox-real-lists',
-  'screening-size',
   'stopping',
-  'wide-rosters',
 ].map((name) => `test/long/${name}.test.ts`);
 // `npm run test:rendered`: what a reader sees, in a headless Chromium and in LibreOffice.
 const rendered = ['test/rendered/**/*.test.ts'];

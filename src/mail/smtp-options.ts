@@ -1,7 +1,6 @@
 import type { SMTPTransportOptions } from 'nodemailer';
 import { MailError } from '../errors.js';
-
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
+import { isLoopback } from '../loopback.js';
 
 /**
  * How to reach the mail server of an `smtp://` or `smtps://` URL: TLS with a verified certificate, unless the host is
@@ -17,14 +16,14 @@ export function toSmtpOptions(smtpUrl: string, timeoutMs: number): SMTPTransport
     throw new MailError('smtp_url_invalid', 'SMTP_URL may not carry options after the host');
   }
   const secure = url.protocol === 'smtps:';
-  const isLoopback = loopback.test(url.hostname);
+  const isHere = isLoopback(url);
   return {
     host: url.hostname.replace(/^\[|\]$/g, ''),
     ...(url.port === '' ? {} : { port: Number(url.port) }),
     secure,
-    requireTLS: !isLoopback && !secure,
+    requireTLS: !isHere && !secure,
     // A server on this machine rarely has a certificate that could be verified.
-    ignoreTLS: isLoopback && !secure,
+    ignoreTLS: isHere && !secure,
     tls: { rejectUnauthorized: true, minVersion: 'TLSv1.2' },
     ...toLogin(url),
     connectionTimeout: timeoutMs,

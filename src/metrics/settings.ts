@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isSafeUrl } from '../webhooks/is-safe-url.js';
+import { isSafeUrl } from '../loopback.js';
 
 const gatewaySchema = z.string().superRefine((text, context) => {
   const complain = (message: string): void => context.addIssue({ code: 'custom', message });

@@ -1,12 +1,11 @@
-const isLoopback = (hostname: string): boolean =>
-  hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d{1,3}){3}$/.test(hostname);
+import { isSafeUrl } from '../../loopback.js';
 
 /** What is wrong with a base URL, or undefined; clear text is allowed to this machine only. */
 export const findBaseUrlProblem = (baseUrl: string): string | undefined => {
   if (!URL.canParse(baseUrl)) return 'is not a URL';
   const url = new URL(baseUrl);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
-  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
+  if (!isSafeUrl(url)) {
     return 'must begin with https:// (http:// is allowed to this machine only)';
   }
   if (url.username !== '' || url.password !== '') return 'must not hold credentials';

@@ -5,8 +5,9 @@ import { type Import, listFiles, readImports, readSource } from './read-imports.
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   clock: [],
+  loopback: [],
   'local-time': [],
-  client: ['errors', 'clock'],
+  client: ['errors', 'clock', 'loopback'],
   roster: ['errors'],
   lists: ['errors'],
   screening: ['roster', 'client', 'errors'],
@@ -14,8 +15,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   dossiers: ['client', 'errors'],
   changes: ['matches', 'dossiers', 'errors', 'local-time'],
   reports: ['changes', 'matches', 'errors'],
-  mail: ['reports', 'errors'],
-  webhooks: ['matches', 'errors'],
+  mail: ['reports', 'errors', 'loopback'],
+  webhooks: ['matches', 'errors', 'loopback'],
   store: ['errors', 'clock'],
   runs: [
     'errors',
@@ -35,7 +36,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   scheduling: ['roster', 'screening', 'reports', 'mail', 'store', 'runs', 'errors', 'clock', 'local-time'],
   logging: ['errors'],
-  metrics: ['webhooks', 'errors'],
+  metrics: ['errors', 'loopback'],
   sandbox: [],
   config: [
     'errors',
