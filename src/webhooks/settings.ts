@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { customerStates } from '../matches/customer-state.js';
 import { isSafeUrl } from '../loopback.js';
+import { customerStates } from '../matches/customer-state.js';
 
 const urlSchema = z.string().superRefine((text, context) => {
   const complain = (message: string): void => context.addIssue({ code: 'custom', message });
