@@ -55,14 +55,14 @@ export async function rescreenRosters(
   for (const roster of rosters) {
     if (signal.aborted && begun > 0) break;
     begun += 1;
-    const { watched, begunRun } = watchRun(workplace);
+    const { watched, lastRun } = watchRun(workplace);
     try {
       const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: true } as const;
       const summary = await runScreening(watched, { ...plan, ...options, roster }, signal);
       night.summaries.push(summary);
       if (summary.state === 'stopped') break;
     } catch (error) {
-      await fail({ roster: roster.name, runId: begunRun()?.runId ?? null, error }, true);
+      await fail({ roster: roster.name, runId: lastRun.current?.runId ?? null, error }, true);
       if (endsTheNight(error)) break;
     }
   }

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { createLogger, type LoggerSettings } from '../logging.js';
+import type { LastRun } from '../runs/last-run.js';
 import { type ErrorDescription, formatError } from './describe-error.js';
-import type { LastRun } from './last-run.js';
 import type { TellStop } from './signals.js';
 import type { Terminal } from './terminal.js';
 
@@ -27,9 +27,9 @@ export class EndingLog {
 
   /** That the process is asked to end, or is taking too long to. */
   readonly stopping: TellStop = (event) => {
-    const { terminal } = this.#means;
+    const { terminal, findLevel } = this.#means;
     const words = describeStop(event);
-    const logger = this.#openLogger();
+    const logger = this.#openLogger(findLevel());
     if (logger === null) {
       terminal.writeMessage(`${terminal.isScreen ? '\n' : ''}nightscreen: ${words}\n`);
     } else if (event.kind === 'asked') {
@@ -43,8 +43,9 @@ export class EndingLog {
   /** That the command failed; the stack at level debug only. */
   failed(description: ErrorDescription, error: unknown): void {
     const { terminal, lastRun, redact, findLevel } = this.#means;
-    const isDebug = findLevel() === 'debug';
-    const logger = this.#openLogger();
+    const level = findLevel();
+    const isDebug = level === 'debug';
+    const logger = this.#openLogger(level);
     const { problems, where, next, ...said } = description;
     const facts = { ...(problems.length > 0 && { problems }), ...(where !== null && { where }), ...(next && { next }) };
     logger?.error({ ...this.#describeRun(), ...said, ...facts, ...(isDebug ? { err: error } : {}) }, 'command_failed');
@@ -54,9 +55,8 @@ export class EndingLog {
   }
 
   /** Null on a screen, and where nothing is to be logged. */
-  #openLogger(): Logger | null {
-    const { terminal, redact, findLevel } = this.#means;
-    const level = findLevel();
+  #openLogger(level: LoggerSettings['level']): Logger | null {
+    const { terminal, redact } = this.#means;
     if (terminal.isScreen || level === 'silent') return null;
     return createLogger({ level, secrets: [], write: (line) => terminal.writeMessage(redact(line)) });
   }

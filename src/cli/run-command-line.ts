@@ -1,10 +1,10 @@
 import { CommanderError } from 'commander';
 import type { Environment } from '../config/environment.js';
 import { type LoggerSettings, openRedactor, toRedactor } from '../logging.js';
+import { LastRun } from '../runs/last-run.js';
 import { describeError, toErrorDocument } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Act, GlobalOptions, Invocation, Outcome } from './invocation.js';
-import { LastRun } from './last-run.js';
 import { listEnvironmentSecrets } from './list-environment-secrets.js';
 import { EndingLog } from './log-ending.js';
 import { listenForLogLevels } from './log-levels.js';

@@ -4,7 +4,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { StoreError } from '../errors.js';
-import { writeWhole } from '../mail/write-whole.js';
+import { readPassingName, writeWhole } from '../mail/write-whole.js';
 import type { BackupSummary } from '../store/backup/write-backup.js';
 
 const compress = promisify(gzip);
@@ -57,14 +57,13 @@ export async function writeBackupFile(
 }
 
 const staleMs = 24 * 3_600_000;
-const passingName = /^\.(.+)\.[0-9a-f]{12}\.tmp$/;
 
 /** A killed backup leaves what it had written, with names and decisions; one that goes on is written to all the time. */
 async function removeStale(path: string): Promise<void> {
   const folder = dirname(path);
   const kind = extname(path);
   for (const name of await readdir(folder).catch(() => [])) {
-    const former = passingName.exec(name)?.[1];
+    const former = readPassingName(name);
     // Under names such as $(date +%F).backup each night has another.
     if (former === undefined || !(former === basename(path) || (kind !== '' && extname(former) === kind))) continue;
     const facts = await lstat(join(folder, name)).catch(() => null);

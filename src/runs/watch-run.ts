@@ -1,17 +1,12 @@
+import { LastRun } from './last-run.js';
 import type { Workplace } from './workplace.js';
 
-/** A run and its roster (null for a sweep). */
-export interface BegunRun {
-  runId: string;
-  roster: string | null;
-}
-
-/** The workplace with an ear on which run was begun in it last; null where none was. */
-export function watchRun(workplace: Workplace): { watched: Workplace; begunRun: () => BegunRun | null } {
-  let last: BegunRun | null = null;
+/** The workplace with an ear on which run was begun in it last. */
+export function watchRun(workplace: Workplace): { watched: Workplace; lastRun: LastRun } {
+  const lastRun = new LastRun();
   const tell: Workplace['tell'] = (event) => {
-    if (event.kind === 'run_started') last = { runId: event.runId, roster: event.roster };
+    lastRun.note(event);
     workplace.tell(event);
   };
-  return { watched: { ...workplace, tell }, begunRun: () => last };
+  return { watched: { ...workplace, tell }, lastRun };
 }

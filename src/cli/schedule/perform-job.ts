@@ -41,7 +41,7 @@ export async function performJob(
   { plan, stopping, failed }: PerformOptions,
 ): Promise<OccasionEnding> {
   const { localDate: date, dueAt, attempts: attempt, isLate } = run;
-  const { watched, begunRun } = watchRun(workplace);
+  const { watched, lastRun } = watchRun(workplace);
   let before: string | null = null;
   try {
     before = await describeBefore(workplace, plan, job, run);
@@ -50,7 +50,7 @@ export async function performJob(
   } catch (error) {
     const runIds = error instanceof NightError ? error.night.summaries.map(({ runId }) => runId) : [];
     if (stopping.aborted) return { because: 'it was asked to stop', runIds };
-    const { runId = null, roster = null } = begunRun() ?? {};
+    const { runId = null, roster = null } = lastRun.current ?? {};
     for (const failure of error instanceof NightError ? error.night.failures : [{ error, runId, roster }])
       failed(failure);
     const isPassing = passes(error);
@@ -73,10 +73,12 @@ function toEnding(
   const runIds = runs.map(({ runId }) => runId);
   // Whether anything was left out because of that, only the next start can tell.
   if (stopping.aborted) return { because: 'it was asked to stop', runIds };
-  const reasons = runs.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
   const codes = [...runs.map((run) => run.exitCode), ...(exitCode === 0 && runs.length > 0 ? [] : [exitCode])];
-  return { exitCode: combineExitCodes(codes), because: joinReasons([...reasons, note, before]), runIds };
+  return { exitCode: combineExitCodes(codes), because: joinReasons([...listReasons(runs), note, before]), runIds };
 }
+
+const listReasons = (runs: JobResult['runs']): string[] =>
+  runs.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
 
 function joinReasons(reasons: readonly (string | null)[]): string | null {
   const said = reasons.filter((reason) => reason !== null && reason !== '');
@@ -110,8 +112,10 @@ function toJobExitCode(error: unknown): number {
 function toReason(error: unknown): string {
   if (error instanceof NightError) {
     const { summaries, failures } = error.night;
-    const reasons = summaries.flatMap(({ runId, reasons }) => reasons.map((reason) => `${runId}: ${reason}`));
-    return [...reasons, ...failures.map((failure) => `${failure.roster}: ${toReason(failure.error)}`)].join('; ');
+    return [
+      ...listReasons(summaries),
+      ...failures.map((failure) => `${failure.roster}: ${toReason(failure.error)}`),
+    ].join('; ');
   }
   if (error instanceof NightscreenError) return error.message;
   return `an unexpected error (${error instanceof Error ? error.name : 'unknown'}); the log says more`;

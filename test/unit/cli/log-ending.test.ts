@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { describeError } from '../../../src/cli/describe-error.js';
-import { LastRun } from '../../../src/cli/last-run.js';
 import { EndingLog } from '../../../src/cli/log-ending.js';
 import { ReportError } from '../../../src/errors.js';
 import type { LoggerSettings } from '../../../src/logging.js';
+import { LastRun } from '../../../src/runs/last-run.js';
 
 const runId = '2026-01-01-screen-1';
 

@@ -10,15 +10,15 @@ const me = process.geteuid?.() ?? 0;
 /** Nobody that a system has. */
 const stranger = 4_000_111;
 
-describe('whose folder the embedded database is in', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'nightscreen-owner-'));
-    await mkdir(join(folder, 'pgdata', 'base'), { recursive: true });
-    await writeFile(join(folder, 'pgdata', 'base', '1'), '');
-  });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'nightscreen-owner-'));
+  await mkdir(join(folder, 'pgdata', 'base'), { recursive: true });
+  await writeFile(join(folder, 'pgdata', 'base', '1'), '');
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
 
+describe('whose folder the embedded database is in', () => {
   const refuse = (user?: number) =>
     requireOwnFolder(folder, 'nightscreen runs list', user).then(
       () => undefined,
@@ -47,14 +47,6 @@ describe('whose folder the embedded database is in', () => {
 });
 
 describe.skipIf(me !== 0)('as the administrator', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'nightscreen-owner-'));
-    await mkdir(join(folder, 'pgdata', 'base'), { recursive: true });
-    await writeFile(join(folder, 'pgdata', 'base', '1'), '');
-  });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
-
   it("a look into another user's folder is refused before anything is written", async () => {
     await chown(folder, stranger, stranger);
     await rm(join(folder, 'pgdata'), { recursive: true });

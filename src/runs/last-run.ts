@@ -1,6 +1,6 @@
-import type { RunEvent } from '../runs/run-event.js';
+import type { RunEvent } from './run-event.js';
 
-/** The run that a command was at, and its roster (null for a sweep). */
+/** A run that was begun, and its roster (null for a sweep). */
 export interface RunAtEnd {
   runId: string;
   roster: string | null;
@@ -8,7 +8,7 @@ export interface RunAtEnd {
   isFinished: boolean;
 }
 
-/** Remembers which run a process has begun last, for what is to be said when it ends. */
+/** Remembers which run was begun last, for what is to be said when that or the process ends. */
 export class LastRun {
   #run: RunAtEnd | null = null;
 
