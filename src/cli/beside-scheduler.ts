@@ -39,7 +39,7 @@ export async function startBeside(
 ): Promise<Beside> {
   const metrics = createMetrics(version, { isLasting: true });
   const isStopping = (): boolean => invocation.signal.aborted;
-  const complain = (message: string): void => logger.warn({ reason: message }, 'metrics');
+  const complain = (message: string): void => logger.warn({ code: 'metrics_not_left', message }, 'warning');
   const measuring = measureInto(config, metrics, { isStopping, complain });
   const health = watchHealth(config, measuring, isStopping);
   const server = address === null ? null : await startMetricsServer(address, health);

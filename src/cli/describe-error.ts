@@ -25,7 +25,12 @@ export interface ErrorDescription {
   next: string | null;
 }
 
-function describeNext(error: unknown): string | null {
+/** Who reads what is told: the doctor is not sent to the doctor. */
+export interface ErrorReader {
+  isDoctor: boolean;
+}
+
+function describeNext(error: unknown, { isDoctor }: ErrorReader): string | null {
   if (error instanceof ConfigError && error.problems.every(({ where }) => where === 'run'))
     return '`nightscreen runs list` shows the runs and their states';
   if (error instanceof ConfigError)
@@ -39,12 +44,12 @@ function describeNext(error: unknown): string | null {
   if (error instanceof NotFoundError)
     return 'check that service.baseUrl (NIGHTSCREEN_BASE_URL) ends with the version prefix, as in https://service.example/v1';
   if (error instanceof ConnectionError)
-    return 'check service.baseUrl (NIGHTSCREEN_BASE_URL) and the network; `nightscreen doctor` tries it';
+    return `check service.baseUrl (NIGHTSCREEN_BASE_URL) and the network${isDoctor ? '' : '; `nightscreen doctor` tries it'}`;
   if (error instanceof ResponseError)
     return 'the service breaks its interface here; tell its operators, with the time of the call';
   if (error instanceof ReportError && error.code === 'report_not_written')
     return 'make room or give the right, or name another folder with --out; `nightscreen report --run ID` then writes it, the run itself is stored';
-  if (error instanceof StoreError) return describeStoreNext(error);
+  if (error instanceof StoreError) return describeStoreNext(error, isDoctor);
   if (error instanceof CommanderError)
     return '`nightscreen --help` lists the commands, `nightscreen COMMAND --help` their options';
   if (error instanceof NightscreenError) return null;
@@ -77,7 +82,7 @@ function describeSystemCause(error: unknown, said: string): string {
 const toCause = (error: unknown): unknown => (error instanceof Error ? error.cause : undefined);
 
 /** Describes any error, without a stack trace. */
-export function describeError(error: unknown): ErrorDescription {
+export function describeError(error: unknown, reader: ErrorReader = { isDoctor: false }): ErrorDescription {
   const problems = error instanceof ConfigError ? error.problems : [];
   const said = error instanceof Error ? error.message.replace(/^error: /, '') : String(error);
   const several = problems.length === 1 ? said : `${problems.length} settings are wrong`;
@@ -86,7 +91,7 @@ export function describeError(error: unknown): ErrorDescription {
     message: error instanceof ConfigError ? several : `${said}${describeSystemCause(error, said)}`,
     problems,
     where: describeWhere(error),
-    next: describeNext(error),
+    next: describeNext(error, reader),
   };
 }
 

@@ -1,13 +1,6 @@
 import { BackupError, DatabaseMissingError, FolderOwnerError, RunLockedError, type StoreError } from '../errors.js';
 import { DatabaseError } from '../store/database.js';
 
-const adviceByCode: Readonly<Record<string, string>> = {
-  database_unreachable:
-    'check DATABASE_URL or database.folder, and that the server runs; `nightscreen doctor` tries it',
-  import_broken_off:
-    'once the database is back (`nightscreen doctor` tries it), start the same command again: it reads the roster anew',
-};
-
 const adviceOnBackups: Readonly<Record<string, string>> = {
   backup_missing: 'name the file that `nightscreen backup` wrote; a relative path starts at the present folder',
   backup_unreadable: 'name the file itself, or give this user the right to read it; the backup may well be whole',
@@ -21,22 +14,29 @@ const adviceOnBackups: Readonly<Record<string, string>> = {
 const awayStates = /^(?:08|53|57P|55000)/;
 const forbiddenState = '42501';
 
-/** What to do about what our own database did; null where its message says all. */
-export function describeStoreNext(error: StoreError): string | null {
+/** What to do about what our own database did; null where its message says all. The doctor is told what it can do without itself. */
+export function describeStoreNext(error: StoreError, isDoctor: boolean): string | null {
   if (error instanceof FolderOwnerError) return error.remedy;
   if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;
   if (error instanceof DatabaseMissingError)
     return 'start it as the nightly runs are started: in their folder or with --config, as their user, and with DATABASE_URL where they use Postgres; only `nightscreen onboard`, `rescreen` and the like make a database';
   if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
-  if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error);
-  return adviceByCode[error.code] ?? null;
+  if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error, isDoctor);
+  const ask = (words: string): string => (isDoctor ? '' : words);
+  if (error.code === 'database_unreachable')
+    return `check DATABASE_URL or database.folder, and that the server runs${ask('; `nightscreen doctor` tries it')}`;
+  if (error.code === 'import_broken_off')
+    return `once the database is back${ask(' (`nightscreen doctor` tries it)')}, start the same command again: it reads the roster anew`;
+  return null;
 }
 
-function describeDatabaseNext({ sqlState }: DatabaseError): string | null {
+function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): string | null {
   // Without a state nobody answered any more: the connection broke, or the embedded database's files did.
   if (sqlState === undefined || awayStates.test(sqlState))
-    return 'this is our own database (DATABASE_URL or database.folder): see that it and its disk are well, `nightscreen doctor` tries them; then the same command again, for what was not finished is not stored';
+    return `this is our own database (DATABASE_URL or database.folder): see that it and its disk are well${isDoctor ? '' : ', `nightscreen doctor` tries them; then the same command again, for what was not finished is not stored'}`;
   if (sqlState === forbiddenState)
-    return 'the login of DATABASE_URL lacks a right there; `nightscreen doctor` says which, and nothing of this was stored';
+    return isDoctor
+      ? 'give the login of DATABASE_URL the right to it, or name the login that owns the database'
+      : 'the login of DATABASE_URL lacks a right there; `nightscreen doctor` says which, and nothing of this was stored';
   return null;
 }

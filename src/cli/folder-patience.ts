@@ -11,13 +11,15 @@ const longMs = 120_000;
  * worth a wait of two minutes; anything else gives it back within seconds and waits ten.
  */
 export function toFolderPatience(
-  { terminal, signal }: Pick<Invocation, 'terminal' | 'signal'>,
+  { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
   isLasting: boolean,
 ): FolderPatience {
   const patienceMs = isLasting ? longMs : shortMs;
   const tellWait = (holder: string): void =>
-    terminal.writeMessage(
-      `nightscreen: waits for ${holder}, which has the database; at most ${patienceMs / 1_000} s\n`,
-    );
+    notify({
+      level: 'info',
+      code: 'database_taken',
+      message: `waits for ${holder}, which has the database; at most ${patienceMs / 1_000} s`,
+    });
   return { isBrief: !isLasting, patienceMs, tellWait, signal };
 }

@@ -1,6 +1,7 @@
 import type { Environment } from '../config/environment.js';
 import type { GrowingRedactor } from '../logging.js';
 import type { LastRun } from '../runs/last-run.js';
+import type { Notify } from './command-log.js';
 import type { LogLevels } from './log-levels.js';
 import type { Measuring } from './measuring/measuring.js';
 import type { Terminal } from './terminal.js';
@@ -19,6 +20,8 @@ export interface Invocation {
   /** The current folder. */
   folder: string;
   terminal: Terminal;
+  /** Tells what is to be known beside the result. */
+  notify: Notify;
   /** Aborted by the first SIGINT or SIGTERM, with an InterruptedError. */
   signal: AbortSignal;
   /** Where metrics of this process are gathered; left out by commands that end by themselves. */

@@ -1,16 +1,7 @@
 #!/usr/bin/env node
 import { boundHeap } from './bound-heap.js';
-import { publishExit } from './process-channels.js';
-import { runCommandLine } from './run-command-line.js';
-import { openTerminal } from './terminal.js';
 
+// Nobody else hears it while the program is being loaded, and unheard it would end the process.
+process.on('SIGUSR2', () => {});
 boundHeap();
-const exitCode = await runCommandLine({
-  words: process.argv.slice(2),
-  environment: process.env,
-  folder: process.cwd(),
-  terminal: openTerminal(process.env),
-});
-await publishExit(exitCode);
-// Idle connections may linger for seconds; everything that matters has been closed and written by now.
-process.exit(exitCode);
+await import('./run-process.js');

@@ -2,11 +2,11 @@ import { CommanderError } from 'commander';
 import type { Environment } from '../config/environment.js';
 import { type LoggerSettings, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/last-run.js';
+import { CommandLog } from './command-log.js';
 import { describeError, toErrorDocument } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Act, GlobalOptions, Invocation, Outcome } from './invocation.js';
 import { listEnvironmentSecrets } from './list-environment-secrets.js';
-import { EndingLog } from './log-ending.js';
 import { listenForLogLevels } from './log-levels.js';
 import { createProgram } from './program.js';
 import { loadInvocationConfig } from './session.js';
@@ -27,8 +27,8 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   const askedSecrets = openRedactor();
   const lastRun = new LastRun();
   const redact = (text: string): string => askedSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
-  const endings = new EndingLog({ terminal, lastRun, redact, findLevel });
-  const listening = listenForSignals(endings.stopping);
+  const commandLog = new CommandLog({ terminal, lastRun, redact, findLevel });
+  const listening = listenForSignals(commandLog.stopping);
   const logLevels = listenForLogLevels();
   const isJson = words.includes('--json');
   let helpText = '';
@@ -37,7 +37,18 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   const act: Act = async (action) => {
     const options: GlobalOptions = program.opts();
     const { signal } = listening;
-    const invocation: Invocation = { options, environment, folder, terminal, signal, logLevels, askedSecrets, lastRun };
+    const { notify } = commandLog;
+    const invocation: Invocation = {
+      options,
+      environment,
+      folder,
+      terminal,
+      notify,
+      signal,
+      logLevels,
+      askedSecrets,
+      lastRun,
+    };
     const outcome = await action(invocation);
     if (outcome === null) return;
     exitCode = outcome.exitCode;
@@ -71,7 +82,7 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
       ? { ...describeError(error), message: 'no command was given' }
       : describeError(error);
     if (isWithoutCommand && !isJson) terminal.writeMessage(`${usageText}\n`);
-    endings.failed(description, error);
+    commandLog.failed(description, error);
     if (isJson) await terminal.writeData(redact(toLine(toErrorDocument(description))));
   }
 

@@ -9,13 +9,15 @@ import type { OpenWorkplace } from './workplace.js';
  */
 export async function tellDecidedStates(
   workplace: OpenWorkplace,
-  { terminal, signal }: Pick<Invocation, 'terminal' | 'signal'>,
+  { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
 ): Promise<void> {
   if ((workplace.settings.webhooks ?? []).length === 0) return;
   const say = (what: string): void =>
-    terminal.writeMessage(
-      `nightscreen: ${what}; they wait for the next run, the job mail of nightscreen schedule, or nightscreen status send\n`,
-    );
+    notify({
+      level: 'warn',
+      code: 'webhook_waits',
+      message: `${what}; they wait for the next run, the job mail of nightscreen schedule, or nightscreen status send`,
+    });
   try {
     const { waiting } = await tellStates(workplace, AbortSignal.any([signal, AbortSignal.timeout(webhookPatienceMs)]));
     if (waiting > 0) say('the decisions are stored, but not all changes of state could be told to webhooks');

@@ -1,7 +1,5 @@
-import { createLogger } from '../logging.js';
 import type { FailedWork } from '../runs/mailing/describe-failure.js';
 import type { Invocation } from './invocation.js';
-import { listEnvironmentSecrets } from './list-environment-secrets.js';
 import { loadInvocationConfig } from './session.js';
 
 /**
@@ -39,16 +37,7 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
     if (lost) throw new Error(lost.said);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    warnUnmailed(invocation, `that ${failed.task} did not run could not be mailed: ${reason}`);
+    const message = `that ${failed.task} did not run could not be mailed: ${reason}`;
+    invocation.notify({ level: 'warn', code: 'mail_not_sent', message });
   }
-}
-
-function warnUnmailed({ terminal, environment }: Invocation, message: string): void {
-  if (terminal.isScreen) {
-    terminal.writeMessage(`nightscreen: ${message}\n`);
-    return;
-  }
-  const write = (line: string): void => terminal.writeMessage(line);
-  const logger = createLogger({ level: 'warn', secrets: listEnvironmentSecrets(environment), write });
-  logger.warn({ code: 'mail_not_sent', message }, 'warning');
 }

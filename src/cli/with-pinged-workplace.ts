@@ -10,7 +10,7 @@ export async function withPingedWorkplace<Prepared>(
   task: WorkplaceTask<Prepared, Outcome>,
 ): Promise<Outcome> {
   const config = loadInvocationConfig(invocation);
-  const complain = (message: string): void => invocation.terminal.writeMessage(`nightscreen: ${message}\n`);
+  const complain = (message: string): void => invocation.notify({ level: 'warn', code: 'ping_not_taken', message });
   const listener = { complain, signal: invocation.signal };
   return withPings(config, work, listener, () => withWorkplace(invocation, task), listLines);
 }

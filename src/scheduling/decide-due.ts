@@ -104,8 +104,8 @@ function findLeft({ known }: JobStanding): JobRun | null {
 }
 
 function listPending({ times, plannedSince, toStart, known }: JobStanding, now: Date): readonly JobDue[] {
-  // Whatever is older was seen to when the newest was begun or missed.
-  const floors = [plannedSince, known[0]?.dueAt ?? plannedSince];
+  // Whatever is older was seen to when the newest was begun or missed; one that was begun early saw to nothing after that.
+  const floors = [plannedSince, ...known.map(({ dueAt, begunAt }) => (begunAt && begunAt < dueAt ? begunAt : dueAt))];
   // Of what comes round every hour or more often nothing older is ever caught up.
   if (!times.isByDate) floors.push(new Date(now.getTime() - hourMs));
   const floor = new Date(Math.max(...floors.map((moment) => moment.getTime())));

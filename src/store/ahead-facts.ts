@@ -8,7 +8,7 @@ const aheadRow = z.object({
   /** Its last run, where that began at what is yet to come. */
   run: z.string().nullable(),
   startedAt: z.date().nullable(),
-  /** Customers in scope whose last valid answer is of what is yet to come: they are not due before that. */
+  /** Customers in scope whose last valid answer is of what is yet to come. */
   customers: z.number(),
   latestScreenedAt: z.date().nullable(),
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { openBindings } from './bindings.js';
 import { customerStatesSql } from './customer-states.js';
 import type { Queryable } from './database.js';
+import { isAheadSql } from './dated-ahead.js';
 import { judgedPartiesSql } from './judged-parties.js';
 import type { PlanInput } from './plan-input.js';
 import { isPendingSql } from './unconfirmed-answers.js';
@@ -55,7 +56,12 @@ const uncoveredRow = z.object({
  * control searches does not count yet, the one before it does; failures are looked for in the roster's last three plans.
  */
 function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindings>, input: PlanInput): string {
-  const limits = input.tiers.map(({ tier: name, place, staleBefore: stale }) => ({ tier: name, place, stale }));
+  const limits = input.tiers.map(({ tier: name, place, staleBefore: stale, judgedAt: at }) => ({
+    tier: name,
+    place,
+    stale,
+    at,
+  }));
   return `
   judged as materialized (${judgedPartiesSql({ bind, ...bindings }, { ...input, selection: 'due' })}),
   failure as (
@@ -98,14 +104,15 @@ function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindin
   stood as (
     select held.*, limits.tier,
       case
-        when reason = 'new' then 1 when reason = 'changed' then 2 when held.screened_at <= limits.stale then 3
+        when reason = 'new' then 1 when reason = 'changed' then 2
+        when held.screened_at <= limits.stale or ${isAheadSql('held.screened_at', 'limits.at')} then 3
         when not account.is_test and origin.confirmed_batch_id is null then 4
         else 5
       end as standing
     from held
     left join run origin on origin.run_id = held.run_id
     left join account on account.account_id = origin.account_id
-    join jsonb_to_recordset(${bind(JSON.stringify(limits), 'text::jsonb')}) as limits (tier text, place integer, stale timestamptz)
+    join jsonb_to_recordset(${bind(JSON.stringify(limits), 'text::jsonb')}) as limits (tier text, place integer, stale timestamptz, at timestamptz)
       on limits.place = held.place
   ),
   covered as (

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
+import { isAheadSql } from './dated-ahead.js';
 
 /** One time at which a job is due; `occasion` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
 export interface JobDue {
@@ -33,9 +34,6 @@ export type JobRun = z.infer<typeof jobRunRow>;
 const jobRunColumns = `job_run_id as "jobRunId", job, occasion, local_date as "localDate", due_at as "dueAt", state, is_late as "isLate",
   attempts, owner, begun_at as "begunAt", ended_at as "endedAt", exit_code as "exitCode", because, run_ids as "runIds"`;
 
-/** What was noted as later than this from now was noted by a clock that was ahead: those of two hosts are never so far apart. */
-const mostAheadSql = `interval '1 hour'`;
-
 /** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
 export interface JobBeginning extends JobDue {
   job: string;
@@ -65,13 +63,13 @@ export async function beginJobRun(
      values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7)
      on conflict (organisation_id, job, occasion) do update set
        state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
-       begun_at = case when known.begun_at <= excluded.begun_at + ${mostAheadSql} then known.begun_at else excluded.begun_at end,
+       begun_at = case when known.begun_at is null or ${isAheadSql('known.begun_at', 'excluded.begun_at')} then excluded.begun_at else known.begun_at end,
        is_late = case
-         when known.state = 'missed' or known.begun_at > excluded.begun_at + ${mostAheadSql} then excluded.is_late else known.is_late
+         when known.state = 'missed' or ${isAheadSql('known.begun_at', 'excluded.begun_at')} then excluded.is_late else known.is_late
        end,
        ended_at = null, exit_code = null, because = null
      where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
-       or known.begun_at > excluded.begun_at + ${mostAheadSql}
+       or ${isAheadSql('known.begun_at', 'excluded.begun_at')}
      returning ${jobRunColumns}`,
     [organisationId, job, occasion, localDate, dueAt, owner, now, isLate, [...again]],
   );
@@ -114,7 +112,7 @@ export async function noteMissedJob(
      values ($1, $2, $3, $4::date, $5, 'missed', $6, $7)
      on conflict (organisation_id, job, occasion) do update set
        state = 'missed', begun_at = null, exit_code = null, ended_at = excluded.ended_at, because = excluded.because
-     where known.state <> 'running' and coalesce(known.begun_at, known.ended_at) > excluded.ended_at + ${mostAheadSql}`,
+     where known.state <> 'running' and ${isAheadSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at')}`,
     [organisationId, job, occasion, localDate, dueAt, missed.now, missed.because],
   );
 }
@@ -150,7 +148,7 @@ export async function readJobRuns(
        select *, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
        from job_run
        where organisation_id = $1
-         and ($3::timestamptz is null or coalesce(begun_at, ended_at, due_at) <= $3::timestamptz + ${mostAheadSql})
+         and ($3::timestamptz is null or not (${isAheadSql('coalesce(begun_at, ended_at, due_at)', '$3::timestamptz')}))
      ) numbered
      where place <= $2 order by due_at desc, job_run_id desc`,
     [organisationId, limit, now],

@@ -1,5 +1,6 @@
 import type { TierDue } from '../screening/cadence.js';
 import type { Bindings } from './bindings.js';
+import { isAheadSql } from './dated-ahead.js';
 import { type PlanInput, planReasons } from './plan-input.js';
 
 /** SQL: the last answer about a party (`state`) is an open hit, or something about it waits for a decision, which nobody may lose. */
@@ -94,21 +95,21 @@ export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): stri
 /**
  * SQL that gives each party in scope with the one reason to ask about it: `forced` by a published list or a person, else the first that
  * holds of the plan's reasons, else that of a run that was left before it asked (`is_left` says whether there is one), else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
- * does not push those at its end past the next one.
+ * does not push those at its end past the next one; an answer that is dated ahead has no age, and is overdue.
  */
 export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
   const { bind } = bindings;
   return `
   select party.party_id, party.customer_id, party.request_id,
     -- Who is no longer named is described by the record that was screened.
-    case when party.is_current then customer.version else state.customer_version end as version, tier.place, tier.due_before, tier.stale_before, state.screened_at,
+    case when party.is_current then customer.version else state.customer_version end as version, tier.place, tier.due_before, tier.judged_at, tier.stale_before, state.screened_at,
     extract(epoch from tier.judged_at - state.screened_at) / extract(epoch from tier.cadence) as age,
     case
       when forced.party_id is not null then 'forced'
       when state.party_id is null then 'new'
       when state.request_id <> party.request_id or state.screened_at < customer.returned_at or party.is_current and ${hasChangedFacts} then 'changed'
       when state.failed_run_id >= state.run_id then 'previously_failed'
-      when state.screened_at <= tier.overdue_before then 'overdue'
+      when state.screened_at <= tier.overdue_before or ${isAheadSql('state.screened_at', 'tier.judged_at')} then 'overdue'
       when least(state.screened_at, origin.started_at) <= tier.due_before then 'cadence'
       when tier.nights > 1 and least(state.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
       when ${bind(input.selection, 'text')} = 'all' then 'forced'

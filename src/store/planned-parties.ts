@@ -1,4 +1,5 @@
 import type { Bindings } from './bindings.js';
+import { isAheadSql } from './dated-ahead.js';
 import { judgedPartiesSql, searchOrderSql } from './judged-parties.js';
 import { knownAnswersSql, newestAnswerFirst } from './known-answers.js';
 import type { PlanAllowance, PlanInput, PlanSelection, ReuseInput } from './plan-input.js';
@@ -20,7 +21,7 @@ function wantedSql({ selection }: PlanInput, judged: string): string {
   const isSelected =
     reasons === undefined ? '' : `and bool_or(is_left or reason in ${reasons}) over (partition by customer_id)`;
   return `
-  select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason,
+  select party_id, customer_id, request_id, version, place, due_before, judged_at, screened_at, age, reason,
     reason <> 'not_due' ${isSelected} as is_wanted,
     reason = 'not_due' or reason = 'cadence' and screened_at > stale_before as is_valid,
     case when reason <> 'not_due' then ${searchOrderSql} end as search_order
@@ -35,10 +36,12 @@ function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInp
   return `
   select *,
     is_wanted and bool_and(
-      not is_wanted or (reason <> 'forced' and coalesce(is_usable, false) and answered_at > due_before)
+      not is_wanted or (
+        reason <> 'forced' and coalesce(is_usable, false) and answered_at > due_before and not (${isAheadSql('answered_at', 'judged_at')})
+      )
     ) over (partition by request_id) as is_reused
   from (
-    select party_id, customer_id, request_id, version, place, due_before, screened_at, age, reason, is_wanted, is_valid, search_order,
+    select party_id, customer_id, request_id, version, place, due_before, judged_at, screened_at, age, reason, is_wanted, is_valid, search_order,
       first_value(response_id) over newest as response_id,
       first_value(answered_run_id) over newest as answered_run_id,
       first_value(answered_at) over newest as answered_at,
@@ -47,7 +50,7 @@ function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInp
       select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at, null::boolean as is_usable
       from wanted
       union all
-      select null, null, request_id, null, null, null, null, null, null, null, null, null, response_id, answered_run_id, answered_at, is_usable
+      select null, null, request_id, null, null, null, null, null, null, null, null, null, null, response_id, answered_run_id, answered_at, is_usable
       from (${knownAnswersSql(bindings, accountId, reuse)}) known
     ) beside
     window newest as (partition by request_id order by ${newestAnswerFirst})

@@ -31,6 +31,9 @@ export function makeInvocation(
       columns: 80,
       hasColours: false,
     },
+    notify: ({ message }) => {
+      terminal.stderr += `${message}\n`;
+    },
     logLevels: { attach: () => {}, detach: () => {}, stop: () => {} },
     askedSecrets: openRedactor(),
     lastRun: new LastRun(),

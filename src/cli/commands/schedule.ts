@@ -68,7 +68,7 @@ async function runScheduled(
   const { logJobFailure } = await import('../schedule/log-job-failure.js');
   const { checkPings, withJobPings } = await import('../schedule/with-job-pings.js');
   checkPings(config);
-  const complain = (reason: string): void => logger.warn({ reason }, 'ping');
+  const complain = (message: string): void => logger.warn({ code: 'ping_not_taken', message }, 'warning');
   const options: RunOptions = {
     stopping: signal,
     failed: (failure) => logJobFailure(logger, name, failure),

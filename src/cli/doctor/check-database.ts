@@ -11,7 +11,7 @@ import { checkAccepted } from './check-accepted.js';
 import { checkServer } from './check-capacity.js';
 import { checkImportedMail } from './check-mail.js';
 import { checkRights } from './check-rights.js';
-import { adviseBeside, doubtful, type Finding, well, wrong } from './finding.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
 
 /** What the database shows, and the rosters that were ever imported into it, as far as it says. */
 export interface DatabaseExamination {
@@ -32,10 +32,10 @@ export async function checkDatabase(config: Config): Promise<DatabaseExamination
       await database.close();
     }
   } catch (error) {
-    const { message, next } = describeError(error);
+    const { message, next } = describeError(error, { isDoctor: true });
     const tell = error instanceof RunLockedError ? doubtful : wrong;
     return {
-      findings: [tell('database', message, adviseBeside(next) ?? 'check DATABASE_URL or database.folder')],
+      findings: [tell('database', message, next ?? 'check DATABASE_URL or database.folder')],
       imported: [],
     };
   }

@@ -4,7 +4,7 @@ import type { Config } from '../../config/load-config.js';
 import { describeError } from '../describe-error.js';
 import { findMissingService } from '../workplace.js';
 import { checkClock, type TimedAnswer } from './check-clock.js';
-import { adviseBeside, doubtful, type Finding, well, wrong } from './finding.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
 
 type Client = ReturnType<typeof createClientType>;
 
@@ -48,8 +48,8 @@ async function askService(client: Client, url: string, agreed: 'test' | 'live' |
     }
     return well('service', `${url} answers, ${answered} mode`);
   } catch (error) {
-    const { message, next } = describeError(error);
-    return wrong('service', `${url}: ${message}`, adviseBeside(next) ?? 'ask the operators of the service');
+    const { message, next } = describeError(error, { isDoctor: true });
+    return wrong('service', `${url}: ${message}`, next ?? 'ask the operators of the service');
   }
 }
 

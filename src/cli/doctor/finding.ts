@@ -24,7 +24,3 @@ export const wrong = (check: string, message: string, next: string): Finding => 
   message,
   next,
 });
-
-/** What to do about an error, without the advice to ask the doctor, who is asked already; null where nothing is known. */
-export const adviseBeside = (next: string | null): string | null =>
-  next?.replace(/[;,]? ?`nightscreen doctor` (?:tries|says)[^;]*/g, '').trim() ?? null;

@@ -36,7 +36,7 @@ export function measureCommand(invocation: Invocation, config: Config): Measurin
   return measureInto(config, createMetrics(version, { isLasting: false }), {
     // Whoever asks to stop waits a few seconds only.
     isStopping: () => invocation.signal.aborted,
-    complain: (message) => invocation.terminal.writeMessage(`nightscreen: ${message}\n`),
+    complain: (message) => invocation.notify({ level: 'warn', code: 'metrics_not_left', message }),
   });
 }
 

@@ -29,13 +29,13 @@ const mailBlockedAfterMs = 5 * 60_000;
 
 /** Runs the jobs by the clock until a signal, and looks as the watchdog does; serves metrics where an address is given; ends with 4 when that interrupted one. */
 export async function keepSchedule(asked: Invocation, address: MetricsAddress | null): Promise<Written> {
-  const { terminal, signal } = asked;
+  const { signal } = asked;
   const config = loadInvocationConfig(asked);
   const plan = await planWork(config);
   await requireOwnDatabase(config, 'schedule');
   const logger = openLogger(asked, config);
   checkPings(config);
-  const complain = (reason: string): void => logger.warn({ reason }, 'ping');
+  const complain = (message: string): void => logger.warn({ code: 'ping_not_taken', message }, 'warning');
   const beside = await startBeside(asked, config, { logger, address });
   const { invocation } = beside;
   const interruption = followInterruption(signal);
@@ -76,7 +76,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
         },
       }),
   });
-  await sayPlan(invocation, plan);
+  await sayPlan(invocation, logger, plan);
   await waitForAbort(signal);
   await scheduler.stop();
   await beside.stop();
@@ -89,9 +89,11 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
       problems.push({ where: 'jobs', path: 'jobs', message: 'every job is switched off' });
     if (problems.length > 0) throw new ConfigError(problems);
     if (loaded.settings.rosters.length === 0) {
-      terminal.writeMessage(
-        'nightscreen: no roster is configured, so nobody will be screened; write `rosters:` into the file\n',
-      );
+      asked.notify({
+        level: 'warn',
+        code: 'no_roster',
+        message: 'no roster is configured, so nobody will be screened; write `rosters:` into the file',
+      });
     }
     return found;
   }
@@ -112,7 +114,7 @@ function watchEvents(invocation: Invocation, logger: Logger): (event: ScheduleEv
   };
 }
 
-async function sayPlan({ terminal, options }: Invocation, { planned }: JobsAndPlan): Promise<void> {
+async function sayPlan({ terminal, options }: Invocation, logger: Logger, { planned }: JobsAndPlan): Promise<void> {
   const plan = planned.map(({ job, schedule }) => ({
     job: job.name,
     ...schedule,
@@ -120,6 +122,10 @@ async function sayPlan({ terminal, options }: Invocation, { planned }: JobsAndPl
   }));
   if (options.json) {
     return terminal.writeData(`${JSON.stringify({ schema: 'nightscreen/schedule/1', jobs: plan })}\n`);
+  }
+  if (!terminal.isScreen) {
+    for (const { job, cron, timezone, next } of plan) logger.info({ job, cron, timezone, next }, 'job_planned');
+    return;
   }
   terminal.writeMessage(
     formatTable(plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`])),

@@ -24,7 +24,7 @@ const longestLookMs = 5 * 60_000;
  */
 export async function look(invocation: Invocation, limitMs = longestLookMs): Promise<Outcome> {
   const config = loadInvocationConfig(invocation);
-  const complain = (message: string): void => invocation.terminal.writeMessage(`nightscreen: ${message}\n`);
+  const complain = (message: string): void => invocation.notify({ level: 'warn', code: 'not_told', message });
   const problems = findMissingMail(config);
   if (problems.length > 0) throw new ConfigError(problems);
   const listener = { complain, signal: invocation.signal };

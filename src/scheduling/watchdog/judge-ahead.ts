@@ -3,15 +3,14 @@ import type { AheadFacts } from '../../store/ahead-facts.js';
 import type { Finding } from './finding.js';
 
 /**
- * The rosters that were begun or screened at what is yet to come: a clock was ahead, and who was screened by it is not due until then. It is
+ * The rosters that were begun or screened at what is yet to come: a clock was ahead, and of who was screened by it nobody knows when. It is
  * kept among `job_failed`, with a roster, which no job has.
  */
 export function judgeAhead(rosters: readonly AheadFacts[]): readonly Finding[] {
   return rosters.map(({ roster, run, startedAt, customers, latestScreenedAt }) => {
     const began = startedAt === null ? [] : [`${run} began at ${startedAt.toISOString()}, which is yet to come`];
     const who = `${countNoun(customers, 'customer')} screened at what is yet to come`;
-    const screened =
-      latestScreenedAt === null ? [] : [`${who}, up to ${latestScreenedAt.toISOString()}, and not due before that`];
+    const screened = latestScreenedAt === null ? [] : [`${who}, up to ${latestScreenedAt.toISOString()}`];
     return {
       kind: 'job_failed',
       subject: roster,
@@ -22,7 +21,7 @@ export function judgeAhead(rosters: readonly AheadFacts[]): readonly Finding[] {
       isKnown: false,
       actions: [
         'Set the clock of the host that runs the nights (NTP), and see that it stays so: nightscreen doctor',
-        `Then screen everybody, due or not: nightscreen screen --all --roster ${roster}`,
+        `The next night asks anew about whom it dated more than an hour ahead; about everybody, now: nightscreen screen --all --roster ${roster}`,
       ],
     };
   });

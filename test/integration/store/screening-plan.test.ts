@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
+import { readCoverage } from '../../../src/store/coverage.js';
 import type { Database } from '../../../src/store/database.js';
 import { forceScreenings } from '../../../src/store/forced-screenings.js';
 import { countPlan, countStoredPlan, listUrgentOverBudget } from '../../../src/store/plan-counts.js';
@@ -100,6 +101,20 @@ describeOnEachDatabase('the plan of a run', (open) => {
     await fillPlanningWorld(database, [{ screenedAt: hoursAgo(24) }, { screenedAt: hoursAgo(13) }], hoursAgo(24));
     await store(buildPlanInput(now));
     expect(await readPlan(database)).toEqual(['cadence', 'cadence']);
+  });
+
+  it('asks anew about whoever was screened by a clock that was ahead, and uses no such answer again', async () => {
+    const ahead = { screenedAt: hoursAgo(-1.1) };
+    await fillPlanningWorld(database, [ahead, { screenedAt: hoursAgo(-0.5) }, { request: 1 }], hoursAgo(-1.2));
+    await store(buildPlanInput(now, { reuse: { answeredAfter: hoursAgo(12), settingsDigest: 's' } }));
+    expect(await readPlan(database)).toEqual(['overdue', 'not_due', 'new']);
+    expect(await countStoredPlan(database, 3)).toMatchObject({ planned: 2, reused: 0, searches: 1 });
+    const coverage = await readCoverage(database, buildPlanInput(now));
+    expect(coverage.map(({ standing, customers }) => [standing, customers]).sort()).toEqual([
+      ['never', 1],
+      ['overdue', 1],
+      ['valid', 1],
+    ]);
   });
 
   it('searches by risk, then by reason, then by age, a shared request at its earliest place', async () => {

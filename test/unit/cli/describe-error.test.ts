@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeError } from '../../../src/cli/describe-error.js';
-import { adviseBeside } from '../../../src/cli/doctor/finding.js';
 import { writeBackupFile } from '../../../src/cli/write-backup-file.js';
 import { BackupError, ConnectionError, StoreError } from '../../../src/errors.js';
 import { readBackup } from '../../../src/store/backup/read-backup.js';
@@ -59,7 +58,7 @@ test('the doctor does not send its reader to the doctor', () => {
     refusal('57P01'),
     refusal('42501'),
   ]) {
-    const advice = adviseBeside(describeError(error).next);
+    const advice = describeError(error, { isDoctor: true }).next;
     expect(advice).toMatch(/DATABASE_URL|service\.baseUrl/);
     expect(advice).not.toContain('doctor');
   }

@@ -199,3 +199,11 @@ it('the next start counts the jitter and leaves out what is done', () => {
   expect(startAt(jittered, '2026-11-22T02:10Z')).toBe('2026-11-23T02:10:00.000Z');
   expect(startAt(nightly([toRun('rescreen', '2026-11-22')]), '2026-11-22T01:00Z')).toBe('2026-11-23T02:00:00.000Z');
 });
+
+it('after a time that was begun early, what a more frequent schedule asks for until then is due', () => {
+  const early = toRun('rescreen', '2026-11-23', { begunAt: at('2026-11-22T20:00Z'), endedAt: at('2026-11-22T20:30Z') });
+  const hourly = toStanding('rescreen', '0 * * * *', { known: [early] });
+  expect(decide(hourly, '2026-11-22T21:01Z')).toMatchObject({ kind: 'begin', date: '2026-11-22' });
+  const nightly = toStanding('rescreen', '0 2 * * *', { known: [early] });
+  expect(decide(nightly, '2026-11-23T02:01Z')).toMatchObject({ kind: 'none' });
+});

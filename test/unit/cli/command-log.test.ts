@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { CommandLog } from '../../../src/cli/command-log.js';
 import { describeError } from '../../../src/cli/describe-error.js';
-import { EndingLog } from '../../../src/cli/log-ending.js';
 import { ReportError } from '../../../src/errors.js';
 import type { LoggerSettings } from '../../../src/logging.js';
 import { LastRun } from '../../../src/runs/last-run.js';
@@ -9,7 +9,7 @@ const runId = '2026-01-01-screen-1';
 
 /** What is written when a command ends, having begun a run or not. */
 function end(
-  act: (endings: EndingLog) => void,
+  act: (log: CommandLog) => void,
   { isScreen = false, state = 'none', level = 'info' as LoggerSettings['level'] } = {},
 ): string {
   let said = '';
@@ -25,12 +25,12 @@ function end(
   };
   const terminal = { writeData: async () => {}, writeMessage, isScreen, columns: 80, hasColours: false };
   const redact = (text: string): string => text.replaceAll('planted', '[secret]');
-  act(new EndingLog({ terminal, lastRun, redact, findLevel: () => level }));
+  act(new CommandLog({ terminal, lastRun, redact, findLevel: () => level }));
   return said;
 }
 
 const error = new ReportError('report_exists', 'planted: a "different" report');
-const fail = (endings: EndingLog): void => endings.failed(describeError(error), error);
+const fail = (log: CommandLog): void => log.failed(describeError(error), error);
 
 describe('where standard error is no screen', () => {
   test('a failure is one line of level error that names the run, its roster and whether it finished', () => {
@@ -62,9 +62,9 @@ describe('where standard error is no screen', () => {
 
   test('that it is asked to end is a line as well, and so is that this takes too long', () => {
     const [asked = '', overdue = ''] = end(
-      (endings) => {
-        endings.stopping({ kind: 'asked', signal: 'SIGTERM' });
-        endings.stopping({ kind: 'overdue' });
+      (log) => {
+        log.stopping({ kind: 'asked', signal: 'SIGTERM' });
+        log.stopping({ kind: 'overdue' });
       },
       { state: 'going' },
     ).split('\n');
@@ -78,7 +78,19 @@ test('on a screen there are words alone, which say that the run has not finished
   const said = end(fail, { isScreen: true, state: 'going' });
   expect(said).toMatch(/^nightscreen: .*\[report_exists\]\n {2}run: {3}2026-01-01-screen-1 of retail has not finished/);
   expect(end(fail, { isScreen: true, state: 'finished' })).not.toContain('has not finished');
-  expect(end((endings) => endings.stopping({ kind: 'asked', signal: 'SIGINT' }), { isScreen: true })).toBe(
+  expect(end((log) => log.stopping({ kind: 'asked', signal: 'SIGINT' }), { isScreen: true })).toBe(
     '\nnightscreen: SIGINT: finishing what is under way; once more ends at once\n',
   );
+});
+
+test('what is to be known beside the result is a line with its run and a stable code, and words on a screen', () => {
+  const warn = (log: CommandLog): void =>
+    log.notify({ level: 'warn', code: 'ping_not_taken', message: 'planted: lost' });
+  const wait = (log: CommandLog): void => log.notify({ level: 'info', code: 'database_taken', message: 'waits' });
+  const said = { level: 'warn', msg: 'warning', code: 'ping_not_taken', message: '[secret]: lost' };
+  expect(JSON.parse(end(warn, { state: 'going' }))).toMatchObject({ ...said, runId, roster: 'retail' });
+  expect(JSON.parse(end(wait))).toMatchObject({ level: 'info', msg: 'notice', code: 'database_taken' });
+  expect(end(wait, { level: 'warn' })).toBe('');
+  expect(end(warn, { level: 'silent' })).toBe('');
+  expect(end(warn, { isScreen: true })).toBe('nightscreen: [secret]: lost\n');
 });

@@ -5,8 +5,8 @@ import { type ErrorDescription, formatError } from './describe-error.js';
 import type { TellStop } from './signals.js';
 import type { Terminal } from './terminal.js';
 
-/** What the end of a command is told with. */
-export interface EndingMeans {
+/** What a command is told by, beside its result. */
+export interface TellingMeans {
   terminal: Terminal;
   lastRun: LastRun;
   redact: (text: string) => string;
@@ -14,16 +14,33 @@ export interface EndingMeans {
   findLevel: () => LoggerSettings['level'];
 }
 
-/**
- * Tells what ends a command: in words on a screen, elsewhere as a line of the log with the run and roster that it was at. The words
- * stand beside that line where no run was begun, for whoever reads what a command said.
- */
-export class EndingLog {
-  readonly #means: EndingMeans;
+/** What is to be known beside the result of a command; `code` is stable. */
+export interface Notice {
+  level: 'info' | 'warn';
+  code: string;
+  message: string;
+}
 
-  constructor(means: EndingMeans) {
+/** Tells one, and goes on. */
+export type Notify = (notice: Notice) => void;
+
+/**
+ * Tells what a command has to say beside its result, what ends it above all: in words on a screen, elsewhere as a line of the log with the
+ * run and roster that it was at. The words of a failure stand beside that line where no run was begun, for whoever reads what a command said.
+ */
+export class CommandLog {
+  readonly #means: TellingMeans;
+
+  constructor(means: TellingMeans) {
     this.#means = means;
   }
+
+  /** That something is to be known. */
+  readonly notify: Notify = ({ level, code, message }) => {
+    const { terminal, redact, findLevel } = this.#means;
+    if (terminal.isScreen) terminal.writeMessage(redact(`nightscreen: ${message}\n`));
+    else this.#openLogger(findLevel())?.[level]({ ...this.#describeRun(), code, message }, noticeNames[level]);
+  };
 
   /** That the process is asked to end, or is taking too long to. */
   readonly stopping: TellStop = (event) => {
@@ -73,6 +90,8 @@ export class EndingLog {
     return `  run:   ${run} has not finished; the same command goes on from what was saved, \`nightscreen runs list\` shows it\n`;
   }
 }
+
+const noticeNames = { info: 'notice', warn: 'warning' } as const;
 
 const describeStop = (event: Parameters<TellStop>[0]): string =>
   event.kind === 'asked'
