@@ -21,10 +21,26 @@ const timed = [
 const rendered = ['test/rendered/**/*.test.ts'];
 // Whole runs are tried on Postgres first; `npm run test:embedded` has those on the embedded database, where each takes several times as long.
 const runsFolder = join(import.meta.dirname, 'test/integration/runs');
+// What these do beyond the others is SQL, which the store's own tests try on both: on the embedded database at full size only.
+const onEmbeddedAtFullSize = [
+  'accepted-settings',
+  'review-legacy',
+  'review-lists',
+  'rosters/dropped-parties',
+  'rosters/history',
+  'rosters/lost-rows',
+  'rosters/small-findings',
+  'run-history',
+  'second-reviewers',
+  'spans',
+].map((name) => `${name}.test.ts`);
+const isFullSize = process.env['NIGHTSCREEN_TEST_SIZE'] === 'full';
 const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' })
   .filter(
     (name) =>
-      name.endsWith('.test.ts') && readFileSync(join(runsFolder, name), 'utf8').includes('describeOnChosenDatabase('),
+      name.endsWith('.test.ts') &&
+      (isFullSize || !onEmbeddedAtFullSize.includes(name)) &&
+      readFileSync(join(runsFolder, name), 'utf8').includes('describeOnChosenDatabase('),
   )
   .map((name) => `test/integration/runs/${name}`);
 

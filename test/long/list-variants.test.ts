@@ -24,8 +24,8 @@ import { makeWorkplace } from '../helpers/workplace.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const dayMs = 24 * 60 * 60 * 1_000;
-const listedCustomers = isFullSize ? 400 : 200;
-const cleanCustomers = isFullSize ? 200 : 50;
+const listedCustomers = isFullSize ? 400 : 120;
+const cleanCustomers = isFullSize ? 200 : 30;
 const databases = testDatabases('postgres');
 
 it('variants of the real OFAC list give exactly the changes that were made to it, and another order none', {

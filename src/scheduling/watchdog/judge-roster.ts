@@ -30,7 +30,7 @@ export function judgeRoster(facts: RosterFacts, open: readonly Incident[], now: 
     judgeStart(facts, told('did_not_run')),
     judgeCanaries(facts),
     judgeEnd(ended),
-    judgeAge(facts),
+    judgeAge(facts, now),
     judgeFailing(facts, told('customers_failing'), now),
   ];
   const shared = { ...about, runId: (ended ?? begun)?.runId ?? null, isKnown: false };
@@ -88,12 +88,14 @@ function judgeEnd(night: NightFacts | null): Judged | null {
   };
 }
 
-function judgeAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts): Judged | null {
+function judgeAge({ overdue: { customers, oldestScreenedAt } }: RosterFacts, now: Date): Judged | null {
   if (customers === 0) return null;
-  const since = oldestScreenedAt === null ? '' : `; the oldest is of ${oldestScreenedAt.toISOString()}`;
+  // By a clock that was ahead: of such a screening nobody knows how old it is.
+  const isAhead = oldestScreenedAt !== null && oldestScreenedAt > now;
+  const since = oldestScreenedAt === null || isAhead ? '' : `; the oldest is of ${oldestScreenedAt.toISOString()}`;
   return {
     kind: 'screening_overdue',
-    reason: `the screening of ${countNoun(customers, 'customer')} is older than the cadence allows${since}`,
+    reason: `the screening of ${countNoun(customers, 'customer')} is ${isAhead ? 'dated at what is yet to come' : 'older than the cadence allows'}${since}`,
     mark: 'screening_overdue',
     actions: ['See who it is: nightscreen coverage --list 20', 'Screen whoever is due: nightscreen rescreen'],
   };
