@@ -10,7 +10,7 @@ const answerLimitMs = 5_000;
 /** Nor longer than this until it is open, its schema compared. */
 const openLimitMs = 30_000;
 /** A query that hangs for longer is given up with its connection. */
-const queryTimeoutMs = 60_000;
+const queryTimeoutMs = 120_000;
 /** Whoever ends does not wait for a database that hangs. */
 const closeLimitMs = 1_000;
 

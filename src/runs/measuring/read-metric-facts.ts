@@ -26,7 +26,7 @@ export interface SweepPlan {
 
 /**
  * Reads the facts as of now, of the rosters that the watchdog watches: those that are configured, or where none is, those that were ever
- * imported. Counts every customer in scope, which takes seconds where there are a million.
+ * imported. Counts every customer in scope, which takes half a minute where there are a million.
  */
 export async function readMetricFacts(workplace: Workplace, sweeps: SweepPlan): Promise<MetricFacts> {
   const { database, settings, clock } = workplace;
