@@ -181,7 +181,7 @@ describe('webhooks of state changes', () => {
     const undone = await command(['review', 'undo', shown?.mark ?? '', '--reason', 'wrong customer'], {});
     expect(undone).toEqual({
       exitCode: 0,
-      said: expect.stringMatching(/decisions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send\n$/),
+      said: expect.stringMatching(/decisions are stored, .*NIGHTSCREEN_WEBHOOK_SECRET.*nightscreen status send"/),
     });
     expect(received).toHaveLength(1);
     await command(['status', 'send'], withKey);
