@@ -106,8 +106,13 @@ test('the sandbox prints one line when ready, leaves its key where it is told to
 test('the scheduler says when each job starts next and ends gracefully on a signal', async () => {
   const child = startCli(['schedule'], { folder, environment: access() });
   const stderr = collect(child.stderr);
-  await waitFor(stderr.text, /report .*next /);
-  expect(stderr.text()).toMatch(/^rescreen {2}0 2 \* \* \* +UTC {2}next \d{4}-/m);
+  await waitFor(stderr.text, /"report".*job_planned/);
+  const lines = stderr.text().trimEnd().split('\n');
+  const planned = lines.map((line) => JSON.parse(line)).filter(({ msg }) => msg === 'job_planned');
+  const next = expect.stringMatching(/^\d{4}-/);
+  expect(planned).toContainEqual(
+    expect.objectContaining({ job: 'rescreen', cron: '0 2 * * *', timezone: 'UTC', next }),
+  );
   child.kill('SIGINT');
   const [exitCode] = await once(child, 'close');
   expect(exitCode).toBe(0);
