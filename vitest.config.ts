@@ -24,10 +24,12 @@ const runsFolder = join(import.meta.dirname, 'test/integration/runs');
 // What these do beyond the others is SQL, which the store's own tests try on both: on the embedded database at full size only.
 const onEmbeddedAtFullSize = [
   'accepted-settings',
+  'checks',
   'review-legacy',
   'review-lists',
   'rosters/dropped-parties',
   'rosters/history',
+  'rosters/leaving',
   'rosters/lost-rows',
   'rosters/small-findings',
   'run-history',

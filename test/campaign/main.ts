@@ -107,7 +107,7 @@ async function outages(locate: Locate): Promise<Verdict> {
 }
 
 async function stops(locate: Locate): Promise<Verdict> {
-  const figures = await runStopTrial(nursery, locate, { stops: isLong ? 12 : 2, random: makeSeededRandom(seed) });
+  const figures = await runStopTrial(nursery, locate, { stops: 12, random: makeSeededRandom(seed) });
   const { slowestMs, otherExits, lateCalls, repeated, differences } = figures;
   const ledger = judgeLedger(figures.ledger);
   return {
@@ -127,8 +127,7 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
     ['starts embedded', () => starts(embedded)],
-    ['stops postgres', () => stops(postgres)],
-    // A short form of these is test/long/kill-points.test.ts and kill-rivals.test.ts.
+    // A short form of these is kill-points.test.ts, kill-rivals.test.ts and stopping.test.ts of test/long.
     ...(isLong
       ? ([
           ['crash postgres', () => crash(postgres, 'postgres')],
@@ -136,6 +135,7 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
           ['pause postgres', () => pause(postgres)],
           ['outages postgres', () => outages(postgres)],
           ['outages embedded', () => outages(embedded)],
+          ['stops postgres', () => stops(postgres)],
           ['stops embedded', () => stops(embedded)],
         ] as const)
       : []),

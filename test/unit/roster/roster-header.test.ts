@@ -38,7 +38,8 @@ describe('a first line that is a customer', () => {
       const work = { task: 'rescreen', roster: 'retail', error };
       const [mail] = buildFailureMails(work, mailSettings, new Date(0));
       expect(mail?.subject).toContain('did not run');
-      const told = JSON.stringify([error.message, mail]);
+      // Any short number may come up in the digits of a message id.
+      const told = JSON.stringify([error.message, { ...mail, messageId: '' }]);
       for (const cell of row.split(',').filter((cell) => cell.length > 2 && cell !== 'person')) {
         expect(told).not.toContain(cell);
       }
