@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { isFullSize } from './test/helpers/full-size.js';
 
 // These start processes: nothing of another test may be left in theirs.
 const apart = ['test/e2e/**/*.test.ts'];
@@ -36,7 +37,6 @@ const onEmbeddedAtFullSize = [
   'second-reviewers',
   'spans',
 ].map((name) => `${name}.test.ts`);
-const isFullSize = process.env['NIGHTSCREEN_TEST_SIZE'] === 'full';
 const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' })
   .filter(
     (name) =>
