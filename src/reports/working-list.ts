@@ -3,7 +3,7 @@ import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import { agreementWords } from './change-words.js';
-import type { ItemOwner } from './item-facts.js';
+import type { ItemAbsence, ItemOwner, ReplacedFacts } from './item-facts.js';
 import { describeOwner } from './item-words.js';
 import { partyColumns } from './party-columns.js';
 import { type Column, renderCsv } from './render-csv.js';
@@ -36,6 +36,9 @@ export interface WaitingItem {
   dueAt: Date | null;
   /** `proposed` waits for a second person. */
   state: 'open' | 'proposed';
+  /** Why its match is absent, so that it waits to be confirmed as no longer matched; null while it is listed as a hit. */
+  absence: ItemAbsence | null;
+  absentSince: Date | null;
   owner: ItemOwner | null;
   /** What somebody has proposed that nobody has confirmed yet. */
   proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
@@ -43,6 +46,7 @@ export interface WaitingItem {
   reopenedBecause: readonly string[];
   /** The last decision about it before that, whether it stands or not. */
   lastDecision: { verdict: string; reviewer: string; reason: string; decidedAt: Date } | null;
+  replaced: ReplacedFacts | null;
   /** What an older system had decided, as it says so; `isSample` where that was not taken over so that somebody looks again. */
   legacy: { verdict: string; reviewer: string; reason: string; decidedAt: string; isSample: boolean } | null;
 }

@@ -59,6 +59,7 @@ function buildNth(index: number, isSanctionHit: boolean): MatchChangeFacts {
       owner: null,
       reopenedBecause: [],
       said: [],
+      replaced: null,
     },
   });
 }

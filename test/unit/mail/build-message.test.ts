@@ -96,12 +96,15 @@ describe('each reader is told what they need', () => {
     owner: null,
     reopenedBecause: [],
     said: [],
+    replaced: null,
   };
   const facts = (): RunFacts => ({
     ...buildEventfulFacts(),
     changes: buildEventfulFacts().changes.map((change, index) => ({ ...change, item, isSanctionHit: index === 0 })),
     openItems: {
       waiting: 14,
+      customers: 9,
+      absent: 1,
       overdue: 3,
       unassigned: 2,
       proposed: 0,

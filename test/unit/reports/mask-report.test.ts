@@ -53,6 +53,14 @@ function plant(names: readonly string[]): RunFacts {
         saidAt: new Date('2026-11-19T09:00:00Z'),
       },
     ],
+    replaced: {
+      verdict: 'false_positive',
+      reviewer: next(),
+      reason: `asked ${next()}`,
+      decidedAt: new Date('2026-11-19T09:00:00Z'),
+      name: next(),
+      matchId: 'm-12',
+    },
   });
   const toChange = (change: MatchChangeFacts): MatchChangeFacts => ({
     ...change,
@@ -98,6 +106,8 @@ function plant(names: readonly string[]): RunFacts {
     droppedParties: [{ party: toParty(buildParty()), state: 'open_hit', droppedAt: new Date(0) }],
     openItems: {
       waiting: 2,
+      customers: 1,
+      absent: 1,
       overdue: 1,
       unassigned: 0,
       proposed: 0,

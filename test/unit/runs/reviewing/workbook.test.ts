@@ -34,7 +34,10 @@ const toItem = (name: string, mark = 'N1'): WaitingItem => ({
   },
   corroboration: { birthDate: 'unknown', country: 'unknown' },
   reopenedBecause: [],
+  absence: null,
+  absentSince: null,
   lastDecision: null,
+  replaced: null,
   legacy: null,
 });
 const facts = {
