@@ -41,7 +41,8 @@ export function describeRule({ rule, kind, cause }: Pick<MatchChangeFacts, 'rule
 
 /** Whether a match that was known already is listed for a sanction now and was not before. */
 function isEscalation({ before, after }: Pick<MatchChangeFacts, 'before' | 'after'>): boolean {
-  return before !== null && after !== null && after.topics.some(isSanction) && !before.topics.some(isSanction);
+  if (before === null || after === null) return false;
+  return after.topics.some(isSanction) && !before.topics.some(isSanction);
 }
 
 const isSanction = (topic: string): boolean => topic === 'sanction' || topic.startsWith('sanction.');

@@ -81,12 +81,20 @@ ${showItem(change, now, code)}<p class="why">Why: ${showText([describeRule(chang
 /** How the item stood when the run closed, what was said about it last, and what about the match that it seems to replace. */
 function showItem({ item }: MatchChangeFacts, now: Date, code: string | null): Markup {
   if (item === null) return nothing;
-  const said = [...item.said.map(describeSaid), ...(item.replaced === null ? [] : [`Before: ${describeReplaced(item.replaced)}`])];
+  const said = [
+    ...item.said.map(describeSaid),
+    ...(item.replaced === null ? [] : [`Before: ${describeReplaced(item.replaced)}`]),
+  ];
   return html`<p class="item">${showText(describeItem(item, now))}${code === null ? nothing : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showText(words)}</span>`)}</p>
 `;
 }
 
-function showCustomer(title: string, party: PartyFacts, other: PartyFacts | null, agreements: Corroboration | null): Markup {
+function showCustomer(
+  title: string,
+  party: PartyFacts,
+  other: PartyFacts | null,
+  agreements: Corroboration | null,
+): Markup {
   return html`<tr><th scope="row">${title}</th>${columns.map((column) => {
     const isChanged = other !== null && String(column.customer(party)) !== String(column.customer(other));
     return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : nothing}>${column.customer(party)}${showAgreement(column, agreements)}</td>`;
@@ -101,7 +109,12 @@ function showAgreement({ corroborates }: Column, agreements: Corroboration | nul
   return html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 }
 
-function showListed(when: 'before' | 'now', match: Match | null, other: Match | null, { fields }: MatchChangeFacts): Markup {
+function showListed(
+  when: 'before' | 'now',
+  match: Match | null,
+  other: Match | null,
+  { fields }: MatchChangeFacts,
+): Markup {
   const title = html`<th scope="row">Listed ${when}</th>`;
   if (match === null) {
     return html`<tr>${title}<td class="absent" colspan="${columns.length}">not in the answer</td></tr>

@@ -76,8 +76,12 @@ function listTopicSteps({ topics: before }: Match, { topics: after }: Match): re
   const gained = after.filter((topic) => !before.includes(topic)).map(describeTopic);
   const lost = before.filter((topic) => !after.includes(topic)).map(describeTopic);
   return [
-    ...(gained.length === 0 ? [] : [html`<span class="muted">now listed for</span> <strong>${showText(gained.join(', '))}</strong>`]),
-    ...(lost.length === 0 ? [] : [html`<span class="muted">no longer for</span> <strong>${showText(lost.join(', '))}</strong>`]),
+    ...(gained.length === 0
+      ? []
+      : [html`<span class="muted">now listed for</span> <strong>${showText(gained.join(', '))}</strong>`]),
+    ...(lost.length === 0
+      ? []
+      : [html`<span class="muted">no longer for</span> <strong>${showText(lost.join(', '))}</strong>`]),
   ];
 }
 

@@ -30,8 +30,16 @@ function listContents(report: Report): readonly Entry[] {
     span && { id: 'span', title: 'Runs' },
     coverage && { id: 'coverage', title: 'Coverage' },
     dossiers && { id: 'dossiers', title: 'Dossiers', note: formatCount(dossiers.changes.length) },
-    notScreened && { id: 'not-screened', title: 'Not screened', note: formatCount(cut.notScreened?.lines ?? notScreened.length) },
-    droppedParties.length > 0 && { id: 'dropped', title: 'No longer in the source', note: formatCount(droppedParties.length) },
+    notScreened && {
+      id: 'not-screened',
+      title: 'Not screened',
+      note: formatCount(cut.notScreened?.lines ?? notScreened.length),
+    },
+    droppedParties.length > 0 && {
+      id: 'dropped',
+      title: 'No longer in the source',
+      note: formatCount(droppedParties.length),
+    },
     rejects && { id: 'rejects', title: 'Rejected rows', note: formatCount(rejects.length) },
     history.settled && { id: 'settled', title: 'Settled and carried' },
     hasHealth(report) && { id: 'health', title: 'Run health' },

@@ -32,7 +32,8 @@ export function toFindCode({ toReview }: Pick<Report, 'toReview'>): FindCode {
 }
 
 /** The code of an alert, leading to where the page shows it among all that waits. */
-export const showAlertCode = (code: string): Markup => html`<a href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
+export const showAlertCode = (code: string): Markup =>
+  html`<a href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
 
 /** The place of an alert on the page; a code is letters, digits and hyphens. */
 export const toAnchor = (mark: string): string => `alert-${mark.replaceAll(/[^\w-]/g, '')}`;

@@ -78,7 +78,7 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .item{margin:.35rem 0 0;font-size:.86rem}
 .compare th,.compare td{padding:.2rem .5rem .2rem .4rem}
 .compare tr>:first-child{width:6.6rem;padding-left:0;color:var(--muted)}
-.compare thead th:nth-child(2){width:25%}.compare thead th:nth-child(3){width:19%}.compare thead th:nth-child(4){width:11%}.compare thead th:nth-child(6){width:7%}.compare thead th:nth-child(7){width:7%}.compare thead th:nth-child(8){width:9.5%}
+.compare thead th:nth-child(2){width:24%}.compare thead th:nth-child(3){width:18%}.compare thead th:nth-child(4){width:11%}.compare thead th:nth-child(6){width:9%}.compare thead th:nth-child(7){width:8%}.compare thead th:nth-child(8){width:10%}
 .compare thead td{border-bottom-color:var(--ink)}
 .compare .absent{color:var(--muted);font-style:italic;background:var(--wash)}
 .compare .marked{background:var(--mark)}

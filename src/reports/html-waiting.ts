@@ -1,4 +1,5 @@
 import { html, raw } from 'hono/html';
+import type { PartyType } from '../roster/customer.js';
 import { agreementWords, severityWords } from './change-words.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
@@ -73,15 +74,16 @@ function showCase({ people, alerts }: WaitingCase, run: Report['run']): Markup {
   const first = people[0]?.[0];
   if (first === undefined) return nothing;
   const { severity, party } = first;
-  const birthDates = party.birthDate === null ? [] : [party.birthDate];
   return html`
 <article class="case severity ${severity}">
-<h3><span class="label">${severityWords[severity]}</span> ${showParty(party)} <span class="muted">born ${showTexts(birthDates)}, ${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
+<h3><span class="label">${severityWords[severity]}</span> ${showParty(party)} <span class="muted">${showBorn(party.birthDate === null ? [] : [party.birthDate], party.type)}${showCountries(party.countries)}, risk ${party.riskTier ?? 'not given'}${alerts === 1 ? '' : `, ${countNoun(alerts, 'alert')}`}</span></h3>
 <table class="alerts"><caption class="unseen">Alerts of this customer</caption>
 <colgroup><col><col><col><col></colgroup>
 <thead class="unseen"><tr><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Waits</th><th scope="col">Code</th></tr></thead>
-${people.map((entries) => html`<tbody>${entries.map((item, index) => showEntry(item, index, first, run))}</tbody>
-`)}</table>
+${people.map(
+  (entries) => html`<tbody>${entries.map((item, index) => showEntry(item, index, first, run))}</tbody>
+`,
+)}</table>
 </article>`;
 }
 
@@ -91,36 +93,62 @@ function showEntry(item: WaitingItem, index: number, first: WaitingItem, run: Re
     party.role === first.party.role && party.name === first.party.name
       ? nothing
       : html`<br><small>beside ${showParty(party)}</small>`;
-  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? nothing : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>born ${showTexts(listed.birthDates)}${showAgreement(corroboration.birthDate)}, ${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStanding(item, run)}</td><td><code>${showText(mark)}</code></td></tr>
+  return html`<tr id="${raw(toAnchor(mark))}"><th scope="row">${index === 0 ? nothing : html`<span class="muted">also as</span> `}<b>${showText(listed.name)}</b><br><small>${showBorn(listed.birthDates, party.type, showAgreement(corroboration.birthDate))}${showCountries(listed.countries)}${showAgreement(corroboration.country)}; score ${listed.score}</small>${whose}</th><td>${showTopics(listed, null)}</td><td>${showStanding(item, run)}</td><td><code>${showText(mark)}</code></td></tr>
 `;
 }
+
+/** Companies are not born. */
+const showBorn = (birthDates: readonly string[], type: PartyType, agreement = nothing): Markup =>
+  birthDates.length === 0 && type === 'entity' ? nothing : html`born ${showTexts(birthDates)}${agreement}, `;
 
 const showAgreement = (agreement: WaitingItem['corroboration']['birthDate']): Markup =>
   agreement === 'unknown' ? nothing : html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 
 /** Since when it waits and until when it should not, for whom, why again, and what was said about it last. */
 function showStanding(item: WaitingItem, { startedAt, finishedAt }: Report['run']): Markup {
-  const { openedAt, dueAt, owner, state, proposal, reopenedBecause, lastDecision, replaced, absence, absentSince, legacy } =
-    item;
+  const {
+    openedAt,
+    dueAt,
+    owner,
+    state,
+    proposal,
+    reopenedBecause,
+    lastDecision,
+    replaced,
+    absence,
+    absentSince,
+    legacy,
+  } = item;
   const lines: Markup[] = [];
   const isLate = dueAt !== null && dueAt < finishedAt;
-  const since = openedAt >= startedAt ? html`<b>new</b>` : html`since ${formatDay(openedAt)} (${countDays(openedAt, finishedAt)})`;
-  const due = dueAt === null ? nothing : isLate ? html`, <b class="late">overdue since ${toMinute(dueAt)}</b>` : html`, due ${toMinute(dueAt)}`;
+  const since =
+    openedAt >= startedAt ? html`<b>new</b>` : html`since ${formatDay(openedAt)} (${countDays(openedAt, finishedAt)})`;
+  const due =
+    dueAt === null
+      ? nothing
+      : isLate
+        ? html`, <b class="late">overdue since ${toMinute(dueAt)}</b>`
+        : html`, due ${toMinute(dueAt)}`;
   lines.push(html`${since}${due}${owner === null ? nothing : html`, ${showText(describeOwner(owner))}`}`);
   if (absence !== null) {
     const day = absentSince === null ? '' : ` (since ${formatDay(absentSince)})`;
     lines.push(html`<b>To be confirmed as no_longer_matched</b>: ${absenceWords[absence]}${day}`);
   }
   if (state === 'proposed' && proposal !== null) {
-    lines.push(html`<b>For a second person</b>: ${showText(describeSaid({ ...proposal, kind: 'proposed', isAttested: false, saidAt: proposal.decidedAt }))}`);
+    lines.push(
+      html`<b>For a second person</b>: ${showText(describeSaid({ ...proposal, kind: 'proposed', isAttested: false, saidAt: proposal.decidedAt }))}`,
+    );
   }
   if (reopenedBecause.length > 0) lines.push(html`open again: ${showText(describeReopening(reopenedBecause))}`);
   if (lastDecision !== null) {
     const { verdict, reviewer, decidedAt, reason } = lastDecision;
-    lines.push(html`last: ${showText(`${verdict.replaceAll('_', ' ')} by ${reviewer} on ${formatDay(decidedAt)}: ${reason}`)}`);
+    lines.push(
+      html`last: ${showText(`${verdict.replaceAll('_', ' ')} by ${reviewer} on ${formatDay(decidedAt)}: ${reason}`)}`,
+    );
   }
   if (replaced !== null) lines.push(html`before: ${showText(describeReplaced(replaced))}`);
-  if (legacy !== null) lines.push(html`older system: ${showText(`${legacy.verdict} by ${legacy.reviewer}: ${legacy.reason}`)}`);
+  if (legacy !== null)
+    lines.push(html`older system: ${showText(`${legacy.verdict} by ${legacy.reviewer}: ${legacy.reason}`)}`);
   return html`${lines.map((line, index) => html`${index === 0 ? '' : html`<br>`}${line}`)}`;
 }
 

@@ -20,9 +20,6 @@ export interface SaidFacts {
   saidAt: Date;
 }
 
-/** Why the match of an item that waits is absent. */
-export type ItemAbsence = 'not_returned' | 'below_threshold' | 'customer_changed' | 'settings_changed';
-
 /** The last decision about a like match that left the list when the item's match came: under another id and with other facts it may be the same party. */
 export interface ReplacedFacts {
   verdict: DispositionVerdict;

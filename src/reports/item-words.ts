@@ -1,13 +1,7 @@
+import type { Absence } from '../matches/review/project-items.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
-import type {
-  ChangeItemFacts,
-  ItemAbsence,
-  ItemOwner,
-  OpenItemsFacts,
-  ReplacedFacts,
-  SaidFacts,
-} from './item-facts.js';
+import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts, SaidFacts } from './item-facts.js';
 
 const dayMs = 86_400_000;
 
@@ -50,7 +44,7 @@ export function countDays(since: Date, now: Date): string {
 }
 
 /** Why the match of an alert is absent, in words. */
-export const absenceWords: Readonly<Record<ItemAbsence, string>> = {
+export const absenceWords: Readonly<Record<Absence, string>> = {
   not_returned: 'the service no longer returns the match',
   below_threshold: 'the match fell below the threshold',
   customer_changed: 'the match is absent since our customer record changed',
@@ -99,7 +93,10 @@ export function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }:
 export function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts): string {
   const [last] = said;
   const before = replaced === null ? '' : `before: ${replaced.verdict.replaceAll('_', ' ')} by ${replaced.reviewer}`;
-  if (state === 'open') return [...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt)}`]), ...(before === '' ? [] : [before])].join('; ');
+  if (state === 'open')
+    return [...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt)}`]), ...(before === '' ? [] : [before])].join(
+      '; ',
+    );
   if (state === 'proposed') return 'for a second person';
   if (state === 'gone') return 'no longer matched';
   return last?.verdict ? `${last.verdict.replaceAll('_', ' ')} by ${last.reviewer}` : state;

@@ -44,11 +44,13 @@ function canBeSame(one: WaitingItem, other: WaitingItem): boolean {
   if (one.party.role !== other.party.role || one.party.name !== other.party.name) return false;
   if (one.listed.schema !== other.listed.schema) return false;
   const [dates, otherDates] = [one.listed.birthDates, other.listed.birthDates];
-  const areUnlike = dates.length > 0 && otherDates.length > 0 && !dates.some((date) => otherDates.some(agreesWith(date)));
+  const areUnlike =
+    dates.length > 0 && otherDates.length > 0 && !dates.some((date) => otherDates.some(agreesWith(date)));
   if (areUnlike) return false;
   const [words, otherWords] = [toWords(one.listed.name), toWords(other.listed.name)];
   const shared = [...words].filter((word) => otherWords.has(word)).length;
-  const isWithin = shared >= Math.min(2, words.size, otherWords.size) && shared === Math.min(words.size, otherWords.size);
+  const isWithin =
+    shared >= Math.min(2, words.size, otherWords.size) && shared === Math.min(words.size, otherWords.size);
   const haveDate = dates.some((date) => date.length > 4 && otherDates.includes(date));
   return (isWithin && shared > 0) || (haveDate && shared > 0);
 }

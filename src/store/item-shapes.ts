@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
 import type { Agreement } from '../changes/compare-birth-dates.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
-import type { ItemState } from '../matches/review/project-items.js';
-import type { ChangeItemFacts, ItemAbsence, ItemOwner, ReplacedFacts } from '../reports/item-facts.js';
+import type { Absence, ItemState } from '../matches/review/project-items.js';
+import type { ChangeItemFacts, ItemOwner, ReplacedFacts } from '../reports/item-facts.js';
 
 /** Severities as they are stored, most severe first. */
 export const severityShape = z.enum(['critical', 'high', 'medium', 'low', 'info']) satisfies z.ZodType<Severity>;
@@ -17,11 +17,20 @@ export const itemStateShape = z.enum([
   'gone',
 ]) satisfies z.ZodType<ItemState>;
 
+/** Why an alert's match is absent, as it is stored. */
+export const absenceShape = z.enum([
+  'not_returned',
+  'below_threshold',
+  'customer_changed',
+  'settings_changed',
+]) satisfies z.ZodType<Absence>;
+
 /** A decision, as it is stored. */
 export const verdictShape = z.enum([
   'true_match',
   'false_positive',
   'inconclusive',
+  'no_longer_matched',
 ]) satisfies z.ZodType<DispositionVerdict>;
 
 /** Whether a customer's fact bears a match out, as it is stored. */
@@ -32,14 +41,6 @@ export const ownerShape = z.object({
   name: z.string(),
   standsInFor: z.string().nullable(),
 }) satisfies z.ZodType<ItemOwner>;
-
-/** Why the match of an item is absent, as it is stored. */
-export const absenceShape = z.enum([
-  'not_returned',
-  'below_threshold',
-  'customer_changed',
-  'settings_changed',
-]) satisfies z.ZodType<ItemAbsence>;
 
 /** The last decision about a match that left the list when the item's match came, as it is stored. */
 export const replacedShape = z.object({

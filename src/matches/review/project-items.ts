@@ -7,6 +7,13 @@ import { compareSeenFacts, type SeenCustomer, type SeenField, toSeenFacts } from
 export const itemStates = ['open', 'proposed', 'settled', 'confirmed', 'gone'] as const;
 export type ItemState = (typeof itemStates)[number];
 
+/**
+ * Why the match of an alert is absent: a whole answer lacks it, it is no hit any more, or it vanished with the customer's record or with
+ * our settings.
+ */
+export const absences = ['not_returned', 'below_threshold', 'customer_changed', 'settings_changed'] as const;
+export type Absence = (typeof absences)[number];
+
 /** A match of a party that somebody has to decide about, or has. */
 export interface ReviewItem {
   itemId: number;
