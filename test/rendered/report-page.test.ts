@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtml } from '../../src/reports/html-report.js';
 import { toReport } from '../../src/reports/report.js';
 import type { RunFacts } from '../../src/reports/run-facts.js';
-import { buildBigFacts } from '../helpers/big-run-facts.js';
+import type { ToReviewFacts } from '../../src/reports/working-list.js';
+import { buildBigFacts, buildManyChanges } from '../helpers/big-run-facts.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';
 import { findChromium, findProgram } from '../helpers/find-program.js';
 import { buildHistory } from '../helpers/history-facts.js';
@@ -42,9 +43,13 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function write(name: string, facts: RunFacts): Promise<{ url: string; bytes: number }> {
+  async function write(
+    name: string,
+    facts: RunFacts,
+    toReview: ToReviewFacts | null = null,
+  ): Promise<{ url: string; bytes: number }> {
     let text = '';
-    for await (const chunk of renderHtml(toReport(facts))) text += chunk;
+    for await (const chunk of renderHtml(toReport(facts, toReview))) text += chunk;
     const path = join(folder, `${name}.html`);
     await writeFile(path, text);
     return { url: pathToFileURL(path).href, bytes: Buffer.byteLength(text) };
@@ -127,6 +132,34 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
       for (const text of pages) {
         expect(text).toContain('TEST: not evidence');
         expect(text).toContain('run-20261121-0200-7f3a');
+      }
+    },
+  );
+
+  it.skipIf(pdftotext === null)(
+    'five hundred changes that stand one by one print on at most 30 pages, on as many with 100 open alerts, and no card is empty',
+    async () => {
+      const { facts, toReview } = buildManyChanges(500, 100);
+      for (const [name, waiting] of [
+        ['changes', null],
+        ['changes and alerts', toReview],
+      ] as const) {
+        const { page, close } = await open(
+          (await write('many', waiting ? facts : { ...facts, openItems: null }, waiting)).url,
+        );
+        const hidden = await page.evaluate<number>(
+          "[...document.querySelectorAll('.change, .case')].filter((card) => getComputedStyle(card).contentVisibility !== 'visible').length",
+        );
+        expect(hidden).toBe(0);
+        await page.emulateMedia({ media: 'print' });
+        const path = join(folder, 'many.pdf');
+        await page.pdf({ path, preferCSSPageSize: true });
+        await close();
+        const pages = await readPages(path);
+        printFigure(`500 ${name} print on ${pages.length} A4 pages`);
+        expect(pages.length).toBeLessThanOrEqual(30);
+        const text = pages.join('\n');
+        for (const { party } of facts.changes) expect(text).toContain(party.reference);
       }
     },
   );
