@@ -20,7 +20,9 @@ export function toSummarySheet(report: Report, above: readonly SheetRow[]): Shee
     ...above,
     { cells: [toTitle(report)], styles: ['title'] },
     toHeading(levelWords[verdict.level]),
-    ...[verdict.coverage, verdict.waiting ?? '', verdict.news, ...verdict.remarks].filter((text) => text !== '').map(toLine),
+    ...[verdict.coverage, verdict.waiting ?? '', verdict.news, ...verdict.remarks]
+      .filter((text) => text !== '')
+      .map(toLine),
   ];
   const blocks = [...listFound(report), ...(coverage === null ? [] : listCovered(coverage)), toRunBlock(report)];
   return toFactSheet('Summary', { top, blocks });
