@@ -88,7 +88,7 @@ function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<s
   const count = [...kinds.values()].reduce((sum, rows) => sum + rows.length, 0);
   yield `<table class="list hits">
 <caption>${countNoun(count, 'further sanction hit')}, one line each, with both sides in changes.csv; an arrow leads from before to now</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Score</th><th scope="col">Item</th></tr></thead>
+<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Score</th><th scope="col">Alert</th></tr></thead>
 `;
   for (const [heading, rows] of kinds) yield `${heading}${rows.join('')}</tbody>\n`;
   yield '</table>\n';

@@ -186,6 +186,6 @@ function showSums(openItems: OpenItemsFacts): Markup {
   const { bySeverity, byOwner, unassigned } = openItems;
   return html`<div class="pair">${showTable('Alerts that wait, by severity', columns, bySeverity, null)}
 ${byOwner.length === 0 ? nothing : showTable('By owner', ownerColumns, byOwner, null)}</div>
-<p class="muted">Waiting ${describeAges(openItems)}. ${countNoun(unassigned, 'is', 'are')} assigned to nobody.</p>
+<p class="muted">By age: ${describeAges(openItems)}. ${countNoun(unassigned, 'is', 'are')} assigned to nobody.</p>
 `;
 }
