@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Severity } from '../changes/change-event.js';
+import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-event.js';
 import type { Agreement } from '../changes/compare-birth-dates.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { Absence, ItemState } from '../matches/review/project-items.js';
@@ -24,6 +24,21 @@ export const absenceShape = z.enum([
   'customer_changed',
   'settings_changed',
 ]) satisfies z.ZodType<Absence>;
+
+/** What happened to a match, as it is stored. */
+export const changeKindShape = z.enum([
+  'match_added',
+  'match_changed',
+  'match_removed',
+  'match_not_returned',
+  'match_rekeyed',
+  'match_returned',
+  'hit_gained',
+  'hit_lost',
+]) satisfies z.ZodType<MatchChangeKind>;
+
+/** Whose doing a change is, as it is stored. */
+export const causeShape = z.enum(['service_data', 'customer_record', 'settings']) satisfies z.ZodType<ChangeCause>;
 
 /** A decision, as it is stored. */
 export const verdictShape = z.enum([
