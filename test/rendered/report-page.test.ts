@@ -12,11 +12,12 @@ import { toReport } from '../../src/reports/report.js';
 import type { RunFacts } from '../../src/reports/run-facts.js';
 import type { ToReviewFacts } from '../../src/reports/working-list.js';
 import { buildBigFacts, buildManyChanges } from '../helpers/big-run-facts.js';
+import { buildToReview, buildWaitingItem } from '../helpers/build-to-review.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';
 import { findChromium, findProgram } from '../helpers/find-program.js';
 import { buildHistory } from '../helpers/history-facts.js';
 import { printFigure } from '../helpers/print-figure.js';
-import { buildMatch } from '../helpers/run-facts.js';
+import { buildMatch, buildParty } from '../helpers/run-facts.js';
 
 const chromiumPath = findChromium();
 const pdftotext = findProgram('pdftotext');
@@ -69,8 +70,24 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     return { page, complaints, close: () => context.close() };
   }
 
+  const { openItems } = buildManyChanges(3, 3).facts;
+  const toReview = buildToReview([
+    buildWaitingItem({ absence: 'not_returned', absentSince: new Date('2026-11-20T02:00:00Z') }),
+    buildWaitingItem({
+      ...{ mark: 'N12345679-ABCDEFGHJK-0', severity: 'critical', state: 'proposed', dueAt: new Date(0) },
+      proposal: {
+        verdict: 'true_match',
+        reviewer: 'ada',
+        reason: 'passport',
+        decidedAt: new Date('2026-11-20T09:00:00Z'),
+      },
+    }),
+    ...Array.from({ length: 40 }, (_, index) =>
+      buildWaitingItem({ mark: `N${index}-ABCDEFGHJK-0`, party: buildParty({ reference: `W-${index}` }) }),
+    ),
+  ]);
   const openEventful = async (options: BrowserContextOptions = {}) =>
-    open((await write('eventful', { ...buildEventfulFacts(), ...buildHistory() })).url, options);
+    open((await write('eventful', { ...buildEventfulFacts(), ...buildHistory(), openItems }, toReview)).url, options);
 
   async function findSerious(page: Page): Promise<readonly string[]> {
     // By the door of the browser's own tools: the page's policy lets no other script in.

@@ -61,7 +61,8 @@ describeOnChosenDatabase('a report', (open) => {
     await run(await work({ offsetMs: -2 * dayMs }), { writeReport: true });
     await writeFile(fileOf(roster), toCsv(people.with(1, 'Zephaniah Brandt')));
     const changed = await run(await work({ offsetMs: -dayMs }), { writeReport: true });
-    const [change, ...others] = (await readReport(changed)).changes ?? [];
+    const report = await readReport(changed);
+    const [change, ...others] = report.changes ?? [];
     expect(others).toEqual([]);
     expect(change).toMatchObject({
       ...{ kind: 'match_removed', cause: 'customer_record' },
@@ -71,6 +72,10 @@ describeOnChosenDatabase('a report', (open) => {
     const page = await readFileOf(changed, 'report.html');
     expect(page).toMatch(/Oktavian Prunescu<\/bdi> <span aria-label="became">→<\/span> <strong><bdi>Zephaniah Brandt/);
     expect(page).not.toMatch(/delisted/i);
+    expect(report.openItems).toMatchObject({ waiting: 2, absent: 1 });
+    expect(page).toMatch(
+      /To be confirmed as no_longer_matched<\/b>: the match is absent since our customer record changed/,
+    );
     const [row] = parse<Record<string, string>>(await readFileOf(changed, 'changes.csv'), { bom: true, columns: true });
     expect(row).toMatchObject({ name: 'Zephaniah Brandt', customer_before_name: 'Oktavian Prunescu' });
   });
