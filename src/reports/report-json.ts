@@ -201,6 +201,7 @@ export const reportJsonSchema = z.strictObject({
         conflicts: count,
         partyRows: count,
         partyRejected: count,
+        unreadableIds: count,
         droppedParties: count,
         overriddenGuards: z.array(z.string()),
       })

@@ -1,0 +1,112 @@
+import type { Queryable } from './database.js';
+import type { ImportOrigin } from './merge-roster.js';
+import type { StagedImport } from './settle-staging.js';
+
+/** SQL: an accepted row describes the customer of this reference in roster $2. */
+const isAcceptedSql = (reference: string): string => `exists (
+  select from customer known
+  join customer_version latest on latest.customer_id = known.customer_id and latest.version = known.version
+  where known.roster_id = $2 and known.reference = ${reference} and latest.record #>> '{parties,0,role}' = 'customer'
+)`;
+
+/**
+ * Keeps who is named by a merged snapshot without an acceptable record, and has no accepted one either: such customers cannot be screened.
+ * Whoever has one now, or is no longer named by a whole snapshot, is not kept.
+ */
+export async function saveUnaccepted(transaction: Queryable, origin: ImportOrigin): Promise<void> {
+  const { runId, rosterId, importedAt, isDelta } = origin;
+  await transaction.execute(
+    `delete from unaccepted_customer unaccepted
+     where roster_id = $2 and (
+       ${isAcceptedSql('unaccepted.reference')}
+       or not $3 and not exists (
+         select from roster_staging staged
+         where staged.run_id = $1 and staged.reference = unaccepted.reference and staged.reject_reason is not null
+       )
+     )`,
+    [runId, rosterId, isDelta],
+  );
+  await transaction.execute(
+    `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
+     select $2::bigint, reference, reason, $3, $1::bigint
+     from (
+       select reference,
+         case when bool_or(reject_reason = 'conflicting_id') then 'conflicting_duplicate' else 'row_rejected' end as reason
+       from roster_staging where run_id = $1 and reject_reason is not null and reference is not null
+       group by reference
+     ) named
+     where not ${isAcceptedSql('named.reference')}
+     on conflict (roster_id, reference) do update set reason = excluded.reason, run_id = excluded.run_id`,
+    [runId, rosterId, importedAt],
+  );
+}
+
+/**
+ * Keeps the new ids that a held roster names, its rejected rows included; of an earlier held roster only those stay that this one names too.
+ * Nothing else of a held roster counts. Gives how many ids wait because of it.
+ */
+export async function saveHeldIds(
+  transaction: Queryable,
+  { runId, rosterId, isDelta }: StagedImport,
+  heldAt: Date,
+): Promise<number> {
+  await transaction.execute(
+    `delete from unaccepted_customer unaccepted
+     where roster_id = $2 and reason = 'roster_held' and not $3 and not exists (
+       select from roster_staging staged where staged.run_id = $1 and staged.reference = unaccepted.reference
+     )`,
+    [runId, rosterId, isDelta],
+  );
+  return transaction.execute(
+    `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
+     select $2::bigint, reference, 'roster_held', $3, $1::bigint
+     from (select distinct reference from roster_staging where run_id = $1 and reference is not null) named
+     where not ${isAcceptedSql('named.reference')}
+       and not exists (select from customer where roster_id = $2 and customer.reference = named.reference)
+     on conflict (roster_id, reference) do update set run_id = excluded.run_id where unaccepted_customer.reason = 'roster_held'`,
+    [runId, rosterId, heldAt],
+  );
+}
+
+/**
+ * Notes whose related parties a merged snapshot names without a readable row: more such rows than parties that are known and not named
+ * otherwise, so that one of them was never known. Whoever has none any more is noted no longer, unless a row does not say whose it is.
+ */
+export async function saveUnreadableParties(transaction: Queryable, origin: ImportOrigin): Promise<void> {
+  const { runId, rosterId, importedAt, isDelta } = origin;
+  await transaction.execute(
+    `with named as materialized (
+       select reference,
+         count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
+         count(distinct party) filter (where reject_reason is null) as readable
+       from roster_party_staging
+       where run_id = $1 and reference is not null and reject_reason is distinct from 'unknown_customer'
+       group by reference
+     ),
+     judged as (
+       select customer.customer_id, named.unreadable > (
+         select count(*) from jsonb_path_query(latest.record, '$.parties[*] ? (@.role == "joint_holder" || @.role == "director" || @.role == "beneficial_owner")')
+       ) - named.readable or customer.unreadable_party_since is not null as is_unreadable
+       from named
+       join customer on customer.roster_id = $2 and customer.reference = named.reference
+       join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
+       where named.unreadable > 0
+     )
+     update customer set unreadable_party_since = coalesce(unreadable_party_since, $3)
+     from judged where judged.customer_id = customer.customer_id and judged.is_unreadable`,
+    [runId, rosterId, importedAt],
+  );
+  await transaction.execute(
+    `update customer set unreadable_party_since = null
+     where roster_id = $2 and unreadable_party_since is not null
+       and not exists (
+         select from roster_party_staging party
+         where party.run_id = $1 and party.reject_reason is not null
+           and (party.reference is null or party.reference = customer.reference and party.reject_reason <> 'unknown_customer')
+       )
+       and (not $3 or exists (
+         select from roster_party_staging party where party.run_id = $1 and party.reference = customer.reference
+       ))`,
+    [runId, rosterId, isDelta],
+  );
+}
