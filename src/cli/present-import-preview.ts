@@ -2,6 +2,7 @@ import { formatCount } from '../reports/format-count.js';
 import { rejectWords } from '../reports/reason-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { RejectReason } from '../roster/customer.js';
+import type { ScreenedFacts } from '../roster/guards/judge-changes.js';
 import type { OnboardingPreview } from '../runs/planning/preview-onboarding.js';
 import type { ImportPreview } from '../runs/rosters/preview-import.js';
 import { describeCounts } from './describe-counts.js';
@@ -54,6 +55,21 @@ function formatRejections({ firstRejections }: ImportPreview): string {
   return `\nThe first rejected rows\n${formatTable(rows)}${more}`;
 }
 
+const formatFacts = ({ name, type, birthDate, countries, parties }: ScreenedFacts): string =>
+  toVisibleText(
+    [name, type, birthDate ?? '-', countries.join(';'), ...parties].filter((fact) => fact !== '').join(', '),
+  );
+
+/** The first changes that guards found, before and after. */
+function formatChanges({ changes }: ImportPreview): string {
+  if (changes.length === 0) return '';
+  const rows = changes.flatMap(({ reference, before, after }) => [
+    [`  ${toVisibleText(reference)}`, 'before', formatFacts(before)],
+    ['', 'after', formatFacts(after)],
+  ]);
+  return `\nThe first changes of known customers\n${formatTable(rows)}`;
+}
+
 const toExitCode = ({ heldBy }: ImportPreview): number =>
   heldBy.length === 0 ? exitCodes.complete : exitCodes.refused;
 
@@ -61,7 +77,8 @@ const toExitCode = ({ heldBy }: ImportPreview): number =>
 export const presentImportPreview = (preview: ImportPreview): Outcome => ({
   exitCode: toExitCode(preview),
   document: { schema: 'nightscreen/import-preview/1', ...preview },
-  text: formatTable([...listReads(preview), ...listGuards(preview)]) + formatRejections(preview),
+  text:
+    formatTable([...listReads(preview), ...listGuards(preview)]) + formatRejections(preview) + formatChanges(preview),
 });
 
 /** What `onboard --dry-run` says. */
@@ -77,5 +94,5 @@ export const presentOnboardingPreview = (preview: OnboardingPreview): Outcome =>
     ],
     ['minutes', String(preview.minutes)],
     ['cost', describeCost(preview.cost)],
-  ])}${formatRejections(preview)}`,
+  ])}${formatRejections(preview)}${formatChanges(preview)}`,
 });
