@@ -1,8 +1,8 @@
+import { describeRecord } from '../reports/accepted-words.js';
 import { formatCount } from '../reports/format-count.js';
 import { rejectWords } from '../reports/reason-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { RejectReason } from '../roster/customer.js';
-import type { ScreenedFacts } from '../roster/guards/judge-changes.js';
 import type { OnboardingPreview } from '../runs/planning/preview-onboarding.js';
 import type { ImportPreview } from '../runs/rosters/preview-import.js';
 import { describeCounts } from './describe-counts.js';
@@ -55,17 +55,12 @@ function formatRejections({ firstRejections }: ImportPreview): string {
   return `\nThe first rejected rows\n${formatTable(rows)}${more}`;
 }
 
-const formatFacts = ({ name, type, birthDate, countries, parties }: ScreenedFacts): string =>
-  toVisibleText(
-    [name, type, birthDate ?? '-', countries.join(';'), ...parties].filter((fact) => fact !== '').join(', '),
-  );
-
 /** The first changes that guards found, before and after. */
-function formatChanges({ changes }: ImportPreview): string {
+export function formatChanges({ changes }: Pick<ImportPreview, 'changes'>): string {
   if (changes.length === 0) return '';
   const rows = changes.flatMap(({ reference, before, after }) => [
-    [`  ${toVisibleText(reference)}`, 'before', formatFacts(before)],
-    ['', 'after', formatFacts(after)],
+    [`  ${toVisibleText(reference)}`, 'before', toVisibleText(describeRecord(before))],
+    ['', 'after', toVisibleText(describeRecord(after))],
   ]);
   return `\nThe first changes of known customers\n${formatTable(rows)}`;
 }

@@ -9,6 +9,7 @@ import type { Queryable } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
 import { countOverBudget } from '../store/plan-counts.js';
+import { type RosterHold, readAcceptedChanges, readRosterHold } from '../store/roster-acceptances.js';
 import { readSnapshot } from '../store/roster-imports.js';
 import { readRunBalance } from '../store/run-balance.js';
 import { saveRunHealth } from '../store/run-health.js';
@@ -64,6 +65,7 @@ export async function finishScreening(
       isWhole,
     );
     const watch = { rates: found.rates, listCap, volume: found.volume };
+    const hold = await readRosterHold(transaction, run.runId);
     const uncompared = await findUncomparedLists(transaction, run.runId);
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({
@@ -77,6 +79,7 @@ export async function finishScreening(
         ...(halted && !halt ? [halted.message] : []),
         ...(halt ? [] : provisional),
         ...uncompared.map(describeUncompared),
+        ...(hold === null ? [] : [describeHold(hold)]),
         ...describeDrops(watch),
       ],
       canaries: {
@@ -101,8 +104,9 @@ export async function finishScreening(
     if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not add up', reasons });
     else if (isReported) await queueReportOf(workplace, transaction, run);
     const snapshot = await readSnapshot(transaction, run.runId);
+    const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
     await recordStates(transaction, session, 'closed');
-    return { openItems, sums, state, reasons, watch, haltedBy, snapshot };
+    return { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges };
   });
   const remarks = describeNotices(closed.watch);
   for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
@@ -117,6 +121,7 @@ export async function finishScreening(
     haltedBy: closed.haltedBy,
     counts,
     snapshot: closed.snapshot,
+    acceptedChanges: closed.acceptedChanges,
     openItems: closed.openItems,
   });
   return { ...summary, remarks: [...remarks, ...(closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [])] };
@@ -129,6 +134,14 @@ async function describeStates(
 ): Promise<readonly string[]> {
   if (rosterId === null || accountId === null) return [];
   return describeStateDisagreements(await findStateDisagreements(transaction, { rosterId, accountId }));
+}
+
+/** What held the roster and what was done instead, and how to take it. */
+function describeHold({ heldBy, newIds, command }: RosterHold): string {
+  const found = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
+  const left =
+    newIds === 0 ? '' : `, and ${countNoun(newIds, 'new customer')} of it ${newIds === 1 ? 'is' : 'are'} not screened`;
+  return `the roster is held: ${found}. The last accepted roster was screened${left}. Mend the source, or take it as it is: ${command}`;
 }
 
 const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>

@@ -2,23 +2,21 @@ import type { Queryable } from './database.js';
 import type { ImportOrigin } from './merge-roster.js';
 import type { StagedImport } from './settle-staging.js';
 
-/** SQL: an accepted row describes the customer of this reference in roster $2. */
-const isAcceptedSql = (reference: string): string => `exists (
-  select from customer known
-  join customer_version latest on latest.customer_id = known.customer_id and latest.version = known.version
-  where known.roster_id = $2 and known.reference = ${reference} and latest.record #>> '{parties,0,role}' = 'customer'
+/** SQL: roster $2 has a customer of this reference; rows that contradict each other make one as well. */
+const isKnownSql = (reference: string): string => `exists (
+  select from customer known where known.roster_id = $2 and known.reference = ${reference}
 )`;
 
 /**
- * Keeps who is named by a merged snapshot without an acceptable record, and has no accepted one either: such customers cannot be screened.
- * Whoever has one now, or is no longer named by a whole snapshot, is not kept.
+ * Keeps the ids that a merged snapshot names without a readable record, and of which none was ever accepted: such customers cannot be
+ * screened. Whoever has a record now, or is no longer named by a whole snapshot, is not kept.
  */
 export async function saveUnaccepted(transaction: Queryable, origin: ImportOrigin): Promise<void> {
   const { runId, rosterId, importedAt, isDelta } = origin;
   await transaction.execute(
     `delete from unaccepted_customer unaccepted
      where roster_id = $2 and (
-       ${isAcceptedSql('unaccepted.reference')}
+       ${isKnownSql('unaccepted.reference')}
        or not $3 and not exists (
          select from roster_staging staged
          where staged.run_id = $1 and staged.reference = unaccepted.reference and staged.reject_reason is not null
@@ -28,14 +26,11 @@ export async function saveUnaccepted(transaction: Queryable, origin: ImportOrigi
   );
   await transaction.execute(
     `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
-     select $2::bigint, reference, reason, $3, $1::bigint
+     select $2::bigint, reference, 'row_rejected', $3, $1::bigint
      from (
-       select reference,
-         case when bool_or(reject_reason = 'conflicting_id') then 'conflicting_duplicate' else 'row_rejected' end as reason
-       from roster_staging where run_id = $1 and reject_reason is not null and reference is not null
-       group by reference
+       select distinct reference from roster_staging where run_id = $1 and reject_reason is not null and reference is not null
      ) named
-     where not ${isAcceptedSql('named.reference')}
+     where not ${isKnownSql('named.reference')}
      on conflict (roster_id, reference) do update set reason = excluded.reason, run_id = excluded.run_id`,
     [runId, rosterId, importedAt],
   );
@@ -61,8 +56,7 @@ export async function saveHeldIds(
     `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
      select $2::bigint, reference, 'roster_held', $3, $1::bigint
      from (select distinct reference from roster_staging where run_id = $1 and reference is not null) named
-     where not ${isAcceptedSql('named.reference')}
-       and not exists (select from customer where roster_id = $2 and customer.reference = named.reference)
+     where not ${isKnownSql('named.reference')}
      on conflict (roster_id, reference) do update set run_id = excluded.run_id where unaccepted_customer.reason = 'roster_held'`,
     [runId, rosterId, heldAt],
   );
