@@ -54,3 +54,14 @@ create trigger require_acceptor before insert on coverage_exception for each row
 
 -- They are few, and looked for with each import.
 create index customer_unreadable_party on customer (roster_id) where unreadable_party_since is not null;
+
+-- Customers in scope whom a run cannot screen whatever the service answers: without a readable record, or with a related party that cannot be
+-- read. Kept with its plan, so that its report says the same whenever it is made.
+create table run_gap (
+  run_id bigint not null references run,
+  reference text collate "C" not null,
+  -- Null: no record was ever accepted.
+  customer_id bigint,
+  reason text not null,
+  primary key (run_id, reference)
+);

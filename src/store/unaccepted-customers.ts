@@ -104,3 +104,25 @@ export async function saveUnreadableParties(transaction: Queryable, origin: Impo
     [runId, rosterId, isDelta],
   );
 }
+
+/** SQL: the customers in scope of roster `rosterId` whom nobody can screen as the roster stands, as `reference`, `customer_id` and `reason`. */
+export const gapsSql = (rosterId: string): string => `
+  select reference, null::bigint as customer_id, reason from unaccepted_customer where roster_id = ${rosterId}
+  union all
+  -- Rows that contradict each other have no party in the first place.
+  select reference, customer_id, 'conflicting_duplicate' from customer
+  where roster_id = ${rosterId} and left_at is null
+    and not exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)
+  union all
+  select reference, customer_id, 'related_party_unreadable' from customer
+  where roster_id = ${rosterId} and left_at is null and unreadable_party_since is not null
+    and exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)`;
+
+/** Keeps with a run's plan whom it cannot screen whatever the service answers. */
+export async function saveRunGaps(transaction: Queryable, runId: number, rosterId: number): Promise<void> {
+  await transaction.execute('delete from run_gap where run_id = $1', [runId]);
+  await transaction.execute(
+    `insert into run_gap (run_id, reference, customer_id, reason) select $1, reference, customer_id, reason from (${gapsSql('$2')}) gap`,
+    [runId, rosterId],
+  );
+}
