@@ -5,6 +5,7 @@ import { readAnswerFindings } from '../store/answer-findings.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { readChangeVolume } from '../store/change-volume.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
+import { readCoverageGaps } from '../store/coverage-exceptions.js';
 import type { Queryable } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
@@ -21,8 +22,10 @@ import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-an
 import { findStateDisagreements } from '../store/unprojected-changes.js';
 import { findMissingCanaries } from './canaries/find-missing-canaries.js';
 import { unscreenUnconfirmed } from './canaries/record-canary.js';
+import { describeGaps } from './coverage/accept-gaps.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
+import { quoteArgument } from './quote-argument.js';
 import { makeItems } from './reviewing/make-items.js';
 import { toRunVerdict } from './run-verdict.js';
 import { describeStateDisagreements, findDisagreements } from './session/balance-lines.js';
@@ -66,6 +69,7 @@ export async function finishScreening(
     );
     const watch = { rates: found.rates, listCap, volume: found.volume };
     const hold = await readRosterHold(transaction, run.runId);
+    const gaps = await findGaps(transaction, session);
     const uncompared = await findUncomparedLists(transaction, run.runId);
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({
@@ -80,6 +84,7 @@ export async function finishScreening(
         ...(halt ? [] : provisional),
         ...uncompared.map(describeUncompared),
         ...(hold === null ? [] : [describeHold(hold)]),
+        ...(gaps === null ? [] : [gaps]),
         ...describeDrops(watch),
       ],
       canaries: {
@@ -134,6 +139,13 @@ async function describeStates(
 ): Promise<readonly string[]> {
   if (rosterId === null || accountId === null) return [];
   return describeStateDisagreements(await findStateDisagreements(transaction, { rosterId, accountId }));
+}
+
+/** Who cannot be screened as the roster stands, where nobody has accepted that. */
+async function findGaps(transaction: Queryable, { run, roster, workplace }: RunSession): Promise<string | null> {
+  if (run.rosterId === null) return null;
+  const gaps = await readCoverageGaps(transaction, run.rosterId, workplace.clock.now());
+  return describeGaps(gaps, quoteArgument(roster ?? ''));
 }
 
 /** What held the roster and what was done instead, and how to take it. */
