@@ -74,6 +74,10 @@ export async function readCoverageGaps(
   );
 }
 
+/** How many customers who cannot be screened somebody has accepted; rows without a readable id are no customers. */
+export const countAccepted = (gaps: readonly CoverageGap[]): number =>
+  gaps.reduce((sum, gap) => sum + (gap.reason === 'unreadable_id' ? 0 : gap.accepted), 0);
+
 /** The gaps of a roster for which no exception holds at a moment. */
 export async function listOpenGaps(database: Queryable, rosterId: number, now: Date): Promise<readonly OpenGap[]> {
   return database.query(

@@ -7,7 +7,7 @@ import {
   readImportedRosters,
   type UncoveredCustomer,
 } from '../../store/coverage.js';
-import { type CoverageGap, readCoverageGaps } from '../../store/coverage-exceptions.js';
+import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage-exceptions.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import { chooseImportedRosters } from './choose-imported-rosters.js';
@@ -63,6 +63,5 @@ export async function measureCoverage(
 }
 
 function isRosterCovered({ total, gaps }: Pick<Coverage['rosters'][number], 'total' | 'gaps'>): boolean {
-  const accepted = gaps.reduce((sum, gap) => sum + (gap.reason === 'unreadable_id' ? 0 : gap.accepted), 0);
-  return gaps.every((gap) => gap.accepted === gap.count) && total.valid + accepted === total.inScope;
+  return gaps.every((gap) => gap.accepted === gap.count) && total.valid + countAccepted(gaps) >= total.inScope;
 }
