@@ -1,0 +1,311 @@
+/**
+ * A second account of what states customers have and what alerts wait, written from the rules alone (issue 21 and DESIGN.md, "The one
+ * rule"). It shares no code with the product, so that both can be wrong only independently.
+ */
+
+/** What an answer says of one listed party, without what carries no meaning (score, rank). */
+export interface ListedMatch {
+  id: string;
+  schema: string;
+  name: string;
+  topics: readonly string[];
+  birthDates: readonly string[];
+  countries: readonly string[];
+  isHit: boolean;
+}
+
+/** One searched name of a customer, as the roster has it; `key` stays the same while it is the same party. */
+export interface PartyRecord {
+  key: string;
+  role: string;
+  type: 'person' | 'entity';
+  name: string;
+  birthDate: string | null;
+  countries: readonly string[];
+}
+
+/** What a roster says of a customer: a record, a record with an end date that has passed, or a row that cannot be read. */
+export type RosterRow = { parties: readonly PartyRecord[]; hasEnded: boolean } | 'rejected';
+
+/** What came of one search: its results, `isCut` where there were more than were listed, or nothing valid. */
+export type SearchAnswer = { results: readonly ListedMatch[]; isCut: boolean } | 'failed';
+
+/** Whether the night's answers can be used: all, none (a control search failed), or only what makes a customer worse (held). */
+export type Reliance = 'relied_on' | 'control_failed' | 'held';
+
+/** One night: what the roster says, what the service answers, and what the run's answers are worth. */
+export interface ModelNight {
+  atMs: number;
+  reliance: Reliance;
+  rows: ReadonlyMap<string, RosterRow>;
+  search(party: PartyRecord): SearchAnswer;
+}
+
+export type CustomerState =
+  | 'confirmed'
+  | 'open_hit'
+  | 'not_screened'
+  | 'incompletely_seen'
+  | 'settled_false_positive'
+  | 'below_threshold'
+  | 'clear';
+
+export type Absence = 'not_returned' | 'below_threshold' | 'customer_changed';
+
+export type Verdict = 'false_positive' | 'true_match' | 'inconclusive' | 'no_longer_matched' | 'undo';
+
+/** What the rules say of one alert; `decided` is the decision that holds. */
+export interface ModelAlert {
+  customer: string;
+  party: string;
+  listed: ListedMatch;
+  waits: boolean;
+  decided: 'false_positive' | 'true_match' | null;
+  isClosed: boolean;
+  absence: Absence | null;
+  /** Since when it waits, where the rules say: an alert that a decision has never ended keeps its age whatever happens to its match. */
+  waitsSinceMs: number | null;
+}
+
+interface Alert {
+  listed: ListedMatch;
+  openedAtMs: number;
+  wasDecided: boolean;
+  absence: Absence | null;
+  isClosed: boolean;
+  decision: { verdict: 'false_positive' | 'true_match'; boundTo: string; expiresAtMs: number | null } | null;
+  /** Decided as a true match at some time, and not ended since by one of the two dispositions that end it. */
+  isTrueMatch: boolean;
+}
+
+interface Party {
+  record: PartyRecord;
+  /** Whether the newest record of the customer names it. */
+  isNamed: boolean;
+  alerts: Alert[];
+  answer: { atMs: number; searched: PartyRecord; results: readonly ListedMatch[]; isCut: boolean } | null;
+}
+
+interface Customer {
+  parties: Map<string, Party>;
+  absentSnapshots: number;
+  hasEnded: boolean;
+  /** Its only rows so far could not be read. */
+  isUnread: boolean;
+}
+
+export interface ModelRules {
+  /** How long an answer counts. */
+  validMs: number;
+  leaveAfterDays: number;
+}
+
+const strongestFirst: readonly CustomerState[] = [
+  'confirmed',
+  'open_hit',
+  'not_screened',
+  'incompletely_seen',
+  'settled_false_positive',
+  'below_threshold',
+  'clear',
+];
+
+const sorted = (values: readonly string[]): readonly string[] => values.toSorted();
+
+/** What a decision is bound to; score, rank, risk tier and match id are left out. */
+const toBound = (listed: ListedMatch, { role, type, name, birthDate, countries }: PartyRecord): string =>
+  JSON.stringify([
+    [listed.schema, listed.name, sorted(listed.topics), sorted(listed.birthDates), sorted(listed.countries)],
+    [role, type, name, birthDate, sorted(countries)],
+  ]);
+
+/** By what a listed party is known again whose id has changed. */
+const toContent = ({ schema, name, birthDates, countries }: ListedMatch): string =>
+  JSON.stringify([schema, name.toLowerCase(), sorted(birthDates), sorted(countries)]);
+
+/** Absent or not, an alert waits until it is decided; an absent true match waits to be ended. */
+const waits = ({ isClosed, decision, absence }: Alert): boolean =>
+  !isClosed && (decision === null || (decision.verdict === 'true_match' && absence !== null));
+
+/** A party that its customer's record no longer names stays as a leaver does: while something of it waits. */
+const isCounted = ({ isNamed, alerts }: Party): boolean => isNamed || alerts.some(waits);
+
+const isSameSearch = (one: PartyRecord, other: PartyRecord): boolean =>
+  one.type === other.type && one.name === other.name;
+
+/** Keeps customers, their answers and alerts by the rules, night after night. */
+export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
+  const customers = new Map<string, Customer>();
+
+  const isOnRoster = ({ hasEnded, absentSnapshots }: Customer): boolean =>
+    !hasEnded && absentSnapshots <= leaveAfterDays;
+  const isInScope = (customer: Customer): boolean =>
+    isOnRoster(customer) || [...customer.parties.values()].some(({ alerts }) => alerts.some(waits));
+
+  return {
+    playNight(night: ModelNight): void {
+      takeRoster(customers, night.rows);
+      for (const customer of customers.values()) {
+        for (const { alerts } of customer.parties.values()) for (const alert of alerts) expire(alert, night.atMs);
+        if (!isInScope(customer)) continue;
+        for (const party of customer.parties.values()) if (isCounted(party)) takeAnswer(party, night);
+      }
+    },
+
+    /** Decides about the alert of a listed party; a decision that does not end anything leaves the state as it is. */
+    decide(customer: string, party: string, matchId: string, verdict: Verdict, expiresAtMs: number | null): void {
+      const owner = customers.get(customer)?.parties.get(party);
+      const alert = owner?.alerts.find(({ listed }) => listed.id === matchId);
+      if (!owner || !alert) throw new Error(`no alert of ${customer} about ${matchId}`);
+      if (verdict === 'inconclusive') return;
+      if (verdict === 'undo') {
+        alert.decision = null;
+        return;
+      }
+      if (verdict === 'no_longer_matched') {
+        alert.isClosed = true;
+        alert.decision = null;
+        alert.isTrueMatch = false;
+        return;
+      }
+      const boundTo = toBound(alert.listed, owner.answer?.searched ?? owner.record);
+      alert.decision = { verdict, boundTo, expiresAtMs };
+      alert.isTrueMatch = verdict === 'true_match';
+      alert.wasDecided = true;
+    },
+
+    /** The state of each customer in scope. */
+    readStates(atMs: number): Map<string, CustomerState> {
+      const states = new Map<string, CustomerState>();
+      for (const [id, customer] of customers) {
+        if (!isInScope(customer)) continue;
+        const counted = [...customer.parties.values()].filter(isCounted);
+        const found = new Set(counted.map((party) => toState(party, atMs - validMs)));
+        if (customer.isUnread) found.add('not_screened');
+        states.set(id, strongestFirst.find((state) => found.has(state)) ?? 'not_screened');
+      }
+      return states;
+    },
+
+    /** Every alert there ever was; those of customers out of scope are what they were when they left. */
+    readAlerts(): readonly ModelAlert[] {
+      return [...customers].flatMap(([customer, { parties }]) =>
+        [...parties].flatMap(([party, { alerts }]) =>
+          alerts.map((alert): ModelAlert => {
+            const { listed, isClosed, absence, openedAtMs, decision } = alert;
+            const decided = decision?.verdict ?? null;
+            const waitsSinceMs = alert.wasDecided ? null : openedAtMs;
+            return { customer, party, listed, waits: waits(alert), decided, isClosed, absence, waitsSinceMs };
+          }),
+        ),
+      );
+    },
+  };
+}
+
+export type StateModel = ReturnType<typeof createStateModel>;
+
+function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']): void {
+  for (const [id, row] of rows) {
+    const known = customers.get(id);
+    if (row === 'rejected') {
+      // A rejected row never unscreens: the last accepted record counts on.
+      if (known) known.absentSnapshots = 0;
+      else customers.set(id, { parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: true });
+      continue;
+    }
+    const customer = known ?? { parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: false };
+    Object.assign(customer, { absentSnapshots: 0, hasEnded: row.hasEnded, isUnread: false });
+    for (const party of customer.parties.values()) party.isNamed = false;
+    for (const record of row.parties) {
+      const party = customer.parties.get(record.key);
+      if (party) Object.assign(party, { record, isNamed: true });
+      else customer.parties.set(record.key, { record, isNamed: true, alerts: [], answer: null });
+    }
+    customers.set(id, customer);
+  }
+  for (const [id, customer] of customers) {
+    if (rows.has(id)) continue;
+    if (customer.isUnread) customers.delete(id);
+    else customer.absentSnapshots += 1;
+  }
+}
+
+function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void {
+  const { record } = party;
+  const answer = search(record);
+  if (answer === 'failed' || reliance === 'control_failed') return;
+  const pairs = pair(party.alerts, answer.results);
+  const isOtherSearch = party.answer !== null && !isSameSearch(party.answer.searched, record);
+  for (const alert of [...party.alerts]) {
+    const listed = pairs.get(alert);
+    // A held night re-opens what has changed for the worse, and ends no wait.
+    if (listed?.isHit) seeAgain(alert, listed, record);
+    else if (reliance === 'relied_on') {
+      if (listed) {
+        alert.listed = listed;
+        noteAbsence(alert, 'below_threshold');
+      } else
+        noteAbsence(alert, isOtherSearch || alert.absence === 'customer_changed' ? 'customer_changed' : 'not_returned');
+    }
+  }
+  const paired = new Set(pairs.values());
+  for (const listed of answer.results) {
+    if (!listed.isHit || paired.has(listed)) continue;
+    const state = { absence: null, isClosed: false, decision: null, isTrueMatch: false, wasDecided: false };
+    party.alerts.push({ listed, openedAtMs: atMs, ...state });
+  }
+  // A held night's answer counts for nothing that could be better than before.
+  if (reliance === 'relied_on') party.answer = { atMs, searched: record, ...answer };
+}
+
+/** Pairs alerts and results by id first, then by content. */
+function pair(alerts: readonly Alert[], results: readonly ListedMatch[]): Map<Alert, ListedMatch> {
+  const pairs = new Map<Alert, ListedMatch>();
+  const left = new Set(results);
+  const take = (isSame: (alert: Alert, listed: ListedMatch) => boolean): void => {
+    for (const alert of alerts) {
+      if (pairs.has(alert)) continue;
+      const found = [...left].find((listed) => isSame(alert, listed));
+      if (!found) continue;
+      pairs.set(alert, found);
+      left.delete(found);
+    }
+  };
+  take((alert, listed) => alert.listed.id === listed.id);
+  take((alert, listed) => toContent(alert.listed) === toContent(listed));
+  return pairs;
+}
+
+/** The match is a hit tonight: a closed alert goes on, and a decision holds as long as what it was bound to is the same. */
+function seeAgain(alert: Alert, listed: ListedMatch, record: PartyRecord): void {
+  alert.listed = listed;
+  alert.absence = null;
+  alert.isClosed = false;
+  if (alert.decision && alert.decision.boundTo !== toBound(listed, record)) alert.decision = null;
+}
+
+/** The match is no hit tonight: a false positive closes by itself, and everything else waits. */
+function noteAbsence(alert: Alert, absence: Absence): void {
+  if (alert.isClosed) return;
+  alert.absence = absence;
+  if (alert.decision?.verdict === 'false_positive') alert.isClosed = true;
+}
+
+function expire(alert: Alert, atMs: number): void {
+  const endsAtMs = alert.decision?.expiresAtMs ?? null;
+  if (endsAtMs !== null && endsAtMs <= atMs) alert.decision = null;
+}
+
+function toState({ record, alerts, answer }: Party, validSinceMs: number): CustomerState {
+  if (alerts.some(({ isTrueMatch }) => isTrueMatch)) return 'confirmed';
+  if (alerts.some(waits)) return 'open_hit';
+  const isSuperseded =
+    answer !== null &&
+    JSON.stringify({ ...answer.searched, countries: sorted(answer.searched.countries) }) !==
+      JSON.stringify({ ...record, countries: sorted(record.countries) });
+  if (answer === null || answer.atMs < validSinceMs || isSuperseded) return 'not_screened';
+  if (answer.results.some(({ isHit }) => isHit)) return 'settled_false_positive';
+  if (answer.isCut) return 'incompletely_seen';
+  return answer.results.length > 0 ? 'below_threshold' : 'clear';
+}
