@@ -105,24 +105,41 @@ function makeListing(random: Random, type: PartyRecord['type']): Listing {
   return { entry, closeness, knowsBoth: chance(random, 0.5), isListed: true, wasHit: closeness !== 'weak' };
 }
 
-function makeSubject(random: Random, key: string, role: string): Subject {
+/** More people of a similar name than an answer lists. */
+const makeCrowd = (random: Random, type: PartyRecord['type']): Listing[] =>
+  Array.from({ length: 28 }, () => ({ ...makeListing(random, type), closeness: 'weak', wasHit: false }));
+
+function makeSubject(random: Random, key: string, role: string, namesOf: string): Subject {
   const type = chance(random, 0.8) ? 'person' : 'entity';
-  const names: [string, string] = [makeName(random), makeName(random)];
+  const naming = createSeededRandom(seedOf(`names ${namesOf}`));
+  const names: [string, string] = [makeName(naming), makeName(naming)];
   const birthDate = type === 'person' && chance(random, 0.7) ? makeDate(random) : null;
   const record = { key, role, type, name: names[0], birthDate, countries: [country(random)] } as const;
   return { record, names, place: 0, listings: [], isNamed: true };
 }
 
-function makeLife({ seed, nights }: WorldSize, number: number): Life {
+/** A customer to whom nothing happens, so that no roster is empty. */
+const anchor = [
+  'C-0',
+  {
+    parties: [{ key: 'self', role: 'customer', type: 'person', name: 'Zzyx Qwvu', birthDate: null, countries: ['dk'] }],
+    hasEnded: false,
+  },
+] as const;
+
+function makeLife({ seed }: WorldSize, number: number): Life {
   const random = createSeededRandom(seedOf(`life ${seed} ${number}`));
-  const subjects = [makeSubject(random, 'self', 'customer')];
-  if (chance(random, 0.1)) subjects.push(makeSubject(random, 'director', 'director'));
+  // Every twelfth customer has the names of the one before.
+  const namesake = number % 12 === 0 ? number - 1 : number;
+  const subjects = [makeSubject(random, 'self', 'customer', `${seed} ${namesake}`)];
+  if (chance(random, 0.1)) subjects.push(makeSubject(random, 'director', 'director', `${seed} ${number} director`));
   const isEventful = chance(random, 0.4);
   for (const { record, listings } of subjects) {
     if (chance(random, isEventful ? 0.6 : 0.1)) listings.push(makeListing(random, record.type));
     if (chance(random, isEventful ? 0.15 : 0)) listings.push(makeListing(random, record.type));
+    if (chance(random, 0.02)) listings.push(...makeCrowd(random, record.type));
   }
-  const joinsAt = chance(random, 0.08) ? Math.floor(random() * nights) : 0;
+  const joinsAt = chance(random, 0.08) ? Math.floor(random() * 8) : 0;
   return { id: `C-${number}`, random, isEventful, joinsAt, presence: 'listed', subjects };
 }
 
@@ -138,6 +155,13 @@ const changeEntry =
     const listing = pick(random, [first, ...others]);
     listing.entry = { ...listing.entry, ...change(listing.entry, random) };
   };
+
+/** One person on a second list. */
+const listTwice: Event = ({ listings }, random) => {
+  const [first] = listings;
+  if (first?.wasHit && listings.length < 4)
+    listings.push({ ...first, entry: { ...first.entry, ...newId(first.entry, random) } });
+};
 
 const newId = (_: WatchlistEntry, random: Random) => ({
   id: `amla_${makeWord(random)}${makeWord(random)}`.toLowerCase(),
@@ -168,6 +192,7 @@ const list = (listings: readonly Listing[], isListed: boolean): void => {
 /** What may happen to a party in a night, as often as it is named here. */
 const events: readonly [Event, ...Event[]] = [
   ({ listings, record }, random) => void listings.push(makeListing(random, record.type)),
+  listTwice,
   ({ listings }) => list(listings, false),
   ({ listings }) => list(listings.slice(0, 1), false),
   ({ listings }) => list(listings, true),
@@ -251,7 +276,7 @@ export function makeWorldNights(size: WorldSize): readonly WorldNight[] {
       reliance === 'held' ? everybody.filter(({ id }) => seedOf(`${night} ${id}`) % 5 === 0) : everybody;
     return {
       reliance,
-      rows: new Map(rows),
+      rows: new Map([anchor, ...rows]),
       watchlist,
       failing: new Map(failing),
       ranking: { shuffleSeed: night, scoreNoise: 0.008 },

@@ -65,6 +65,8 @@ export interface ModelAlert {
   absence: Absence | null;
   /** Since when it waits, where the rules say: an alert that a decision has never ended keeps its age whatever happens to its match. */
   waitsSinceMs: number | null;
+  /** The last answer was cut, so that it does not prove who is absent. */
+  isUnproven: boolean;
 }
 
 interface Alert {
@@ -146,8 +148,10 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
     playNight(night: ModelNight): void {
       takeRoster(customers, night.rows);
       for (const customer of customers.values()) {
+        // Planned before it is known whose decisions have run out: a leaver who comes back by that is searched for from the next night on.
+        const isPlanned = isInScope(customer);
         for (const { alerts } of customer.parties.values()) for (const alert of alerts) expire(alert, night.atMs);
-        if (!isInScope(customer)) continue;
+        if (!isPlanned) continue;
         for (const party of customer.parties.values()) if (isCounted(party)) takeAnswer(party, night);
       }
     },
@@ -190,12 +194,23 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
     /** Every alert there ever was; those of customers out of scope are what they were when they left. */
     readAlerts(): readonly ModelAlert[] {
       return [...customers].flatMap(([customer, { parties }]) =>
-        [...parties].flatMap(([party, { alerts }]) =>
+        [...parties].flatMap(([party, { alerts, answer }]) =>
           alerts.map((alert): ModelAlert => {
             const { listed, isClosed, absence, openedAtMs, decision } = alert;
             const decided = decision?.verdict ?? null;
             const waitsSinceMs = alert.wasDecided ? null : openedAtMs;
-            return { customer, party, listed, waits: waits(alert), decided, isClosed, absence, waitsSinceMs };
+            const isUnproven = answer?.isCut === true;
+            return {
+              customer,
+              party,
+              listed,
+              waits: waits(alert),
+              decided,
+              isClosed,
+              absence,
+              waitsSinceMs,
+              isUnproven,
+            };
           }),
         ),
       );
@@ -259,12 +274,14 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
   if (reliance === 'relied_on') party.answer = { atMs, searched: record, ...answer };
 }
 
-/** Pairs alerts and results by id first, then by content. */
+/** Pairs alerts and results by id first, then by content; who was listed until now goes before who has been absent. */
 function pair(alerts: readonly Alert[], results: readonly ListedMatch[]): Map<Alert, ListedMatch> {
   const pairs = new Map<Alert, ListedMatch>();
   const left = new Set(results);
   const take = (isSame: (alert: Alert, listed: ListedMatch) => boolean): void => {
-    for (const alert of alerts) {
+    for (const alert of alerts.toSorted(
+      (one, other) => Number(one.absence !== null) - Number(other.absence !== null),
+    )) {
       if (pairs.has(alert)) continue;
       const found = [...left].find((listed) => isSame(alert, listed));
       if (!found) continue;
@@ -305,7 +322,8 @@ function toState({ record, alerts, answer }: Party, validSinceMs: number): Custo
     JSON.stringify({ ...answer.searched, countries: sorted(answer.searched.countries) }) !==
       JSON.stringify({ ...record, countries: sorted(record.countries) });
   if (answer === null || answer.atMs < validSinceMs || isSuperseded) return 'not_screened';
-  if (answer.results.some(({ isHit }) => isHit)) return 'settled_false_positive';
+  // A hit that is settled says nothing of what was cut off.
   if (answer.isCut) return 'incompletely_seen';
+  if (answer.results.some(({ isHit }) => isHit)) return 'settled_false_positive';
   return answer.results.length > 0 ? 'below_threshold' : 'clear';
 }
