@@ -37,6 +37,8 @@ interface Subject {
   names: readonly [string, string];
   place: 0 | 1;
   listings: Listing[];
+  /** Others of similar names, of whom nothing ever changes. */
+  crowd: readonly WatchlistEntry[];
   isNamed: boolean;
 }
 
@@ -106,8 +108,8 @@ function makeListing(random: Random, type: PartyRecord['type']): Listing {
 }
 
 /** More people of a similar name than an answer lists. */
-const makeCrowd = (random: Random, type: PartyRecord['type']): Listing[] =>
-  Array.from({ length: 28 }, () => ({ ...makeListing(random, type), closeness: 'weak', wasHit: false }));
+const makeCrowd = (random: Random, type: PartyRecord['type'], name: string): WatchlistEntry[] =>
+  Array.from({ length: 28 }, () => ({ ...makeListing(random, type).entry, aliases: [name + extraWords[type].weak] }));
 
 function makeSubject(random: Random, key: string, role: string, namesOf: string): Subject {
   const type = chance(random, 0.8) ? 'person' : 'entity';
@@ -115,7 +117,8 @@ function makeSubject(random: Random, key: string, role: string, namesOf: string)
   const names: [string, string] = [makeName(naming), makeName(naming)];
   const birthDate = type === 'person' && chance(random, 0.7) ? makeDate(random) : null;
   const record = { key, role, type, name: names[0], birthDate, countries: [country(random)] } as const;
-  return { record, names, place: 0, listings: [], isNamed: true };
+  const crowd = chance(random, 0.02) ? makeCrowd(random, type, names[0]) : [];
+  return { record, names, place: 0, listings: [], crowd, isNamed: true };
 }
 
 /** A customer to whom nothing happens, so that no roster is empty. */
@@ -137,7 +140,6 @@ function makeLife({ seed }: WorldSize, number: number): Life {
   for (const { record, listings } of subjects) {
     if (chance(random, isEventful ? 0.6 : 0.1)) listings.push(makeListing(random, record.type));
     if (chance(random, isEventful ? 0.15 : 0)) listings.push(makeListing(random, record.type));
-    if (chance(random, 0.02)) listings.push(...makeCrowd(random, record.type));
   }
   const joinsAt = chance(random, 0.08) ? Math.floor(random() * 8) : 0;
   return { id: `C-${number}`, random, isEventful, joinsAt, presence: 'listed', subjects };
@@ -247,14 +249,15 @@ function toRow({ presence, subjects }: Life): RosterRow | null {
 }
 
 function toEntries({ subjects }: Life): WatchlistEntry[] {
-  return subjects.flatMap(({ listings, names, record }) =>
-    listings
+  return subjects.flatMap(({ listings, names, record, crowd }) => [
+    ...crowd,
+    ...listings
       .filter(({ isListed }) => isListed)
       .map(({ entry, closeness, knowsBoth }) => {
         const extra = extraWords[record.type][closeness];
         return { ...entry, aliases: (knowsBoth ? names : names.slice(0, 1)).map((name) => name + extra) };
       }),
-  );
+  ]);
 }
 
 /** Plays all nights of a world in advance. */
@@ -306,7 +309,7 @@ export function chooseDecision(seed: number, night: number, alert: ModelAlert, t
   if (alert.isClosed) return null;
   if (alert.waits) {
     if (chance(random, 0.6)) return null;
-    if (alert.absence !== null) return choose('no_longer_matched', 'no_longer_matched', 'inconclusive');
+    if (alert.absences.length > 0) return choose('no_longer_matched', 'no_longer_matched', 'inconclusive');
     return choose('false_positive', 'false_positive', 'true_match', 'inconclusive');
   }
   if (chance(random, 0.95)) return null;

@@ -62,22 +62,23 @@ export interface ModelAlert {
   waits: boolean;
   decided: 'false_positive' | 'true_match' | null;
   isClosed: boolean;
-  absence: Absence | null;
+  /** Why its match is absent, the first reason first; any of them may be shown. Empty while it is a hit. */
+  absences: readonly Absence[];
   /** Since when it waits, where the rules say: an alert that a decision has never ended keeps its age whatever happens to its match. */
   waitsSinceMs: number | null;
-  /** The last answer was cut, so that it does not prove who is absent. */
-  isUnproven: boolean;
 }
 
 interface Alert {
   listed: ListedMatch;
   openedAtMs: number;
   wasDecided: boolean;
-  absence: Absence | null;
+  absences: Absence[];
   isClosed: boolean;
   decision: { verdict: 'false_positive' | 'true_match'; boundTo: string; expiresAtMs: number | null } | null;
   /** Decided as a true match at some time, and not ended since by one of the two dispositions that end it. */
   isTrueMatch: boolean;
+  /** Whether it was a true match before the last decision: undoing what ended it does not leave it ended. */
+  wasTrueMatch: boolean;
 }
 
 interface Party {
@@ -126,14 +127,18 @@ const toContent = ({ schema, name, birthDates, countries }: ListedMatch): string
   JSON.stringify([schema, name.toLowerCase(), sorted(birthDates), sorted(countries)]);
 
 /** Absent or not, an alert waits until it is decided; an absent true match waits to be ended. */
-const waits = ({ isClosed, decision, absence }: Alert): boolean =>
-  !isClosed && (decision === null || (decision.verdict === 'true_match' && absence !== null));
+const waits = ({ isClosed, decision, absences }: Alert): boolean =>
+  !isClosed && (decision === null || (decision.verdict === 'true_match' && absences.length > 0));
 
-/** A party that its customer's record no longer names stays as a leaver does: while something of it waits. */
+/** A party that its customer's record no longer names counts while something of it waits: what the record says ends nothing. */
 const isCounted = ({ isNamed, alerts }: Party): boolean => isNamed || alerts.some(waits);
 
 const isSameSearch = (one: PartyRecord, other: PartyRecord): boolean =>
   one.type === other.type && one.name === other.name;
+
+const isSameRecord = (one: PartyRecord, other: PartyRecord): boolean =>
+  JSON.stringify({ ...one, countries: sorted(one.countries) }) ===
+  JSON.stringify({ ...other, countries: sorted(other.countries) });
 
 /** Keeps customers, their answers and alerts by the rules, night after night. */
 export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
@@ -164,8 +169,10 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
       if (verdict === 'inconclusive') return;
       if (verdict === 'undo') {
         alert.decision = null;
+        alert.isTrueMatch ||= alert.wasTrueMatch;
         return;
       }
+      alert.wasTrueMatch = alert.isTrueMatch;
       if (verdict === 'no_longer_matched') {
         alert.isClosed = true;
         alert.decision = null;
@@ -191,34 +198,25 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
       return states;
     },
 
-    /** Every alert there ever was; those of customers out of scope are what they were when they left. */
+    /** The alerts of customers in scope and of the parties that count. */
     readAlerts(): readonly ModelAlert[] {
-      return [...customers].flatMap(([customer, { parties }]) =>
-        [...parties].flatMap(([party, { alerts, answer }]) =>
-          alerts.map((alert): ModelAlert => {
-            const { listed, isClosed, absence, openedAtMs, decision } = alert;
-            const decided = decision?.verdict ?? null;
-            const waitsSinceMs = alert.wasDecided ? null : openedAtMs;
-            const isUnproven = answer?.isCut === true;
-            return {
-              customer,
-              party,
-              listed,
-              waits: waits(alert),
-              decided,
-              isClosed,
-              absence,
-              waitsSinceMs,
-              isUnproven,
-            };
-          }),
-        ),
-      );
+      return [...customers].flatMap(([customer, facts]) => {
+        if (!isInScope(facts)) return [];
+        const parties = [...facts.parties].filter(([, party]) => isCounted(party));
+        return parties.flatMap(([party, { alerts }]) => alerts.map((alert) => toModelAlert(customer, party, alert)));
+      });
     },
   };
 }
 
 export type StateModel = ReturnType<typeof createStateModel>;
+
+function toModelAlert(customer: string, party: string, alert: Alert): ModelAlert {
+  const { listed, isClosed, absences, openedAtMs, decision, wasDecided } = alert;
+  const decided = decision?.verdict ?? null;
+  const waitsSinceMs = wasDecided ? null : openedAtMs;
+  return { customer, party, listed, waits: waits(alert), decided, isClosed, absences, waitsSinceMs };
+}
 
 function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']): void {
   for (const [id, row] of rows) {
@@ -231,11 +229,15 @@ function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']):
     }
     const customer = known ?? { parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: false };
     Object.assign(customer, { absentSnapshots: 0, hasEnded: row.hasEnded, isUnread: false });
-    for (const party of customer.parties.values()) party.isNamed = false;
+    for (const party of customer.parties.values())
+      party.isNamed = row.parties.some(({ key }) => key === party.record.key);
     for (const record of row.parties) {
       const party = customer.parties.get(record.key);
-      if (party) Object.assign(party, { record, isNamed: true });
+      if (party) party.record = record;
       else customer.parties.set(record.key, { record, isNamed: true, alerts: [], answer: null });
+    }
+    for (const { isNamed, alerts } of customer.parties.values()) {
+      if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
     }
     customers.set(id, customer);
   }
@@ -247,31 +249,37 @@ function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']):
 }
 
 function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void {
-  const { record } = party;
+  const { record, isNamed, alerts } = party;
   const answer = search(record);
   if (answer === 'failed' || reliance === 'control_failed') return;
-  const pairs = pair(party.alerts, answer.results);
-  const isOtherSearch = party.answer !== null && !isSameSearch(party.answer.searched, record);
-  for (const alert of [...party.alerts]) {
+  const pairs = pair(alerts, answer.results);
+  for (const alert of alerts) {
     const listed = pairs.get(alert);
+    if (listed) alert.listed = listed;
     // A held night re-opens what has changed for the worse, and ends no wait.
-    if (listed?.isHit) seeAgain(alert, listed, record);
-    else if (reliance === 'relied_on') {
-      if (listed) {
-        alert.listed = listed;
-        noteAbsence(alert, 'below_threshold');
-      } else
-        noteAbsence(alert, isOtherSearch || alert.absence === 'customer_changed' ? 'customer_changed' : 'not_returned');
-    }
+    if (listed?.isHit) seeAgain(alert, record);
+    else if (reliance === 'relied_on')
+      noteMissing(alert, party, listed ? 'listed' : answer.isCut ? 'unproven' : 'missing');
   }
   const paired = new Set(pairs.values());
   for (const listed of answer.results) {
     if (!listed.isHit || paired.has(listed)) continue;
-    const state = { absence: null, isClosed: false, decision: null, isTrueMatch: false, wasDecided: false };
-    party.alerts.push({ listed, openedAtMs: atMs, ...state });
+    const state = { isClosed: false, decision: null, isTrueMatch: false, wasTrueMatch: false, wasDecided: false };
+    alerts.push({ listed, openedAtMs: atMs, absences: [], ...state });
   }
+  if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
   // A held night's answer counts for nothing that could be better than before.
   if (reliance === 'relied_on') party.answer = { atMs, searched: record, ...answer };
+}
+
+/** The match is no hit in an answer that counts: it is listed below the threshold or missing, which a cut answer does not prove. */
+function noteMissing(alert: Alert, { record, answer }: Party, seen: 'listed' | 'missing' | 'unproven'): void {
+  const isOtherRecord = answer !== null && !isSameRecord(answer.searched, record);
+  if (seen === 'unproven') dropUnlessBound(alert, record);
+  else if (seen === 'missing' && answer !== null && !isSameSearch(answer.searched, record))
+    noteAbsence(alert, 'customer_changed');
+  else noteAbsence(alert, seen === 'listed' ? 'below_threshold' : 'not_returned');
+  if (isOtherRecord && alert.absences.length > 0) noteAbsence(alert, 'customer_changed');
 }
 
 /** Pairs alerts and results by id first, then by content; who was listed until now goes before who has been absent. */
@@ -280,7 +288,7 @@ function pair(alerts: readonly Alert[], results: readonly ListedMatch[]): Map<Al
   const left = new Set(results);
   const take = (isSame: (alert: Alert, listed: ListedMatch) => boolean): void => {
     for (const alert of alerts.toSorted(
-      (one, other) => Number(one.absence !== null) - Number(other.absence !== null),
+      (one, other) => Math.sign(one.absences.length) - Math.sign(other.absences.length),
     )) {
       if (pairs.has(alert)) continue;
       const found = [...left].find((listed) => isSame(alert, listed));
@@ -295,17 +303,20 @@ function pair(alerts: readonly Alert[], results: readonly ListedMatch[]): Map<Al
 }
 
 /** The match is a hit tonight: a closed alert goes on, and a decision holds as long as what it was bound to is the same. */
-function seeAgain(alert: Alert, listed: ListedMatch, record: PartyRecord): void {
-  alert.listed = listed;
-  alert.absence = null;
+function seeAgain(alert: Alert, record: PartyRecord): void {
+  alert.absences = [];
   alert.isClosed = false;
-  if (alert.decision && alert.decision.boundTo !== toBound(listed, record)) alert.decision = null;
+  dropUnlessBound(alert, record);
+}
+
+function dropUnlessBound(alert: Alert, record: PartyRecord): void {
+  if (alert.decision && alert.decision.boundTo !== toBound(alert.listed, record)) alert.decision = null;
 }
 
 /** The match is no hit tonight: a false positive closes by itself, and everything else waits. */
 function noteAbsence(alert: Alert, absence: Absence): void {
   if (alert.isClosed) return;
-  alert.absence = absence;
+  if (!alert.absences.includes(absence)) alert.absences.push(absence);
   if (alert.decision?.verdict === 'false_positive') alert.isClosed = true;
 }
 
@@ -317,11 +328,7 @@ function expire(alert: Alert, atMs: number): void {
 function toState({ record, alerts, answer }: Party, validSinceMs: number): CustomerState {
   if (alerts.some(({ isTrueMatch }) => isTrueMatch)) return 'confirmed';
   if (alerts.some(waits)) return 'open_hit';
-  const isSuperseded =
-    answer !== null &&
-    JSON.stringify({ ...answer.searched, countries: sorted(answer.searched.countries) }) !==
-      JSON.stringify({ ...record, countries: sorted(record.countries) });
-  if (answer === null || answer.atMs < validSinceMs || isSuperseded) return 'not_screened';
+  if (answer === null || answer.atMs < validSinceMs || !isSameRecord(answer.searched, record)) return 'not_screened';
   // A hit that is settled says nothing of what was cut off.
   if (answer.isCut) return 'incompletely_seen';
   if (answer.results.some(({ isHit }) => isHit)) return 'settled_false_positive';
