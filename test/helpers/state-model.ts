@@ -85,11 +85,15 @@ interface Party {
   record: PartyRecord;
   /** Whether the newest record of the customer names it. */
   isNamed: boolean;
+  /** Whether anything of the customer's row has changed since its last answer. */
+  hasNewRow: boolean;
   alerts: Alert[];
   answer: { atMs: number; searched: PartyRecord; results: readonly ListedMatch[]; isCut: boolean } | null;
 }
 
 interface Customer {
+  /** All that the newest accepted row says. */
+  row: string;
   parties: Map<string, Party>;
   absentSnapshots: number;
   hasEnded: boolean;
@@ -224,17 +228,19 @@ function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']):
     if (row === 'rejected') {
       // A rejected row never unscreens: the last accepted record counts on.
       if (known) known.absentSnapshots = 0;
-      else customers.set(id, { parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: true });
+      else customers.set(id, { row: '', parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: true });
       continue;
     }
-    const customer = known ?? { parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: false };
-    Object.assign(customer, { absentSnapshots: 0, hasEnded: row.hasEnded, isUnread: false });
+    const customer = known ?? { row: '', parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: false };
+    const text = JSON.stringify(row);
+    if (customer.row !== text) for (const party of customer.parties.values()) party.hasNewRow = true;
+    Object.assign(customer, { row: text, absentSnapshots: 0, hasEnded: row.hasEnded, isUnread: false });
     for (const party of customer.parties.values())
       party.isNamed = row.parties.some(({ key }) => key === party.record.key);
     for (const record of row.parties) {
       const party = customer.parties.get(record.key);
       if (party) party.record = record;
-      else customer.parties.set(record.key, { record, isNamed: true, alerts: [], answer: null });
+      else customer.parties.set(record.key, { record, isNamed: true, hasNewRow: false, alerts: [], answer: null });
     }
     for (const { isNamed, alerts } of customer.parties.values()) {
       if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
@@ -269,17 +275,19 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
   }
   if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
   // A held night's answer counts for nothing that could be better than before.
-  if (reliance === 'relied_on') party.answer = { atMs, searched: record, ...answer };
+  if (reliance !== 'relied_on') return;
+  party.answer = { atMs, searched: record, ...answer };
+  party.hasNewRow = false;
 }
 
 /** The match is no hit in an answer that counts: it is listed below the threshold or missing, which a cut answer does not prove. */
-function noteMissing(alert: Alert, { record, answer }: Party, seen: 'listed' | 'missing' | 'unproven'): void {
-  const isOtherRecord = answer !== null && !isSameRecord(answer.searched, record);
+function noteMissing(alert: Alert, party: Party, seen: 'listed' | 'missing' | 'unproven'): void {
+  const { record, answer, hasNewRow } = party;
   if (seen === 'unproven') dropUnlessBound(alert, record);
   else if (seen === 'missing' && answer !== null && !isSameSearch(answer.searched, record))
     noteAbsence(alert, 'customer_changed');
   else noteAbsence(alert, seen === 'listed' ? 'below_threshold' : 'not_returned');
-  if (isOtherRecord && alert.absences.length > 0) noteAbsence(alert, 'customer_changed');
+  if (hasNewRow && alert.absences.length > 0) noteAbsence(alert, 'customer_changed');
 }
 
 /** Pairs alerts and results by id first, then by content; who was listed until now goes before who has been absent. */
