@@ -1,13 +1,11 @@
 import type { CustomerState } from '../../matches/customer-state.js';
-import { readImportedRosters } from '../../store/coverage.js';
 import { type CustomerStatus, readCustomerStatuses } from '../../store/customer-status.js';
 import { chooseImportedRosters } from '../coverage/choose-imported-rosters.js';
-import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 
 /** Which customers are meant. */
 export interface StatusChoice {
-  /** Of this roster; left out for all that were ever imported. */
+  /** Of this roster; left out for all that were ever imported or are configured. */
   roster?: string | undefined;
   /** In one of these states; left out for all. */
   states?: readonly CustomerState[] | undefined;
@@ -18,6 +16,8 @@ export interface StatusChoice {
 /** How customers stand at one moment. */
 export interface StatusExport {
   rosters: readonly string[];
+  /** Configured rosters that were never imported: nothing is known of their customers. */
+  neverImported: readonly string[];
   /** Those that are meant, to be read once. */
   batches: AsyncIterable<readonly CustomerStatus[]>;
   /** Once all are read: how many there were, and the states of everybody in scope, whoever is meant. */
@@ -31,8 +31,7 @@ export async function exportStatus(
   signal: AbortSignal,
 ): Promise<StatusExport> {
   const { database, settings } = workplace;
-  const { organisationId } = await openOrganisation(workplace);
-  const imported = chooseImportedRosters(await readImportedRosters(database, organisationId), choice.roster);
+  const { imported, neverImported } = await chooseImportedRosters(workplace, choice.roster);
   const rosters = imported.map(({ roster }) => roster);
   const sums: StatusExport['sums'] = { exported: 0, inScope: 0, states: {} };
   const isMeant = toFilter(choice);
@@ -46,7 +45,7 @@ export async function exportStatus(
       yield meant;
     }
   };
-  return { rosters, batches: read(), sums };
+  return { rosters, neverImported, batches: read(), sums };
 }
 
 function toFilter({ states, changedSince }: StatusChoice): (status: CustomerStatus) => boolean {
