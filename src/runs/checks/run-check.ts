@@ -7,15 +7,13 @@ import { ensureRequests } from '../../store/canary-outcomes.js';
 import { readListCap } from '../../store/list-caps.js';
 import type { Account } from '../../store/organisations.js';
 import { saveResponses } from '../../store/responses.js';
-import { noteRunKey } from '../../store/run-keys.js';
-import { setRunAccount } from '../../store/runs.js';
 import { type CheckOutcome, finishCheck, insertCheck } from '../../store/single-checks.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import { searchBesidePlan } from '../ledger/search-beside-plan.js';
 import { hasCaps } from '../planning/read-budget.js';
 import { requireBudget } from '../planning/require-budget.js';
 import { findTightest, toBudgetHalt, watchLedger } from '../planning/watch-ledger.js';
-import { identifyAccount, toAssumedMode } from '../session/identify-account.js';
+import { identifyAccount, noteAccount, toAssumedMode } from '../session/identify-account.js';
 import { recordKeys } from '../session/record-keys.js';
 import { RunHalted } from '../session/run-halted.js';
 import { openOrganisation, type RunSession, withRun } from '../session/run-session.js';
@@ -46,7 +44,7 @@ export interface CheckEnd {
 export async function runCheck(workplace: Workplace, question: Question, signal: AbortSignal): Promise<CheckEnd> {
   const request = toCheckedRequest(question);
   const client = workplace.client();
-  const mode = toAssumedMode(client);
+  const mode = toAssumedMode(workplace);
   if (client.keyMode === 'live') requireBudget(workplace, 'live');
   const organisation = await openOrganisation(workplace);
   await closeDeadChecks(workplace);
@@ -102,16 +100,11 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
 
 /** Whose key this is, and a session that may spend what the budget leaves to single checks; throws RunHalted when that is nothing. */
 async function beginPaidPart(session: RunSession): Promise<{ account: Account; paid: RunSession }> {
-  const { workplace, organisation, run, signal } = session;
-  const { clock, settings } = workplace;
-  const client = workplace.client();
-  const account = await identifyAccount(workplace, organisation, client, signal);
+  const { workplace, organisation, signal } = session;
+  const account = await identifyAccount(workplace, organisation, workplace.client(), signal);
   requireBudget(workplace, account.isTest ? 'test' : 'live');
-  await session.write(async (transaction) => {
-    await setRunAccount(transaction, run.runId, account.accountId);
-    await noteRunKey(transaction, run.runId, client.keyFingerprint, clock.now());
-  });
-  if (!hasCaps(settings)) return { account, paid: session };
+  await session.write((transaction) => noteAccount(transaction, session, account.accountId));
+  if (!hasCaps(workplace.settings)) return { account, paid: session };
   const watched = await watchLedger(session, account.accountId, Number.POSITIVE_INFINITY);
   if (watched.affordable < 1) throw toBudgetHalt(findTightest(watched.limits));
   return { account, paid: watched.session };
