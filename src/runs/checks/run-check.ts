@@ -4,8 +4,10 @@ import { toMatchSet } from '../../matches/to-match-set.js';
 import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { ScreeningRequest } from '../../roster/screening-request.js';
 import { ensureRequests } from '../../store/canary-outcomes.js';
+import { firstRow } from '../../store/first-row.js';
 import { readListCap } from '../../store/list-caps.js';
 import type { Account } from '../../store/organisations.js';
+import { requireFound } from '../../store/require-all.js';
 import { saveResponses } from '../../store/responses.js';
 import { type CheckOutcome, finishCheck, insertCheck } from '../../store/single-checks.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
@@ -69,7 +71,8 @@ async function noteQuestion(session: RunSession, question: Question, request: Sc
   const { workplace, organisation, run } = session;
   const { type, name, reason, askedBy } = question;
   await session.write(async (transaction) => {
-    const [requestId = 0] = await ensureRequests(transaction, organisation.organisationId, [request]);
+    const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
+    const requestId = firstRow(ids, 'screening_request');
     const askedAt = workplace.clock.now();
     await insertCheck(transaction, run.runId, requestId, { type, name, reason: reason.trim(), askedBy, askedAt });
   });
@@ -120,7 +123,7 @@ async function saveAnswer(
   const digest = digestAnswer(digestKey, body);
   await session.write(async (transaction) => {
     const ids = await saveResponses(transaction, organisationId, [{ digest, body, matchSet }], endedAt);
-    const responseId = ids.get(digest) ?? 0;
+    const responseId = requireFound(ids, digest, 'response');
     const listCap = await readListCap(transaction, account.accountId);
     const verdict = toPartyState(treatAsCut(matchSet, listCap), []);
     await finishCheck(transaction, session.run.runId, { kind: 'answered', responseId, verdict, endedAt });
