@@ -11,7 +11,8 @@ import type { Outcome } from './invocation.js';
 /** Why a decision about an item is not taken, in words. */
 export const refusalWords = {
   unknown_item: 'no such item here: the list is of another database',
-  no_longer_listed: 'the match is no longer listed',
+  no_longer_listed: 'the alert is closed: its match is no longer listed',
+  still_listed: 'the match is listed: no_longer_matched is said only of a match that is absent',
   changed_since: 'what was to be seen has changed since the list was written: export again',
   decided_since: 'somebody has decided about it since the list was written: export again',
 } as const;

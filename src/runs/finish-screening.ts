@@ -17,13 +17,14 @@ import { refreshRunStatistics } from '../store/run-statistics.js';
 import { saveRunWatch } from '../store/run-watch.js';
 import { closeRun } from '../store/runs.js';
 import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-answers.js';
+import { findStateDisagreements } from '../store/unprojected-changes.js';
 import { findMissingCanaries } from './canaries/find-missing-canaries.js';
 import { unscreenUnconfirmed } from './canaries/record-canary.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { makeItems } from './reviewing/make-items.js';
 import { toRunVerdict } from './run-verdict.js';
-import { findDisagreements } from './session/balance-lines.js';
+import { describeStateDisagreements, findDisagreements } from './session/balance-lines.js';
 import type { RunHalted } from './session/run-halted.js';
 import type { RunSession } from './session/run-session.js';
 import { type RunSummary, toRunSummary } from './session/run-summary.js';
@@ -51,6 +52,7 @@ export async function finishScreening(
     const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
     // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
     const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId) : null;
+    const disagreements = openItems === null ? [] : await describeStates(transaction, run, accountId);
     const sums = await computeRunSums(transaction, run.runId, held);
     const isWhole = failed === 0 && halt === null;
     const found = await judgeFindings(
@@ -66,7 +68,10 @@ export async function finishScreening(
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({
       sums,
-      disagreements: findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
+      disagreements: [
+        ...findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
+        ...disagreements,
+      ],
       haltedBecause: halt && [halt.message, ...provisional].join('; '),
       alarms: [
         ...(halted && !halt ? [halted.message] : []),
@@ -115,6 +120,15 @@ export async function finishScreening(
     openItems: closed.openItems,
   });
   return { ...summary, remarks: [...remarks, ...(closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [])] };
+}
+
+async function describeStates(
+  transaction: Queryable,
+  { rosterId }: RunSession['run'],
+  accountId: number | null,
+): Promise<readonly string[]> {
+  if (rosterId === null || accountId === null) return [];
+  return describeStateDisagreements(await findStateDisagreements(transaction, { rosterId, accountId }));
 }
 
 const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>

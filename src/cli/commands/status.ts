@@ -63,7 +63,7 @@ function addExport(status: Command, act: Act): void {
             // Known once all is read.
             const judge = (): { exitCode: number; gap: string | null } => {
               const gap = describeGap(neverImported, sums.inScope);
-              const isWhole = gap === null && (sums.states['not_screened'] ?? 0) === 0;
+              const isWhole = gap === null && sums.notValid === 0;
               return { exitCode: isWhole ? exitCodes.complete : exitCodes.incomplete, gap };
             };
             if (options.out === undefined) {

@@ -9,7 +9,6 @@ import { holdItemsOfParties, readReviewItems, saveItemChanges } from '../../stor
 import { saveSettledItems } from '../../store/settled-items.js';
 import { findUnprojectedParties, markProjected, readUnprojectedParties } from '../../store/unprojected-changes.js';
 import type { RunSession } from '../session/run-session.js';
-import { settleParties } from './settle-parties.js';
 import { toItemChanges } from './to-item-changes.js';
 
 const partiesAtOnce = 500;
@@ -25,24 +24,19 @@ export async function makeItems(
 ): Promise<OpenItemsFacts | null> {
   const { runId, rosterId } = run;
   if (rosterId === null) return null;
-  const now = workplace.clock.now();
+  const { clock, settings } = workplace;
+  const now = clock.now();
   const scope = { rosterId, accountId };
-  await saveFourEyes(transaction, run.organisationId, workplace.settings.review.fourEyes, now);
+  await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
   const partyIds = await findUnprojectedParties(transaction, scope, now);
   await holdItemsOfParties(transaction, accountId, partyIds);
   for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
     const chunk = partyIds.slice(start, start + partiesAtOnce);
     const parties = await readUnprojectedParties(transaction, scope, chunk);
     const items = await readReviewItems(transaction, accountId, chunk);
-    const changes = parties.flatMap((party) =>
-      toItemChanges(party, items.get(party.partyId) ?? [], workplace.settings.review, now),
-    );
+    const judged = { calendar: settings.review, families: settings.changes.topics, now };
+    const changes = parties.flatMap((party) => toItemChanges(party, items.get(party.partyId) ?? [], judged));
     await saveItemChanges(transaction, { accountId, runId, now }, changes);
-    await settleParties(
-      transaction,
-      parties.map(({ partyId }) => ({ partyId, accountId })),
-      'closing',
-    );
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
     await saveChangeItems(
       transaction,
