@@ -1,3 +1,4 @@
+import type { Severity } from '../../changes/change-event.js';
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
 import { type DecisionStep, judgeDecision } from '../../matches/review/judge-decision.js';
 import { toSeenFacts } from '../../matches/review/seen-facts.js';
@@ -51,8 +52,8 @@ export type DecisionResult =
   | { itemId: number; kind: 'refused'; reason: DecisionRefusal };
 
 /**
- * Decides about items inside a transaction: each decision is bound to exactly what the reviewer saw. Where two people are needed the first
- * one's is a proposal, and it takes another who has seen it. One about an item that has changed since, or about which somebody has decided
+ * Decides about items inside a transaction: each decision is bound to exactly what the reviewer saw. Where releasing takes two people
+ * the first one's is a proposal, and it takes another who has seen it. One about an item that has changed since, or about which somebody has decided
  * otherwise since, is refused; the same one again is no second one.
  */
 export async function decideItems(
@@ -78,9 +79,9 @@ export async function decideItems(
       results.push({ itemId, kind: 'refused', reason: 'unknown_item' });
       continue;
     }
-    // Whoever works under settings of their own decides no more than the organisation's runs allow.
-    const needsSecondPerson =
-      review.fourEyes.includes(item.severity) || stored.get(item.accountId)?.has(item.severity) === true;
+    // Settings of one's own allow no more than the organisation's runs do.
+    const fourEyes = new Set([...review.fourEyes, ...(stored.get(item.accountId) ?? [])]);
+    const needsSecondPerson = takesTwoToRelease(item, fourEyes);
     const standing = toStanding(item, digestKey);
     const step = judgeDecision(standing, { verdict, reviewer: reviewer.name, needsSecondPerson });
     const refusal = findRefusal(item, decision, digestKey);
@@ -96,6 +97,10 @@ export async function decideItems(
   await noteDecidedScores(transaction, decided);
   return results;
 }
+
+/** Two people release alerts of the chosen severities, and where any was chosen, every sanctions alert and every true match. */
+const takesTwoToRelease = ({ severity, topic, isConfirmed }: DecidableItem, fourEyes: ReadonlySet<Severity>): boolean =>
+  fourEyes.has(severity) || (fourEyes.size > 0 && (topic === 'sanction' || isConfirmed));
 
 function findRefusal(item: DecidableItem, { verdict, stamp }: ItemDecision, digestKey: Buffer): DecisionRefusal | null {
   if (item.state === 'gone') return 'no_longer_listed';
