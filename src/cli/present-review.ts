@@ -86,7 +86,7 @@ export function presentItemHistories(reference: string, items: readonly ShownIte
 }
 
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...item }: ShownItem): string {
-  const { state, openedAt, dueAt, owner } = item;
+  const { state, absence, openedAt, dueAt, owner } = item;
   const waits = state === 'open' || state === 'proposed';
   const head: [string, string][] = [
     ['item', mark],
@@ -99,8 +99,8 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
       `${listed.name}, ${listed.topics.join(', ') || 'for nothing named'}, born ${listed.birthDates.join(' or ') || 'unknown'}`,
     ],
     [
-      'stands',
-      `${state}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
+      'state',
+      `${state}${absence === null ? '' : ` (${toWords(absence)})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
     ...(owner === null ? [] : [['assigned to', describeOwner(owner)] satisfies [string, string]]),
     ...(mode === 'test' ? [['mode', 'test'] satisfies [string, string]] : []),

@@ -139,7 +139,7 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
     expect(empty.exitCode).toBe(3);
     const header = await gate('status export', false);
     expect(header).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('No customer is in scope') });
-    expect(header.text).toMatch(/^\uFEFFroster,customer_id,state,[^\n]*\n$/);
+    expect(header.text).toMatch(/^\uFEFFroster,customer_id,[^\n]*,state,[^\n]*\n$/);
 
     const neverImported = ['corporate', 'retail'];
     const coverage = await gate('coverage');
@@ -157,6 +157,11 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
     expect(await gate('import --roster retail')).toMatchObject({ exitCode: 0 });
     const half = await gate('coverage --json');
     expect([half.exitCode, half.document()]).toMatchObject([3, { isCovered: false, neverImported: ['corporate'] }]);
+    const known = await gate('status export --json');
+    expect([known.exitCode, known.document()]).toMatchObject([
+      3,
+      { rosters: ['retail'], neverImported: ['corporate'], customers: [{ reference: '1', state: 'not_screened' }] },
+    ]);
     expect(await gate('coverage --roster nobody')).toMatchObject({
       exitCode: 2,
       stderr: expect.stringMatching(/there are: retail/),
