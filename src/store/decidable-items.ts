@@ -114,6 +114,21 @@ export async function readDecidableItems(
   return new Map(rows.map((row) => [row.itemId, row]));
 }
 
+/** The references of the customers whom these items are about, by item. */
+export async function readReferences(
+  database: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await database.query(
+    z.object({ itemId: z.number(), reference: z.string() }),
+    `select item.item_id as "itemId", customer.reference
+     from review_item item join party using (party_id) join customer using (customer_id)
+     where item.item_id = any ($1::bigint[])`,
+    [[...itemIds]],
+  );
+  return new Map(rows.map(({ itemId, reference }) => [itemId, reference]));
+}
+
 /** A decision as it is stored. */
 export interface NewDisposition {
   itemId: number;

@@ -42,7 +42,9 @@ export type DecisionRefusal = 'unknown_item' | 'no_longer_listed' | 'still_liste
 
 /** What became of a decision; `proposed` is still to be confirmed by another person. */
 export type DecisionResult =
-  | { itemId: number; kind: 'same_already' | 'confirmed' }
+  | { itemId: number; kind: 'confirmed' }
+  /** `isPending` where it is a proposal that still waits for another person. */
+  | { itemId: number; kind: 'same_already'; isPending: boolean }
   | {
       itemId: number;
       kind: 'decided' | 'proposed';
@@ -86,9 +88,10 @@ export async function decideItems(
     const step = judgeDecision(standing, { verdict, reviewer: reviewer.name, needsSecondPerson });
     const refusal = findRefusal(item, decision, digestKey);
     const isOwn = standing?.reviewers.includes(reviewer.name) === true;
-    if (step.kind === 'same_already' && (isOwn || refusal === null)) results.push({ itemId, kind: 'same_already' });
-    else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
-    else {
+    if (step.kind === 'same_already' && (isOwn || refusal === null)) {
+      results.push({ itemId, kind: 'same_already', isPending: standing?.isFinal === false });
+    } else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
+    else if (step.kind !== 'same_already') {
       await saveDecision(transaction, item, decision, step, context);
       decided.push(item);
       results.push(toResult(item, step, reviewer));
@@ -116,8 +119,11 @@ const toStanding = (item: DecidableItem, digestKey: Buffer): Parameters<typeof j
     isAboutTheSame: item.standing.seenDigest === toSeenDigest(item, digestKey),
   };
 
-function toResult({ itemId, standing }: DecidableItem, step: DecisionStep, { name }: Reviewer): DecisionResult {
-  if (step.kind === 'same_already' || step.kind === 'confirmed') return { itemId, kind: step.kind };
+/** A step that stores something. */
+type NewStep = Exclude<DecisionStep, { kind: 'same_already' }>;
+
+function toResult({ itemId, standing }: DecidableItem, step: NewStep, { name }: Reviewer): DecisionResult {
+  if (step.kind === 'confirmed') return { itemId, kind: step.kind };
   if (standing === null || standing.isFinal || standing.reviewer === name) return { itemId, kind: step.kind };
   return { itemId, kind: step.kind, instead: { verdict: standing.verdict, reviewer: standing.reviewer } };
 }
@@ -128,10 +134,9 @@ async function saveDecision(
   transaction: Queryable,
   item: DecidableItem,
   { verdict, reason, comment, origin, sheetId, expiresAt }: ItemDecision,
-  step: DecisionStep,
+  step: NewStep,
   { digestKey, reviewer, now, review }: DecisionContext,
 ): Promise<void> {
-  if (step.kind === 'same_already') return;
   const isFinal = step.kind !== 'proposed';
   const days = review.expiresAfterDays[item.severity];
   const ends = [expiresAt, days === undefined ? null : new Date(now.getTime() + days * dayMs)].flatMap(
