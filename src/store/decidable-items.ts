@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
-import { type WorstTopic, worstTopics } from '../changes/topic-families.js';
+import type { WorstTopic } from '../changes/topic-families.js';
 import type { Match } from '../matches/match.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { Absence, ItemState } from '../matches/review/project-items.js';
 import type { SeenCustomer, SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { absenceShape, itemStateShape, severityShape, verdictShape } from './item-shapes.js';
+import { absenceShape, itemStateShape, severityShape, topicShape, verdictShape } from './item-shapes.js';
 import { seenCustomerSchema, seenCustomerSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -49,7 +49,7 @@ const itemRow = z.object({
   state: itemStateShape,
   absence: absenceShape.nullable(),
   severity: severityShape,
-  topic: z.enum(worstTopics),
+  topic: topicShape,
   isConfirmed: z.boolean(),
   listed: storedMatchSchema,
   customer: seenCustomerSchema,
