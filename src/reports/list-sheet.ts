@@ -21,6 +21,8 @@ const layout: SheetLayout = [
   ['due', 21],
   ['absence', 28, 'Absent: to be confirmed as no_longer_matched'],
   ['absent_since', 21],
+  ['alerts', 9, 'Alerts in this row'],
+  ['sample', 32, 'Customers to look at as a sample'],
   ['birth_date', 12, 'Born'],
   ['listed_birth_dates', 18, 'Listed party born'],
   ['birth_date_compared', 20, 'Birth dates'],
