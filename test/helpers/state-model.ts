@@ -155,13 +155,17 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
 
   return {
     playNight(night: ModelNight): void {
+      const hasRunOut = new Set<Alert>();
+      for (const { parties } of customers.values()) {
+        for (const { alerts } of parties.values()) for (const alert of alerts) expire(alert, night.atMs, hasRunOut);
+      }
       takeRoster(customers, night.rows);
       for (const customer of customers.values()) {
-        // Planned before it is known whose decisions have run out: a leaver who comes back by that is searched for from the next night on.
-        const isPlanned = isInScope(customer);
-        for (const { alerts } of customer.parties.values()) for (const alert of alerts) expire(alert, night.atMs);
-        if (!isPlanned) continue;
-        for (const party of customer.parties.values()) if (isCounted(party)) takeAnswer(party, night);
+        // Who comes back into scope because a decision has run out is searched for from the next night on.
+        const isPlanned = ({ alerts }: Party): boolean => alerts.some((alert) => waits(alert) && !hasRunOut.has(alert));
+        const parties = [...customer.parties.values()];
+        if (!isOnRoster(customer) && !parties.some(isPlanned)) continue;
+        for (const party of parties) if (party.isNamed || isPlanned(party)) takeAnswer(party, night);
       }
     },
 
@@ -328,9 +332,11 @@ function noteAbsence(alert: Alert, absence: Absence): void {
   if (alert.decision?.verdict === 'false_positive') alert.isClosed = true;
 }
 
-function expire(alert: Alert, atMs: number): void {
+function expire(alert: Alert, atMs: number, hasRunOut: Set<Alert>): void {
   const endsAtMs = alert.decision?.expiresAtMs ?? null;
-  if (endsAtMs !== null && endsAtMs <= atMs) alert.decision = null;
+  if (endsAtMs === null || endsAtMs > atMs) return;
+  alert.decision = null;
+  hasRunOut.add(alert);
 }
 
 function toState({ record, alerts, answer }: Party, validSinceMs: number): CustomerState {
