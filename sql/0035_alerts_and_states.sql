@@ -239,6 +239,7 @@ select
   (states.in_order)[customer.worst] as state,
   case
     when customer.standing < 5 then (array['never', 'changed', 'expired', 'unproven'])[customer.standing]
+    when customer.has_only_conflicts then 'conflicting_duplicate'
     when customer.unreadable_party_since is not null then 'related_party_unreadable'
   end as reason,
   customer.because,
@@ -261,12 +262,14 @@ cross join lateral (
   select
     party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, tier.cadence,
     min(judged.standing) as standing,
-    max(array_position(states.in_order, case
+    -- Rows that contradict each other, and no accepted one: nobody can say who the customer is, though every name in them is searched for.
+    min(party.ordinal) > 0 as has_only_conflicts,
+    greatest(max(array_position(states.in_order, case
       when party.is_confirmed then 'confirmed'
       when party.waiting > 0 or party.has_new_hits then 'open_hit'
       when judged.standing < 5 or party.unreadable_party_since is not null then 'not_screened'
       else party.answer_state
-    end)) as worst,
+    end)), case when min(party.ordinal) > 0 then array_position(states.in_order, 'not_screened') end) as worst,
     max(array_position(states.in_order, case
       when party.is_confirmed then 'confirmed'
       when party.waiting > 0 or party.has_new_hits then 'open_hit'
@@ -443,3 +446,41 @@ begin
   end loop;
 end
 $$;
+
+-- Alerts that a policy closes which a named person accepted, and that policy's second person.
+
+-- What one person accepts of the settings where two people are needed: recorded in force only when another person accepts the same.
+create table settings_proposal (
+  settings_proposal_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  -- Of the settings, as in settings_record.
+  digest text not null,
+  accepted_by text not null check (accepted_by <> ''),
+  is_attested boolean not null,
+  reason text not null check (reason <> ''),
+  accepted_at timestamptz not null
+);
+
+create trigger refuse_rewriting before update or delete or truncate on settings_proposal for each statement
+  execute function refuse_rewriting();
+create trigger require_acceptor before insert on settings_proposal for each row execute function require_acceptor();
+
+-- Who accepted the settings first, where two people did.
+alter table settings_record
+  add column proposed_by text,
+  add check (proposed_by <> accepted_by);
+
+-- The policy is the actor of such a disposition, never a person: a run stores it, for nothing but an absent alert.
+alter table disposition drop constraint disposition_origin_check;
+alter table disposition add constraint disposition_origin_check check (
+  origin in ('review', 'legacy')
+  or origin = 'policy' and reviewer = 'review.autoClose' and kind = 'decided' and verdict = 'no_longer_matched' and not is_attested
+);
+
+drop trigger require_reviewer on disposition;
+create trigger require_reviewer before insert on disposition for each row when (new.origin <> 'policy') execute function require_reviewer();
+create trigger require_table_owner before insert on disposition for each row when (new.origin = 'policy')
+  execute function require_table_owner();
+drop trigger require_second_person on disposition;
+create trigger require_second_person before insert on disposition for each row when (new.origin <> 'policy')
+  execute function require_second_person();

@@ -1,10 +1,10 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
-import type { SettingsChangeFacts } from './accepted-facts.js';
+import type { CustomerRecordFacts, SettingsChangeFacts } from './accepted-facts.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
 import type { CutLists } from './cut-list.js';
-import type { ChangeItemFacts, ItemOwner, OpenItemsFacts } from './item-facts.js';
+import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts } from './item-facts.js';
 import type { Report } from './report.js';
 import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts, RosterSource } from './run-facts.js';
 import { toInitials } from './to-initials.js';
@@ -35,7 +35,14 @@ export function maskReport(report: Report): Report {
     verdict: { ...verdict, remarks: [remark, ...verdict.remarks] },
     accepted: {
       settingsChanges: accepted.settingsChanges.map(maskAcceptance),
-      rosterAcceptances: accepted.rosterAcceptances.map(maskAcceptance),
+      rosterAcceptances: accepted.rosterAcceptances.map((acceptance) => ({
+        ...maskAcceptance(acceptance),
+        changes: acceptance.changes.map(({ reference, before, after }) => ({
+          reference,
+          before: maskRecord(before),
+          after: maskRecord(after),
+        })),
+      })),
     },
     cut: maskCutLists(report.cut),
     changes: report.changes?.map(maskGroup) ?? null,
@@ -79,6 +86,7 @@ function maskChange(change: MatchChangeFacts): MatchChangeFacts {
   return {
     ...change,
     party: maskParty(change.party),
+    formerParty: change.formerParty && maskParty(change.formerParty),
     before: change.before && maskMatch(change.before),
     after: change.after && maskMatch(change.after),
     item: change.item && maskItem(change.item),
@@ -104,6 +112,7 @@ const maskWaiting = (item: WaitingItem): WaitingItem => ({
   owner: item.owner && maskOwner(item.owner),
   proposal: item.proposal && maskSaid(item.proposal),
   lastDecision: item.lastDecision && maskSaid(item.lastDecision),
+  replaced: item.replaced && maskReplaced(item.replaced),
   legacy: item.legacy && maskSaid(item.legacy),
 });
 
@@ -114,6 +123,12 @@ const maskItem = (item: ChangeItemFacts): ChangeItemFacts => ({
   ...item,
   owner: item.owner && maskOwner(item.owner),
   said: item.said.map(maskSaid),
+  replaced: item.replaced && maskReplaced(item.replaced),
+});
+
+const maskReplaced = (replaced: ReplacedFacts): ReplacedFacts => ({
+  ...maskSaid(replaced),
+  name: toInitials(replaced.name),
 });
 
 const maskSaid = <Said extends { reviewer: string; reason: string }>(said: Said): Said => ({
@@ -134,6 +149,13 @@ const maskAcceptance = <Accepted extends Omit<SettingsChangeFacts, 'differences'
   ...accepted,
   acceptedBy: toInitials(accepted.acceptedBy),
   reason: leftOut,
+});
+
+const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
+  ...record,
+  name: toInitials(record.name),
+  birthDate: record.birthDate && toYear(record.birthDate),
+  parties: record.parties.map((party) => party.replace(/: .*/s, `: ${leftOut}`)),
 });
 
 /** Of files their names only: folders are often named after people or places. */
