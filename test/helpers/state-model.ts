@@ -174,7 +174,11 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
       const owner = customers.get(customer)?.parties.get(party);
       const alert = owner?.alerts.find(({ listed }) => listed.id === matchId);
       if (!owner || !alert) throw new Error(`no alert of ${customer} about ${matchId}`);
-      if (verdict === 'inconclusive') return;
+      if (verdict === 'inconclusive') {
+        // Who cannot tell leaves it open, and whoever was a true match stays one.
+        alert.decision = null;
+        return;
+      }
       if (verdict === 'undo') {
         alert.decision = null;
         alert.isTrueMatch ||= alert.wasTrueMatch;
@@ -267,7 +271,8 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
     const listed = pairs.get(alert);
     if (listed) alert.listed = listed;
     // A held night re-opens what has changed for the worse, and ends no wait.
-    if (listed?.isHit) seeAgain(alert, record);
+    if (listed?.isHit && isNamed) seeAgain(alert, record);
+    else if (listed?.isHit) noteAbsence(alert, 'customer_changed');
     else if (reliance === 'relied_on')
       noteMissing(alert, party, listed ? 'listed' : answer.isCut ? 'unproven' : 'missing');
   }
@@ -275,9 +280,8 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
   for (const listed of answer.results) {
     if (!listed.isHit || paired.has(listed)) continue;
     const state = { isClosed: false, decision: null, isTrueMatch: false, wasTrueMatch: false, wasDecided: false };
-    alerts.push({ listed, openedAtMs: atMs, absences: [], ...state });
+    alerts.push({ listed, openedAtMs: atMs, absences: isNamed ? [] : ['customer_changed'], ...state });
   }
-  if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
   // A held night's answer counts for nothing that could be better than before.
   if (reliance !== 'relied_on') return;
   party.answer = { atMs, searched: record, ...answer };
