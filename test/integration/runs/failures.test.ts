@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
+import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { testDatabases } from '../../helpers/databases.js';
