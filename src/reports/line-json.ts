@@ -17,6 +17,7 @@ export function toMatchChangeJson(change: MatchChangeFacts): ReportJson['baselin
     adjustments: [...change.adjustments],
     corroboration: corroboration && { birthDate: corroboration.birthDate, country: corroboration.country },
     party: toPartyJson(change.party),
+    formerParty: change.formerParty && toPartyJson(change.formerParty),
     matchId,
     fields: [...change.fields],
     before: toMatch(change.before),

@@ -4,7 +4,7 @@ import type { RejectedRow, RejectReason } from '../roster/customer.js';
 import type { CustomerRecordFacts, SettingsChangeFacts } from './accepted-facts.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
 import type { CutLists } from './cut-list.js';
-import type { ChangeItemFacts, ItemOwner, OpenItemsFacts } from './item-facts.js';
+import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts } from './item-facts.js';
 import type { Report } from './report.js';
 import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts, RosterSource } from './run-facts.js';
 import { toInitials } from './to-initials.js';
@@ -86,6 +86,7 @@ function maskChange(change: MatchChangeFacts): MatchChangeFacts {
   return {
     ...change,
     party: maskParty(change.party),
+    formerParty: change.formerParty && maskParty(change.formerParty),
     before: change.before && maskMatch(change.before),
     after: change.after && maskMatch(change.after),
     item: change.item && maskItem(change.item),
@@ -111,6 +112,7 @@ const maskWaiting = (item: WaitingItem): WaitingItem => ({
   owner: item.owner && maskOwner(item.owner),
   proposal: item.proposal && maskSaid(item.proposal),
   lastDecision: item.lastDecision && maskSaid(item.lastDecision),
+  replaced: item.replaced && maskReplaced(item.replaced),
   legacy: item.legacy && maskSaid(item.legacy),
 });
 
@@ -121,6 +123,12 @@ const maskItem = (item: ChangeItemFacts): ChangeItemFacts => ({
   ...item,
   owner: item.owner && maskOwner(item.owner),
   said: item.said.map(maskSaid),
+  replaced: item.replaced && maskReplaced(item.replaced),
+});
+
+const maskReplaced = (replaced: ReplacedFacts): ReplacedFacts => ({
+  ...maskSaid(replaced),
+  name: toInitials(replaced.name),
 });
 
 const maskSaid = <Said extends { reviewer: string; reason: string }>(said: Said): Said => ({

@@ -108,6 +108,8 @@ const matchChange = z.strictObject({
   adjustments: z.array(z.enum(severityAdjustments)),
   corroboration: z.strictObject({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
   party,
+  /** As the record described the party beside which the answer before was given, where that is another record. */
+  formerParty: party.nullable(),
   matchId: z.string(),
   fields: z.array(z.enum(matchFields)),
   before: match.nullable(),
@@ -169,6 +171,8 @@ export const reportJsonSchema = z.strictObject({
     level: z.enum(['complete', 'partial', 'red']),
     short: z.string(),
     coverage: z.string(),
+    /** What waited for reviewers when the run closed, in one sentence. */
+    waiting: z.string().nullable(),
     news: z.string(),
     remarks: names,
   }),
@@ -227,6 +231,8 @@ export const reportJsonSchema = z.strictObject({
   openItems: z
     .strictObject({
       waiting: count,
+      customers: count.nullable(),
+      absent: count.nullable(),
       overdue: count,
       unassigned: count,
       proposed: count,

@@ -81,6 +81,8 @@ export interface MatchChangeFacts {
   /** The run that found it. */
   runId: string;
   party: PartyFacts;
+  /** As the record described the party beside which the answer before was given; null where that is the same record, or is not known. */
+  formerParty: PartyFacts | null;
   kind: MatchChangeKind;
   severity: Severity;
   rule: string;

@@ -9,6 +9,7 @@ import { readCoverageGaps } from '../store/coverage-exceptions.js';
 import type { Queryable } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
+import { saveOpenItems } from '../store/open-items.js';
 import { countOverBudget } from '../store/plan-counts.js';
 import { type RosterHold, readAcceptedChanges, readRosterHold } from '../store/roster-acceptances.js';
 import { readSnapshot } from '../store/roster-imports.js';
@@ -56,6 +57,11 @@ export async function finishScreening(
     const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
     // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
     const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId) : null;
+    if (halt !== null && accountId !== null && run.rosterId !== null) {
+      // Its report tells what waits all the same: that a run stopped makes no alert less urgent.
+      const scope = { rosterId: run.rosterId, accountId };
+      await saveOpenItems(transaction, run.runId, scope, workplace.clock.now());
+    }
     const disagreements = openItems === null ? [] : await describeStates(transaction, run, accountId);
     const sums = await computeRunSums(transaction, run.runId, held);
     const isWhole = failed === 0 && halt === null;

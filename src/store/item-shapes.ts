@@ -3,7 +3,7 @@ import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-e
 import type { Agreement } from '../changes/compare-birth-dates.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { Absence, ItemState } from '../matches/review/project-items.js';
-import type { ChangeItemFacts, ItemOwner } from '../reports/item-facts.js';
+import type { ChangeItemFacts, ItemOwner, ReplacedFacts } from '../reports/item-facts.js';
 
 /** Severities as they are stored, most severe first. */
 export const severityShape = z.enum(['critical', 'high', 'medium', 'low', 'info']) satisfies z.ZodType<Severity>;
@@ -57,6 +57,16 @@ export const ownerShape = z.object({
   standsInFor: z.string().nullable(),
 }) satisfies z.ZodType<ItemOwner>;
 
+/** The last decision about a match that left the list when the item's match came, as it is stored. */
+export const replacedShape = z.object({
+  verdict: verdictShape,
+  reviewer: z.string(),
+  reason: z.string(),
+  decidedAt: z.coerce.date(),
+  name: z.string(),
+  matchId: z.string(),
+}) satisfies z.ZodType<ReplacedFacts>;
+
 /** How a change's item stood when its run closed, as it is stored. */
 export const changeItemShape = z.object({
   state: itemStateShape,
@@ -74,4 +84,6 @@ export const changeItemShape = z.object({
       saidAt: z.coerce.date(),
     }),
   ),
+  // Not kept before anybody looked.
+  replaced: replacedShape.nullable().default(null),
 }) satisfies z.ZodType<ChangeItemFacts>;

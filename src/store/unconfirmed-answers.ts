@@ -73,7 +73,7 @@ export async function takeBackAnswers(
 
 async function takeBackChanges(transaction: Queryable, runId: number, now: Date): Promise<void> {
   const columns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
-    country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after`;
+    country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version`;
   await transaction.execute(
     `with taken as (
        delete from change_event

@@ -45,6 +45,7 @@ export function buildChange(changes: Partial<MatchChangeFacts> = {}): MatchChang
     changeId: 1,
     runId: 'run-20261121-0200-7f3a',
     party: buildParty(),
+    formerParty: null,
     kind: 'match_added',
     severity: 'critical',
     rule: 'sanction_hit_gained',

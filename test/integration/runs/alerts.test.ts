@@ -4,7 +4,9 @@ import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
 import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
+import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
+import { runScreening } from '../../../src/runs/screening-run.js';
 import { exportStatus } from '../../../src/runs/telling/export-status.js';
 import type { Database } from '../../../src/store/database.js';
 import { acceptChanges, makeAcceptance } from '../../helpers/accept-changes.js';
@@ -227,5 +229,38 @@ describeOnChosenDatabase('alerts and states', (open) => {
     const { batches, sums } = await exportStatus(workplace, {}, signal);
     for await (const _ of batches);
     expect(sums).toMatchObject({ inScope: 7, notValid: 1, states: { not_screened: 1 } });
+  });
+
+  it('review.autoClose closes only what is less than a sanction, after seven days and three whole answers, and re-opens it on return', async () => {
+    const { sandbox, database, work, run } = await begin();
+    const exposed = listed('pep', 'Tamsin Oyelaran', ['role.pep']);
+    const review = reviewSettingsSchema.parse({ autoClose: true });
+    const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
+      sandbox.setWorld({ watchlist: [...world, canary], dossiers: [] });
+      // The first run records settings without it.
+      const workplace = await work({ offsetMs: -daysAgo * dayMs, settings: daysAgo === 20 ? {} : { review } });
+      expect(await run(workplace)).toMatchObject({ state: 'complete' });
+      return Object.fromEntries((await readAlerts(database)).map(({ reference, state }) => [reference, state]));
+    };
+    await night(20, first, second, exposed);
+    const [, , opened] = await readAlerts(database);
+    await night(12, second);
+    await night(10, second);
+    // Three answers, but not yet seven days.
+    expect(await night(8, second)).toEqual({ 'C-1': 'open', 'C-2': 'open', 'C-3': 'open' });
+    expect(await night(4.9, second)).toEqual({ 'C-1': 'open', 'C-2': 'open', 'C-3': 'gone' });
+    const said = z.object({ reviewer: z.string(), origin: z.string(), verdict: z.string(), isAttested: z.boolean() });
+    expect(
+      await database.query(said, 'select reviewer, origin, verdict, is_attested as "isAttested" from disposition'),
+    ).toEqual([{ reviewer: 'review.autoClose', origin: 'policy', verdict: 'no_longer_matched', isAttested: false }]);
+    expect(await night(3, second, exposed)).toEqual({ 'C-1': 'open', 'C-2': 'open', 'C-3': 'open' });
+    expect((await readAlerts(database))[2]).toMatchObject({ openedAt: opened?.openedAt });
+  });
+
+  it('review.autoClose is refused until a named person has accepted it', async () => {
+    const { roster, work } = await begin();
+    const workplace = await work({ settings: { review: reviewSettingsSchema.parse({ autoClose: true }) } });
+    const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
+    await expect(runScreening(workplace, options, signal)).rejects.toThrow(/no one has accepted it/);
   });
 });
