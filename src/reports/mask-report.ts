@@ -1,7 +1,7 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
-import type { SettingsChangeFacts } from './accepted-facts.js';
+import type { CustomerRecordFacts, SettingsChangeFacts } from './accepted-facts.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
 import type { CutLists } from './cut-list.js';
 import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts } from './item-facts.js';
@@ -35,7 +35,14 @@ export function maskReport(report: Report): Report {
     verdict: { ...verdict, remarks: [remark, ...verdict.remarks] },
     accepted: {
       settingsChanges: accepted.settingsChanges.map(maskAcceptance),
-      rosterAcceptances: accepted.rosterAcceptances.map(maskAcceptance),
+      rosterAcceptances: accepted.rosterAcceptances.map((acceptance) => ({
+        ...maskAcceptance(acceptance),
+        changes: acceptance.changes.map(({ reference, before, after }) => ({
+          reference,
+          before: maskRecord(before),
+          after: maskRecord(after),
+        })),
+      })),
     },
     cut: maskCutLists(report.cut),
     changes: report.changes?.map(maskGroup) ?? null,
@@ -142,6 +149,13 @@ const maskAcceptance = <Accepted extends Omit<SettingsChangeFacts, 'differences'
   ...accepted,
   acceptedBy: toInitials(accepted.acceptedBy),
   reason: leftOut,
+});
+
+const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
+  ...record,
+  name: toInitials(record.name),
+  birthDate: record.birthDate && toYear(record.birthDate),
+  parties: record.parties.map((party) => party.replace(/: .*/s, `: ${leftOut}`)),
 });
 
 /** Of files their names only: folders are often named after people or places. */

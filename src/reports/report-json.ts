@@ -205,6 +205,7 @@ export const reportJsonSchema = z.strictObject({
         conflicts: count,
         partyRows: count,
         partyRejected: count,
+        unreadableIds: count,
         droppedParties: count,
         overriddenGuards: z.array(z.string()),
       })
@@ -258,7 +259,8 @@ export const reportJsonSchema = z.strictObject({
   notScreened: z
     .array(
       z.strictObject({
-        party,
+        // Of an id without a readable record nothing else is known.
+        party: party.extend({ type: party.shape.type.nullable() }),
         outcome: z.enum(['failed', 'skipped', 'remaining']),
         reason: z.string(),
         lastScreenedAt: instant.nullable(),

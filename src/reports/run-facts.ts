@@ -206,6 +206,8 @@ export interface SnapshotFacts {
   conflicts: number;
   partyRows: number;
   partyRejected: number;
+  /** Rejected rows, those of related parties included, of which nobody can say whose they are. */
+  unreadableIds: number;
   /** Parties with an open hit, a true match or a cut list whom it no longer names. */
   droppedParties: number;
   /** Guards that would have held it, and that somebody has overridden. */

@@ -5,11 +5,13 @@ import { readAnswerFindings } from '../store/answer-findings.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { readChangeVolume } from '../store/change-volume.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
+import { readCoverageGaps } from '../store/coverage-exceptions.js';
 import type { Queryable } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
 import { saveOpenItems } from '../store/open-items.js';
 import { countOverBudget } from '../store/plan-counts.js';
+import { type RosterHold, readAcceptedChanges, readRosterHold } from '../store/roster-acceptances.js';
 import { readSnapshot } from '../store/roster-imports.js';
 import { readRunBalance } from '../store/run-balance.js';
 import { saveRunHealth } from '../store/run-health.js';
@@ -21,8 +23,10 @@ import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-an
 import { findStateDisagreements } from '../store/unprojected-changes.js';
 import { findMissingCanaries } from './canaries/find-missing-canaries.js';
 import { unscreenUnconfirmed } from './canaries/record-canary.js';
+import { describeGaps } from './coverage/accept-gaps.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
+import { quoteArgument } from './quote-argument.js';
 import { makeItems } from './reviewing/make-items.js';
 import { toRunVerdict } from './run-verdict.js';
 import { describeStateDisagreements, findDisagreements } from './session/balance-lines.js';
@@ -70,6 +74,8 @@ export async function finishScreening(
       isWhole,
     );
     const watch = { rates: found.rates, listCap, volume: found.volume };
+    const hold = await readRosterHold(transaction, run.runId);
+    const gaps = await findGaps(transaction, session);
     const uncompared = await findUncomparedLists(transaction, run.runId);
     await saveRunWatch(transaction, run.runId, { ...found, listCap });
     const { state, reasons } = toRunVerdict({
@@ -83,6 +89,8 @@ export async function finishScreening(
         ...(halted && !halt ? [halted.message] : []),
         ...(halt ? [] : provisional),
         ...uncompared.map(describeUncompared),
+        ...(hold === null ? [] : [describeHold(hold)]),
+        ...(gaps === null ? [] : [gaps]),
         ...describeDrops(watch),
       ],
       canaries: {
@@ -107,8 +115,9 @@ export async function finishScreening(
     if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not add up', reasons });
     else if (isReported) await queueReportOf(workplace, transaction, run);
     const snapshot = await readSnapshot(transaction, run.runId);
+    const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
     await recordStates(transaction, session, 'closed');
-    return { openItems, sums, state, reasons, watch, haltedBy, snapshot };
+    return { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges };
   });
   const remarks = describeNotices(closed.watch);
   for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
@@ -123,6 +132,7 @@ export async function finishScreening(
     haltedBy: closed.haltedBy,
     counts,
     snapshot: closed.snapshot,
+    acceptedChanges: closed.acceptedChanges,
     openItems: closed.openItems,
   });
   return { ...summary, remarks: [...remarks, ...(closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [])] };
@@ -135,6 +145,21 @@ async function describeStates(
 ): Promise<readonly string[]> {
   if (rosterId === null || accountId === null) return [];
   return describeStateDisagreements(await findStateDisagreements(transaction, { rosterId, accountId }));
+}
+
+/** Who cannot be screened as the roster stands, where nobody has accepted that. */
+async function findGaps(transaction: Queryable, { run, roster, workplace }: RunSession): Promise<string | null> {
+  if (run.rosterId === null) return null;
+  const gaps = await readCoverageGaps(transaction, run.rosterId, workplace.clock.now());
+  return describeGaps(gaps, quoteArgument(roster ?? ''));
+}
+
+/** What held the roster and what was done instead, and how to take it. */
+function describeHold({ heldBy, newIds, command }: RosterHold): string {
+  const found = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
+  const left =
+    newIds === 0 ? '' : `, and ${countNoun(newIds, 'new customer')} of it ${newIds === 1 ? 'is' : 'are'} not screened`;
+  return `the roster is held: ${found}. The last accepted roster was screened${left}. Mend the source, or take it as it is: ${command}`;
 }
 
 const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>

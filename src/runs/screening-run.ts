@@ -83,7 +83,12 @@ export async function runScreening(
           async (session) => {
             outage.nameRun(session.runId);
             if (options.importFirst && session.run.stage === 'started') {
-              await importRoster(session, options.roster, scope.rosterId, { acceptRoster: options.acceptRoster });
+              // What is onboarded is the file itself; a night is not lost because of a file that guards hold.
+              const keepsFormer = options.kind !== 'onboard';
+              await importRoster(session, options.roster, scope.rosterId, {
+                acceptRoster: options.acceptRoster,
+                keepsFormer,
+              });
             }
             const part = { standing, rosterId: scope.rosterId, outage, ...options };
             const halted = await haltedOr(planAndScreen(session, client, part));

@@ -7,12 +7,6 @@ export const isUnconfirmedSql = `
   screening.outcome in ('screened', 'reused')
   and screening.batch_id > (select coalesce(confirmed_batch_id, 0) from run where run.run_id = $1)`;
 
-/** SQL: the run is open and asks control searches, and the screening is one of its answers that none of them has confirmed yet. */
-export const isPendingSql = `
-  screening.run_id = run.run_id and screening.outcome in ('screened', 'reused')
-  and screening.batch_id > coalesce(run.confirmed_batch_id, 0)
-  and run.state in ('running', 'stopped') and exists (select from canary_outcome where canary_outcome.run_id = run.run_id)`;
-
 /** The last batch that a run has saved: what a round of control searches that begins now can confirm. 0 before the first. */
 export async function readLastBatch(database: Queryable, runId: number): Promise<number> {
   const rows = await database.query(

@@ -158,6 +158,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
       conflicts: 0,
       partyRows: 0,
       partyRejected: 0,
+      unreadableIds: 0,
       droppedParties: 0,
       overriddenGuards: [],
     },

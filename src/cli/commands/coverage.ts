@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { formatCount } from '../../reports/format-count.js';
 import type { Coverage } from '../../runs/coverage/measure-coverage.js';
 import type { CoverageSums } from '../../runs/coverage/sum-coverage.js';
+import type { CoverageGap } from '../../store/coverage-exceptions.js';
 import { describeCounts } from '../describe-counts.js';
 import { describeSpan } from '../describe-progress.js';
 import { examples } from '../examples.js';
@@ -64,9 +65,13 @@ function formatCoverage(coverage: Coverage): string {
     `\nstates       ${describeCounts(total.states)}\n`,
     Object.keys(total.failedBecause).length === 0 ? '' : `last failed  ${describeCounts(total.failedBecause)}\n`,
     `cadence      ${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}\n`,
+    ...rosters.flatMap(({ roster, gaps }) => gaps.map((gap) => `${describeGap(roster, gap)}\n`)),
     listed.length === 0 ? '' : `\nNot covered\n${formatTable(listed)}`,
   ].join('');
 }
+
+const describeGap = (roster: string, { reason, count, accepted }: CoverageGap): string =>
+  `not screened ${roster}: ${formatCount(count)} ${reason}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
 
 /** Adds `coverage`. */
 export function addCoverageCommand(program: Command, act: Act): void {

@@ -7,6 +7,7 @@ import {
   readImportedRosters,
   type UncoveredCustomer,
 } from '../../store/coverage.js';
+import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage-exceptions.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import { chooseImportedRosters } from './choose-imported-rosters.js';
@@ -22,12 +23,14 @@ export interface Coverage {
     roster: string;
     total: CoverageSums;
     tiers: Readonly<Record<RiskTier, CoverageSums>>;
+    /** Who cannot be screened as the roster stands, by reason, and for how many of them an exception holds. */
+    gaps: readonly CoverageGap[];
     /** Whose screening does not hold, the worst first, as many as were asked for. */
     uncovered: readonly UncoveredCustomer[];
   }[];
   total: CoverageSums;
   tiers: Readonly<Record<RiskTier, CoverageSums>>;
-  /** Whether everybody's screening holds. */
+  /** Whether everybody's screening holds, or an exception was accepted for it. */
   isCovered: boolean;
 }
 
@@ -50,10 +53,15 @@ export async function measureCoverage(
     const input = await toCoverageInput(workplace, rosterId, now);
     const groups = await readCoverage(database, input);
     const uncovered = options.list > 0 ? await listUncovered(database, input, options.list) : [];
-    rosters.push({ roster, total: sumCoverage(groups, now), tiers: sumTiers(groups, now), uncovered });
+    const gaps = await readCoverageGaps(database, rosterId, now);
+    rosters.push({ roster, gaps, total: sumCoverage(groups, now), tiers: sumTiers(groups, now), uncovered });
     allGroups.push(...groups);
   }
   const total = sumCoverage(allGroups, now);
-  const isCovered = total.valid === total.inScope;
+  const isCovered = rosters.every(isRosterCovered);
   return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), isCovered };
+}
+
+function isRosterCovered({ total, gaps }: Pick<Coverage['rosters'][number], 'total' | 'gaps'>): boolean {
+  return gaps.every((gap) => gap.accepted === gap.count) && total.valid + countAccepted(gaps) >= total.inScope;
 }

@@ -1,5 +1,6 @@
 import type { CustomerState } from '../../matches/customer-state.js';
 import { readImportedRosters } from '../../store/coverage.js';
+import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage-exceptions.js';
 import { type CustomerStatus, readCustomerStatuses } from '../../store/customer-status.js';
 import { chooseImportedRosters } from '../coverage/choose-imported-rosters.js';
 import { openOrganisation } from '../session/run-session.js';
@@ -22,6 +23,8 @@ export interface StatusExport {
   batches: AsyncIterable<readonly CustomerStatus[]>;
   /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening. */
   sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
+  /** Once all are read: whether everybody in scope has a valid screening, or an exception was accepted. */
+  isCovered(): boolean;
 }
 
 /** Opens an export of how customers stand; throws ConfigError when there is no such roster. */
@@ -30,7 +33,7 @@ export async function exportStatus(
   choice: StatusChoice,
   signal: AbortSignal,
 ): Promise<StatusExport> {
-  const { database, settings } = workplace;
+  const { database, clock, settings } = workplace;
   const { organisationId } = await openOrganisation(workplace);
   const imported = chooseImportedRosters(await readImportedRosters(database, organisationId), choice.roster);
   const rosters = imported.map(({ roster }) => roster);
@@ -50,7 +53,11 @@ export async function exportStatus(
       yield meant;
     }
   };
-  return { rosters, batches: read(), sums };
+  const gaps: CoverageGap[] = [];
+  for (const { rosterId } of imported) gaps.push(...(await readCoverageGaps(database, rosterId, clock.now())));
+  const isCovered = (): boolean =>
+    gaps.every((gap) => gap.accepted === gap.count) && sums.notValid <= countAccepted(gaps);
+  return { rosters, batches: read(), sums, isCovered };
 }
 
 function toFilter({ states, changedSince }: StatusChoice): (status: CustomerStatus) => boolean {

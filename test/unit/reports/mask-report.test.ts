@@ -86,12 +86,25 @@ function plant(names: readonly string[]): RunFacts {
   );
   const changes = [...facts.changes, ...flood].map(toChange);
   const who = { acceptedBy: next(), isAttested: true, reason: `for ${next()}`, acceptedAt: new Date(0) };
+  const toRecord = () => ({
+    name: next(),
+    type: 'person',
+    birthDate: null,
+    countries: [],
+    parties: [`director: ${next()}`],
+  });
   return {
     ...facts,
     counts: facts.counts && { ...facts.counts, changes: changes.length, rows: 510, rejected: 5 },
     rosterSource: facts.rosterSource && { ...facts.rosterSource, partyRows: 1, partyRejected: 1 },
     settingsChanges: [{ ...who, differences: ['changes.scoreStep was 0.02 and is 0.05'] }],
-    rosterAcceptances: [{ ...who, heldBy: [{ guard: 'shrink_night', message: '4 of 100 are missing' }] }],
+    rosterAcceptances: [
+      {
+        ...who,
+        heldBy: [{ guard: 'shrink_night', message: '4 of 100 are missing' }],
+        changes: [{ reference: 'C-7', before: toRecord(), after: toRecord() }],
+      },
+    ],
     changes,
     baselineChanges: facts.baselineChanges.map(toChange),
     dossierChanges: facts.dossierChanges.map((change) => ({
