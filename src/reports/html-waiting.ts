@@ -25,7 +25,7 @@ import { toWaitingCases, type WaitingCase } from './waiting-cases.js';
 import type { WaitingItem } from './working-list.js';
 
 /** So many customers are shown in full; of those after them each alert has one short line. */
-const casesInFull = 30;
+const casesInFull = 25;
 
 type Line = OpenItemsFacts['bySeverity'][number];
 
