@@ -34,7 +34,7 @@ const layout: SheetLayout = [
   ['proposed_by', 17],
   ['proposed_at', 21],
   ['proposed_reason', 32],
-  ['reopened_because', 18, 'Open again because'],
+  ['reopened_because', 18, 'Re-opened because'],
   ['last_decision', 15],
   ['last_decided_by', 17],
   ['last_decided_at', 21],
