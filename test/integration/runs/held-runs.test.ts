@@ -24,14 +24,19 @@ const stateRow = z.object({ reference: z.string(), state: z.string(), as_of: z.d
 const readStates = (database: Database) =>
   database.query(stateRow, 'select reference, state, as_of from customer_screening_status order by reference');
 const countEvents = async (database: Database): Promise<number> => {
-  const rows = await database.query(z.object({ events: z.number() }), 'select count(*)::integer as events from customer_state_change');
+  const rows = await database.query(
+    z.object({ events: z.number() }),
+    'select count(*)::integer as events from customer_state_change',
+  );
   return rows[0]?.events ?? 0;
 };
 
 describeOnEachDatabase('a night that cannot be relied on', (open) => {
   const begin = openSmallSites(open);
 
-  it('that finds nobody but the canaries is held, and every state stays with its time', { timeout: 120_000 }, async () => {
+  it('that finds nobody but the canaries is held, and every state stays with its time', {
+    timeout: 120_000,
+  }, async () => {
     const { sandbox, database, work, run } = await begin(names);
     sandbox.setWorld(worldOf(onLists));
     await run(await work({ offsetMs: -dayMs }));
@@ -41,7 +46,9 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     const workplace = await work();
     const held = await run(workplace);
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 60, changes: 0 } });
-    expect(held.reasons[0]).toMatch(/answers for 60 customers are held, because 20 of 20 known hits of all topics vanished/);
+    expect(held.reasons[0]).toMatch(
+      /answers for 60 customers are held, because 20 of 20 known hits of all topics vanished/,
+    );
     expect(await readStates(database)).toEqual(before);
     expect(await countEvents(database)).toBe(events);
     // Each vanished party was searched for again.
