@@ -209,3 +209,52 @@ export async function saveRunHold(
     [runId, kind, [...reasons], customers, openedAlerts, JSON.stringify(states), heldAt],
   );
 }
+
+const acceptanceRow = z.object({
+  isProposal: z.boolean(),
+  acceptedBy: z.string(),
+  isAttested: z.boolean(),
+  reason: z.string(),
+  acceptedAt: z.date(),
+});
+/** Who proposed to accept a held run, or accepted it. */
+export type RunAcceptance = z.infer<typeof acceptanceRow>;
+
+/** Who proposed to accept a run, and who accepted it, in their order. */
+export async function readRunAcceptances(database: Queryable, runId: number): Promise<readonly RunAcceptance[]> {
+  return database.query(
+    acceptanceRow,
+    `select is_proposal as "isProposal", accepted_by as "acceptedBy", is_attested as "isAttested", reason, accepted_at as "acceptedAt"
+     from run_acceptance where run_id = $1 order by acceptance_id`,
+    [runId],
+  );
+}
+
+/** Keeps that somebody proposes to accept a run, or accepts it and with it whatever of it is held. */
+export async function saveRunAcceptance(
+  transaction: Queryable,
+  runId: number,
+  { isProposal, acceptedBy, isAttested, reason, acceptedAt }: RunAcceptance,
+): Promise<void> {
+  await transaction.execute(
+    `insert into run_acceptance (run_id, is_proposal, accepted_by, is_attested, reason, accepted_at) values ($1, $2, $3, $4, $5, $6)`,
+    [runId, isProposal, acceptedBy, isAttested, reason, acceptedAt],
+  );
+  if (isProposal) return;
+  await transaction.execute('update run_hold set accepted_at = $2 where run_id = $1', [runId, acceptedAt]);
+}
+
+/** The newest later run of the same roster and account whose answers are held, or null. */
+export async function findLaterHeld(
+  database: Queryable,
+  { runId, rosterId, accountId }: AnsweredRun,
+): Promise<number | null> {
+  const rows = await database.query(
+    z.object({ runId: z.number().nullable() }),
+    `select max(run.run_id) as "runId" from run_hold hold join run on run.run_id = hold.run_id
+     where hold.kind = 'answers' and hold.accepted_at is null
+       and run.roster_id = $2 and run.account_id = $3 and run.run_id > $1`,
+    [runId, rosterId, accountId],
+  );
+  return firstRow(rows, 'run_hold').runId;
+}

@@ -43,6 +43,10 @@ export async function countUnconfirmed(database: Queryable, runId: number): Prom
   return firstRow(rows, 'screening').customers;
 }
 
+const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
+  country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after`;
+const columnsOf = (table: string): string => changeColumns.replaceAll(/\w+/g, `${table}.$&`);
+
 /** Which answers of a run are taken back: those since its last passed round, all of them, or those to these searches. */
 type TakenBack = 'unconfirmed' | 'all' | readonly number[];
 
@@ -106,15 +110,13 @@ async function moveAside(transaction: Queryable, runId: number, which: TakenBack
     [runId, ...searches, now],
   );
   if (taken === 0) return 0;
-  const columns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
-    country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after`;
   await transaction.execute(
     `with taken as (
        delete from change_event using screening
        where change_event.run_id = $1 and screening.run_id = $1 and screening.party_id = change_event.party_id and ${takenSql}
-       returning ${columns.replaceAll(/\w+/g, 'change_event.$&')}
+       returning ${columnsOf('change_event')}
      )
-     insert into taken_back_change (${columns}, taken_back_at) select ${columns}, ${place}::timestamptz from taken`,
+     insert into taken_back_change (${changeColumns}, taken_back_at) select ${changeColumns}, ${place}::timestamptz from taken`,
     [runId, ...searches, now],
   );
   await restoreStates(transaction, runId, `(${takenSql})`, searches);
@@ -194,3 +196,74 @@ export async function countToldAndTakenBack(database: Queryable, runId: number):
   );
   return firstRow(rows, 'taken_back_change').changes;
 }
+
+/**
+ * Gives back what a held run (`takeBackAnswers` with the reason `held`) has answered for parties that no later run has: its answers count again
+ * with their own time, and their changes are changes of the run. Gives for how many parties.
+ */
+export async function giveBackAnswers(transaction: Queryable, runId: number): Promise<number> {
+  const given = await transaction.execute(
+    `update screening set outcome = held.outcome, outcome_reason = null, response_id = held.response_id, batch_id = held.batch_id
+     from (
+       -- Of a search that was made again the later answer.
+       select distinct on (taken.party_id) taken.*
+       from taken_back_answer taken
+       join run on run.run_id = taken.run_id
+       left join party_state state on state.account_id = run.account_id and state.party_id = taken.party_id
+       where taken.run_id = $1 and coalesce(state.run_id < $1, true)
+       order by taken.party_id, taken.batch_id desc
+     ) held
+     where screening.run_id = $1 and screening.party_id = held.party_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'`,
+    [runId],
+  );
+  if (given === 0) return 0;
+  // Their order is that in which they were found.
+  await transaction.execute(
+    `with given as (
+       delete from taken_back_change taken using screening
+       where ${givenBackSql} returning ${columnsOf('taken')}
+     )
+     insert into change_event (${changeColumns}) overriding system value select ${changeColumns} from given order by change_id`,
+    [runId],
+  );
+  await transaction.execute(
+    `insert into party_state (
+       account_id, party_id, run_id, screened_at, request_id, response_id, customer_version, settings_digest, state, reported_scores,
+       unreturned
+     )
+     select run.account_id, taken.party_id, $1, batch.committed_at, answer.request_id, answer.response_id, answer.customer_version,
+       answer.settings_digest, answer.state, nullif(answer.reported_scores, 'null'), nullif(answer.unreturned, 'null')
+     from taken_back_answer taken
+     join run on run.run_id = taken.run_id
+     join commit_batch batch on batch.batch_id = taken.batch_id
+     join screening on ${givenBackSql}
+     cross join lateral jsonb_to_record(taken.answer) as answer (
+       request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text, reported_scores jsonb,
+       unreturned jsonb
+     )
+     where taken.answer is not null
+     on conflict (account_id, party_id) do update set
+       run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
+       response_id = excluded.response_id, customer_version = excluded.customer_version, settings_digest = excluded.settings_digest,
+       state = excluded.state, reported_scores = excluded.reported_scores, unreturned = excluded.unreturned,
+       former_run_id = party_state.run_id, former_screened_at = party_state.screened_at, former_answer = null, failed_run_id = null`,
+    [runId],
+  );
+  await transaction.execute(
+    `update party_state set former_run_id = party_state.run_id, former_screened_at = party_state.screened_at, former_answer = null,
+       run_id = $1, screened_at = batch.committed_at, failed_run_id = null
+     from taken_back_answer taken
+     join run on run.run_id = taken.run_id
+     join commit_batch batch on batch.batch_id = taken.batch_id
+     join screening on ${givenBackSql}
+     where taken.answer is null and party_state.account_id = run.account_id and party_state.party_id = taken.party_id`,
+    [runId],
+  );
+  await transaction.execute(`delete from taken_back_answer taken using screening where ${givenBackSql}`, [runId]);
+  return given;
+}
+
+/** SQL: what was taken back (`taken`) belongs to an answer that its run ($1) has again (`screening`). */
+const givenBackSql = `
+  taken.run_id = $1 and screening.run_id = $1 and screening.party_id = taken.party_id and screening.batch_id = taken.batch_id
+  and screening.outcome in ('screened', 'reused')`;

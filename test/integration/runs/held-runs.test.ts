@@ -1,20 +1,26 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { acceptRun } from '../../../src/runs/accepting/accept-run.js';
+import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
 import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
 import type { Database } from '../../../src/store/database.js';
+import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { makeOddNames } from '../../helpers/odd-names.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { canaries, listed } from '../../helpers/small-world.js';
 
+vi.setConfig({ testTimeout: 120_000 });
+
 const dayMs = 24 * 60 * 60 * 1_000;
 const names = makeOddNames(60);
 const [canary] = canaries;
 /** Twelve customers are sanctioned, eight exposed. */
-const onLists = [
-  ...names.slice(0, 12).map((name, index) => listed(`s${index}`, name)),
-  ...names.slice(12, 20).map((name, index) => listed(`p${index}`, name, ['role.pep'])),
-];
+const sanctioned = names.slice(0, 12).map((name, index) => listed(`s${index}`, name));
+const exposed = names.slice(12, 20).map((name, index) => listed(`p${index}`, name, ['role.pep']));
+/** Others of the same name: below them in every list. */
+const second = names.slice(0, 12).map((name, index) => listed(`t${index}`, `${name} Ibn`, ['crime']));
 const worldOf = (entries: readonly WatchlistEntry[]) => ({
   watchlist: [...entries, listed('c', canary.name)],
   dossiers: [],
@@ -34,24 +40,135 @@ const countEvents = async (database: Database): Promise<number> => {
 describeOnEachDatabase('a night that cannot be relied on', (open) => {
   const begin = openSmallSites(open);
 
-  it('that finds nobody but the canaries is held, and every state stays with its time', {
-    timeout: 120_000,
-  }, async () => {
-    const { sandbox, database, work, run } = await begin(names);
-    sandbox.setWorld(worldOf(onLists));
-    await run(await work({ offsetMs: -dayMs }));
-    const before = await readStates(database);
-    const events = await countEvents(database);
+  /** A site after a good night with these lists. */
+  const beginWith = async (entries: readonly WatchlistEntry[]) => {
+    const site = await begin(names);
+    site.sandbox.setWorld(worldOf(entries));
+    const workplace = await site.work({ offsetMs: -dayMs });
+    expect(await site.run(workplace)).toMatchObject({ state: 'complete' });
+    const before = await readStates(site.database);
+    return { ...site, before, events: await countEvents(site.database) };
+  };
+
+  it('that finds nobody but the canaries is held: every state stays with its time, and nothing is sent', async () => {
+    const { sandbox, database, work, run, before, events } = await beginWith([...sanctioned, ...exposed]);
     sandbox.setWorld(worldOf([]));
-    const workplace = await work();
-    const held = await run(workplace);
+    const held = await run(await work());
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 60, changes: 0 } });
     expect(held.reasons[0]).toMatch(
-      /answers for 60 customers are held, because 20 of 20 known hits of all topics vanished/,
+      /answers for 60 customers are held, because 20 of 20 known hits of all topics vanished \(all of them\)/,
     );
+    expect(held.reasons[0]).toContain(`nightscreen runs accept ${held.runId} --by NAME --reason TEXT`);
     expect(await readStates(database)).toEqual(before);
     expect(await countEvents(database)).toBe(events);
-    // Each vanished party was searched for again.
+    // Every search that found nobody any more was made again.
     expect(searched(sandbox, names[0] ?? '')).toBe(3);
+    expect(held.counts).toMatchObject({ attempts: 60 + 20 + 2 * canaries.length });
+    sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    const good = await run(await work({ offsetMs: 1 }));
+    expect(good).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0 } });
+  });
+
+  it('that has lost one of two lists is held, and the next night without it too', async () => {
+    const { sandbox, database, work, run, before } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf(sanctioned));
+    const held = await run(await work());
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 60 } });
+    expect(held.reasons[0]).toContain('8 of 8 known hits for political exposure vanished (all of them)');
+    expect(held.reasons[0]).not.toContain('for sanctions');
+    expect(await readStates(database)).toEqual(before);
+    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
+    expect(await readStates(database)).toEqual(before);
+  });
+
+  it('whose lists are cut to one result without a word is held', async () => {
+    const { sandbox, database, work, run, before } = await beginWith([...sanctioned, ...second]);
+    // Nothing says that they are cut: the total is 1 as well.
+    sandbox.setWorld(worldOf(sanctioned));
+    const held = await run(await work());
+    expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0 } });
+    expect(held.reasons[0]).toContain('12 of 12 known hits for crime vanished');
+    expect(await readStates(database)).toEqual(before);
+  });
+
+  it('searches again what it misses, and takes the better answers where the first were wrong', async () => {
+    const { sandbox, work, run, database } = await beginWith([...sanctioned, ...exposed]);
+    const empty = names.slice(0, 6).map((name) => ({
+      ...{ name, times: 1 },
+      raw: { status: 201, body: JSON.stringify({ query: name, type: 'person', total: 0, results: [] }) },
+    }));
+    sandbox.setFaults(empty);
+    const workplace = await work();
+    const night = await run(workplace);
+    expect(night).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0, searches: 60 } });
+    expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'hits_vanished' }));
+    expect(names.slice(0, 8).map((name) => searched(sandbox, name))).toEqual([3, 3, 3, 3, 3, 3, 2, 2]);
+    // The first answers are evidence.
+    const kept = await database.query(
+      z.object({ rows: z.number() }),
+      'select count(*)::integer as rows from taken_back_answer',
+    );
+    expect(kept).toEqual([{ rows: 6 }]);
+  });
+
+  it('is not what a few delistings, new ids or a changed name look like', async () => {
+    const { sandbox, work, run } = await beginWith([...sanctioned, ...exposed]);
+    const rekeyed = [...sanctioned.slice(1), ...exposed].map((entry) => ({ ...entry, id: `${entry.id}_new` }));
+    sandbox.setWorld(worldOf(rekeyed));
+    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 60 } });
+  });
+
+  it('is accepted by a person, once: the stored answers count from then on, without any search', async () => {
+    const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf(sanctioned));
+    const workplace = await work();
+    const held = await run(workplace);
+    const calls = sandbox.ledger().length;
+    const accept = async (id = held.runId) =>
+      acceptRun(workplace, id, await makeAcceptance(workplace), new AbortController().signal);
+    expect(await accept()).toMatchObject({ kind: 'accepted', parties: 60, state: 'complete' });
+    expect(sandbox.ledger()).toHaveLength(calls);
+    const asOf = (await readStates(database)).map(({ as_of }) => as_of?.toISOString().slice(0, 10));
+    expect(new Set(asOf)).toEqual(new Set([new Date().toISOString().slice(0, 10)]));
+    expect(await showRun(database, held.runId)).toMatchObject({
+      state: 'complete',
+      counts: { screened: 60, failed: 0, changes: 8 },
+    });
+    await expect(accept()).rejects.toThrow(/was accepted before/);
+    await expect(accept('1')).rejects.toThrow(/nothing of .* is held/);
+    await expect(accept('99')).rejects.toThrow(/there is no run 99/);
+    // What it no longer found is known as gone.
+    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { changes: 0 } });
+  });
+
+  it('is not accepted once a later run has answered', async () => {
+    const { sandbox, work, run } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf(sanctioned));
+    const workplace = await work();
+    const held = await run(workplace);
+    const again = await run(await work({ offsetMs: 1 }));
+    const accept = async () =>
+      acceptRun(workplace, held.runId, await makeAcceptance(workplace), new AbortController().signal);
+    await expect(accept()).rejects.toThrow(`accept ${again.runId} instead`);
+    sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    await run(await work({ offsetMs: 2 }));
+    await acceptRun(workplace, again.runId, await makeAcceptance(workplace), new AbortController().signal).catch(
+      (error: unknown) => expect(String(error)).toMatch(/a later run has answered for every customer/),
+    );
+  });
+
+  it('takes two people where decisions do', async () => {
+    const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf(sanctioned));
+    const review = reviewSettingsSchema.parse({ fourEyes: ['critical'] });
+    const workplace = await work({ settings: { review } });
+    const held = await run(workplace);
+    const signal = new AbortController().signal;
+    const first = await makeAcceptance(workplace);
+    expect(await acceptRun(workplace, held.runId, first, signal)).toMatchObject({ kind: 'proposed' });
+    await expect(acceptRun(workplace, held.runId, first, signal)).rejects.toThrow(/waits for a second person/);
+    if (database.dialect === 'postgres') return;
+    const other = { by: { name: 'S. Second', isAttested: true }, reason: 'confirmed by telephone' };
+    expect(await acceptRun(workplace, held.runId, other, signal)).toMatchObject({ kind: 'accepted', parties: 60 });
   });
 });
