@@ -88,3 +88,11 @@ alter table taken_back_answer
 -- Changes of state that wait until the run is accepted, and later ones of the same customers.
 alter table webhook_event add column held_run_id bigint references run;
 create index webhook_event_held on webhook_event (held_run_id) where held_run_id is not null;
+
+do $$
+declare
+  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
+begin
+  execute format('alter function %1$s.require_second_acceptor set search_path = pg_catalog, %1$s, pg_temp', tables_schema);
+end
+$$;

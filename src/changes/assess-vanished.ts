@@ -39,8 +39,9 @@ interface ListedParty {
 
 /**
  * Counts the known hits of a roster and those that a run no longer finds, each listed party once. A listed party has vanished when at least
- * half of the searched parties that had it as a hit of a family have it no longer; another id, or another entry with the same
- * content or name, takes its place. A hit that lost its flag or its topic has vanished from that family.
+ * half of the searched parties that had it as a hit of a family have it no longer; another id, or a new entry with the same content or
+ * name, takes its place, an entry of another list that was there before does not. A hit that lost its flag or its topic has vanished from
+ * that family.
  */
 export class VanishedTally {
   readonly #families: TopicFamilies;
@@ -58,16 +59,23 @@ export class VanishedTally {
   add({ requestId, before, after, isCompared }: ComparedParty): void {
     const hits = before.filter(({ isHit }) => isHit);
     const remains = isCompared && after !== null ? this.#findRemaining(before, after) : null;
-    const noted = new Set<string>();
+    // Entries of one content, on two lists for example, are told apart by their number: which of them is lost does not matter.
+    const entries = new Map<string, { family: HitFamily; kept: number; lost: number }>();
     for (const hit of hits) {
       const key = toContentKey(hit);
       for (const family of this.#familiesOf(hit)) {
+        const place = `${family} ${key}`;
+        const entry = entries.get(place) ?? { family, kept: 0, lost: 0 };
+        if (remains !== null && !remains(hit, family)) entry.lost += 1;
+        else entry.kept += 1;
+        entries.set(place, entry);
+      }
+    }
+    for (const [place, { family, kept, lost }] of entries) {
+      for (let number = 0; number < kept + lost; number += 1) {
+        const key = `${place} ${number}`;
         this.#standing.get(family)?.add(key);
-        // Two entries of the same content are one listed party.
-        if (!isCompared || noted.has(`${family} ${key}`)) continue;
-        noted.add(`${family} ${key}`);
-        const isLost = remains !== null && !remains(hit, family);
-        this.#note(family, key, isLost ? requestId : null);
+        if (isCompared) this.#note(family, key, number < kept ? null : requestId);
       }
     }
   }
@@ -112,20 +120,13 @@ export class VanishedTally {
   }
 
   #findRemaining(before: readonly Match[], after: readonly Match[]): (hit: Match, family: HitFamily) => boolean {
-    const partners = new Map(pairMatches(before, after).pairs.map(({ before, after }) => [before, after]));
-    const hits = after.filter(({ isHit }) => isHit);
-    const places = new Set(
-      hits.flatMap((hit) =>
-        this.#familiesOf(hit).flatMap((family) => [
-          `${family} ${toContentKey(hit)}`,
-          `${family} ${foldName(hit.name)}`,
-        ]),
-      ),
-    );
+    const { pairs, onlyAfter } = pairMatches(before, after);
+    const partners = new Map(pairs.map(({ before, after }) => [before, after]));
+    const isOf = (match: Match, family: HitFamily): boolean => match.isHit && this.#familiesOf(match).includes(family);
     return (hit, family) => {
       const partner = partners.get(hit);
-      if (partner?.isHit === true && this.#familiesOf(partner).includes(family)) return true;
-      return places.has(`${family} ${toContentKey(hit)}`) || places.has(`${family} ${foldName(hit.name)}`);
+      if (partner && isOf(partner, family)) return true;
+      return onlyAfter.some((match) => isOf(match, family) && foldName(match.name) === foldName(hit.name));
     };
   }
 }
