@@ -23,3 +23,423 @@ alter table review_item
 alter table disposition drop constraint disposition_verdict_check;
 alter table disposition add constraint disposition_verdict_check
   check (verdict in ('true_match', 'false_positive', 'inconclusive', 'no_longer_matched'));
+
+alter table review_event drop constraint review_event_kind_check;
+alter table review_event add constraint review_event_kind_check
+  check (kind in ('opened', 'reopened', 'escalated', 'rekeyed', 'absent', 'gone', 'returned', 'assigned'));
+
+-- The most serious topic family of the listed party, and whether the customer counts as a true match because of the alert: a true match ends
+-- only by a later false positive or `no_longer_matched`.
+alter table review_item
+  add column topic text check (topic in ('sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none')),
+  add column is_confirmed boolean not null default false;
+
+create function was_confirmed(item bigint) returns boolean stable language sql as $$
+  select coalesce((
+    select max(said.disposition_id) filter (where said.verdict = 'true_match')
+      > coalesce(max(said.disposition_id) filter (
+          where said.verdict in ('false_positive', 'no_longer_matched') and undo.disposition_id is null
+        ), 0)
+    from disposition said
+    left join disposition undo on undo.item_id = item and undo.kind = 'undone' and undo.refers_to = said.disposition_id
+    where said.item_id = item and said.kind in ('decided', 'confirmed')
+  ), false)
+$$;
+
+-- Until now an alert was closed when its match was absent, whatever had been decided: those that nobody has dismissed wait again.
+update review_item set
+  is_confirmed = was_confirmed(item_id),
+  topic = (
+    select (array['none', 'sanction', 'crime', 'unknown', 'pep', 'associate'])[1 + coalesce(min(case
+      when listed.topic ~ '^sanction(\.|$)' then 1 when listed.topic ~ '^(crime|wanted)(\.|$)' then 2
+      when listed.topic ~ '^role\.pep(\.|$)' then 4 when listed.topic ~ '^role\.rca(\.|$)' then 5 else 3
+    end), 0)]
+    from jsonb_array_elements_text(review_item.listed -> 'topics') as listed (topic)
+  );
+update review_item set absence = 'not_returned', absent_since = now() where state = 'gone';
+update review_item set state = 'open'
+where state = 'gone' and not exists (
+  select from disposition made
+  where made.disposition_id = review_item.disposition_id and made.kind <> 'proposed' and made.verdict = 'false_positive'
+);
+alter table review_item alter column topic set not null;
+
+-- An alert has the state that the last disposition gives it. Reviewers need no right to give it another.
+create or replace function apply_disposition() returns trigger language plpgsql security definer as $$
+begin
+  update review_item item set
+    disposition_id = case when new.kind <> 'undone' then new.disposition_id end,
+    is_confirmed = was_confirmed(new.item_id),
+    state = case
+      when new.kind = 'proposed' then 'proposed'
+      when new.verdict = 'no_longer_matched' then 'gone'
+      when new.verdict = 'false_positive' then case when item.absence is null then 'settled' else 'gone' end
+      -- A true match whose match is absent waits for `no_longer_matched`.
+      when new.verdict = 'true_match' and item.absence is null then 'confirmed'
+      else 'open'
+    end,
+    -- A proposal and `inconclusive` leave the alert waiting: its age goes on.
+    opened_at = case when new.kind = 'undone' and item.state not in ('open', 'proposed') then new.decided_at else item.opened_at end,
+    due_at = case when new.kind = 'undone' and item.state not in ('open', 'proposed') then new.due_at else item.due_at end
+  where item.item_id = new.item_id;
+  return null;
+end
+$$;
+
+-- `no_longer_matched` is said only of an alert whose match is absent.
+create function require_absence() returns trigger language plpgsql as $$
+begin
+  if new.verdict = 'no_longer_matched' and (select absence from review_item where item_id = new.item_id) is null then
+    raise exception 'the match of alert % is listed', new.item_id using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end
+$$;
+
+create trigger require_absence before insert on disposition for each row execute function require_absence();
+
+-- The state of a customer is computed from answers and alerts alone: nothing of it is stored beside them.
+drop view customer_screening_status;
+drop view customer_standing;
+drop trigger record_decided_state on party_state;
+drop trigger require_settled on party_state;
+drop function require_settled;
+drop function find_unrecorded_states;
+drop function to_standing_state;
+alter table party_state drop column reviewed_state;
+update party_state set former_answer = former_answer - 'reviewed_state' where former_answer is not null;
+
+-- Each party of each roster on each account (null: no account yet) by its last answer that counts and by its alerts. An answer of an open run
+-- that waits for control searches does not count yet; the answer before it does.
+create view party_standing as
+select
+  roster.organisation_id, roster.roster_id, account.account_id,
+  customer.customer_id, customer.reference, customer.version, customer.left_at, customer.unreadable_party_since,
+  coalesce(version.risk_tier, 'high') as risk_tier,
+  party.party_id, party.ordinal, party.is_current, party.request_id,
+  answer.run_id, answer.screened_at, answer.customer_version as answered_version, newest.failed_run_id,
+  -- What is sent has changed, or what identifies the party beside it, or the customer was away in between.
+  coalesce(
+    answer.request_id <> party.request_id or answer.screened_at < customer.returned_at or party.is_current and facts.have_changed, false
+  ) as has_changed,
+  -- With a live key an answer counts only when control searches have vouched for its run.
+  answer.run_id is not null and (account.is_test or answering.confirmed_batch_id is not null) as is_proven,
+  pending.former is null and coalesce(origin.state in ('running', 'stopped'), false) as is_provisional,
+  -- By the answer alone; hits that are all settled, or may be cut off, are known by the alerts.
+  case
+    when answer.state <> 'open_hit' then answer.state
+    when alerts.settled = 0 then 'open_hit'
+    when answer.hides_matches or exists (
+      select from response
+      left join list_cap on list_cap.account_id = account.account_id and list_cap.gone_at is null
+      where response.response_id = answer.response_id and (response.truncated or response.total = list_cap.length)
+    ) then 'incompletely_seen'
+    else 'settled_false_positive'
+  end as answer_state,
+  alerts.waiting, alerts.is_confirmed, alerts.topic_place,
+  -- Hits of an open run that are no alerts yet.
+  news.is_open as has_new_hits
+from roster
+cross join lateral (
+  select account_id, is_test from account where account.organisation_id = roster.organisation_id
+  union all select null, null
+) account
+join customer on customer.roster_id = roster.roster_id
+join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
+join party on party.customer_id = customer.customer_id
+left join party_state newest on newest.account_id = account.account_id and newest.party_id = party.party_id
+left join run origin on origin.run_id = newest.run_id
+left join lateral (
+  select coalesce(newest.former_answer, '{}') as former
+  from screening
+  where origin.state in ('running', 'stopped')
+    and screening.run_id = newest.run_id and screening.party_id = party.party_id
+    and screening.outcome in ('screened', 'reused') and screening.batch_id > coalesce(origin.confirmed_batch_id, 0)
+    and exists (select from canary_outcome where canary_outcome.run_id = newest.run_id)
+  limit 1
+) pending on true
+cross join lateral (
+  select
+    case when pending.former is null then newest.run_id else newest.former_run_id end as run_id,
+    case when pending.former is null then newest.screened_at else newest.former_screened_at end as screened_at,
+    coalesce((pending.former ->> 'request_id')::bigint, newest.request_id) as request_id,
+    coalesce((pending.former ->> 'response_id')::bigint, newest.response_id) as response_id,
+    coalesce((pending.former ->> 'customer_version')::integer, newest.customer_version) as customer_version,
+    case when pending.former is null or newest.former_run_id is not null then coalesce(pending.former ->> 'state', newest.state) end as state,
+    case
+      when pending.former ->> 'state' is null then newest.unreturned is not null
+      else pending.former -> 'unreturned' <> 'null'
+    end as hides_matches
+) answer
+left join run answering on answering.run_id = answer.run_id
+left join lateral (
+  select true as have_changed
+  from customer_version former
+  cross join lateral (select former.record -> 'parties' -> party.ordinal as facts) before
+  cross join lateral (select version.record -> 'parties' -> party.ordinal as facts) after
+  where answer.customer_version <> customer.version
+    and former.customer_id = customer.customer_id and former.version = answer.customer_version
+    and (
+      before.facts ->> 'birthDate' is distinct from after.facts ->> 'birthDate'
+      or (before.facts -> 'countries' @> (after.facts -> 'countries') and after.facts -> 'countries' @> (before.facts -> 'countries')) is not true
+    )
+  limit 1
+) facts on true
+cross join lateral (
+  select
+    count(*) filter (where item.state in ('open', 'proposed'))::integer as waiting,
+    count(*) filter (where item.state = 'settled') as settled,
+    coalesce(bool_or(item.is_confirmed), false) as is_confirmed,
+    min(array_position(array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'], item.topic))
+      filter (where item.state in ('open', 'proposed') or item.is_confirmed) as topic_place
+  from review_item item
+  where item.party_id = party.party_id and item.account_id = account.account_id and item.state <> 'gone'
+) alerts
+cross join lateral (
+  select coalesce(newest.state = 'open_hit' and origin.state not in ('complete', 'incomplete'), false) and exists (
+    select from change_event event
+    join run on run.run_id = event.run_id and run.account_id = account.account_id
+    where event.party_id = party.party_id and event.change_id > coalesce(run.projected_change_id, 0)
+  ) and pending.former is null as is_open
+) news
+where party.is_current or alerts.waiting > 0 or alerts.is_confirmed or news.is_open;
+
+-- Each customer of a roster once: those in scope, those who have left and are a true match, and the ids without an accepted record. Judged
+-- at one moment, by the account of the roster's last live run, else of its last test run, and by the screening frequency that this account's
+-- last run planned with, unless the session's settings nightscreen.status_at, .status_account and .status_hours name others.
+-- A state by the alerts outranks one that a missing or expired answer gives; the worst state of the parties is the customer's.
+create view customer_standing as
+with basis as materialized (
+  select
+    roster.organisation_id, roster.roster_id, roster.name as roster, account.account_id, account.is_test,
+    coalesce(nullif(current_setting('nightscreen.status_at', true), '')::timestamptz, now()) as moment,
+    -- Of the last three plans: what was left out or failed in them.
+    array(
+      select run.run_id from run
+      where run.roster_id = roster.roster_id and run.account_id = account.account_id and run.in_scope is not null
+      order by run.run_id desc limit 3
+    ) as plan_run_ids,
+    coalesce(nullif(current_setting('nightscreen.status_hours', true), '')::jsonb, (
+      select run.cadence -> 'hours' from run
+      where run.roster_id = roster.roster_id and run.account_id = account.account_id and run.cadence is not null
+      order by run.run_id desc limit 1
+    )) as hours
+  from roster
+  left join lateral (
+    select account.account_id, account.is_test
+    from run join account using (account_id)
+    where run.roster_id = roster.roster_id and coalesce(current_setting('nightscreen.status_account', true), '') in ('', account.account_id::text)
+    order by account.is_test, run.run_id desc limit 1
+  ) account on true
+)
+select
+  basis.organisation_id, basis.roster_id, basis.roster, basis.is_test, basis.moment,
+  customer.customer_id, customer.reference, customer.risk_tier,
+  customer.left_at is null or customer.is_open as in_scope,
+  (states.in_order)[customer.worst] as state,
+  case
+    when customer.standing < 5 then (array['never', 'changed', 'expired', 'unproven'])[customer.standing]
+    when customer.unreadable_party_since is not null then 'related_party_unreadable'
+  end as reason,
+  customer.because,
+  (states.in_order)[customer.worst_seen] as last_state,
+  customer.screened_at as as_of,
+  customer.never_screened,
+  case when customer.standing > 2 then customer.screened_at + customer.cadence end as due_at,
+  -- An hour for a night that starts late.
+  case when customer.standing > 2 then customer.screened_at + customer.cadence + interval '1 hour' end as expires_at,
+  customer.is_provisional,
+  customer.run_id,
+  customer.waiting,
+  (array['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'])[customer.topic_place] as worst_topic
+from basis
+cross join (
+  -- Best first.
+  select array['clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'] as in_order
+) states
+cross join lateral (
+  select
+    party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, tier.cadence,
+    min(judged.standing) as standing,
+    max(array_position(states.in_order, case
+      when party.is_confirmed then 'confirmed'
+      when party.waiting > 0 or party.has_new_hits then 'open_hit'
+      when judged.standing < 5 or party.unreadable_party_since is not null then 'not_screened'
+      else party.answer_state
+    end)) as worst,
+    max(array_position(states.in_order, case
+      when party.is_confirmed then 'confirmed'
+      when party.waiting > 0 or party.has_new_hits then 'open_hit'
+      else party.answer_state
+    end)) as worst_seen,
+    min(party.screened_at) filter (where party.screened_at > 'epoch') as screened_at,
+    bool_or(party.run_id is null) as never_screened,
+    min(party.run_id) as run_id,
+    bool_or(party.waiting > 0 or party.has_new_hits) as is_open,
+    bool_or(party.is_confirmed) as is_confirmed,
+    bool_or(party.is_provisional) as is_provisional,
+    min(failure.because) as because,
+    sum(party.waiting)::integer as waiting,
+    min(party.topic_place) as topic_place
+  from party_standing party
+  cross join lateral (
+    select coalesce((basis.hours ->> party.risk_tier)::double precision, 24) * interval '1 hour' as cadence
+  ) tier
+  cross join lateral (
+    select case
+      when party.run_id is null then 1
+      when party.has_changed then 2
+      -- An answer that is dated ahead was dated by a clock that was wrong: it has no age.
+      when party.screened_at + tier.cadence + interval '1 hour' <= basis.moment or party.screened_at > basis.moment + interval '1 hour' then 3
+      when not party.is_proven then 4
+      else 5
+    end as standing
+  ) judged
+  -- Why there is no later valid answer.
+  left join lateral (
+    select case screening.outcome when 'remaining' then 'remaining' else screening.outcome_reason end as because
+    from screening
+    where judged.standing < 5
+      and screening.run_id = any (basis.plan_run_ids) and screening.party_id = party.party_id
+      and screening.run_id >= coalesce(party.run_id, 0)
+      and (screening.outcome in ('failed', 'remaining') or screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due')
+    order by screening.run_id desc limit 1
+  ) failure on true
+  where party.roster_id = basis.roster_id and party.account_id is not distinct from basis.account_id
+  group by party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, tier.cadence
+) customer
+where customer.left_at is null or customer.is_open or customer.is_confirmed
+union all
+select
+  basis.organisation_id, basis.roster_id, basis.roster, basis.is_test, basis.moment, null, unaccepted.reference, 'high', true, 'not_screened',
+  unaccepted.reason, null, null, null, true, null, null, false, null, 0, null
+from basis
+join unaccepted_customer unaccepted on unaccepted.roster_id = basis.roster_id;
+
+-- What other systems read, with rights on this view alone: exactly one row for each customer.
+create view customer_screening_status as
+select
+  organisation.name as organisation,
+  standing.roster,
+  standing.reference,
+  standing.in_scope,
+  standing.state,
+  standing.worst_topic,
+  standing.waiting,
+  standing.reason,
+  standing.because,
+  standing.last_state,
+  standing.as_of,
+  standing.never_screened,
+  standing.due_at,
+  standing.expires_at,
+  standing.is_provisional,
+  standing.risk_tier,
+  case standing.is_test when true then 'test' when false then 'live' end as mode,
+  to_char(run.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || run.kind || '-' || run.run_id as run_id,
+  -- Null while the state is so new that no run and no decision has recorded it.
+  case
+    when last.to_state = standing.state and last.is_test = standing.is_test then last.changed_at
+    when standing.reason = 'expired' then standing.expires_at
+  end as changed_at
+from customer_standing standing
+join organisation using (organisation_id)
+left join run on run.run_id = standing.run_id
+left join lateral (
+  select change.to_state, change.is_test, change.changed_at from customer_state_change change
+  where change.customer_id = standing.customer_id
+  order by change.change_id desc limit 1
+) last on true;
+
+-- The customers of a roster whose state is another than the recorded one, by one walk through the definition.
+create function find_unrecorded_states(for_roster bigint, with_new boolean) returns setof bigint
+language sql stable as $$
+  select standing.customer_id
+  from customer_standing standing
+  left join (
+    select distinct on (change.customer_id) change.customer_id, change.to_state, change.is_test
+    from customer_state_change change
+    order by change.customer_id, change.change_id desc
+  ) last on last.customer_id = standing.customer_id
+  where standing.roster_id = for_roster and standing.customer_id is not null
+    and standing.is_test is not null and standing.is_provisional is not true
+    and (with_new or last.to_state is not null)
+    and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
+$$;
+
+-- Whoever does not own the tables has the states judged now, on the roster's own account.
+create or replace function record_state_changes(for_roster bigint, for_customer bigint, with_new boolean) returns bigint
+language plpgsql security definer as $$
+declare
+  looked_at bigint[] := array[for_customer];
+  decided bigint[];
+begin
+  perform set_config('nightscreen.status_account', '', true), set_config('nightscreen.status_hours', '', true);
+  if not pg_has_role(session_user, current_user, 'member') then
+    perform set_config('nightscreen.status_at', '', true);
+  end if;
+  -- Before anybody has to wait: what changes meanwhile is looked at again below.
+  if for_customer is null then
+    looked_at := array(select find_unrecorded_states(for_roster, with_new));
+  end if;
+  perform hold_states(for_roster);
+  if for_customer is null then
+    with gone as (
+      delete from decided_state using customer
+      where customer.customer_id = decided_state.customer_id and customer.roster_id = for_roster
+      returning decided_state.customer_id
+    )
+    select array_agg(customer_id) into decided from gone;
+    looked_at := looked_at || array(select one from unnest(decided) one where one <> all (looked_at));
+    -- What has been decided in this transaction is recorded with it.
+    perform set_config('nightscreen.recorded_roster', for_roster::text, true);
+  end if;
+  return record_states_of(looked_at, for_roster, with_new);
+end
+$$;
+
+-- A decision changes a state the moment it is made; while a run is open, the run records the state when it closes.
+create or replace function record_decided_state() returns trigger language plpgsql security definer as $$
+declare
+  whose record;
+begin
+  select customer.roster_id, customer.customer_id into whose
+  from party join customer on customer.customer_id = party.customer_id
+  where party.party_id = new.party_id;
+  if current_setting('nightscreen.recorded_roster', true) = whose.roster_id::text and pg_has_role(session_user, current_user, 'member') then
+    return null;
+  end if;
+  -- First, so that a run which closes at the same time either sees what was decided or has closed.
+  perform hold_states(whose.roster_id);
+  if exists (
+    select from party_state newest join run using (run_id)
+    where newest.party_id = new.party_id and newest.account_id = new.account_id and run.state in ('running', 'stopped')
+  ) then
+    insert into decided_state (customer_id) values (whose.customer_id) on conflict do nothing;
+  else
+    perform record_state_changes(whose.roster_id, whose.customer_id, true);
+  end if;
+  return null;
+end
+$$;
+
+create constraint trigger record_decided_state after update on review_item
+  deferrable initially deferred
+  for each row when ((old.state, old.is_confirmed) is distinct from (new.state, new.is_confirmed))
+  execute function record_decided_state();
+
+revoke execute on function find_unrecorded_states, record_state_changes from public;
+
+-- Ids without an accepted record when the run was planned, by reason: in scope and skipped, beside the customers of the plan.
+alter table run add column unaccepted jsonb;
+
+do $$
+declare
+  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
+  function_name text;
+begin
+  foreach function_name in array array['apply_disposition', 'record_decided_state', 'record_state_changes', 'require_absence', 'was_confirmed'] loop
+    execute format('alter function %s.%I set search_path = pg_catalog, %s, pg_temp', tables_schema, function_name, tables_schema);
+  end loop;
+end
+$$;

@@ -101,23 +101,24 @@ function project(
   { matchSet, customer }: StoredAnswer,
   { known, changes }: JudgedAnswer,
 ): { items: readonly ReviewItem[]; opened: readonly Match[] } {
-  const severities = new Map(changes.map(({ difference, severity }) => [difference.matchId, severity]));
+  const byMatch = new Map(changes.map((change) => [change.difference.matchId, change]));
   const needsReview = ({ id, isHit }: Match): boolean => {
-    const severity = severities.get(id);
-    return isHit || severity === 'critical' || severity === 'high';
+    const { severity, difference } = byMatch.get(id) ?? {};
+    return isHit || (difference?.kind !== 'hit_lost' && (severity === 'critical' || severity === 'high'));
   };
   const matches = [...matchSet.matches, ...known.unreturned];
-  const steps = projectItems({ customer, matches, items, needsReview }, new Date(0));
+  const causeOf = ({ listed }: ReviewItem) => byMatch.get(listed.id)?.cause ?? 'service_data';
+  const steps = projectItems({ customer, isCurrent: true, matches, items, needsReview, causeOf }, new Date(0));
   const byId = new Map(items.map((item) => [item.itemId, item]));
   const opened: Match[] = [];
   for (const step of steps) {
     if (step.kind === 'opened') {
       opened.push(step.match);
-      byId.set(byId.size, { itemId: byId.size, listed: step.match, state: 'open', disposition: null });
-    } else if (step.kind === 'gone') {
-      byId.set(step.item.itemId, { ...step.item, state: 'gone' });
+      byId.set(byId.size, { itemId: byId.size, listed: step.match, state: 'open', absence: null, disposition: null });
+    } else if (step.kind === 'absent' || step.kind === 'gone') {
+      byId.set(step.item.itemId, { ...step.item, absence: step.absence });
     } else {
-      byId.set(step.item.itemId, { ...step.item, listed: step.match, state: 'open' });
+      byId.set(step.item.itemId, { ...step.item, listed: step.match, absence: null, state: 'open' });
     }
   }
   return { items: [...byId.values()], opened };

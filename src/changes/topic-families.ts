@@ -24,6 +24,20 @@ export type TopicFamily = keyof TopicFamilies;
 export const isOfFamily = (families: TopicFamilies, family: TopicFamily, topic: string): boolean =>
   families[family].some((root) => topic === root || topic.startsWith(`${root}.`));
 
+const familyNames = ['sanction', 'crime', 'pep', 'associate', 'other'] as const satisfies readonly TopicFamily[];
+
 /** Whether no family knows a topic. */
 export const isUnknownTopic = (families: TopicFamilies, topic: string): boolean =>
-  !(['sanction', 'crime', 'pep', 'associate', 'other'] as const).some((family) => isOfFamily(families, family, topic));
+  !familyNames.some((family) => isOfFamily(families, family, topic));
+
+/** The most serious of what a listed party may be listed for; a topic of no family comes before political exposure. */
+export const worstTopics = ['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'] as const;
+export type WorstTopic = (typeof worstTopics)[number];
+
+/** The most serious family among topics, `none` without any. */
+export function toWorstTopic(families: TopicFamilies, topics: readonly string[]): WorstTopic {
+  const found = new Set<WorstTopic>(
+    topics.map((topic) => familyNames.find((family) => isOfFamily(families, family, topic)) ?? 'unknown'),
+  );
+  return worstTopics.find((family) => found.has(family)) ?? 'none';
+}

@@ -11,7 +11,8 @@ import type { Outcome } from './invocation.js';
 /** Why a decision about an item is not taken, in words. */
 export const refusalWords = {
   unknown_item: 'no such item here: the list is of another database',
-  no_longer_listed: 'the match is no longer listed',
+  no_longer_listed: 'the alert is closed: its match is no longer listed',
+  still_listed: 'the match is listed: no_longer_matched is said only of a match that is absent',
   changed_since: 'what was to be seen has changed since the list was written: export again',
   decided_since: 'somebody has decided about it since the list was written: export again',
 } as const;
@@ -85,7 +86,7 @@ export function presentItemHistories(reference: string, items: readonly ShownIte
 }
 
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...item }: ShownItem): string {
-  const { state, openedAt, dueAt, owner } = item;
+  const { state, absence, openedAt, dueAt, owner } = item;
   const waits = state === 'open' || state === 'proposed';
   const head: [string, string][] = [
     ['item', mark],
@@ -98,8 +99,8 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
       `${listed.name}, ${listed.topics.join(', ') || 'for nothing named'}, born ${listed.birthDates.join(' or ') || 'unknown'}`,
     ],
     [
-      'stands',
-      `${state}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
+      'state',
+      `${state}${absence === null ? '' : ` (${toWords(absence)})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
     ...(owner === null ? [] : [['assigned to', describeOwner(owner)] satisfies [string, string]]),
     ...(mode === 'test' ? [['mode', 'test'] satisfies [string, string]] : []),

@@ -21,7 +21,9 @@ export function presentUndo(result: UndoResult, mark: string): Outcome {
   }
   const { undone, isListed, keepsConfirmed } = result;
   const what = `${undone.isFinal ? 'the decision' : 'the proposal'} ${undone.verdict.replaceAll('_', ' ')} of ${undone.reviewer}`;
-  const now = isListed ? 'the item waits for a decision' : 'the match is no longer listed, so nothing waits';
+  const now = isListed
+    ? 'the item waits for a decision'
+    : 'the match is absent, and the item waits for a decision (no_longer_matched)';
   const still = keepsConfirmed ? '; the customer counts as confirmed until it is decided anew' : '';
   return {
     exitCode: exitCodes.complete,

@@ -18,13 +18,14 @@ import { saveRunWatch } from '../store/run-watch.js';
 import { addRunReasons, closeRun } from '../store/runs.js';
 import { readLastStateChange } from '../store/state-changes.js';
 import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-answers.js';
+import { findStateDisagreements } from '../store/unprojected-changes.js';
 import { findMissingCanaries } from './canaries/find-missing-canaries.js';
 import { unscreenUnconfirmed } from './canaries/record-canary.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { makeItems } from './reviewing/make-items.js';
 import { toRunVerdict } from './run-verdict.js';
-import { findDisagreements } from './session/balance-lines.js';
+import { describeStateDisagreements, findDisagreements } from './session/balance-lines.js';
 import type { RunHalted } from './session/run-halted.js';
 import type { RunSession } from './session/run-session.js';
 import { type RunSummary, toRunSummary } from './session/run-summary.js';
@@ -84,7 +85,9 @@ export async function settleRun(
   const listCap =
     accountId === null || hold ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
   // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
-  const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId) : null;
+  const openItems =
+    halt === null && accountId !== null ? await makeItems(transaction, session, accountId, hold !== null) : null;
+  const disagreements = openItems === null ? [] : await describeStates(transaction, run, accountId);
   const sums = await computeRunSums(transaction, run.runId, held);
   const isWhole = failed === 0 && halt === null && hold === null;
   const found = await judgeFindings(
@@ -100,7 +103,7 @@ export async function settleRun(
   await saveRunWatch(transaction, run.runId, { ...found, listCap });
   const { state, reasons } = toRunVerdict({
     sums,
-    disagreements: findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
+    disagreements: [...findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)), ...disagreements],
     haltedBecause: halt && [halt.message, ...provisional].join('; '),
     alarms: [
       ...(halted && !halt ? [halted.message] : []),
@@ -143,6 +146,15 @@ export async function settleRun(
   const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, flood] } as const;
   await addRunReasons(transaction, run.runId, warned);
   return { ...closed, ...warned };
+}
+
+async function describeStates(
+  transaction: Queryable,
+  { rosterId }: RunSession['run'],
+  accountId: number | null,
+): Promise<readonly string[]> {
+  if (rosterId === null || accountId === null) return [];
+  return describeStateDisagreements(await findStateDisagreements(transaction, { rosterId, accountId }));
 }
 
 const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>

@@ -18,12 +18,17 @@ export interface RunEnd {
   urgentOverBudget: number;
 }
 
+/** Why an id of the roster has no accepted record, so that it is in scope and in no plan. */
+const unacceptedReasons = ['row_rejected', 'conflicting_duplicate', 'roster_held'] as const;
+
 /** The state of a run and why it is not `complete`: sums first, then an early stop, then whatever is not as it should be. */
 export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly string[] } {
   const { counts, states } = end.sums;
   const notSelected = end.sums.skippedBecause['not_selected'] ?? 0;
   const overBudget = end.sums.skippedBecause['over_budget'] ?? 0;
-  const imbalances = [...findImbalances(counts, states, notSelected + overBudget), ...end.disagreements];
+  const unaccepted = unacceptedReasons.reduce((sum, reason) => sum + (end.sums.skippedBecause[reason] ?? 0), 0);
+  const explained = notSelected + overBudget + unaccepted + (end.sums.unreadableParties ?? 0);
+  const imbalances = [...findImbalances(counts, states, explained), ...end.disagreements];
   if (imbalances.length > 0) return { state: 'unbalanced', reasons: imbalances };
   if (end.haltedBecause !== null) {
     const left = counts.inScope === 0 ? 'nothing was planned yet' : describeRemaining(counts.remaining);
@@ -75,7 +80,7 @@ function describeOverBudget(customers: number, urgent: number): string {
 function findImbalances(
   counts: RunCounts,
   states: Readonly<Record<string, number>>,
-  leftOut: number,
+  explained: number,
 ): readonly string[] {
   const sums: readonly [string, number, number][] = [
     ['rows = customers + rejected + duplicates', counts.rows, counts.customers + counts.rejected + counts.duplicates],
@@ -91,7 +96,7 @@ function findImbalances(
       Object.values(states).reduce((sum, count) => sum + count, 0),
     ],
   ];
-  const unexplained = (states['not_screened'] ?? 0) - counts.failed - counts.remaining - leftOut;
+  const unexplained = (states['not_screened'] ?? 0) - counts.failed - counts.remaining - explained;
   return [
     ...sums
       .filter(([, left, right]) => left !== right)

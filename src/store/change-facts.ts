@@ -3,7 +3,7 @@ import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../re
 import type { Queryable } from './database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
 import { firstRow } from './first-row.js';
-import { agreementShape, changeItemShape, severityShape } from './item-shapes.js';
+import { agreementShape, causeShape, changeItemShape, changeKindShape, severityShape } from './item-shapes.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { runIdSql } from './run-id.js';
 import { storedMatchSchema } from './stored-match.js';
@@ -12,21 +12,12 @@ const changeShape = z.object({
   changeId: z.number(),
   runId: z.string(),
   party: partyFactsSchema,
-  kind: z.enum([
-    'match_added',
-    'match_changed',
-    'match_removed',
-    'match_not_returned',
-    'match_rekeyed',
-    'match_returned',
-    'hit_gained',
-    'hit_lost',
-  ]),
+  kind: changeKindShape,
   severity: severityShape,
   rule: z.string(),
   adjustments: z.array(z.enum(['birth_date_contradicts', 'risk_tier'])),
   corroboration: z.object({ birthDate: agreementShape, country: agreementShape }).nullable(),
-  cause: z.enum(['service_data', 'customer_record', 'settings']),
+  cause: causeShape,
   isSanctionHit: z.boolean(),
   matchId: z.string(),
   fields: z.array(z.enum(['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'])),

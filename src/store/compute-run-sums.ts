@@ -6,7 +6,13 @@ import { firstRow } from './first-row.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
 
 const tally = z.record(z.string(), z.number());
-const customersRow = z.object({ sums: tally, searches: z.number(), failedBecause: tally, skippedBecause: tally });
+const customersRow = z.object({
+  sums: tally,
+  searches: z.number(),
+  failedBecause: tally,
+  skippedBecause: tally,
+  unreadableParties: z.number(),
+});
 const rowsRow = z.object({ rows: z.number(), customers: z.number(), rejected: z.number(), duplicates: z.number() });
 const attemptsRow = z.object({ name: z.string(), isUnknown: z.boolean(), count: z.number() });
 const changesRow = z.object({ isBaseline: z.boolean(), severity: z.string(), count: z.number() });
@@ -27,7 +33,7 @@ export async function computeRunSums(
     countAttempts(database, runId),
     held ?? readAnswerFindings(database, runId),
   ]);
-  const { searches, failedBecause, skippedBecause } = customers;
+  const { searches, failedBecause, skippedBecause, unreadableParties } = customers;
   return runSumsSchema.parse({
     counts: {
       ...imported,
@@ -41,6 +47,7 @@ export async function computeRunSums(
     states: customers.sums,
     failedBecause,
     skippedBecause,
+    unreadableParties,
     baseline: { ...nothingFound, ...changes.baseline },
     changesBySeverity: { ...nothingFound, ...changes.found },
     attemptsByOutcome: attempts.byOutcome,
@@ -61,14 +68,17 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
        select party.customer_id, screening.request_id, screening.outcome, screening.outcome_reason,
          screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
          case
-           when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due' 
-             then coalesce(to_standing_state(state.state, state.reviewed_state), 'not_screened')
+           when standing.is_confirmed then 'confirmed'
+           when standing.waiting > 0 or standing.has_new_hits then 'open_hit'
+           when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'
+             then coalesce(standing.answer_state, 'not_screened')
            else 'not_screened'
-         end as state
+         end as state,
+         standing.unreadable_party_since is not null as is_unreadable
        from screening
        join party using (party_id)
        join run using (run_id)
-       left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+       left join party_standing standing on standing.account_id = run.account_id and standing.party_id = screening.party_id
        where screening.run_id = $1
      ),
      customer as materialized (
@@ -83,14 +93,20 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
            min(outcome_reason) filter (where outcome = 'skipped' and outcome_reason <> 'not_due'),
            min(outcome_reason) filter (where outcome = 'skipped')
          ) as skipped_because,
-         max(array_position(${customerStatesSql}, state)) as worst
+         greatest(max(array_position(${customerStatesSql}, state)), case when bool_or(is_unreadable) then 5 end) as worst,
+         bool_or(is_unreadable) as is_unreadable
        from own
        group by customer_id
+     )
+     , unaccepted as materialized (
+       select coalesce(run.unaccepted, '{}') as by_reason,
+         (select coalesce(sum(ids::integer), 0) from jsonb_each_text(coalesce(run.unaccepted, '{}')) reason (name, ids)) as ids
+       from run where run_id = $1
      )
      select jsonb_build_object(
          'inScope', coalesce((select in_scope from run where run_id = $1), 0),
          'planned', count(*) filter (where is_planned),
-         'skipped', count(*) filter (where not is_planned),
+         'skipped', count(*) filter (where not is_planned) + max(unaccepted.ids),
          'failed', count(*) filter (where has_failed),
          'remaining', count(*) filter (where has_remaining and not has_failed),
          'reused', count(*) filter (where is_planned and is_reused),
@@ -99,14 +115,15 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
          'below_threshold', count(*) filter (where worst = 2),
          'settled_false_positive', count(*) filter (where worst = 3),
          'incompletely_seen', count(*) filter (where worst = 4),
-         'not_screened', count(*) filter (where worst = 5),
+         'not_screened', count(*) filter (where worst = 5) + max(unaccepted.ids),
          'open_hit', count(*) filter (where worst = 6),
          'confirmed', count(*) filter (where worst = 7)
        ) as sums,
+       (count(*) filter (where is_unreadable and is_answered and worst = 5))::integer as "unreadableParties",
        (select count(distinct request_id)::integer from own where is_searched) as searches,
        ${tallySql('failed_because', 'has_failed')} as "failedBecause",
-       ${tallySql('skipped_because', 'not is_planned')} as "skippedBecause"
-     from customer`,
+       to_json(${tallySql('skipped_because', 'not is_planned')}::jsonb || (select by_reason from unaccepted)) as "skippedBecause"
+     from unaccepted left join customer on true`,
     [runId],
   );
   return firstRow(rows, 'screening');

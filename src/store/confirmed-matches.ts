@@ -13,7 +13,7 @@ export async function readConfirmedMatches(
   const rows = await database.query(
     row,
     `select party_id as "partyId", array_agg(listed ->> 'id') as "matchIds"
-     from review_item where party_id = any ($2::bigint[]) and account_id = $1 and state = 'confirmed'
+     from review_item where party_id = any ($2::bigint[]) and account_id = $1 and is_confirmed
      group by party_id`,
     [accountId, [...partyIds]],
   );

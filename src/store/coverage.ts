@@ -1,11 +1,7 @@
 import { z } from 'zod';
-import { openBindings } from './bindings.js';
-import { customerStatesSql } from './customer-states.js';
-import type { Queryable } from './database.js';
-import { isAheadSql } from './dated-ahead.js';
-import { judgedPartiesSql } from './judged-parties.js';
+import { type Bindings, openBindings } from './bindings.js';
+import type { Database, Queryable } from './database.js';
 import type { PlanInput } from './plan-input.js';
-import { isPendingSql } from './unconfirmed-answers.js';
 
 /**
  * Whether a customer's screening holds: never screened at all, for a former record only, too long ago, with a live key by a run in which no
@@ -51,115 +47,96 @@ const uncoveredRow = z.object({
   failedBecause: z.string().nullable(),
 }) satisfies z.ZodType<UncoveredCustomer>;
 
+const hourMs = 3_600_000;
+
+/** Reads from `customer_standing` as of an instant, on an account and by the screening frequency of these tiers. */
+function judgedBy<Row>(
+  database: Database,
+  { accountId, tiers }: PlanInput,
+  read: (transaction: Queryable) => Promise<Row>,
+): Promise<Row> {
+  const hours = Object.fromEntries(tiers.map(({ tier: name, cadenceMs }) => [name, cadenceMs / hourMs]));
+  return database.transaction(async (transaction) => {
+    await transaction.execute(
+      `select set_config('nightscreen.status_at', $1, true), set_config('nightscreen.status_account', $2, true),
+         set_config('nightscreen.status_hours', $3, true)`,
+      // No account has the number 0: nothing counts as screened.
+      [tiers[0]?.judgedAt.toISOString() ?? '', String(accountId ?? 0), JSON.stringify(hours)],
+    );
+    return read(transaction);
+  });
+}
+
 /**
- * SQL that gives each customer in scope once, in the worst standing and state of its parties. An answer that waits for
- * control searches does not count yet, the one before it does; failures are looked for in the roster's last three plans.
+ * SQL that gives each customer in scope once, in the worst standing and state of its parties (the view `customer_standing`), with why its
+ * last search failed; failures are looked for in the roster's last three plans.
  */
-function coveredCustomersSql({ bind, ...bindings }: ReturnType<typeof openBindings>, input: PlanInput): string {
-  const limits = input.tiers.map(({ tier: name, place, staleBefore: stale, judgedAt: at }) => ({
-    tier: name,
-    place,
-    stale,
-    at,
-  }));
+function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
+  const rosterId = bind(input.rosterId, 'bigint');
   return `
-  judged as materialized (${judgedPartiesSql({ bind, ...bindings }, { ...input, selection: 'due' })}),
   failure as (
-    select distinct on (screening.party_id) screening.party_id, screening.outcome, screening.outcome_reason, screening.run_id
-    from screening
-    where screening.run_id in (
-      select run_id from run
-      where roster_id = ${bind(input.rosterId, 'bigint')} and account_id = ${bind(input.accountId, 'bigint')} and in_scope is not null
-      order by run_id desc limit 3
-    ) and screening.outcome = 'failed'
-    order by screening.party_id, screening.run_id desc
-  ),
-  pending as (
-    select screening.party_id, state.former_run_id, state.former_screened_at,
-      coalesce((state.former_answer ->> 'request_id')::bigint, state.request_id) as request_id,
-      case when state.former_answer is null then to_standing_state(state.state, state.reviewed_state)
-        else to_standing_state(state.former_answer ->> 'state', state.former_answer ->> 'reviewed_state')
-      end as state
-    from run
-    join screening on ${isPendingSql}
-    join party_state state
-      on state.account_id = run.account_id and state.party_id = screening.party_id and state.run_id = run.run_id
-    where run.roster_id = ${bind(input.rosterId, 'bigint')} and run.account_id = ${bind(input.accountId, 'bigint')}
-  ),
-  held as (
-    select judged.party_id, judged.customer_id, judged.place,
-      case
-        when pending.party_id is null then judged.reason
-        when pending.former_run_id is null then 'new'
-        when pending.request_id <> judged.request_id then 'changed'
-        else judged.reason
-      end as reason,
-      case when pending.party_id is null then judged.screened_at else pending.former_screened_at end as screened_at,
-      coalesce(pending.state, to_standing_state(state.state, state.reviewed_state)) as state,
-      case when pending.party_id is null then state.run_id else pending.former_run_id end as run_id
-    from judged
-    left join pending on pending.party_id = judged.party_id
-    left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = judged.party_id
-  ),
-  stood as (
-    select held.*, limits.tier,
-      case
-        when reason = 'new' then 1 when reason = 'changed' then 2
-        when held.screened_at <= limits.stale or ${isAheadSql('held.screened_at', 'limits.at')} then 3
-        when not account.is_test and origin.confirmed_batch_id is null then 4
-        else 5
-      end as standing
-    from held
-    left join run origin on origin.run_id = held.run_id
-    left join account on account.account_id = origin.account_id
-    join jsonb_to_recordset(${bind(JSON.stringify(limits), 'text::jsonb')}) as limits (tier text, place integer, stale timestamptz, at timestamptz)
-      on limits.place = held.place
+    select failed.customer_id, min(failed.outcome_reason) as reason
+    from (
+      select distinct on (screening.party_id) party.customer_id, screening.party_id, screening.outcome_reason, screening.run_id
+      from (
+        select run_id from run
+        where roster_id = ${rosterId} and account_id = ${bind(input.accountId, 'bigint')} and in_scope is not null
+        order by run_id desc limit 3
+      ) plans
+      -- Fenced off: one plan after the other, whatever the history.
+      cross join lateral (
+        select run_id, party_id, outcome_reason from screening where run_id = plans.run_id and outcome = 'failed' offset 0
+      ) screening
+      join party on party.party_id = screening.party_id
+      order by screening.party_id, screening.run_id desc
+    ) failed
+    left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = failed.party_id
+    where coalesce(failed.run_id >= state.run_id, true)
+    group by failed.customer_id
   ),
   covered as (
-    select stood.customer_id, stood.tier, min(stood.standing) as standing,
-      max(array_position(${customerStatesSql}, case when stood.standing < 5 then 'not_screened' else stood.state end)) as state,
-      min(stood.screened_at) filter (where stood.screened_at > 'epoch') as screened_at,
-      min(failure.outcome_reason) filter (where stood.run_id is null or failure.run_id >= stood.run_id) as failed_because
-    from stood
-    left join failure on failure.party_id = stood.party_id
-    group by stood.customer_id, stood.tier
+    select standing.reference, standing.risk_tier as tier, standing.state, standing.as_of as screened_at,
+      case
+        when standing.reason is null then 'valid'
+        when standing.reason = 'expired' then 'overdue'
+        when standing.reason in ('changed', 'unproven') then standing.reason
+        else 'never'
+      end as standing,
+      case
+        when standing.reason in ('never', 'changed', 'expired', 'unproven') then failure.reason
+        else coalesce(standing.reason, failure.reason)
+      end as failed_because
+    from customer_standing standing
+    left join failure on failure.customer_id = standing.customer_id
+    where standing.roster_id = ${rosterId} and standing.in_scope
   )`;
 }
 
-const standingSql = `(array['${standings.join("', '")}'])[standing]`;
-
 /** Counts the customers in scope of a roster by tier, standing, state and last failure. */
-export async function readCoverage(database: Queryable, input: PlanInput): Promise<readonly CoverageGroup[]> {
+export async function readCoverage(database: Database, input: PlanInput): Promise<readonly CoverageGroup[]> {
   const bindings = openBindings();
-  return database.query(
-    groupRow,
-    `with ${coveredCustomersSql(bindings, input)}
-     select tier, ${standingSql} as standing,
-       (${customerStatesSql})[state] as state,
-       failed_because as "failedBecause", count(*) as customers, min(screened_at) as "oldestScreenedAt"
+  const sql = `with ${coveredCustomersSql(bindings, input)}
+     select tier, standing, state, failed_because as "failedBecause", count(*) as customers, min(screened_at) as "oldestScreenedAt"
      from covered
-     group by tier, standing, state, failed_because`,
-    bindings.values,
-  );
+     group by tier, standing, state, failed_because`;
+  return judgedBy(database, input, (transaction) => transaction.query(groupRow, sql, bindings.values));
 }
 
 /** The customers whose screening does not hold, the worst first: never screened, then changed, then by age; `limit` of them. */
 export async function listUncovered(
-  database: Queryable,
+  database: Database,
   input: PlanInput,
   limit: number,
 ): Promise<readonly UncoveredCustomer[]> {
   const bindings = openBindings();
-  return database.query(
-    uncoveredRow,
-    `with ${coveredCustomersSql(bindings, input)}
-     select customer.reference, tier, ${standingSql} as standing, screened_at as "lastScreenedAt", failed_because as "failedBecause"
-     from covered join customer using (customer_id)
-     where standing < 5
-     order by standing, array_position(array['high', 'medium', 'low'], tier), screened_at nulls first, customer.reference collate "C"
-     limit ${bindings.bind(limit, 'bigint')}`,
-    bindings.values,
-  );
+  const sql = `with ${coveredCustomersSql(bindings, input)}
+     select reference, tier, standing, screened_at as "lastScreenedAt", failed_because as "failedBecause"
+     from covered
+     where standing <> 'valid'
+     order by array_position(array['${standings.join("', '")}'], standing), array_position(array['high', 'medium', 'low'], tier),
+       screened_at nulls first, reference collate "C"
+     limit ${bindings.bind(limit, 'bigint')}`;
+  return judgedBy(database, input, (transaction) => transaction.query(uncoveredRow, sql, bindings.values));
 }
 
 /** The rosters of an organisation that were ever imported, by name. */

@@ -5,14 +5,22 @@ const statusRow = z.object({
   roster: z.string(),
   reference: z.string(),
   state: z.string(),
-  reason: z.enum(['never', 'changed', 'expired', 'unproven']).nullable(),
+  inScope: z.boolean(),
+  worstTopic: z.enum(['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none']).nullable(),
+  waiting: z.number(),
+  reason: z
+    .enum([
+      ...(['never', 'changed', 'expired', 'unproven', 'related_party_unreadable'] as const),
+      ...(['row_rejected', 'conflicting_duplicate', 'roster_held'] as const),
+    ])
+    .nullable(),
   because: z.string().nullable(),
   lastState: z.string().nullable(),
   asOf: z.date().nullable(),
+  neverScreened: z.boolean(),
   dueAt: z.date().nullable(),
   expiresAt: z.date().nullable(),
   isProvisional: z.boolean(),
-  openItems: z.number(),
   riskTier: z.enum(['high', 'medium', 'low']),
   mode: z.enum(['test', 'live']).nullable(),
   runId: z.string().nullable(),
@@ -31,8 +39,8 @@ export function readCustomerStatuses(
 ): AsyncIterable<CustomerStatus[]> {
   return database.cursor(
     statusRow,
-    `select roster, reference, state, reason, because, last_state as "lastState", as_of as "asOf", due_at as "dueAt",
-       expires_at as "expiresAt", is_provisional as "isProvisional", open_items as "openItems", risk_tier as "riskTier", mode,
+    `select roster, reference, in_scope as "inScope", state, worst_topic as "worstTopic", waiting, reason, because, last_state as "lastState", as_of as "asOf", never_screened as "neverScreened", due_at as "dueAt",
+       expires_at as "expiresAt", is_provisional as "isProvisional", risk_tier as "riskTier", mode,
        run_id as "runId", changed_at as "changedAt"
      from customer_screening_status
      where organisation = $1 and roster = any ($2::text[])

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
 import type { Match } from '../matches/match.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
-import type { ItemState } from '../matches/review/project-items.js';
+import type { Absence, ItemState } from '../matches/review/project-items.js';
 import type { SeenCustomer, SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { itemStateShape, severityShape, verdictShape } from './item-shapes.js';
+import { absenceShape, itemStateShape, severityShape, verdictShape } from './item-shapes.js';
 import { seenCustomerSchema, seenCustomerSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -16,6 +16,8 @@ export interface DecidableItem {
   partyId: number;
   accountId: number;
   state: ItemState;
+  /** Null while the match is listed. */
+  absence: Absence | null;
   severity: Severity;
   listed: Match;
   /** As the roster described it when the match was last seen. */
@@ -40,6 +42,7 @@ const itemRow = z.object({
   partyId: z.number(),
   accountId: z.number(),
   state: itemStateShape,
+  absence: absenceShape.nullable(),
   severity: severityShape,
   listed: storedMatchSchema,
   customer: seenCustomerSchema,
@@ -85,7 +88,7 @@ export async function readDecidableItems(
 ): Promise<ReadonlyMap<number, DecidableItem>> {
   const rows = await database.query(
     itemRow,
-    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.severity, item.listed,
+    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.absence, item.severity, item.listed,
        ${seenCustomerSql} as customer,
        case when standing.disposition_id is not null then jsonb_build_object(
          'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,

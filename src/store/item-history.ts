@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
-import { itemStateShape, ownerShape, severityShape } from './item-shapes.js';
+import { absenceShape, itemStateShape, ownerShape, severityShape } from './item-shapes.js';
 import { ownerSql } from './item-sql.js';
 import { keptDetailsSql } from './match-details.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
@@ -13,6 +13,7 @@ const historyRow = z.object({
   party: partyFactsSchema,
   listed: storedMatchSchema,
   state: itemStateShape,
+  absence: absenceShape.nullable(),
   severity: severityShape,
   dueAt: z.date().nullable(),
   details: z.array(
@@ -52,7 +53,7 @@ export function readItemHistories(
   return database.query(
     historyRow,
     `select item.item_id as "itemId", roster.name as roster, case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party,
-       item.listed, item.state, item.severity, item.opened_at as "openedAt", item.due_at as "dueAt",
+       item.listed, item.state, item.absence, item.severity, item.opened_at as "openedAt", item.due_at as "dueAt",
        ${ownerSql('item', '$3')} as owner,
        (
          select coalesce(jsonb_agg(jsonb_build_object(

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Severity } from '../changes/change-event.js';
+import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-event.js';
 import type { Agreement } from '../changes/compare-birth-dates.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
-import type { ItemState } from '../matches/review/project-items.js';
+import type { Absence, ItemState } from '../matches/review/project-items.js';
 import type { ChangeItemFacts, ItemOwner } from '../reports/item-facts.js';
 
 /** Severities as they are stored, most severe first. */
@@ -17,11 +17,35 @@ export const itemStateShape = z.enum([
   'gone',
 ]) satisfies z.ZodType<ItemState>;
 
+/** Why an alert's match is absent, as it is stored. */
+export const absenceShape = z.enum([
+  'not_returned',
+  'below_threshold',
+  'customer_changed',
+  'settings_changed',
+]) satisfies z.ZodType<Absence>;
+
+/** What happened to a match, as it is stored. */
+export const changeKindShape = z.enum([
+  'match_added',
+  'match_changed',
+  'match_removed',
+  'match_not_returned',
+  'match_rekeyed',
+  'match_returned',
+  'hit_gained',
+  'hit_lost',
+]) satisfies z.ZodType<MatchChangeKind>;
+
+/** Whose doing a change is, as it is stored. */
+export const causeShape = z.enum(['service_data', 'customer_record', 'settings']) satisfies z.ZodType<ChangeCause>;
+
 /** A decision, as it is stored. */
 export const verdictShape = z.enum([
   'true_match',
   'false_positive',
   'inconclusive',
+  'no_longer_matched',
 ]) satisfies z.ZodType<DispositionVerdict>;
 
 /** Whether a customer's fact bears a match out, as it is stored. */

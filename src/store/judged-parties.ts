@@ -3,48 +3,31 @@ import type { Bindings } from './bindings.js';
 import { isAheadSql } from './dated-ahead.js';
 import { type PlanInput, planReasons } from './plan-input.js';
 
-/** SQL: the last answer about a party (`state`) is an open hit, or something about it waits for a decision, which nobody may lose. */
-const isOpenSql = `(
-  to_standing_state(state.state, state.reviewed_state) = 'open_hit'
-  or exists (
-    select from review_item waiting
-    where waiting.party_id = state.party_id and waiting.account_id = state.account_id and waiting.state in ('open', 'proposed')
-  )
-)`;
+const isOpenSql = '(party.waiting > 0 or party.has_new_hits)';
 
-/** SQL that says which customers a run of the roster answers for. */
-export function inScopeSql(
-  { bind }: Bindings,
-  input: Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>,
-): string {
-  const rosterId = bind(input.rosterId, 'bigint');
-  return `
-  customer.roster_id = ${rosterId} and (
-    customer.left_at is null
-    or exists (
-      select from party own
-      join party_state state on state.party_id = own.party_id and state.account_id = ${bind(input.accountId, 'bigint')}
-      where own.customer_id = customer.customer_id and ${isOpenSql}
-    )
-  )`;
-}
+/** SQL: the roster names the party (of `party_standing`), or no longer does although an alert of it waits. */
+export const isSearchedSql = `(party.is_current or ${isOpenSql})`;
 
-/** SQL: the roster names the party (`party`), or no longer does although something about it (`state`) is open. */
-export const isAskedAboutSql = `(party.is_current or ${isOpenSql})`;
+type Scope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>;
 
-/** Whether what identifies the party, beside the name and type that are sent, is not as it was when it was last screened. */
-const hasChangedFacts = `
-  state.customer_version <> customer.version and exists (
-    select from customer_version former
-    join customer_version latest on latest.customer_id = former.customer_id and latest.version = customer.version
-    cross join lateral (select former.record -> 'parties' -> party.ordinal::integer as facts) before
-    cross join lateral (select latest.record -> 'parties' -> party.ordinal::integer as facts) after
-    where former.customer_id = customer.customer_id and former.version = state.customer_version
-      and (
-        before.facts ->> 'birthDate' is distinct from after.facts ->> 'birthDate'
-        or (before.facts -> 'countries' @> (after.facts -> 'countries') and after.facts -> 'countries' @> (before.facts -> 'countries')) is not true
-      )
-  )`;
+/** SQL: rows of `party_standing` are of this account, or of none while it is not known. */
+const toAccountSql = ({ bind }: Bindings, alias: string, accountId: number | null): string =>
+  accountId === null ? `${alias}.account_id is null` : `${alias}.account_id = ${bind(accountId, 'bigint')}`;
+
+const openLeaversSql = (bindings: Bindings, { rosterId, accountId }: Scope): string => `
+  select party.customer_id from party_standing party
+  where party.roster_id = ${bindings.bind(rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', accountId)}
+    and party.left_at is not null and ${isOpenSql}`;
+
+/** SQL that says which customers (`customer`) a run of the roster answers for: who has left stays while an alert waits. */
+export const inScopeSql = (bindings: Bindings, scope: Scope): string => `
+  customer.roster_id = ${bindings.bind(scope.rosterId, 'bigint')}
+  and (customer.left_at is null or customer.customer_id in (${openLeaversSql(bindings, scope)}))`;
+
+/** SQL that says which parties (`party` of `party_standing`) a run of the roster answers for. */
+export const inPartyScopeSql = (bindings: Bindings, scope: Scope): string => `
+  party.roster_id = ${bindings.bind(scope.rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', scope.accountId)}
+  and ${isSearchedSql} and (party.left_at is null or party.customer_id in (${openLeaversSql(bindings, scope)}))`;
 
 /** A night of its own for each request within so many: by the golden ratio, which spreads numbers in a row most evenly. */
 const nightOfRequest = `(party.request_id % 2147483648) * 2654435761 % 4294967296 * tier.nights / 4294967296`;
@@ -84,7 +67,7 @@ function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string 
     select min(remaining.plan_reason) as reason from screening remaining
     where remaining.run_id = any (${bind([...leftRuns], 'bigint[]')}) and remaining.party_id = party.party_id
       and (remaining.outcome = 'remaining' or remaining.outcome = 'failed' and remaining.outcome_reason = 'not_confirmed')
-      and coalesce(state.run_id < remaining.run_id, true)
+      and coalesce(party.run_id < remaining.run_id, true)
   ) left_over on true`;
 }
 
@@ -102,29 +85,27 @@ export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
   return `
   select party.party_id, party.customer_id, party.request_id,
     -- Who is no longer named is described by the record that was screened.
-    case when party.is_current then customer.version else state.customer_version end as version, tier.place, tier.due_before, tier.judged_at, tier.stale_before, state.screened_at,
-    extract(epoch from tier.judged_at - state.screened_at) / extract(epoch from tier.cadence) as age,
+    case when party.is_current then party.version else coalesce(party.answered_version, party.version) end as version,
+    tier.place, tier.due_before, tier.judged_at, tier.stale_before, party.screened_at,
+    extract(epoch from tier.judged_at - party.screened_at) / extract(epoch from tier.cadence) as age,
     case
       when forced.party_id is not null then 'forced'
-      when state.party_id is null then 'new'
-      when state.request_id <> party.request_id or state.screened_at < customer.returned_at or party.is_current and ${hasChangedFacts} then 'changed'
-      when state.failed_run_id >= state.run_id then 'previously_failed'
-      when state.screened_at <= tier.overdue_before or ${isAheadSql('state.screened_at', 'tier.judged_at')} then 'overdue'
-      when least(state.screened_at, origin.started_at) <= tier.due_before then 'cadence'
-      when tier.nights > 1 and least(state.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
+      when party.run_id is null then 'new'
+      when party.has_changed then 'changed'
+      when party.failed_run_id >= party.run_id then 'previously_failed'
+      when party.screened_at <= tier.overdue_before or ${isAheadSql('party.screened_at', 'tier.judged_at')} then 'overdue'
+      when least(party.screened_at, origin.started_at) <= tier.due_before then 'cadence'
+      when tier.nights > 1 and least(party.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
       when ${bind(input.selection, 'text')} = 'all' then 'forced'
       else coalesce(left_over.reason, 'not_due')
     end as reason,
     left_over.reason is not null as is_left
-  from (select * from customer where ${inScopeSql(bindings, input)} offset 0) customer
-  join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
-  join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
-  join party on party.customer_id = customer.customer_id
-  left join party_state state on state.account_id = ${bind(input.accountId, 'bigint')} and state.party_id = party.party_id
-  left join run origin on origin.run_id = state.run_id
+  from party_standing party
+  join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = party.risk_tier
+  left join run origin on origin.run_id = party.run_id
   left join forced_screening forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
   ${leftReasonSql(bindings, input.leftRuns)}
-  where ${isAskedAboutSql}`;
+  where ${inPartyScopeSql(bindings, input)}`;
 }
 
 // Three risks times six reasons share the 65,536 values of a small integer: four bytes more per customer and night would be too many.

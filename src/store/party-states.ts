@@ -126,8 +126,6 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
        response_id = excluded.response_id, customer_version = excluded.customer_version,
        settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores,
        unreturned = excluded.unreturned,
-       -- What was decided holds again once its items have been looked at.
-       reviewed_state = null,
        -- Whose answer it replaces, and when that came; a run keeps what it replaced first.
        former_run_id = case when party_state.run_id = excluded.run_id then party_state.former_run_id else party_state.run_id end,
        former_screened_at =
@@ -135,8 +133,7 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
        former_answer = case when party_state.run_id = excluded.run_id then party_state.former_answer else jsonb_build_object(
          'request_id', party_state.request_id, 'response_id', party_state.response_id,
          'customer_version', party_state.customer_version, 'settings_digest', party_state.settings_digest,
-         'state', party_state.state, 'reported_scores', party_state.reported_scores, 'unreturned', party_state.unreturned,
-         'reviewed_state', party_state.reviewed_state
+         'state', party_state.state, 'reported_scores', party_state.reported_scores, 'unreturned', party_state.unreturned
        ) end`,
     [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows)],
   );

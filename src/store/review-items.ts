@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
+import type { WorstTopic } from '../changes/topic-families.js';
 import { StoreError } from '../errors.js';
 import type { ReviewItem } from '../matches/review/project-items.js';
 import type { SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
-import { itemStateShape, severityShape, verdictShape } from './item-shapes.js';
+import { absenceShape, itemStateShape, severityShape, verdictShape } from './item-shapes.js';
 import { storedMatchSchema } from './stored-match.js';
 
 /** An item as it is stored. */
@@ -15,8 +16,8 @@ export interface StoredItem extends ReviewItem {
   priority: number;
   openedAt: Date;
   dueAt: Date | null;
-  /** Whether it was confirmed once, and nobody has settled it since. */
-  wasConfirmed: boolean;
+  /** Whether the customer is a true match because of it; ends by `false_positive` or `no_longer_matched` alone. */
+  isConfirmed: boolean;
 }
 
 const texts = z.array(z.string());
@@ -43,7 +44,8 @@ const itemRow = z
     priority: z.number(),
     openedAt: z.date(),
     dueAt: z.date().nullable(),
-    wasConfirmed: z.boolean(),
+    isConfirmed: z.boolean(),
+    absence: absenceShape.nullable(),
     verdict: verdictShape.nullable(),
     isFinal: z.boolean(),
     seen: seenFactsSchema.nullable(),
@@ -53,15 +55,6 @@ const itemRow = z
     const disposition = verdict === null || seen === null ? null : { verdict, isFinal, seen, expiresAt };
     return { ...item, disposition };
   });
-
-/** SQL: an item (`item`) was confirmed, and no false positive that was not undone has come after. */
-const wasConfirmedSql = `coalesce((
-  select max(said.disposition_id) filter (where said.verdict = 'true_match')
-    > coalesce(max(said.disposition_id) filter (where said.verdict = 'false_positive' and undo.disposition_id is null), 0)
-  from disposition said
-  left join disposition undo on undo.item_id = item.item_id and undo.kind = 'undone' and undo.refers_to = said.disposition_id
-  where said.item_id = item.item_id and said.kind in ('decided', 'confirmed')
-), false)`;
 
 /** Holds the items of parties on an account until the transaction ends, in the order in which everybody holds items: nobody decides meanwhile. */
 export async function holdItemsOfParties(
@@ -86,7 +79,7 @@ export async function readReviewItems(
     `select item.item_id as "itemId", item.party_id as "partyId", item.state, item.listed, item.severity, item.rule, item.priority,
        item.opened_at as "openedAt", item.due_at as "dueAt", disposition.verdict, disposition.seen,
        coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at as "expiresAt",
-       ${wasConfirmedSql} as "wasConfirmed"
+       item.is_confirmed as "isConfirmed", item.absence
      from review_item item
      left join disposition on disposition.disposition_id = item.disposition_id
      where item.account_id = $1 and item.party_id = any ($2::bigint[])
@@ -100,16 +93,19 @@ export async function readReviewItems(
 
 /** An item as it is to be stored; without an id it is new. */
 export interface ItemChange
-  extends Pick<StoredItem, 'partyId' | 'state' | 'listed' | 'severity' | 'rule' | 'priority'> {
+  extends Pick<StoredItem, 'partyId' | 'state' | 'absence' | 'listed' | 'severity' | 'rule' | 'priority'> {
   itemId: number | null;
-  customerVersion: number;
+  /** The record beside which the match was last seen; null keeps the one that is stored. */
+  customerVersion: number | null;
+  /** The most serious topic family of the listed party. */
+  topic: WorstTopic;
   isBaseline: boolean;
   openedAt: Date;
   dueAt: Date | null;
   /** Whether the decision that it had stands no longer. */
   dropsDisposition: boolean;
   event: {
-    kind: 'opened' | 'reopened' | 'escalated' | 'rekeyed' | 'gone' | 'returned';
+    kind: 'opened' | 'reopened' | 'escalated' | 'rekeyed' | 'absent' | 'gone' | 'returned';
     reasons: readonly string[];
   } | null;
 }
@@ -127,7 +123,7 @@ export async function saveItemChanges(
     `with change as (
        select * from jsonb_to_recordset($4::text::jsonb) as row (
          place integer, "itemId" bigint, "partyId" bigint, state text, listed jsonb, "customerVersion" integer, severity text, rule text,
-         priority smallint, "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean,
+         priority smallint, absence text, topic text, "isBaseline" boolean, "openedAt" timestamptz, "dueAt" timestamptz, "dropsDisposition" boolean,
          kind text, reasons text[]
        )
      ),
@@ -136,16 +132,20 @@ export async function saveItemChanges(
      ),
      inserted as (
        insert into review_item (
-         item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at
+         item_id, account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at, due_at,
+         absence, absent_since, topic
        ) overriding system value
-       select item_id, $1, "partyId", state, listed, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt"
+       select item_id, $1, "partyId", state, listed, "customerVersion", severity, rule, priority, "isBaseline", "openedAt", "dueAt",
+         absence, case when absence is not null then $3::timestamptz end, topic
        from numbered where "itemId" is null
        returning item_id
      ),
      updated as (
        update review_item item set
-         state = numbered.state, listed = numbered.listed, customer_version = numbered."customerVersion", severity = numbered.severity,
+         state = numbered.state, listed = numbered.listed, customer_version = coalesce(numbered."customerVersion", item.customer_version), severity = numbered.severity,
          rule = numbered.rule, priority = numbered.priority, opened_at = numbered."openedAt", due_at = numbered."dueAt",
+         absence = numbered.absence, topic = numbered.topic,
+         absent_since = case when numbered.absence is not null then coalesce(item.absent_since, $3::timestamptz) end,
          disposition_id = case when numbered."dropsDisposition" then null else item.disposition_id end
        from numbered where numbered."itemId" = item.item_id
        returning item.item_id

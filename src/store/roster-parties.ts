@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { openBindings } from './bindings.js';
 import type { Database, Queryable } from './database.js';
-import { inScopeSql, isAskedAboutSql } from './judged-parties.js';
+import { inPartyScopeSql, isSearchedSql } from './judged-parties.js';
 import type { PlanInput } from './plan-input.js';
 
 /** A party of a roster under the name that is searched for. */
@@ -30,13 +30,11 @@ export function readRosterParties(
   const bindings = openBindings();
   return database.cursor(
     partyRow,
-    `select party.party_id as "partyId", customer.customer_id as "customerId", customer.reference, request.type, request.name
-     from customer
-     join party on party.customer_id = customer.customer_id
-     left join party_state state on state.account_id = ${bindings.bind(scope.accountId, 'bigint')} and state.party_id = party.party_id
+    `select party.party_id as "partyId", party.customer_id as "customerId", party.reference, request.type, request.name
+     from party_standing party
      join screening_request request on request.request_id = party.request_id
-     where ${inScopeSql(bindings, scope)} and ${isAskedAboutSql}
-     order by customer.customer_id, party.ordinal`,
+     where ${inPartyScopeSql(bindings, scope)}
+     order by party.customer_id, party.ordinal`,
     bindings.values,
     batchSize,
   );
@@ -54,9 +52,9 @@ export async function carryForcedScreenings(transaction: Queryable, runId: numbe
      join run earlier on earlier.roster_id = current_run.roster_id and earlier.run_id < current_run.run_id
        and earlier.mode = current_run.mode
      join forced_screening forced on forced.run_id = earlier.run_id
-     join party on party.party_id = forced.party_id
-     left join party_state state on state.account_id = current_run.account_id and state.party_id = forced.party_id
-     where current_run.run_id = $1 and ${isAskedAboutSql} and coalesce(state.run_id < forced.run_id, true)
+     join party_standing party
+       on party.party_id = forced.party_id and party.account_id is not distinct from current_run.account_id
+     where current_run.run_id = $1 and ${isSearchedSql} and coalesce(party.run_id < forced.run_id, true)
      order by forced.party_id, forced.run_id desc
      on conflict (run_id, party_id) do nothing`,
     [runId],

@@ -49,10 +49,17 @@ const balanceRow = z.object({
 export async function readRunBalance(database: Queryable, runId: number): Promise<RunBalance> {
   const rows = await database.query(
     balanceRow,
-    `select rows, customers, rejected, duplicates, in_scope as "inScope", in_plan as "inPlan", planned, skipped, screened, reused,
+    `select rows, customers, rejected, duplicates, in_scope as "inScope", in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
        failed, remaining, answered_parties as "answeredParties", proven_parties as "provenParties",
        answered_searches as "answeredSearches", recorded_searches as "recordedSearches"
-     from run_balance where run_id = $1`,
+     from run_balance
+     -- Ids without an accepted record are in scope and in no plan.
+     cross join lateral (
+       select coalesce(sum(ids::integer), 0)::integer as ids
+       from run, jsonb_each_text(coalesce(run.unaccepted, '{}')) reason (name, ids)
+       where run.run_id = run_balance.run_id
+     ) unaccepted
+     where run_id = $1`,
     [runId],
   );
   return firstRow(rows, 'run_balance');

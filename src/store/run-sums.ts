@@ -36,6 +36,8 @@ export const runSumsSchema = z.object({
   }),
   failedBecause: z.record(z.string(), count),
   skippedBecause: z.record(z.string(), count),
+  /** Answered customers who are not screened because of a related party that cannot be read; left out by older runs. */
+  unreadableParties: count.optional(),
   baseline: bySeverity,
   /** Left out by runs that closed before they were counted. */
   changesBySeverity: bySeverity.optional(),

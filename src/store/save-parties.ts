@@ -81,9 +81,16 @@ export async function saveParties(
        returning party.party_id, step.version
      )
      insert into dropped_party (import_id, party_id, account_id, customer_version, state)
-     select $2, dropped.party_id, state.account_id, dropped.version, to_standing_state(state.state, state.reviewed_state)
-     from dropped join party_state state on state.party_id = dropped.party_id
-     where to_standing_state(state.state, state.reviewed_state) in ('open_hit', 'incompletely_seen', 'confirmed')`,
+     select $2, dropped.party_id, party.account_id, dropped.version, state
+     from dropped join party_standing party on party.party_id = dropped.party_id and party.account_id is not null
+     cross join lateral (
+       select case
+         when party.is_confirmed then 'confirmed'
+         when party.waiting > 0 or party.has_new_hits then 'open_hit'
+         else party.answer_state
+       end as state
+     ) standing
+     where state in ('open_hit', 'incompletely_seen', 'confirmed')`,
     [runId, importId],
   );
 }

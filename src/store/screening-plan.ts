@@ -10,7 +10,8 @@ export type { PlanInput, PlanSelection } from './plan-input.js';
 
 /**
  * Stores the plan of a run: one screening per party in scope, planned ones as `remaining` with the place of their search, and whose
- * answers are used again; before any paid call.
+ * answers are used again; before any paid call. With it, in the same look at the tables, how many customers the run answers for: counted
+ * apart from the plan, so that nobody can drop out of it unseen, and ids without an accepted record beside them.
  */
 export async function insertPlan(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
   const bindings = openBindings();
@@ -20,22 +21,26 @@ export async function insertPlan(transaction: Queryable, runId: number, input: P
        insert into screening_reuse (run_id, party_id, response_id, answered_run_id, answered_at)
        select ${run}, party_id, response_id, answered_run_id, answered_at from plan where is_reused
      )`;
+  const storeScope = `
+     unaccepted as (
+       select jsonb_object_agg(reason, ids order by reason) as by_reason, coalesce(sum(ids), 0) as ids
+       from (
+         select reason, count(*) as ids from unaccepted_customer
+         where roster_id = ${bindings.bind(input.rosterId, 'bigint')} group by reason
+       ) tally
+     ),
+     scope as (
+       update run set in_scope = unaccepted.ids + (select count(*) from customer where ${inScopeSql(bindings, input)}),
+         unaccepted = unaccepted.by_reason
+       from unaccepted
+       where run.run_id = ${run}
+     )`;
   await transaction.execute(
-    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : [])].join(',')}
+    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')}
      insert into screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, outcome_reason, search_order)
      select ${run}, party_id, request_id, version, reason, outcome, outcome_reason, search_order
      from plan
      order by party_id`,
-    bindings.values,
-  );
-}
-
-/** Fixes how many customers a run answers for, counted apart from its plan so that nobody can drop out of it unseen. */
-export async function fixScope(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
-  const bindings = openBindings();
-  await transaction.execute(
-    `update run set in_scope = (select count(*) from customer where ${inScopeSql(bindings, input)})
-     where run_id = ${bindings.bind(runId, 'bigint')}`,
     bindings.values,
   );
 }

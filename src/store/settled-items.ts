@@ -21,7 +21,7 @@ export async function saveSettledItems(
 ): Promise<void> {
   await transaction.execute(
     `with decided as (
-       select item.state, disposition.verdict, coalesce(screening.outcome in ('screened', 'reused'), false) as is_screened
+       select item.state, item.is_confirmed, disposition.verdict, coalesce(screening.outcome in ('screened', 'reused'), false) as is_screened
        from review_item item
        join disposition on disposition.disposition_id = item.disposition_id
        join party on party.party_id = item.party_id
@@ -35,9 +35,9 @@ export async function saveSettledItems(
      update run set settled_items = (
        select jsonb_build_object(
          'falsePositive', count(*) filter (where state = 'settled'),
-         'trueMatch', count(*) filter (where state = 'confirmed'),
+         'trueMatch', count(*) filter (where is_confirmed),
          'inconclusive', count(*) filter (where state = 'open' and verdict = 'inconclusive'),
-         'carried', count(*) filter (where state in ('settled', 'confirmed') and is_screened)
+         'carried', count(*) filter (where (state = 'settled' or is_confirmed) and is_screened)
        ) from decided
      ) || (
        select jsonb_build_object(

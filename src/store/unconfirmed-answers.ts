@@ -153,11 +153,11 @@ async function restoreStates(
     `update party_state set
        request_id = former.request_id, response_id = former.response_id, customer_version = former.customer_version,
        settings_digest = former.settings_digest, state = former.state, reported_scores = former.reported_scores,
-       unreturned = former.unreturned, reviewed_state = former.reviewed_state
+       unreturned = former.unreturned
      from run, party_state own
      cross join lateral jsonb_to_record(own.former_answer) as former (
        request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text, reported_scores jsonb,
-       unreturned jsonb, reviewed_state text
+       unreturned jsonb
      )
      where ${isTakenBackSql} and own.account_id = party_state.account_id and own.party_id = party_state.party_id
        and party_state.former_answer is not null`,

@@ -26,7 +26,7 @@ export async function findUnrecorded({ database, clock }: Workplace) {
     await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
     const [found] = await transaction.query(
       z.object({ found: z.array(z.number()), missed: z.array(z.number()) }),
-      `with found as materialized (select find_unrecorded_states(1, true, 0) as customer_id)
+      `with found as materialized (select find_unrecorded_states(1, true) as customer_id)
        select array(select customer_id from found) as found, array(
          select standing.customer_id from customer_standing standing
          left join lateral (

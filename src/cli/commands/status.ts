@@ -59,8 +59,7 @@ function addExport(status: Command, act: Act): void {
             const status = await exportStatus(workplace, { roster, states, changedSince }, invocation.signal);
             const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, workplace.clock.now());
             const { sums } = status;
-            const toExitCode = (): number =>
-              (sums.states['not_screened'] ?? 0) > 0 ? exitCodes.incomplete : exitCodes.complete;
+            const toExitCode = (): number => (sums.notValid > 0 ? exitCodes.incomplete : exitCodes.complete);
             if (options.out === undefined) {
               for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
               return { exitCode: toExitCode(), isWritten: true };

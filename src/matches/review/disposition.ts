@@ -1,7 +1,7 @@
 import type { SeenFacts } from './seen-facts.js';
 
-/** What a reviewer may decide about a match: it is the customer, it is somebody else, or it cannot be told. */
-export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusive'] as const;
+/** What a reviewer may decide about a match: it is the customer, it is somebody else, it cannot be told, or it is absent and nothing remains to be done. */
+export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'] as const;
 export type DispositionVerdict = (typeof dispositionVerdicts)[number];
 
 /** The decision that stands about an item. */

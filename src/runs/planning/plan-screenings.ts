@@ -2,7 +2,7 @@ import { toCadence } from '../../screening/cadence.js';
 import { countStoredPlan, type PlanCounts } from '../../store/plan-counts.js';
 import { setRunCadence } from '../../store/run-cadence.js';
 import { setComparedRun, setRunStage } from '../../store/runs.js';
-import { fixScope, insertPlan, removePlan } from '../../store/screening-plan.js';
+import { insertPlan, removePlan } from '../../store/screening-plan.js';
 import type { RunSession } from '../session/run-session.js';
 import { recordStates } from '../telling/record-states.js';
 import { type PlanRequest, toPlanInput } from './plan-input.js';
@@ -17,7 +17,6 @@ export async function planScreenings(session: RunSession, request: PlanRequest):
     await setComparedRun(transaction, run.runId);
     await setRunCadence(transaction, run.runId, toCadence(workplace.settings.screening));
     await insertPlan(transaction, run.runId, input);
-    await fixScope(transaction, run.runId, input);
     await setRunStage(transaction, run.runId, 'planned');
     const stored = await countStoredPlan(transaction, run.runId);
     await recordStates(transaction, session, 'planned');

@@ -6,7 +6,6 @@ import { type DecidableItem, holdItems, noteDecidedScores, saveDisposition } fro
 import { readFourEyes } from '../../store/four-eyes-rules.js';
 import { findStaleness, toSeenDigest } from './item-stamp.js';
 import type { ReviewSettings } from './settings.js';
-import { settleParties } from './settle-parties.js';
 
 /** Who decides; `isAttested` where nothing but their word says who they are. */
 export interface Reviewer {
@@ -38,7 +37,7 @@ export interface ItemDecision {
 }
 
 /** Why a decision is not taken. */
-export type DecisionRefusal = 'unknown_item' | 'no_longer_listed' | 'changed_since' | 'decided_since';
+export type DecisionRefusal = 'unknown_item' | 'no_longer_listed' | 'still_listed' | 'changed_since' | 'decided_since';
 
 /** What became of a decision; `proposed` is still to be confirmed by another person. */
 export type DecisionResult =
@@ -84,7 +83,7 @@ export async function decideItems(
       review.fourEyes.includes(item.severity) || stored.get(item.accountId)?.has(item.severity) === true;
     const standing = toStanding(item, digestKey);
     const step = judgeDecision(standing, { verdict, reviewer: reviewer.name, needsSecondPerson });
-    const refusal = item.state === 'gone' ? 'no_longer_listed' : findStaleness(item, decision.stamp, digestKey);
+    const refusal = findRefusal(item, decision, digestKey);
     const isOwn = standing?.reviewers.includes(reviewer.name) === true;
     if (step.kind === 'same_already' && (isOwn || refusal === null)) results.push({ itemId, kind: 'same_already' });
     else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
@@ -95,8 +94,14 @@ export async function decideItems(
     }
   }
   await noteDecidedScores(transaction, decided);
-  await settleParties(transaction, decided, 'open');
   return results;
+}
+
+function findRefusal(item: DecidableItem, { verdict, stamp }: ItemDecision, digestKey: Buffer): DecisionRefusal | null {
+  if (item.state === 'gone') return 'no_longer_listed';
+  const staleness = findStaleness(item, stamp, digestKey);
+  // Only of an absent match can be said that it is no longer one.
+  return staleness ?? (verdict === 'no_longer_matched' && item.absence === null ? 'still_listed' : null);
 }
 
 const toStanding = (item: DecidableItem, digestKey: Buffer): Parameters<typeof judgeDecision>[0] =>

@@ -2,6 +2,7 @@ import { type Severity, severities } from '../../changes/change-event.js';
 import { corroborate } from '../../changes/corroboration.js';
 import { toDueTime } from '../../changes/due-time.js';
 import { toPriority } from '../../changes/priority.js';
+import { type TopicFamilies, toWorstTopic } from '../../changes/topic-families.js';
 import type { Match } from '../../matches/match.js';
 import { type ItemStep, projectItems } from '../../matches/review/project-items.js';
 import type { ItemChange, StoredItem } from '../../store/review-items.js';
@@ -14,34 +15,39 @@ const serious: ReadonlySet<Severity> = new Set(['critical', 'high']);
 export function toItemChanges(
   party: UnprojectedParty,
   items: readonly StoredItem[],
-  calendar: ReviewSettings,
-  now: Date,
+  { calendar, families, now }: Pick<Projection, 'calendar' | 'families' | 'now'>,
 ): readonly ItemChange[] {
   const needsReview = ({ id, isHit }: Match): boolean => {
     const change = party.changes.get(id);
-    return isHit || (change !== undefined && serious.has(change.severity));
+    return isHit || (change !== undefined && change.kind !== 'hit_lost' && serious.has(change.severity));
   };
-  const { customer, matches } = party;
-  const steps = projectItems({ customer, matches, items, needsReview }, now);
+  const causeOf = ({ listed }: Pick<StoredItem, 'listed'>) => party.causes.get(listed.id) ?? 'service_data';
+  const steps = projectItems({ ...party, items, needsReview, causeOf }, now);
   const byId = new Map(items.map((item) => [item.itemId, item]));
-  const told = steps.flatMap((step) => toChange(step, { party, byId, calendar, now }));
-  const touched = new Set(told.map(({ itemId }) => itemId));
-  // Seen beside the newer record: nothing to tell, but the next comparison starts from here.
+  const projection = { party, byId, calendar, families, now };
+  const changes = steps.flatMap((step) => toChange(step, projection));
+  const touched = new Set(changes.map(({ itemId }) => itemId));
+  // Seen beside the newer record: no event, but the next comparison starts from here.
   const dated = items
-    .filter(({ itemId, state }) => state !== 'gone' && !touched.has(itemId))
-    .map((item) => ({ ...keep(item, party), ...escalate(item, item.listed, { party, byId, calendar, now }) }));
-  return [...told, ...dated];
+    .filter(({ itemId, state, absence }) => state !== 'gone' && absence === null && !touched.has(itemId))
+    .map((item) => ({
+      ...keep(item, projection),
+      customerVersion: party.customerVersion,
+      ...escalate(item, item.listed, projection),
+    }));
+  return [...changes, ...dated];
 }
 
 interface Projection {
   party: UnprojectedParty;
   byId: ReadonlyMap<number, StoredItem>;
   calendar: ReviewSettings;
+  families: TopicFamilies;
   now: Date;
 }
 
 function toChange(step: ItemStep, projection: Projection): readonly ItemChange[] {
-  const { party, byId, calendar, now } = projection;
+  const { party, byId, calendar, families, now } = projection;
   if (step.kind === 'opened') {
     const change = party.changes.get(step.match.id);
     const judgement = { severity: change?.severity ?? 'high', rule: change?.rule ?? 'hit_gained' } as const;
@@ -50,7 +56,9 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
         itemId: null,
         partyId: party.partyId,
         state: 'open',
+        absence: step.absence,
         listed: step.match,
+        topic: toWorstTopic(families, step.match.topics),
         ...judgement,
         priority: prioritise(judgement.severity, step.match, party),
         customerVersion: party.customerVersion,
@@ -64,35 +72,47 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
   }
   const item = byId.get(step.item.itemId);
   if (item === undefined) return [];
-  const kept = keep(item, party);
-  if (step.kind === 'gone') return [{ ...kept, state: 'gone', event: { kind: 'gone', reasons: [] } }];
+  const kept = keep(item, projection);
+  const { absence } = step.kind === 'absent' || step.kind === 'gone' ? step : { absence: null };
+  if (step.kind === 'gone') {
+    return [{ ...kept, state: 'gone', absence, event: { kind: 'gone', reasons: [step.absence] } }];
+  }
+  if (step.kind === 'absent') {
+    const waits = { ...kept, absence, event: { kind: 'absent', reasons: [step.absence] } } as const;
+    if (item.state !== 'confirmed') return [waits];
+    // A true match that is absent waits from now on, for one business day.
+    return [{ ...waits, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar) }];
+  }
   if (step.kind === 'reopened') {
     const change = party.changes.get(step.match.id);
     const severity = toReopenedSeverity(item, change?.severity, step.reasons);
+    const isReturn = step.reasons.length === 1 && step.reasons[0] === 'returned';
     const rule = change !== undefined && change.severity === severity ? change.rule : item.rule;
     return [
       {
         ...kept,
+        ...seen(step.match, projection),
         state: 'open',
-        listed: step.match,
         severity,
         rule,
         priority: prioritise(severity, step.match, party),
         isBaseline: false,
-        openedAt: now,
-        dueAt: toEarlierDue(item, severity, { calendar, now }),
+        // A match that returns continues its alert; a decision that fell begins a new wait.
+        openedAt: isReturn ? item.openedAt : now,
+        dueAt: isReturn ? item.dueAt : toEarlierDue(item, severity, { calendar, now }),
         dropsDisposition: true,
         event: { kind: 'reopened', reasons: step.reasons },
       },
     ];
   }
   const { match, state } = step;
-  const event = item.state === 'gone' ? 'returned' : item.listed.id === match.id ? null : 'rekeyed';
+  const wasAbsent = item.absence !== null || item.state === 'gone';
+  const event = wasAbsent ? 'returned' : item.listed.id === match.id ? null : 'rekeyed';
   return [
     {
       ...kept,
+      ...seen(match, projection),
       state,
-      listed: match,
       priority: prioritise(item.severity, match, party),
       event: event && { kind: event, reasons: [] },
       ...escalate({ ...item, state }, match, projection),
@@ -100,13 +120,22 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
   ];
 }
 
-/** An item as it was, beside the record of now. */
+/** What is stored of a match that is seen beside the record of now. */
+const seen = (match: Match, { party, families }: Projection) => ({
+  listed: match,
+  absence: null,
+  topic: toWorstTopic(families, match.topics),
+  customerVersion: party.customerVersion,
+});
+
+/** An item as it was, beside the record with which its match was last seen. */
 const keep = (
-  { disposition: _, wasConfirmed: __, ...item }: StoredItem,
-  { customerVersion }: UnprojectedParty,
+  { disposition: _, isConfirmed: __, ...item }: StoredItem,
+  { families }: Pick<Projection, 'families'>,
 ): ItemChange => ({
   ...item,
-  customerVersion,
+  customerVersion: null,
+  topic: toWorstTopic(families, item.listed.topics),
   isBaseline: false,
   dropsDisposition: false,
   event: null,

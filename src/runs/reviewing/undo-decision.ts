@@ -7,7 +7,6 @@ import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
 import type { Reviewer } from './decide-items.js';
 import { findStaleness, toSeenDigest } from './item-stamp.js';
-import { settleParties } from './settle-parties.js';
 
 /** Which decision is undone: the one that stands about an item that is as its mark says. */
 export interface UndoRequest {
@@ -41,10 +40,9 @@ export async function undoDecision(workplace: Workplace, { mark, reviewer, reaso
     if (item === undefined) return { kind: 'refused', reason: 'unknown_item' };
     const staleness = findStaleness(item, stamp, digestKey);
     if (staleness !== null) return { kind: 'refused', reason: staleness };
-    const { standing, state, severity } = item;
+    const { standing, absence, severity } = item;
     if (standing === null) return { kind: 'refused', reason: 'nothing_to_undo' };
     const now = clock.now();
-    const isListed = state !== 'gone';
     await saveDisposition(
       transaction,
       {
@@ -65,13 +63,12 @@ export async function undoDecision(workplace: Workplace, { mark, reviewer, reaso
       },
       now,
     );
-    await settleParties(transaction, [item], 'open');
     const { verdict, isFinal } = standing;
     return {
       kind: 'undone',
       undone: { verdict, isFinal, reviewer: standing.reviewer },
-      isListed,
-      keepsConfirmed: state === 'confirmed',
+      isListed: absence === null,
+      keepsConfirmed: verdict === 'true_match' && isFinal,
     };
   });
 }

@@ -1,5 +1,7 @@
+import { countNoun } from '../../reports/format-count.js';
 import type { RunCounts } from '../../reports/run-facts.js';
 import type { RunBalance } from '../../store/run-balance.js';
+import type { StateDisagreements } from '../../store/unprojected-changes.js';
 
 /** One conservation sum with both its sides, as the database counts them. */
 export interface BalanceLine {
@@ -37,6 +39,12 @@ export const toBalanceLines = (balance: RunBalance): readonly BalanceLine[] => [
 const counted = [
   ...(['rows', 'customers', 'rejected', 'duplicates', 'inScope', 'planned', 'skipped'] as const),
   ...(['screened', 'reused', 'failed', 'remaining'] as const),
+];
+
+/** What of the customers' states is not what answers, alerts and dispositions give (DESIGN: The one rule). */
+export const describeStateDisagreements = ({ alerts, hits }: StateDisagreements): readonly string[] => [
+  ...(alerts > 0 ? [`alerts in the state of their dispositions: ${countNoun(alerts, 'alert')} in another`] : []),
+  ...(hits > 0 ? [`hits with an alert: ${countNoun(hits, 'party', 'parties')} with a hit and no alert`] : []),
 ];
 
 /** What does not hold by the database's count, and where its count is not the one that is about to be stored; both figures each. */

@@ -20,8 +20,8 @@ export interface StatusExport {
   rosters: readonly string[];
   /** Those that are meant, to be read once. */
   batches: AsyncIterable<readonly CustomerStatus[]>;
-  /** Once all are read: how many there were, and the states of everybody in scope, whoever is meant. */
-  sums: { exported: number; inScope: number; states: Record<string, number> };
+  /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening. */
+  sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
 }
 
 /** Opens an export of how customers stand; throws ConfigError when there is no such roster. */
@@ -34,14 +34,18 @@ export async function exportStatus(
   const { organisationId } = await openOrganisation(workplace);
   const imported = chooseImportedRosters(await readImportedRosters(database, organisationId), choice.roster);
   const rosters = imported.map(({ roster }) => roster);
-  const sums: StatusExport['sums'] = { exported: 0, inScope: 0, states: {} };
+  const sums: StatusExport['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
   const isMeant = toFilter(choice);
   const read = async function* () {
     for await (const batch of readCustomerStatuses(database, settings.organisation, rosters)) {
       signal.throwIfAborted();
-      for (const { state } of batch) sums.states[state] = (sums.states[state] ?? 0) + 1;
+      for (const { state, reason, inScope } of batch) {
+        if (!inScope) continue;
+        sums.states[state] = (sums.states[state] ?? 0) + 1;
+        sums.inScope += 1;
+        if (reason !== null) sums.notValid += 1;
+      }
       const meant = batch.filter(isMeant);
-      sums.inScope += batch.length;
       sums.exported += meant.length;
       yield meant;
     }

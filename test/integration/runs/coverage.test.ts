@@ -53,7 +53,8 @@ describe('coverage', () => {
     expect((await measureCoverage(later(24.9), { list: 0 })).total.overdue).toBe(0);
     const stale = await measureCoverage(later(26), { list: 10 });
     expect(stale).toMatchObject({ isCovered: false, total: { valid: 0, overdue: 6, oldestAgeHours: 26 } });
-    expect(stale.total.states).toEqual({ not_screened: 6 });
+    // An alert that waits outranks an expired screening.
+    expect(stale.total.states).toEqual({ not_screened: 4, open_hit: 2 });
     expect(stale.rosters[0]?.uncovered).toHaveLength(6);
   });
 
@@ -64,7 +65,7 @@ describe('coverage', () => {
     await run(blind);
     expect(await measureCoverage(blind, { list: 1 })).toMatchObject({
       isCovered: false,
-      total: { inScope: 6, valid: 0, unproven: 6, states: { not_screened: 6 } },
+      total: { inScope: 6, valid: 0, unproven: 6, states: { not_screened: 4, open_hit: 2 } },
       rosters: [{ uncovered: [{ reference: 'C-1', standing: 'unproven' }] }],
     });
     const sighted = await work({ apiKey: sandbox.livePrivateKey, settings: { budget } });

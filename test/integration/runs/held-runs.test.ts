@@ -118,6 +118,38 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 60 } });
   });
 
+  it('opens alerts for what is new, which wait whatever later answers say', async () => {
+    const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
+    const [known = '', fresh = '', fleeting = ''] = [names[0], names[30], names[31]];
+    const added = [listed('new', fresh), listed('soon gone', fleeting)];
+    const worse = { ...listed('s0', known), topics: ['sanction', 'wanted'] };
+    sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...added]));
+    const held = await run(await work());
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
+    expect(held.openItems).toMatchObject({ waiting: 22 });
+    const stateOf = async (number: number): Promise<string | undefined> =>
+      (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
+    expect([await stateOf(31), await stateOf(32), await stateOf(40)]).toEqual(['open_hit', 'open_hit', 'clear']);
+    const told = await database.query(
+      z.object({ to_state: z.string() }),
+      'select to_state from customer_state_change where from_state is not null',
+    );
+    expect(told).toEqual([{ to_state: 'open_hit' }, { to_state: 'open_hit' }]);
+
+    sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...exposed, listed('new', fresh)]));
+    const good = await run(await work({ offsetMs: 1 }));
+    expect(good).toMatchObject({ state: 'complete', openItems: { waiting: 22 } });
+    const alerts = await database.query(
+      z.object({ match: z.string(), state: z.string(), absence: z.string().nullable() }),
+      `select listed ->> 'id' as match, state, absence from review_item where listed ->> 'id' in ('amla_new', 'amla_soon gone') order by 1`,
+    );
+    expect(alerts).toEqual([
+      { match: 'amla_new', state: 'open', absence: null },
+      { match: 'amla_soon gone', state: 'open', absence: 'not_returned' },
+    ]);
+    expect(await stateOf(32)).toBe('open_hit');
+  });
+
   it('is accepted by a person, once: the stored answers count from then on, without any search', async () => {
     const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
     sandbox.setWorld(worldOf(sanctioned));

@@ -123,14 +123,17 @@ describeOnChosenDatabase('decisions that end, and items that have an owner', (op
     expect(await undo(later, confirmed)).toMatchObject({ kind: 'undone', keepsConfirmed: true });
     await run(await at(4));
     expect(await readStates(database)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
-    // Off the list: there is nothing to wait for.
+    // Off the list, and nothing decided about it any more: it waits to be confirmed as no longer matched.
     const last = await at(3.9);
     await decide(last, (await showOne(last, 'C-1')).mark, 'false_positive');
     sandbox.setWorld({ watchlist: others, dossiers: [] });
     await run(await at(3));
     expect(await undo(last, (await showOne(last, 'C-1')).mark)).toMatchObject({ kind: 'undone', isListed: false });
+    expect(await showOne(last, 'C-1')).toMatchObject({ state: 'open', absence: 'not_returned' });
+    expect(await decide(last, (await showOne(last, 'C-1')).mark, 'no_longer_matched')).toMatchObject({
+      kind: 'decided',
+    });
     expect(await showOne(last, 'C-1')).toMatchObject({ state: 'gone' });
-    expect(await readStates(database)).toEqual({ clear: 5, open_hit: 1 });
   });
 
   it('what is assigned shows whose it is, also while somebody stands in, and a report says so the same at any later time', async () => {
@@ -278,10 +281,8 @@ describe('a decision that takes two people', () => {
     await expect(forge('decided', 'false_positive', 'null')).rejects.toThrow(/decided by two people/);
     await expect(database.execute(`update review_item set severity = 'low'`)).rejects.toThrow(/permission denied/);
     await expect(database.execute(`update review_item set state = 'gone'`)).rejects.toThrow(/permission denied/);
-    const clear = `update party_state set reviewed_state = 'settled_false_positive' where state = 'open_hit'`;
-    await expect(database.execute(clear)).rejects.toThrow(/not all that is listed for party \d+ is settled/);
-    const restore = `update party_state set former_answer = '{"reviewed_state":"settled_false_positive","state":"clear"}'`;
-    await expect(database.execute(restore)).rejects.toThrow(/a former answer is not changed/);
+    const clear = `update party_state set state = 'clear' where state = 'open_hit'`;
+    await expect(database.execute(clear)).rejects.toThrow(/permission denied/);
     await expect(
       database.execute(`insert into four_eyes_rule (organisation_id, severities, set_at) values (1, '{}', now())`),
     ).rejects.toThrow(/permission denied/);
@@ -322,7 +323,7 @@ describe('a decision that takes two people', () => {
 const readPartyStates = async (database: Database): Promise<readonly string[]> => {
   const rows = await database.query(
     z.object({ state: z.string() }),
-    `select to_standing_state(state, reviewed_state) as state from party_state where state = 'open_hit' order by 1`,
+    `select state from customer_standing where state <> 'clear' order by 1`,
   );
   return rows.map(({ state }) => state);
 };

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
-import { type ItemStep, projectItems, type ReviewItem, toState } from '../../../src/matches/review/project-items.js';
+import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
+import {
+  type ItemStep,
+  projectItems,
+  type ReviewedParty,
+  type ReviewItem,
+  toState,
+} from '../../../src/matches/review/project-items.js';
 import { type SeenCustomer, toSeenFacts } from '../../../src/matches/review/seen-facts.js';
 import { makeMatch } from '../../helpers/make-match.js';
 import { arbitraryMatchSet } from '../changes/arbitrary-matches.js';
@@ -17,14 +24,24 @@ const now = new Date('2026-11-22T02:00:00Z');
 const match = (facts: Partial<Match> = {}): Match =>
   makeMatch({ topics: ['sanction'], birthDates: ['1961-04-09'], countries: ['fr'], ...facts });
 
-const decide = (item: ReviewItem, verdict: 'true_match' | 'false_positive' | 'inconclusive'): ReviewItem => {
+const undecided = (facts: Partial<Match> = {}, itemId = 1): ReviewItem => ({
+  ...{ itemId, listed: match(facts), state: 'open', absence: null, disposition: null },
+});
+const decide = (item: ReviewItem, verdict: DispositionVerdict): ReviewItem => {
   const disposition = { verdict, isFinal: true, seen: toSeenFacts(customer, item.listed), expiresAt: null };
   return { ...item, disposition, state: toState(disposition) };
 };
 const settled = (facts: Partial<Match> = {}, itemId = 1): ReviewItem =>
-  decide({ itemId, listed: match(facts), state: 'open', disposition: null }, 'false_positive');
-const project = (items: readonly ReviewItem[], matches: readonly Match[], about: SeenCustomer = customer) =>
-  projectItems({ customer: about, matches, items, needsReview: ({ isHit }) => isHit }, now);
+  decide(undecided(facts, itemId), 'false_positive');
+const project = (
+  items: readonly ReviewItem[],
+  matches: readonly Match[],
+  about: SeenCustomer = customer,
+  party: Partial<ReviewedParty> = {},
+) => {
+  const rules = { isCurrent: true, needsReview: ({ isHit }: Match) => isHit, causeOf: () => 'service_data' as const };
+  return projectItems({ customer: about, matches, items, ...rules, ...party }, now);
+};
 
 /** The items as they are after what was projected. */
 function apply(items: readonly ReviewItem[], steps: readonly ItemStep[]): readonly ReviewItem[] {
@@ -33,11 +50,15 @@ function apply(items: readonly ReviewItem[], steps: readonly ItemStep[]): readon
   const kept = items.map((item): ReviewItem => {
     const step = news.get(item.itemId);
     if (step === undefined) return item;
-    if (step.kind === 'gone') return { ...item, state: 'gone' };
-    return { ...item, listed: step.match, state: step.kind === 'reopened' ? 'open' : step.state };
+    if (step.kind === 'gone') return { ...item, state: 'gone', absence: step.absence };
+    if (step.kind === 'absent') {
+      return { ...item, absence: step.absence, state: item.state === 'confirmed' ? 'open' : item.state };
+    }
+    if (step.kind === 'carried') return { ...item, listed: step.match, absence: null, state: step.state };
+    return { ...item, listed: step.match, absence: null, state: 'open', disposition: null };
   });
   const ofNew = opened.map(
-    (listed, index): ReviewItem => ({ itemId: items.length + index + 1, listed, state: 'open', disposition: null }),
+    (listed, index): ReviewItem => ({ ...undecided(), itemId: items.length + index + 1, listed }),
   );
   return [...kept, ...ofNew];
 }
@@ -50,12 +71,11 @@ describe('projectItems', () => {
     expect(project(apply([], steps), hits)).toEqual([]);
   });
 
-  it('a decision holds while what was seen is the same: another score, rank, threshold, spelling, order or id opens nothing', () => {
+  it('a decision holds while what was seen is the same: another score, rank, spelling, order or id opens nothing', () => {
     const now = match({
       id: 'amla_other',
       rank: 4,
       score: 0.71,
-      isHit: false,
       name: 'ÀDA  ficticia',
       countries: ['fr', 'fr'],
     });
@@ -92,7 +112,7 @@ describe('projectItems', () => {
 
   it('a settled match that was away is settled when it is back the same, and open when it is not', () => {
     const away = apply([settled()], project([settled()], []));
-    expect(away).toMatchObject([{ state: 'gone' }]);
+    expect(away).toMatchObject([{ state: 'gone', absence: 'not_returned' }]);
     expect(project(away, [])).toEqual([]);
     expect(project(away, [match({ id: 'amla_new' })])).toMatchObject([{ kind: 'carried', state: 'settled' }]);
     expect(project(away, [match({ topics: ['crime'] })])).toMatchObject([{ kind: 'reopened' }]);
@@ -103,7 +123,54 @@ describe('projectItems', () => {
     if (disposition === null) throw new Error('no decision');
     const proposed: ReviewItem = { ...item, state: 'proposed', disposition: { ...disposition, isFinal: false } };
     expect(project([proposed], [match({ topics: [] })])).toMatchObject([{ kind: 'reopened' }]);
-    expect(project([{ ...proposed, state: 'gone' }], [match()])).toMatchObject([{ state: 'proposed' }]);
+    const absent = apply([proposed], project([proposed], []));
+    expect(absent).toMatchObject([{ state: 'proposed', absence: 'not_returned' }]);
+    expect(project(absent, [match()])).toMatchObject([{ kind: 'carried', state: 'proposed' }]);
+  });
+
+  it.each([
+    ['undecided', undecided()],
+    ['inconclusive', decide(undecided(), 'inconclusive')],
+    ['true match', decide(undecided(), 'true_match')],
+  ])(
+    'absence closes nothing that is %s: it waits with the reason, and is as before when its match returns',
+    (_title, item) => {
+      const lost: readonly [readonly Match[], Partial<ReviewedParty>, string][] = [
+        [[], {}, 'not_returned'],
+        [[match({ isHit: false, score: 0.6 })], {}, 'below_threshold'],
+        [[], { causeOf: () => 'customer_record' }, 'customer_changed'],
+        [[match({ isHit: false })], { causeOf: () => 'settings' }, 'settings_changed'],
+        [[match()], { isCurrent: false }, 'customer_changed'],
+      ];
+      for (const [matches, party, absence] of lost) {
+        const steps = project([item], matches, customer, party);
+        expect(steps).toMatchObject([{ kind: 'absent', absence }]);
+        const absent = apply([item], steps);
+        expect(project(absent, matches, customer, party)).toEqual([]);
+        expect(apply(absent, project(absent, [match()]))).toEqual([item]);
+      }
+    },
+  );
+
+  it('what is absent by the customer’s record stays so, and what is absent by the service may change its kind', () => {
+    const absent = (absence: ReviewItem['absence']): ReviewItem => ({ ...undecided(), absence });
+    expect(project([absent('below_threshold')], [])).toMatchObject([{ kind: 'absent', absence: 'not_returned' }]);
+    expect(project([absent('customer_changed')], [])).toEqual([]);
+    expect(project([absent('settings_changed')], [match({ isHit: false })])).toEqual([]);
+  });
+
+  it('a return after no_longer_matched opens the item again, also when only one person had proposed that', () => {
+    const ended: ReviewItem = { ...decide(undecided(), 'no_longer_matched'), absence: 'not_returned' };
+    expect(ended.state).toBe('gone');
+    expect(project([ended], [])).toEqual([]);
+    expect(project([ended], [match()])).toMatchObject([{ kind: 'reopened', reasons: ['returned'] }]);
+    const proposed: ReviewItem = { ...ended, state: 'proposed' };
+    expect(project([proposed], [match()])).toMatchObject([{ kind: 'reopened', reasons: ['returned'] }]);
+  });
+
+  it('a new hit of a party that the roster no longer names is an item that is absent from the start', () => {
+    const steps = project([], [match()], customer, { isCurrent: false });
+    expect(steps).toMatchObject([{ kind: 'opened', absence: 'customer_changed' }]);
   });
 
   it('what could not be told stays open', () => {
@@ -129,7 +196,9 @@ describe('projectItems', () => {
         for (const { matches } of nights) {
           items = apply(items, project(items, matches));
           expect(project(items, matches)).toEqual([]);
-          const present = items.filter(({ state }) => state !== 'gone').map(({ listed }) => listed);
+          const present = items
+            .filter(({ state, absence }) => state !== 'gone' && absence === null)
+            .map(({ listed }) => listed);
           for (const hit of matches.filter(({ isHit }) => isHit)) expect(present).toContainEqual(hit);
           expect(present.length).toBeLessThanOrEqual(matches.length);
           items = items.map((item) =>
@@ -142,8 +211,8 @@ describe('projectItems', () => {
   });
 
   it('a match that may be any of several items is taken for the one that matters most, never for the settled one', () => {
-    const undecided: ReviewItem = { itemId: 2, listed: match({ id: 'amla_b' }), state: 'open', disposition: null };
-    for (const other of [undecided, decide(undecided, 'true_match')]) {
+    const second = undecided({ id: 'amla_b' }, 2);
+    for (const other of [second, decide(second, 'true_match')]) {
       const steps = project([settled({ id: 'amla_a' }), other], [match({ id: 'amla_new' })]);
       expect(steps).toMatchObject([
         { kind: 'carried', item: { itemId: 2 }, state: other.state },

@@ -61,7 +61,11 @@ describe("a report's workbook", () => {
     const unlocked = headers.filter((_, at) => sheet?.cells?.get(`1,${at}`)?.style?.protection?.locked === false);
     expect(unlocked).toEqual(['decision', 'reason', 'comment']);
     expect(sheet?.dataValidations).toMatchObject([
-      { type: 'list', values: ['true_match', 'false_positive', 'inconclusive'], showErrorMessage: true },
+      {
+        type: 'list',
+        values: ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'],
+        showErrorMessage: true,
+      },
       { type: 'list', showInputMessage: true },
     ]);
     expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 4 }, autoFilter: { range: 'A1:AR2' } });

@@ -78,7 +78,8 @@ function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
   const empty = required.find((name) => cells[name] === '');
   if (empty !== undefined) return { problem: `${empty} is empty` };
   const verdict = parseVerdict(cells.decision);
-  if (verdict === null) return { problem: `the decision is none of ${dispositionVerdicts.join(', ')}` };
+  if (verdict === null || verdict === 'no_longer_matched')
+    return { problem: `the decision is none of ${dispositionVerdicts.join(', ')}` };
   if (cells.match_id === '' && cells.listed_name === '') {
     return { problem: 'neither match_id nor listed_name says who is listed' };
   }

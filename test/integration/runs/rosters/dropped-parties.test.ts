@@ -10,6 +10,7 @@ import { runReports } from '../../../../src/runs/reports/report-run.js';
 import { runImport } from '../../../../src/runs/rosters/import-run.js';
 import { describeRun } from '../../../../src/runs/session/describe-run.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { decide } from '../../../helpers/decide.js';
 import { openSmallSites, searched } from '../../../helpers/small-site.js';
 
 const hourMs = 60 * 60 * 1_000;
@@ -80,8 +81,8 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     ]);
   });
 
-  it('leaves the scope once the service no longer reports the hit, and that is told as a change', async () => {
-    const { sandbox, work, run } = await begin();
+  it('stays in scope while its alert waits, also when the service no longer reports the hit, and leaves with no_longer_matched', async () => {
+    const { sandbox, database, work, run } = await begin();
     const { roster, write } = await openFirms();
     await write([firm], [listedDirector]);
     await run(await work({ offsetMs: -90 * hourMs }), { roster });
@@ -90,8 +91,16 @@ describeOnChosenDatabase('a party whose source drops it', (open) => {
     const summary = await run(await work({ offsetMs: -60 * hourMs, settings: { canaries: [] } }), { roster });
     expect(summary.counts).toMatchObject({ hits: 0, changes: 1 });
     const later = await run(await work({ settings: { canaries: [] } }), { roster });
-    expect(later.counts).toMatchObject({ searches: 2 });
-    expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(2);
+    expect(later.counts).toMatchObject({ searches: 3 });
+    const alerts = z.object({ id: z.number(), state: z.string(), absence: z.string().nullable() });
+    const read = () => database.query(alerts, 'select item_id as id, state, absence from review_item');
+    expect(await read()).toMatchObject([{ state: 'open', absence: 'customer_changed' }]);
+    expect(await decide(database, [(await read())[0]?.id ?? 0], { verdict: 'no_longer_matched' })).toMatchObject([
+      { kind: 'decided' },
+    ]);
+    const last = await run(await work({ settings: { canaries: [] } }), { roster, selection: 'all' });
+    expect(last.counts).toMatchObject({ searches: 2 });
+    expect(searched(sandbox, 'Wilhelmina Achterberg')).toBe(3);
   });
 
   it('is told where an import alone drops it, and in the report of the screening after it', async () => {

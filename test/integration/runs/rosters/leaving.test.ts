@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import type { DispositionVerdict } from '../../../../src/matches/review/disposition.js';
 import { measureCoverage } from '../../../../src/runs/coverage/measure-coverage.js';
 import { decideItems } from '../../../../src/runs/reviewing/decide-items.js';
 import { findReviewer } from '../../../../src/runs/reviewing/find-reviewer.js';
@@ -113,7 +114,7 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     ]);
   });
 
-  it('a true match that is open again keeps its customer, or a party that was dropped, in scope until it is decided', async () => {
+  it('a true match that is open again keeps its customer in scope until it is decided, a dropped party until it is no longer matched', async () => {
     const { sandbox, database, work, run, roster } = await begin();
     const settings = { ...roster, columns: { active: 'active', aliases: 'alias' } };
     const write = (...lines: string[]) =>
@@ -123,9 +124,9 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     await run(first, { roster: settings });
     const { digestKey } = await readOrganisation(database, 'default');
     const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
-    const confirm = (ids: readonly number[]) =>
+    const confirm = (ids: readonly number[], verdict: DispositionVerdict = 'true_match') =>
       database.transaction(async (transaction) => {
-        const said = { verdict: 'true_match', reason: 'it is them', comment: null, origin: 'review' } as const;
+        const said = { verdict, reason: 'it is them', comment: null, origin: 'review' } as const;
         const decisions = [...(await holdItems(transaction, ids)).values()].map((item) => {
           const stamp = toItemStamp(item, digestKey);
           return { itemId: item.itemId, stamp, ...said, sheetId: null, expiresAt: null };
@@ -153,12 +154,21 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     expect(await night(3)).toMatchObject({ counts: { planned: 2 }, inScope: 2, states: { confirmed: 2 }, dropped: 1 });
     expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 2]);
     await confirm([1, 2]);
-    expect(await night(2)).toMatchObject({
-      counts: { planned: 1 },
-      inScope: 1,
-      states: { clear: 1, confirmed: 0 },
-      dropped: 0,
-    });
-    expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 2]);
+    expect(await night(2)).toMatchObject({ counts: { planned: 1 }, inScope: 1, states: { confirmed: 1 }, dropped: 0 });
+    expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 3]);
+    // The alias went with the customer's record, so it waits; the one who has left does not, and stays a true match for who blocks.
+    await confirm([2], 'no_longer_matched');
+    expect(await night(1)).toMatchObject({ counts: { planned: 1 }, inScope: 1, states: { clear: 1, confirmed: 0 } });
+    expect(['Wilhelmina Achterberg', 'Oktavian Prunescu'].map((name) => searched(sandbox, name))).toEqual([2, 3]);
+    const left = z.object({ reference: z.string(), state: z.string(), inScope: z.boolean() });
+    expect(
+      await database.query(
+        left,
+        'select reference, state, in_scope as "inScope" from customer_screening_status order by 1',
+      ),
+    ).toEqual([
+      { reference: 'C-1', state: 'confirmed', inScope: false },
+      { reference: 'C-2', state: expect.any(String), inScope: true },
+    ]);
   });
 });

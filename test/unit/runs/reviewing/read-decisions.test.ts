@@ -33,7 +33,8 @@ it('an item that stands twice is decided by no row, whatever each says and wheth
     { line: 5, problem: 'the same item as line 6, 7' },
     {
       line: 6,
-      problem: 'the decision is none of true_match, false_positive, inconclusive; the same item as line 5, 7',
+      problem:
+        'the decision is none of true_match, false_positive, inconclusive, no_longer_matched; the same item as line 5, 7',
     },
     { line: 7, problem: 'the decision has no reason; the same item as line 5, 6' },
   ]);

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Severity } from '../../../../src/changes/change-event.js';
+import { topicFamiliesSchema } from '../../../../src/changes/topic-families.js';
 import { toSeenFacts } from '../../../../src/matches/review/seen-facts.js';
 import { reviewSettingsSchema } from '../../../../src/runs/reviewing/settings.js';
 import { toItemChanges } from '../../../../src/runs/reviewing/to-item-changes.js';
@@ -18,15 +19,25 @@ function change(state: StoredItem['state'], severity: Severity) {
   const disposition = { verdict: 'true_match', isFinal: state !== 'proposed', seen, expiresAt: null } as const;
   const item: StoredItem = {
     ...{ itemId: 1, partyId: 1, listed: before, state, disposition, severity: 'critical', rule: 'sanction_hit' },
-    ...{ priority: 900, openedAt: new Date('2026-11-18T08:00:00Z'), dueAt: soon, wasConfirmed: state === 'confirmed' },
+    ...{
+      priority: 900,
+      openedAt: new Date('2026-11-18T08:00:00Z'),
+      dueAt: soon,
+      isConfirmed: state === 'confirmed',
+      absence: null,
+    },
   };
   const unknown = { birthDate: 'unknown', country: 'unknown' } as const;
-  const told = { matchId: before.id, severity, rule: 'other_change', corroboration: unknown, isBaseline: false };
-  const party = {
-    ...{ partyId: 1, customerVersion: 1, customer, riskTier: null },
-    ...{ matches: [after], changes: new Map([[before.id, told]]) },
+  const told = {
+    ...{ matchId: before.id, kind: 'match_changed' as const, severity },
+    ...{ rule: 'other_change', corroboration: unknown, isBaseline: false },
   };
-  return toItemChanges(party, [item], reviewSettingsSchema.parse({}), now);
+  const party = {
+    ...{ partyId: 1, customerVersion: 1, customer, isCurrent: true, riskTier: null },
+    ...{ matches: [after], changes: new Map([[before.id, told]]), causes: new Map() },
+  };
+  const families = topicFamiliesSchema.parse({});
+  return toItemChanges(party, [item], { calendar: reviewSettingsSchema.parse({}), families, now });
 }
 
 it('what is open again because of a small change is worth no less than it was, so that it takes as many people again', () => {

@@ -72,7 +72,12 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   );
   expect(unlocked).toEqual(['decision', 'reason', 'comment']);
   expect(sheet?.dataValidations).toMatchObject([
-    { type: 'list', values: ['true_match', 'false_positive', 'inconclusive'], range: 'M2:M2', showErrorMessage: true },
+    {
+      type: 'list',
+      values: ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'],
+      range: 'M2:M2',
+      showErrorMessage: true,
+    },
     { type: 'list', range: 'N2:N2', showInputMessage: true },
   ]);
 });
