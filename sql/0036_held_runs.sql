@@ -89,6 +89,48 @@ alter table taken_back_answer
 alter table webhook_event add column held_run_id bigint references run;
 create index webhook_event_held on webhook_event (held_run_id) where held_run_id is not null;
 
+-- As before, and whether the last answers for the customer are held.
+create or replace view customer_screening_status as
+select
+  organisation.name as organisation,
+  standing.roster,
+  standing.reference,
+  standing.in_scope,
+  standing.state,
+  standing.worst_topic,
+  standing.waiting,
+  standing.reason,
+  standing.because,
+  standing.last_state,
+  standing.as_of,
+  standing.never_screened,
+  standing.due_at,
+  standing.expires_at,
+  standing.is_provisional,
+  standing.risk_tier,
+  case standing.is_test when true then 'test' when false then 'live' end as mode,
+  to_char(run.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || run.kind || '-' || run.run_id as run_id,
+  -- Null while the state is so new that no run and no decision has recorded it.
+  case
+    when last.to_state = standing.state and last.is_test = standing.is_test then last.changed_at
+    when standing.reason = 'expired' then standing.expires_at
+  end as changed_at,
+  exists (
+    select from run_hold hold
+    join screening on screening.run_id = hold.run_id
+    join party on party.party_id = screening.party_id
+    where hold.kind = 'answers' and hold.accepted_at is null and hold.run_id > coalesce(standing.run_id, 0)
+      and party.customer_id = standing.customer_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'
+  ) as held
+from customer_standing standing
+join organisation using (organisation_id)
+left join run on run.run_id = standing.run_id
+left join lateral (
+  select change.to_state, change.is_test, change.changed_at from customer_state_change change
+  where change.customer_id = standing.customer_id
+  order by change.change_id desc limit 1
+) last on true;
+
 do $$
 declare
   tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);

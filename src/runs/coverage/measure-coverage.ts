@@ -27,7 +27,7 @@ export interface Coverage {
   }[];
   total: CoverageSums;
   tiers: Readonly<Record<RiskTier, CoverageSums>>;
-  /** Whether everybody's screening holds. */
+  /** Whether everybody's screening holds, and no later answers are held. */
   isCovered: boolean;
 }
 
@@ -54,6 +54,8 @@ export async function measureCoverage(
     allGroups.push(...groups);
   }
   const total = sumCoverage(allGroups, now);
-  const isCovered = total.valid === total.inScope;
+  // The last night answered for them, and its answers do not count.
+  const held = total.failedBecause['held'] ?? 0;
+  const isCovered = total.valid === total.inScope && held === 0;
   return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), isCovered };
 }

@@ -1,10 +1,16 @@
-import { expect, it, vi } from 'vitest';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
 import { acceptRun } from '../../../src/runs/accepting/accept-run.js';
+import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
 import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
+import { tellStates } from '../../../src/runs/telling/tell-states.js';
 import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
 import type { Database } from '../../../src/store/database.js';
+import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { makeOddNames } from '../../helpers/odd-names.js';
@@ -61,12 +67,22 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     expect(held.reasons[0]).toContain(`nightscreen runs accept ${held.runId} --by NAME --reason TEXT`);
     expect(await readStates(database)).toEqual(before);
     expect(await countEvents(database)).toBe(events);
+    expect(await measureCoverage(await work(), { list: 0 })).toMatchObject({
+      isCovered: false,
+      total: { inScope: 60, failedBecause: { held: 60 } },
+    });
+    const flags = await database.query(
+      z.object({ held: z.boolean() }),
+      'select distinct held from customer_screening_status',
+    );
+    expect(flags).toEqual([{ held: true }]);
     // Every search that found nobody any more was made again.
     expect(searched(sandbox, names[0] ?? '')).toBe(3);
     expect(held.counts).toMatchObject({ attempts: 60 + 20 + 2 * canaries.length });
     sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     const good = await run(await work({ offsetMs: 1 }));
     expect(good).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0 } });
+    expect(await measureCoverage(await work({ offsetMs: 2 }), { list: 0 })).toMatchObject({ isCovered: true });
   });
 
   it('that has lost one of two lists is held, and the next night without it too', async () => {
@@ -204,3 +220,63 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     expect(await acceptRun(workplace, held.runId, other, signal)).toMatchObject({ kind: 'accepted', parties: 60 });
   });
 });
+
+describeOnEachDatabase('a night that opens far too many customers', (open) => {
+  const begin = openSmallSites(open);
+  const all = makeOddNames(120);
+
+  it('warns, keeps what webhooks are told until the run is accepted, and then tells it in order', async () => {
+    const { sandbox, database, work, run } = await begin(all);
+    const { received, url } = await startReceiver();
+    sandbox.setWorld(worldOf(all.slice(0, 5).map((name, index) => listed(`s${index}`, name))));
+    const webhooks = webhooksSettingsSchema.parse([{ url, states: ['open_hit'] }]);
+    const at = async (offsetMs: number) => {
+      const workplace = await work({ offsetMs, settings: { webhooks } });
+      return { ...workplace, secret: () => `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+    };
+    await run(await at(-dayMs));
+    expect(received.splice(0).join()).toContain('C-5');
+    sandbox.setWorld(worldOf(all.slice(0, 70).map((name, index) => listed(`s${index}`, name))));
+    const workplace = await at(0);
+    const flood = await run(workplace);
+    expect(flood).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 120, failed: 0 } });
+    expect(flood.reasons).toEqual([
+      expect.stringMatching(
+        /^65 of 120 customers are newly open in one run .*: 65 changes for webhooks wait until nightscreen runs accept/,
+      ),
+    ]);
+    expect(received).toEqual([]);
+    // The alerts wait all the same.
+    const open = await database.query(
+      z.object({ state: z.string() }),
+      `select state from customer_screening_status where state = 'open_hit'`,
+    );
+    expect(open).toHaveLength(70);
+
+    const accepted = await acceptRun(
+      workplace,
+      flood.runId,
+      await makeAcceptance(workplace),
+      new AbortController().signal,
+    );
+    expect(accepted).toMatchObject({ kind: 'accepted', parties: 0, state: 'complete' });
+    await tellStates(workplace);
+    expect(received.join().match(/"reference":"C-\d+"/g)).toHaveLength(65);
+  });
+});
+
+/** A receiver that keeps the bodies of what it is sent. */
+async function startReceiver(): Promise<{ url: string; received: string[] }> {
+  const received: string[] = [];
+  const server = createServer(async (request, response) => {
+    received.push(await text(request));
+    response.writeHead(204).end();
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  return { url: `http://127.0.0.1:${port}/hook`, received };
+}
