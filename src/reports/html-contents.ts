@@ -18,10 +18,12 @@ export function showContents(report: Report): Markup {
 }
 
 function listContents(report: Report): readonly Entry[] {
-  const { span, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } = report;
+  const { span, held, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } =
+    report;
   const countAll = (groups: Report['baseline']): number => groups.reduce((sum, group) => sum + group.count, 0);
   const entries: readonly (Entry | false | null)[] = [
     span && { id: 'span', title: 'Runs', count: span.runs.length },
+    held.length > 0 && { id: 'held', title: 'Held' },
     coverage && { id: 'coverage', title: 'Coverage' },
     changes && { id: 'changes', title: 'What needs you now', count: countAll(changes) },
     baseline.length > 0 && { id: 'baseline', title: 'First screenings', count: countAll(baseline) },

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { ComparedParty, HitFamily, VanishedBefore, VanishedFigures } from '../changes/assess-vanished.js';
+import type { HeldFacts } from '../reports/html-held.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { severityShape } from './item-shapes.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema, storedMatchSql } from './stored-match.js';
 
 /** What a run answered for on which account. */
@@ -242,6 +245,65 @@ export async function saveRunAcceptance(
   );
   if (isProposal) return;
   await transaction.execute('update run_hold set accepted_at = $2 where run_id = $1', [runId, acceptedAt]);
+}
+
+const alertRow = z.object({
+  alertId: z.number(),
+  party: partyFactsSchema,
+  severity: severityShape,
+  listedName: z.string(),
+  topics: z.array(z.string()),
+});
+/** More are in the workbook. */
+const mostAlerts = 200;
+
+/** What of a run is or was held, with the most severe of the alerts that its answers opened and who accepted it. */
+export async function readHeldFacts(database: Queryable, runId: number): Promise<readonly HeldFacts[]> {
+  const holds = await readRunHolds(database, runId);
+  if (holds.length === 0) return [];
+  const accepted = (await readRunAcceptances(database, runId)).find(({ isProposal }) => !isProposal);
+  const alerts = await database.query(
+    alertRow,
+    `select item.item_id as "alertId", ${partyFactsSql} as party, item.severity, item.listed ->> 'name' as "listedName",
+       array(select jsonb_array_elements_text(item.listed -> 'topics')) as topics
+     from review_item item
+     ${joinPartySql('item')}
+     where ${openedBySql}
+     order by item.priority desc, item.item_id
+     limit $2`,
+    [runId, mostAlerts],
+  );
+  return holds.map(({ kind, reasons, customers, states, openedAlerts }) => ({
+    ...{ kind, reasons, customers, states, openedAlerts },
+    alerts: kind === 'answers' ? alerts : [],
+    accepted: accepted
+      ? {
+          by: accepted.acceptedBy,
+          isAttested: accepted.isAttested,
+          reason: accepted.reason,
+          at: accepted.acceptedAt,
+        }
+      : null,
+  }));
+}
+
+/** SQL: the alert (`item`) was opened, or made worse, when the run ($1) was held, and not by later answers. */
+const openedBySql = `exists (
+  select from review_event event
+  join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers'
+  where event.run_id = $1 and event.item_id = item.item_id and event.kind in ('opened', 'reopened', 'escalated', 'returned')
+    and event.happened_at <= hold.held_at
+)`;
+
+/** How many alerts a run that is being held has opened or made worse. */
+export async function countOpenedAlerts(database: Queryable, runId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ alerts: z.number() }),
+    `select count(distinct item_id)::integer as alerts from review_event
+     where run_id = $1 and kind in ('opened', 'reopened', 'escalated', 'returned')`,
+    [runId],
+  );
+  return firstRow(rows, 'review_event').alerts;
 }
 
 /** The newest later run of the same roster and account whose answers are held, or null. */

@@ -134,7 +134,7 @@ async function playAll(
     await migrate(database);
     const rate = { perSecond: 5_000, concurrency: 16 };
     const settings = { rosters: [roster], canaries: campaignCanaries };
-    const sandbox = { url: service.url, privateKey: `private_test_${'k'.repeat(24)}` };
+    const sandbox = { url: service.url, privateKey: `private_sandbox_${'k'.repeat(24)}` };
     const workplace = await makeWorkplace(database, sandbox, { offsetMs, rate, settings });
     const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
     try {

@@ -10,6 +10,7 @@ import { type HoldSettings, holdSettingsSchema } from '../../screening/settings.
 import type { Queryable } from '../../store/database.js';
 import {
   countAnswered,
+  countOpenedAlerts,
   readComparedParties,
   readSecondSearches,
   readVanishedBefore,
@@ -126,7 +127,8 @@ export async function noteHold(
 ): Promise<void> {
   const heldAt = workplace.clock.now();
   const states = run.rosterId === null ? {} : await countStates(transaction, run.rosterId, heldAt);
-  await saveRunHold(transaction, run.runId, { kind: 'answers', ...hold, openedAlerts: 0, states, heldAt });
+  const openedAlerts = await countOpenedAlerts(transaction, run.runId);
+  await saveRunHold(transaction, run.runId, { kind: 'answers', ...hold, openedAlerts, states, heldAt });
 }
 
 /**
