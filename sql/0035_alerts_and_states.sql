@@ -443,3 +443,41 @@ begin
   end loop;
 end
 $$;
+
+-- Alerts that a policy closes which a named person accepted, and that policy's second person.
+
+-- What one person accepts of the settings where two people are needed: recorded in force only when another person accepts the same.
+create table settings_proposal (
+  settings_proposal_id bigint generated always as identity primary key,
+  organisation_id bigint not null references organisation,
+  -- Of the settings, as in settings_record.
+  digest text not null,
+  accepted_by text not null check (accepted_by <> ''),
+  is_attested boolean not null,
+  reason text not null check (reason <> ''),
+  accepted_at timestamptz not null
+);
+
+create trigger refuse_rewriting before update or delete or truncate on settings_proposal for each statement
+  execute function refuse_rewriting();
+create trigger require_acceptor before insert on settings_proposal for each row execute function require_acceptor();
+
+-- Who accepted the settings first, where two people did.
+alter table settings_record
+  add column proposed_by text,
+  add check (proposed_by <> accepted_by);
+
+-- The policy is the actor of such a disposition, never a person: a run stores it, for nothing but an absent alert.
+alter table disposition drop constraint disposition_origin_check;
+alter table disposition add constraint disposition_origin_check check (
+  origin in ('review', 'legacy')
+  or origin = 'policy' and reviewer = 'review.autoClose' and kind = 'decided' and verdict = 'no_longer_matched' and not is_attested
+);
+
+drop trigger require_reviewer on disposition;
+create trigger require_reviewer before insert on disposition for each row when (new.origin <> 'policy') execute function require_reviewer();
+create trigger require_table_owner before insert on disposition for each row when (new.origin = 'policy')
+  execute function require_table_owner();
+drop trigger require_second_person on disposition;
+create trigger require_second_person before insert on disposition for each row when (new.origin <> 'policy')
+  execute function require_second_person();

@@ -85,8 +85,8 @@ export async function settleRun(
   const listCap =
     accountId === null || hold ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
   // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
-  const openItems =
-    halt === null && accountId !== null ? await makeItems(transaction, session, accountId, hold !== null) : null;
+  const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
+  const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId, how) : null;
   const disagreements = openItems === null ? [] : await describeStates(transaction, run, accountId);
   const sums = await computeRunSums(transaction, run.runId, held);
   const isWhole = failed === 0 && halt === null && hold === null;

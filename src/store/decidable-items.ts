@@ -116,7 +116,7 @@ export interface NewDisposition {
   isAttested: boolean;
   reason: string;
   comment: string | null;
-  origin: 'review' | 'legacy';
+  origin: 'review' | 'legacy' | 'policy';
   seen: SeenFacts;
   /** Keyed, in hex. */
   seenDigest: string;

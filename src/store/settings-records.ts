@@ -11,8 +11,8 @@ export interface SettingsRecord extends SettingsChangeFacts {
   digest: string;
 }
 
-/** Settings to record. */
-export type NewSettingsRecord = Omit<SettingsRecord, 'recordId'>;
+/** Settings to record; `proposedBy` accepted them first, where two people have to. */
+export type NewSettingsRecord = Omit<SettingsRecord, 'recordId'> & { proposedBy?: string | null };
 
 const columns = `settings_record.settings_record_id as "recordId", settings_record.settings, digest, differences, accepted_by as "acceptedBy", is_attested as "isAttested",
   reason, accepted_at as "acceptedAt"`;
@@ -40,6 +40,16 @@ export async function readAcceptedSettings(
   return rows[0] ?? null;
 }
 
+/** The settings that a run was begun under; null where they are not known. */
+export async function readRunSettings(database: Queryable, runId: number): Promise<SettingsRecord | null> {
+  const rows = await database.query(
+    recordRow,
+    `select ${columns} from settings_record join run using (settings_record_id) where run.run_id = $1`,
+    [runId],
+  );
+  return rows[0] ?? null;
+}
+
 /** Everything that an organisation of this name ever accepted, oldest first. */
 export async function readSettingsHistory(
   database: Queryable,
@@ -62,8 +72,8 @@ export async function saveSettingsRecord(
   const rows = await transaction.query(
     z.object({ recordId: z.number() }),
     `insert into settings_record (
-       organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at
-     ) values ($1, $2::text::jsonb, $3, $4, $5, $6, $7, $8)
+       organisation_id, settings, digest, differences, accepted_by, is_attested, reason, accepted_at, proposed_by
+     ) values ($1, $2::text::jsonb, $3, $4, $5, $6, $7, $8, $9)
      returning settings_record_id as "recordId"`,
     [
       organisationId,
@@ -74,9 +84,46 @@ export async function saveSettingsRecord(
       record.isAttested,
       record.reason,
       record.acceptedAt,
+      record.proposedBy ?? null,
     ],
   );
   return firstRow(rows, 'settings_record').recordId;
+}
+
+/** What one person accepts of settings that take two. */
+export type NewSettingsProposal = Pick<
+  SettingsRecord,
+  'digest' | 'acceptedBy' | 'isAttested' | 'reason' | 'acceptedAt'
+>;
+
+/** Who has proposed settings of this digest since the last record, without those whom `except` names; null for nobody. */
+export async function findSettingsProposer(
+  transaction: Queryable,
+  organisationId: number,
+  { digest, except }: { digest: string; except: string },
+): Promise<string | null> {
+  const rows = await transaction.query(
+    z.object({ by: z.string() }),
+    `select accepted_by as by from settings_proposal
+     where organisation_id = $1 and digest = $2 and accepted_by <> $3
+       and accepted_at >= coalesce((select max(accepted_at) from settings_record where organisation_id = $1), '-infinity')
+     order by settings_proposal_id desc limit 1`,
+    [organisationId, digest, except],
+  );
+  return rows[0]?.by ?? null;
+}
+
+/** Notes that one person accepts settings that take two. */
+export async function saveSettingsProposal(
+  transaction: Queryable,
+  organisationId: number,
+  { digest, acceptedBy, isAttested, reason, acceptedAt }: NewSettingsProposal,
+): Promise<void> {
+  await transaction.execute(
+    `insert into settings_proposal (organisation_id, digest, accepted_by, is_attested, reason, accepted_at)
+     values ($1, $2, $3, $4, $5, $6)`,
+    [organisationId, digest, acceptedBy, isAttested, reason, acceptedAt],
+  );
 }
 
 /** Holds an organisation until the transaction ends, so that nobody else records settings for it meanwhile. */

@@ -80,19 +80,24 @@ function addAccept(config: Command, act: Act): void {
           prepare: () => options,
           work: async (workplace, { by, reason }) => {
             const acceptance = await findAcceptance(workplace.database, { by, reason });
-            const { recorded, differences } = await acceptSettings(workplace, acceptance);
+            const { recorded, isProposed, differences } = await acceptSettings(workplace, acceptance);
             const { name, isAttested } = acceptance.by;
             return {
-              exitCode: exitCodes.complete,
+              exitCode: isProposed ? exitCodes.incomplete : exitCodes.complete,
               document: {
                 schema: 'nightscreen/config-accept/1',
                 recorded,
+                isProposed,
                 differences,
                 acceptedBy: name,
                 isAttested,
                 reason: acceptance.reason,
               },
-              text: describeAccepted(recorded, differences.map(toVisibleText), nameAcceptor(name, isAttested)),
+              text: describeAccepted(
+                { recorded, isProposed },
+                differences.map(toVisibleText),
+                nameAcceptor(name, isAttested),
+              ),
             };
           },
         });
@@ -103,7 +108,15 @@ function addAccept(config: Command, act: Act): void {
 const nameAcceptor = (name: string, isAttested: boolean): string =>
   `${toVisibleText(name)}${isAttested ? ' (attested)' : ''}`;
 
-function describeAccepted(recorded: boolean, differences: readonly string[], who: string): string {
+function describeAccepted(
+  { recorded, isProposed }: { recorded: boolean; isProposed: boolean },
+  differences: readonly string[],
+  who: string,
+): string {
+  if (isProposed) {
+    const named = differences.map((difference) => `${difference}\n`).join('');
+    return `${named}accepted by ${who} first: another person has to accept the same, with the same command\n`;
+  }
   if (!recorded) return 'nothing to accept: the settings that judge are as they were accepted last\n';
   if (differences.length === 0) return `the settings that judge are recorded as accepted by ${who}\n`;
   return `${differences.map((difference) => `${difference}\n`).join('')}accepted by ${who}; runs go by it from now on\n`;

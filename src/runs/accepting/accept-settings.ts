@@ -1,9 +1,12 @@
+import { z } from 'zod';
 import type { Queryable } from '../../store/database.js';
 import {
+  findSettingsProposer,
   holdOrganisation,
   readAcceptedSettings,
   readSettingsHistory,
   type SettingsRecord,
+  saveSettingsProposal,
   saveSettingsRecord,
 } from '../../store/settings-records.js';
 import { openOrganisation } from '../session/run-session.js';
@@ -27,14 +30,24 @@ export async function findUnacceptedSettings(
   return { accepted, ...compareJudging(accepted.settings, toJudgingSettings(settings)) };
 }
 
+/** Whether settings switch on that alerts are closed by a policy, which takes two people wherever four eyes are set. */
+const needsTwo = ({ review }: Pick<RunSettings, 'review'>, accepted: SettingsRecord | null): boolean =>
+  review.autoClose && review.fourEyes.length > 0 && !isAutoClosing(accepted);
+
+const autoClosing = z.object({ review: z.object({ autoClose: z.literal(true) }) });
+
+/** Whether accepted settings close alerts by policy. */
+export const isAutoClosing = (accepted: Pick<SettingsRecord, 'settings'> | null): boolean =>
+  accepted !== null && autoClosing.safeParse(accepted.settings).success;
+
 /**
  * Records the settings in force as accepted and gives what differs from those before, in words; an empty list, with nothing recorded, when
- * there is nothing to accept. Before the first run they are recorded whole.
+ * there is nothing to accept. Before the first run they are recorded whole. `isProposed`: another person has to accept the same.
  */
 export async function acceptSettings(
   workplace: Workplace,
   { by, reason }: Acceptance,
-): Promise<{ recorded: boolean; differences: readonly string[] }> {
+): Promise<{ recorded: boolean; isProposed: boolean; differences: readonly string[] }> {
   const { database, clock, settings } = workplace;
   const { organisationId } = await openOrganisation(workplace);
   return database.transaction(async (transaction) => {
@@ -43,17 +56,24 @@ export async function acceptSettings(
     const now = toJudgingSettings(settings);
     const { differences, retired } = compareJudging(accepted?.settings ?? now, now);
     const named = [...differences, ...retired];
-    if (accepted !== null && named.length === 0) return { recorded: false, differences: named };
+    if (accepted !== null && named.length === 0) return { recorded: false, isProposed: false, differences: named };
     const kept = keepGuards(accepted?.settings ?? {}, now);
+    const digest = digestJudging(kept);
+    const acceptance = { digest, acceptedBy: by.name, isAttested: by.isAttested, reason, acceptedAt: clock.now() };
+    let proposedBy: string | null = null;
+    if (needsTwo(settings, accepted)) {
+      proposedBy = await findSettingsProposer(transaction, organisationId, { digest, except: by.name });
+      if (proposedBy === null) {
+        await saveSettingsProposal(transaction, organisationId, acceptance);
+        return { recorded: false, isProposed: true, differences: named };
+      }
+    }
     await saveSettingsRecord(transaction, organisationId, {
+      ...acceptance,
       settings: kept,
-      digest: digestJudging(kept),
       differences: named,
-      acceptedBy: by.name,
-      isAttested: by.isAttested,
-      reason,
-      acceptedAt: clock.now(),
+      proposedBy,
     });
-    return { recorded: true, differences: named };
+    return { recorded: true, isProposed: false, differences: named };
   });
 }

@@ -34,6 +34,11 @@ export async function requireAcceptedSettings(
   };
   const accepted = await readAcceptedSettings(database, organisationId);
   if (accepted !== null) return requireSame(accepted);
+  // What closes alerts without a person is accepted by a named one, also before the first run.
+  if (settings.review.autoClose) {
+    const message = `closes alerts without a person, and no one has accepted it. Nothing was searched and nothing was changed. Accept it: ${acceptCommand}`;
+    throw new ConfigError([{ where: 'settings', path: 'review.autoClose', message }]);
+  }
   return database.transaction(async (transaction) => {
     await holdOrganisation(transaction, organisationId);
     const sooner = await readAcceptedSettings(transaction, organisationId);

@@ -1,11 +1,15 @@
+import { toSeenFacts } from '../../matches/review/seen-facts.js';
 import type { OpenItemsFacts } from '../../reports/item-facts.js';
 import { maxListRows } from '../../reports/list-sheet.js';
+import { findAutoClosable } from '../../store/absent-alerts.js';
 import { saveChangeItems } from '../../store/change-items.js';
 import type { Queryable } from '../../store/database.js';
+import { readDecidableItems, saveDisposition } from '../../store/decidable-items.js';
 import { saveFourEyes } from '../../store/four-eyes-rules.js';
 import { saveOpenItems } from '../../store/open-items.js';
 import { saveReportSheet } from '../../store/report-sheets.js';
 import { holdItemsOfParties, readReviewItems, saveItemChanges } from '../../store/review-items.js';
+import { readRunSettings } from '../../store/settings-records.js';
 import { saveSettledItems } from '../../store/settled-items.js';
 import {
   findUnprojectedParties,
@@ -14,7 +18,9 @@ import {
   readHeldParties,
   readUnprojectedParties,
 } from '../../store/unprojected-changes.js';
+import { isAutoClosing } from '../accepting/accept-settings.js';
 import type { RunSession } from '../session/run-session.js';
+import { toSeenDigest } from './item-stamp.js';
 import { toItemChanges } from './to-item-changes.js';
 
 const partiesAtOnce = 500;
@@ -26,9 +32,9 @@ const partiesAtOnce = 500;
  */
 export async function makeItems(
   transaction: Queryable,
-  { workplace, run }: RunSession,
+  { workplace, run, organisation }: RunSession,
   accountId: number,
-  isHeld: boolean,
+  how: 'counts' | 'held' | 'accepted',
 ): Promise<OpenItemsFacts | null> {
   const { runId, rosterId } = run;
   if (rosterId === null) return null;
@@ -54,10 +60,46 @@ export async function makeItems(
     );
   }
   await markProjected(transaction, scope);
-  if (isHeld) await openHeldItems(transaction, { ...scope, runId }, judged);
+  if (how === 'held') await openHeldItems(transaction, { ...scope, runId }, judged);
+  // No policy goes by answers that could not be relied on at first.
+  if (how === 'counts')
+    await closeByPolicy(transaction, { runId, ...scope }, { now, digestKey: organisation.digestKey });
   await saveReportSheet(transaction, runId, scope, { now, maxItems: maxListRows });
   await saveSettledItems(transaction, runId, scope);
   return saveOpenItems(transaction, runId, scope, now);
+}
+
+/**
+ * Closes by the policy `review.autoClose`, where the accepted settings in force have it, what has been absent for long enough. The actor of
+ * these dispositions is the policy, and a return re-opens the alert.
+ */
+async function closeByPolicy(
+  transaction: Queryable,
+  { runId, ...scope }: ProjectionScope & { runId: number },
+  { now, digestKey }: { now: Date; digestKey: Buffer },
+): Promise<void> {
+  const accepted = await readRunSettings(transaction, runId);
+  if (accepted === null || !isAutoClosing(accepted)) return;
+  const closable = await findAutoClosable(transaction, runId, scope, now);
+  const items = await readDecidableItems(
+    transaction,
+    closable.map(({ itemId }) => itemId),
+  );
+  for (const { itemId, absentSince } of closable) {
+    const item = items.get(itemId);
+    if (item === undefined) continue;
+    await saveDisposition(
+      transaction,
+      {
+        ...{ itemId, kind: 'decided', verdict: 'no_longer_matched', origin: 'policy', reviewer: 'review.autoClose' },
+        ...{ isAttested: false, comment: null, expiresAt: null, refersTo: null, sheetId: null, dueAt: null },
+        reason: `absent since ${absentSince.toISOString()}; policy accepted by ${accepted.acceptedBy}`,
+        seen: toSeenFacts(item.customer, item.listed),
+        seenDigest: toSeenDigest(item, digestKey),
+      },
+      now,
+    );
+  }
 }
 
 const worse: ReadonlySet<string> = new Set(['opened', 'reopened', 'escalated', 'returned']);

@@ -26,5 +26,11 @@ export const reviewSettingsSchema = z.strictObject({
     .partialRecord(severity, z.int().min(1).max(3_650))
     .default({})
     .describe('how long a decision holds, in days by severity; of any other severity it never runs out'),
+  autoClose: z
+    .boolean()
+    .default(false)
+    .describe(
+      'closes undecided alerts of political exposure and less whose match has been absent for seven days and three whole answers; a named person accepts it',
+    ),
 });
 export type ReviewSettings = z.infer<typeof reviewSettingsSchema>;

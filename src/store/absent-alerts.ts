@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import type { Queryable } from './database.js';
+import type { ProjectionScope } from './unprojected-changes.js';
+
+/**
+ * SQL: an absent alert (`item`, of `party` and `customer`) may be closed without looking at it alone: nobody has proposed anything about it,
+ * it is no true match, the customer's record is as it was, and the last answer is whole.
+ */
+export const isPlainlyAbsentSql = `(
+  item.state = 'open' and item.absence in ('not_returned', 'below_threshold', 'settings_changed') and not item.is_confirmed
+  and item.customer_version = customer.version and customer.left_at is null and party.is_current
+  and exists (
+    select from party_state state
+    join response on response.response_id = state.response_id
+    left join list_cap on list_cap.account_id = state.account_id and list_cap.gone_at is null
+    where state.party_id = item.party_id and state.account_id = item.account_id and state.customer_version = item.customer_version
+      and state.unreturned is null and not response.truncated and response.total is distinct from list_cap.length
+  )
+)`;
+
+/** Days and whole answers for which a match is absent before a policy closes its alert. */
+const policyDays = 7;
+const policyAnswers = 3;
+
+/**
+ * The undecided alerts of a roster on an account that the accepted policy `review.autoClose` closes when a run closes at `now`: never
+ * proposed or commented, for nothing more serious than political exposure, absent by the service alone, from three whole answers of closed
+ * runs over at least seven days, and no settings accepted meanwhile.
+ */
+export async function findAutoClosable(
+  transaction: Queryable,
+  runId: number,
+  { rosterId, accountId }: ProjectionScope,
+  now: Date,
+): Promise<readonly { itemId: number; absentSince: Date }[]> {
+  return transaction.query(
+    z.object({ itemId: z.number(), absentSince: z.date() }),
+    `select item.item_id as "itemId", item.absent_since as "absentSince"
+     from review_item item
+     join party on party.party_id = item.party_id
+     join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+     join roster on roster.roster_id = customer.roster_id
+     where item.account_id = $3 and item.absence in ('not_returned', 'below_threshold') and item.topic in ('pep', 'associate', 'other')
+       and item.absent_since <= $4::timestamptz - interval '${policyDays} days' and ${isPlainlyAbsentSql}
+       and not exists (select from disposition said where said.item_id = item.item_id)
+       and not exists (select from legacy_decision said where said.item_id = item.item_id)
+       and not exists (
+         select from settings_record accepted
+         where accepted.organisation_id = roster.organisation_id and accepted.accepted_at > item.absent_since
+       )
+       and ${policyAnswers} <= (
+         select count(*)
+         from screening
+         join run on run.run_id = screening.run_id and run.account_id = item.account_id
+         join response on response.response_id = screening.response_id and not response.truncated
+         where screening.party_id = item.party_id and screening.outcome in ('screened', 'reused')
+           and (run.run_id = $1 or run.state in ('complete', 'incomplete') and run.finished_at >= item.absent_since)
+       )
+     order by item.item_id`,
+    [runId, rosterId, accountId, now],
+  );
+}
