@@ -1,8 +1,12 @@
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { z } from 'zod';
+import { toSubject } from '../../../src/mail/message-subject.js';
+import { toReport } from '../../../src/reports/report.js';
 import { acceptRun } from '../../../src/runs/accepting/accept-run.js';
 import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
 import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
@@ -140,17 +144,29 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     const added = [listed('new', fresh), listed('soon gone', fleeting)];
     const worse = { ...listed('s0', known), topics: ['sanction', 'wanted'] };
     sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...added]));
-    const held = await run(await work());
+    const held = await run(await work(), { writeReport: true });
     expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
+    const facts = await showRun(database, held.runId);
+    expect(facts.held).toMatchObject([
+      { kind: 'answers', customers: 60, openedAlerts: 2, accepted: null, states: { open_hit: 22, clear: 38 } },
+    ]);
+    expect(toSubject(toReport(facts))).toContain('[RED] answers held');
+    const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');
+    expect(page).toContain('2 alerts new or worse by these answers: provisional');
+    expect(page).toContain('38 clear, 22 open hit');
+    expect(page).not.toContain('have a valid screening');
+    const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });
+    const told = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
+    expect(told.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-31', 'C-32']);
     expect(held.openItems).toMatchObject({ waiting: 22 });
     const stateOf = async (number: number): Promise<string | undefined> =>
       (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
     expect([await stateOf(31), await stateOf(32), await stateOf(40)]).toEqual(['open_hit', 'open_hit', 'clear']);
-    const told = await database.query(
+    const sent = await database.query(
       z.object({ to_state: z.string() }),
       'select to_state from customer_state_change where from_state is not null',
     );
-    expect(told).toEqual([{ to_state: 'open_hit' }, { to_state: 'open_hit' }]);
+    expect(sent).toEqual([{ to_state: 'open_hit' }, { to_state: 'open_hit' }]);
 
     sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...exposed, listed('new', fresh)]));
     const good = await run(await work({ offsetMs: 1 }));
