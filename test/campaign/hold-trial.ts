@@ -196,6 +196,8 @@ try {
     for (const seed of seeds) {
       const outcomes = await playAll(server, service, makeUnreliableWorld(seed, customers));
       for (const [kind, outcome] of outcomes) all.get(kind)?.push(outcome);
+      const held = [...outcomes].flatMap(([kind, { isHeld }]) => (isHeld ? [kind] : []));
+      process.stderr.write(`${customers} customers, seed ${seed}: held ${held.join(', ')}\n`);
     }
     print(
       `${customers} customers, ${seeds.length} seeds, whole nights on Postgres (${((performance.now() - begunMs) / 1_000).toFixed(0)} s)`,

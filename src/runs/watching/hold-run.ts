@@ -112,6 +112,20 @@ export async function holdUnreliable(
   return { reasons, customers };
 }
 
+/** Takes back all that is left of a run that is given up, where it would have been held; gives why, or nothing. */
+export async function takeBackVanished(
+  transaction: Queryable,
+  { workplace, run }: Pick<RunSession, 'workplace' | 'run'>,
+): Promise<readonly string[]> {
+  if (run.accountId === null) return [];
+  const { findings } = await assessRun(transaction, { workplace, run }, run.accountId);
+  if (findings.length === 0) return [];
+  // Its customers are planned anew, as those whom no control search has confirmed.
+  const now = workplace.clock.now();
+  await takeBackAnswers(transaction, run.runId, { reason: 'not_confirmed', now, which: 'all' });
+  return findings.map(describeFinding);
+}
+
 /** That a run is held, why, and what to do. */
 export const describeHold = ({ reasons, customers }: AnswerHold, runId: string): string =>
   `its answers for ${countNoun(customers, 'customer')} are held, because ${reasons.join('; ')}: states stay as they were. ` +

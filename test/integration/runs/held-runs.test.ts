@@ -111,6 +111,24 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     expect(await readStates(database)).toEqual(before);
   });
 
+  it('that was stopped and is given up leaves nothing, although its control searches passed', async () => {
+    const { sandbox, database, work, run, before } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf([]));
+    const stopped = await run(await work(), { maxSearches: 40 });
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 40 } });
+    sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    const later = await work({ offsetMs: dayMs - 60_000 });
+    const night = await run(later);
+    expect(night.runId).not.toBe(stopped.runId);
+    expect(night).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0 } });
+    expect(later.events).toContainEqual(
+      expect.objectContaining({ code: 'run_abandoned', message: expect.stringMatching(/known hits .* vanished/) }),
+    );
+    const listOpen = (states: typeof before) =>
+      states.filter(({ state }) => state === 'open_hit').map(({ reference }) => reference);
+    expect(listOpen(await readStates(database))).toEqual(listOpen(before));
+  });
+
   it('searches again what it misses, and takes the better answers where the first were wrong', async () => {
     const { sandbox, work, run, database } = await beginWith([...sanctioned, ...exposed]);
     const empty = names.slice(0, 6).map((name) => ({
