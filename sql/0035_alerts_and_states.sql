@@ -239,6 +239,7 @@ select
   (states.in_order)[customer.worst] as state,
   case
     when customer.standing < 5 then (array['never', 'changed', 'expired', 'unproven'])[customer.standing]
+    when customer.has_only_conflicts then 'conflicting_duplicate'
     when customer.unreadable_party_since is not null then 'related_party_unreadable'
   end as reason,
   customer.because,
@@ -261,12 +262,14 @@ cross join lateral (
   select
     party.customer_id, party.reference, party.risk_tier, party.left_at, party.unreadable_party_since, tier.cadence,
     min(judged.standing) as standing,
-    max(array_position(states.in_order, case
+    -- Rows that contradict each other, and no accepted one: nobody can say who the customer is, though every name in them is searched for.
+    min(party.ordinal) > 0 as has_only_conflicts,
+    greatest(max(array_position(states.in_order, case
       when party.is_confirmed then 'confirmed'
       when party.waiting > 0 or party.has_new_hits then 'open_hit'
       when judged.standing < 5 or party.unreadable_party_since is not null then 'not_screened'
       else party.answer_state
-    end)) as worst,
+    end)), case when min(party.ordinal) > 0 then array_position(states.in_order, 'not_screened') end) as worst,
     max(array_position(states.in_order, case
       when party.is_confirmed then 'confirmed'
       when party.waiting > 0 or party.has_new_hits then 'open_hit'

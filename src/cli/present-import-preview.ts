@@ -1,3 +1,4 @@
+import { describeRecord } from '../reports/accepted-words.js';
 import { formatCount } from '../reports/format-count.js';
 import { rejectWords } from '../reports/reason-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
@@ -54,6 +55,16 @@ function formatRejections({ firstRejections }: ImportPreview): string {
   return `\nThe first rejected rows\n${formatTable(rows)}${more}`;
 }
 
+/** The first changes that guards found, before and after. */
+export function formatChanges({ changes }: Pick<ImportPreview, 'changes'>): string {
+  if (changes.length === 0) return '';
+  const rows = changes.flatMap(({ reference, before, after }) => [
+    [`  ${toVisibleText(reference)}`, 'before', toVisibleText(describeRecord(before))],
+    ['', 'after', toVisibleText(describeRecord(after))],
+  ]);
+  return `\nThe first changes of known customers\n${formatTable(rows)}`;
+}
+
 const toExitCode = ({ heldBy }: ImportPreview): number =>
   heldBy.length === 0 ? exitCodes.complete : exitCodes.refused;
 
@@ -61,7 +72,8 @@ const toExitCode = ({ heldBy }: ImportPreview): number =>
 export const presentImportPreview = (preview: ImportPreview): Outcome => ({
   exitCode: toExitCode(preview),
   document: { schema: 'nightscreen/import-preview/1', ...preview },
-  text: formatTable([...listReads(preview), ...listGuards(preview)]) + formatRejections(preview),
+  text:
+    formatTable([...listReads(preview), ...listGuards(preview)]) + formatRejections(preview) + formatChanges(preview),
 });
 
 /** What `onboard --dry-run` says. */
@@ -77,5 +89,5 @@ export const presentOnboardingPreview = (preview: OnboardingPreview): Outcome =>
     ],
     ['minutes', String(preview.minutes)],
     ['cost', describeCost(preview.cost)],
-  ])}${formatRejections(preview)}`,
+  ])}${formatRejections(preview)}${formatChanges(preview)}`,
 });

@@ -6,6 +6,7 @@ import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
+import { formatChanges } from './present-import-preview.js';
 
 function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [string, string][] {
   if ('pages' in counts) {
@@ -68,7 +69,7 @@ export function formatRun(summary: RunSummary): string {
     ...(summary.mail ? [['mail', describeMail(summary.mail)] satisfies [string, string]] : []),
     ...describeNext(summary),
   ];
-  return formatTable(rows);
+  return formatTable(rows) + formatChanges({ changes: summary.acceptedChanges ?? [] });
 }
 
 /** What a command says that made one run. */

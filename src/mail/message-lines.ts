@@ -25,11 +25,15 @@ export const describeMode = (mode: Report['run']['mode']): readonly string[] =>
     ? ['TEST: not evidence. This run used a test key; its answers say nothing about real customers.']
     : [];
 
-/** What stands first in mail that tells of a whole report: changed settings, the key, what changed, what else is to be known. */
+/** What stands first in mail that tells of a whole report: changed settings, the key, what waits, what changed, what else is to be known. */
 export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
-  return [...describeSettingsChanges(accepted), ...describeMode(run.mode), verdict.news, ...verdict.remarks].filter(
-    (sentence) => sentence !== '',
-  );
+  return [
+    ...describeSettingsChanges(accepted),
+    ...describeMode(run.mode),
+    verdict.waiting ?? '',
+    verdict.news,
+    ...verdict.remarks,
+  ].filter((sentence) => sentence !== '');
 }
 
 /** Which run it is about. */
@@ -42,16 +46,9 @@ export function listRunFacts({ run }: Report): readonly MessageFact[] {
   ];
 }
 
-/** How much waits for a decision, and how much of it too long; nothing where nothing is known of it. */
-export function describeOpenItems({ openItems }: Report): readonly string[] {
-  if (openItems === null) return [];
-  const { waiting, overdue, proposed, oldestAt } = openItems;
-  if (waiting === 0) return ['Nothing waits for a decision'];
-  const parts = [
-    `${countNoun(waiting, 'open item')} ${waiting === 1 ? 'waits' : 'wait'} for a decision`,
-    overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
-    ...(proposed === 0 ? [] : [`${formatCount(proposed)} for a second person to confirm`]),
-    ...(oldestAt === null ? [] : [`the oldest since ${formatTime(oldestAt)}`]),
-  ];
-  return [parts.join(', ')];
-}
+/** How much waits for a decision by severity, most severe first; nothing where nothing waits. */
+export const describeOpenItems = ({ openItems }: Report): readonly string[] =>
+  (openItems?.bySeverity ?? []).map(
+    ({ severity, waiting, overdue }) =>
+      `${countNoun(waiting, 'open alert')} ${severity === 'info' ? 'for information' : `rated ${severity}`}, ${overdue === 0 ? 'none' : formatCount(overdue)} overdue`,
+  );

@@ -10,9 +10,9 @@ export function toReportWords(report: Report): ReportWords {
   return {
     sentences: toOpening(report),
     details: [
+      ...describeOpenItems(report),
       ...(report.changes ?? []).map((group) => describeGroup(group, 'change')),
       ...report.baseline.map((group) => describeGroup(group, 'first-time match', 'first-time matches')),
-      ...describeOpenItems(report),
       ...describeNextDue(report),
     ],
     actions: listActions(report),
@@ -63,7 +63,7 @@ function listActions({
       : []),
     ...(openItems !== null && openItems.waiting > 0
       ? [
-          'Decide what waits: nightscreen review export writes the list, and the report shows each match beside its customer.',
+          'Decide what waits, in the sheet To review of report.xlsx or in what nightscreen review export writes. The report shows each alert by customer, most urgent first.',
         ]
       : toReview
         ? ['Read the report: it shows each match beside its customer.']

@@ -8,7 +8,7 @@ import { describeMode, describeOpenItems, type ReportWords } from './message-lin
 export function toSummaryWords(report: Report): ReportWords {
   const { run, verdict, coverage, watch } = report;
   return {
-    sentences: [...describeMode(run.mode), verdict.news].filter((sentence) => sentence !== ''),
+    sentences: [...describeMode(run.mode), verdict.waiting ?? '', verdict.news].filter((sentence) => sentence !== ''),
     details: [
       ...(coverage === null ? [] : describeCoverage(coverage)),
       ...describeOpenItems(report),

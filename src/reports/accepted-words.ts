@@ -1,4 +1,9 @@
-import type { AcceptedFacts, RosterAcceptanceFacts, SettingsChangeFacts } from './accepted-facts.js';
+import type {
+  AcceptedFacts,
+  CustomerRecordFacts,
+  RosterAcceptanceFacts,
+  SettingsChangeFacts,
+} from './accepted-facts.js';
 import { formatTime } from './format-time.js';
 
 /** Who accepted something, when and why: `by A. Meyer (attested) on ..: reason`. */
@@ -26,3 +31,7 @@ export const describeRosterAcceptance = (acceptance: RosterAcceptanceFacts): str
   `The roster was taken although guards would have held it, ${describeAcceptance(acceptance)}. They found: ${acceptance.heldBy
     .map(({ guard, message }) => `${message} [guard ${guard}]`)
     .join('; ')}`;
+
+/** What was known of a customer, on one line. */
+export const describeRecord = ({ name, type, birthDate, countries, parties }: CustomerRecordFacts): string =>
+  [name, type, birthDate ?? 'no birth date', countries.join(';'), ...parties].filter((fact) => fact !== '').join(', ');

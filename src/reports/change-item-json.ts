@@ -25,12 +25,23 @@ export const changeItemJsonSchema = z.strictObject({
       saidAt: instant,
     }),
   ),
+  /** The last decision about a like match that left the list when this one came. */
+  replaced: z
+    .strictObject({
+      verdict: z.enum(dispositionVerdicts),
+      reviewer: z.string(),
+      reason: z.string(),
+      decidedAt: instant,
+      name: z.string(),
+      matchId: z.string(),
+    })
+    .nullable(),
 });
 
 /** How the item of a change stood, with instants in ISO 8601 UTC and keys always in the same order. */
 export function toChangeItemJson(item: ChangeItemFacts | null): z.infer<typeof changeItemJsonSchema> | null {
   if (item === null) return null;
-  const { state, openedAt, dueAt, owner, reopenedBecause, said } = item;
+  const { state, openedAt, dueAt, owner, reopenedBecause, said, replaced } = item;
   return {
     state,
     openedAt: openedAt.toISOString(),
@@ -45,5 +56,13 @@ export function toChangeItemJson(item: ChangeItemFacts | null): z.infer<typeof c
       reason,
       saidAt: saidAt.toISOString(),
     })),
+    replaced: replaced && {
+      verdict: replaced.verdict,
+      reviewer: replaced.reviewer,
+      reason: replaced.reason,
+      decidedAt: replaced.decidedAt.toISOString(),
+      name: replaced.name,
+      matchId: replaced.matchId,
+    },
   };
 }

@@ -18,6 +18,9 @@ const kindWords: Readonly<Record<MatchChangeKind, string>> = {
 /** What happened to a match in words; who is listed or delisted is said only where the list itself changed. */
 export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' | 'before' | 'after'>): string {
   const byList = change.cause === 'service_data';
+  if (isEscalation(change)) {
+    return `Escalated to sanctions${change.after?.isHit && !change.before?.isHit ? ', now flagged as hit' : ''}`;
+  }
   if (change.kind === 'match_added') {
     return `${byList ? 'Newly listed' : kindWords.match_added}${change.after?.isHit ? ', flagged as hit' : ''}`;
   }
@@ -29,6 +32,20 @@ export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' |
   }
   return kindWords[change.kind];
 }
+
+/** The rule that judged a change, in words; the rule for matches that are absent says that the party was delisted only where the list changed. */
+export function describeRule({ rule, kind, cause }: Pick<MatchChangeFacts, 'rule' | 'kind' | 'cause'>): string {
+  const isDelisted = kind === 'match_removed' && cause === 'service_data';
+  return rule === 'delisted' && !isDelisted ? 'no longer matched' : rule.replaceAll('_', ' ');
+}
+
+/** Whether a match that was known already is listed for a sanction now and was not before. */
+function isEscalation({ before, after }: Pick<MatchChangeFacts, 'before' | 'after'>): boolean {
+  if (before === null || after === null) return false;
+  return after.topics.some(isSanction) && !before.topics.some(isSanction);
+}
+
+const isSanction = (topic: string): boolean => topic === 'sanction' || topic.startsWith('sanction.');
 
 /** What happened to a dossier in words. */
 export const dossierChangeWords: Readonly<Record<DossierChangeKind, string>> = {

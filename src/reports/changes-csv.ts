@@ -1,8 +1,8 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import { describeChange, dossierChangeWords } from './change-words.js';
-import type { ChangeItemFacts, ItemOwner, SaidFacts } from './item-facts.js';
-import { describeOwner, describeSaid } from './item-words.js';
+import type { ChangeItemFacts, ItemOwner, ReplacedFacts, SaidFacts } from './item-facts.js';
+import { describeOwner, describeReplaced, describeSaid } from './item-words.js';
 import { partyColumns } from './party-columns.js';
 import { readBaseline, readChanges } from './read-matches.js';
 import { type Cell, type Column, renderCsvBatches } from './render-csv.js';
@@ -58,12 +58,18 @@ export const changeColumns: readonly Column<ChangeLine>[] = [
   ...dossierColumns('after', (line) => line.dossier?.after ?? null),
   { header: 'change_id', cell: (line) => (line.change ?? line.dossier).changeId },
   { header: 'run_id', cell: (line) => line.change?.runId ?? null },
+  { header: 'customer_before_name', cell: (line) => line.change?.formerParty?.name ?? null },
+  { header: 'customer_before_type', cell: (line) => line.change?.formerParty?.type ?? null },
+  { header: 'customer_before_birth_date', cell: (line) => line.change?.formerParty?.birthDate ?? null },
+  { header: 'customer_before_countries', cell: (line) => line.change?.formerParty?.countries.join('; ') ?? null },
+  { header: 'replaced_decision', cell: (line) => toReplaced(line.change?.item?.replaced) },
 ];
 
 const toWaiting = ({ change }: ChangeLine): ChangeItemFacts | null =>
   change?.item?.state === 'open' || change?.item?.state === 'proposed' ? change.item : null;
 const toOwner = (owner: ItemOwner | null | undefined): Cell => (owner ? describeOwner(owner) : null);
 const toLastSaid = (said: SaidFacts | undefined): Cell => (said ? describeSaid(said) : null);
+const toReplaced = (replaced: ReplacedFacts | null | undefined): Cell => (replaced ? describeReplaced(replaced) : null);
 
 function describeLine(line: ChangeLine): Cell {
   return line.about === 'dossier' ? dossierChangeWords[line.dossier.kind] : describeChange(line.change);

@@ -2,18 +2,19 @@ import { html } from 'hono/html';
 import type { MatchField } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
-import { adjustmentWords, agreementWords, causeWords, describeChange } from './change-words.js';
+import { adjustmentWords, agreementWords, causeWords, describeChange, describeRule } from './change-words.js';
 import type { DetailLookup } from './detail-facts.js';
 import { detailWords } from './detail-words.js';
+import { showAlertCode } from './html-further-hits.js';
 import { showKeys } from './html-keys.js';
 import { type Markup, nothing, showNone, showParty, showText, showTexts, showTime } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
-import { describeItem, describeSaid } from './item-words.js';
+import { describeItem, describeReplaced, describeSaid } from './item-words.js';
 import { describeReason } from './reason-words.js';
 import type { MatchChangeFacts, PartyFacts } from './run-facts.js';
 
-/** A row of the comparison; `field` is the compared field whose change it shows. */
-interface Row {
+/** A column of the comparison; `field` is the compared field whose change it shows. */
+interface Column {
   title: string;
   field: MatchField;
   customer: (party: PartyFacts) => Markup;
@@ -22,7 +23,7 @@ interface Row {
   listed: (match: Match, other: Match | null) => Markup;
 }
 
-const rows: readonly Row[] = [
+const columns: readonly Column[] = [
   { title: 'Name', field: 'name', customer: (party) => showText(party.name), listed: (match) => showText(match.name) },
   { title: 'Listed for', field: 'topics', customer: showNone, listed: (match, other) => showTopics(match, other) },
   {
@@ -45,12 +46,7 @@ const rows: readonly Row[] = [
     customer: (party) => html`${party.type}`,
     listed: (match) => showText(match.schema),
   },
-  {
-    title: 'Flagged as hit',
-    field: 'match',
-    customer: showNone,
-    listed: (match) => html`${match.isHit ? 'yes' : 'no'}`,
-  },
+  { title: 'Flagged', field: 'match', customer: showNone, listed: (match) => html`${match.isHit ? 'hit' : 'no hit'}` },
   {
     title: 'Score',
     field: 'score',
@@ -59,56 +55,77 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** One change in full: the customer's facts beside the listed party's, before and now, with what changed marked, and how its item stood at `now`. */
-export function showChangeCard(change: MatchChangeFacts, details: readonly DetailLookup[], now: Date): Markup {
-  const { party } = change;
+/**
+ * One change in full: the customer's facts, before as well where its record changed, above the listed party's, before and now, with what changed
+ * marked; how its item stood at `now`, and the item's code where it waits.
+ */
+export function showChangeCard(
+  change: MatchChangeFacts,
+  details: readonly DetailLookup[],
+  { now, code }: { now: Date; code: string | null },
+): Markup {
+  const { party, formerParty, before, after } = change;
   return html`
 <article class="change"${showKeys(change)}>
-<h4>${describeChange(change)}</h4>
-<p class="who">${showParty(party)} <span class="muted">risk ${party.riskTier ?? 'not given'}</span></p>
+<h4>${describeChange(change)} <span class="who">${showParty(party)} <span class="muted">risk ${party.riskTier ?? 'not given'}</span></span></h4>
 <table class="compare">
 <caption class="unseen">Customer and listed party compared</caption>
-<thead><tr><td></td><th scope="col">Customer</th><th scope="col">Listed party before</th><th scope="col">Listed party now</th></tr></thead>
+<thead><tr><td></td>${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>
-${rows.map((row, index) => showRow(row, change, index === 0))}</tbody>
+${formerParty === null ? nothing : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? nothing : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
-<p class="why">Why: ${showText([change.rule.replaceAll('_', ' '), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map(showDetail)}${showItem(change, now)}
+${showItem(change, now, code)}<p class="why">Why: ${showText([describeRule(change), ...change.adjustments.map((each) => adjustmentWords[each])].join(', '))}; ${causeWords[change.cause]}. Match <code>${showText(change.matchId)}</code>, found by run <code>${change.runId}</code></p>${details.map(showDetail)}
 </article>`;
 }
 
-/** How the item stood when the run closed, and what was said about it last. */
-function showItem({ item }: MatchChangeFacts, now: Date): Markup {
+/** How the item stood when the run closed, what was said about it last, and what about the match that it seems to replace. */
+function showItem({ item }: MatchChangeFacts, now: Date, code: string | null): Markup {
   if (item === null) return nothing;
-  return html`
-<p class="item">${showText(describeItem(item, now))}.${item.said.map((said) => html`<br><span class="muted">${showText(describeSaid(said))}</span>`)}</p>`;
-}
-
-function showRow(row: Row, change: MatchChangeFacts, isFirst: boolean): Markup {
-  const { before, after } = change;
-  const changed = change.fields.includes(row.field);
-  return html`<tr${changed ? html` class="changed"` : nothing}><th scope="row">${row.title}</th><td>${row.customer(change.party)}${showAgreement(row, change)}</td>${showListed(row, before, after, isFirst, changed, 'before')}${showListed(row, after, before, isFirst, changed, 'now')}</tr>
+  const said = [
+    ...item.said.map(describeSaid),
+    ...(item.replaced === null ? [] : [`Before: ${describeReplaced(item.replaced)}`]),
+  ];
+  return html`<p class="item">${showText(describeItem(item, now))}${code === null ? nothing : html`, ${showAlertCode(code)}`}.${said.map((words) => html`<br><span class="muted">${showText(words)}</span>`)}</p>
 `;
 }
 
-function showAgreement({ corroborates }: Row, { corroboration }: MatchChangeFacts): Markup {
-  if (corroborates === undefined || corroboration === null) return nothing;
-  const agreement = corroboration[corroborates];
+function showCustomer(
+  title: string,
+  party: PartyFacts,
+  other: PartyFacts | null,
+  agreements: Corroboration | null,
+): Markup {
+  return html`<tr><th scope="row">${title}</th>${columns.map((column) => {
+    const isChanged = other !== null && String(column.customer(party)) !== String(column.customer(other));
+    return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : nothing}>${column.customer(party)}${showAgreement(column, agreements)}</td>`;
+  })}</tr>
+`;
+}
+
+function showAgreement({ corroborates }: Column, agreements: Corroboration | null): Markup {
+  if (corroborates === undefined || agreements === null) return nothing;
+  const agreement = agreements[corroborates];
   if (agreement === 'unknown') return nothing;
   return html` <span class="agreement ${agreement}">${agreementWords[agreement]}</span>`;
 }
 
 function showListed(
-  row: Row,
+  when: 'before' | 'now',
   match: Match | null,
   other: Match | null,
-  isFirst: boolean,
-  changed: boolean,
-  when: 'before' | 'now',
+  { fields }: MatchChangeFacts,
 ): Markup {
-  if (match === null)
-    return isFirst ? html`<td class="absent" rowspan="${rows.length}">not in the answer</td>` : nothing;
-  if (!changed) return html`<td>${row.listed(match, other)}</td>`;
-  return html`<td class="marked ${when}">${row.listed(match, other)}${when === 'now' ? html` <span class="note">changed</span>` : nothing}</td>`;
+  const title = html`<th scope="row">Listed ${when}</th>`;
+  if (match === null) {
+    return html`<tr>${title}<td class="absent" colspan="${columns.length}">not in the answer</td></tr>
+`;
+  }
+  return html`<tr>${title}${columns.map(({ title: label, field, listed }) =>
+    fields.includes(field)
+      ? html`<td data-label="${label}" class="marked ${when}">${listed(match, other)}${when === 'now' ? html` <span class="unseen">changed</span>` : nothing}</td>`
+      : html`<td data-label="${label}">${listed(match, other)}</td>`,
+  )}</tr>
+`;
 }
 
 function showDetail({ kind, id, askedAt, digest, reason }: DetailLookup): Markup {

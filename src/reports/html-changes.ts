@@ -5,26 +5,37 @@ import { type DetailLookup, listDetailsOf } from './detail-facts.js';
 import { countNoun, formatCount } from './format-count.js';
 import { showChangeCard } from './html-change-card.js';
 import { showChangeList } from './html-change-list.js';
-import { furtherHitsPlace } from './html-further-hits.js';
-import { type Markup, nothing, section } from './html-markup.js';
-import { showOpenItems } from './html-open-items.js';
+import { type FindCode, furtherHitsPlace, toFindCode } from './html-further-hits.js';
+import { type Markup, nothing, section, showTime } from './html-markup.js';
 import { showTools } from './html-tools.js';
 import type { Report } from './report.js';
 
-const asCards: ReadonlySet<string> = new Set(['critical', 'high', 'medium']);
+const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
 
-/** What waits for reviewers, and the changes by severity: each serious one as a comparison of its own, the others as a list. */
+/** So many changes of a severity are compared in full; further ones have a line each, like all of lesser severities. */
+const cardsInFull = 20;
+
+/** What changed, by severity: the first serious ones as comparisons, all others one line each. */
 export function showChanges(report: Report, shown: readonly ShownGroup[]): Markup {
   const { changes } = report;
   if (changes === null) return nothing;
+  const findCode = toFindCode(report);
   const single = changes.reduce((sum, group) => sum + group.singleCount, 0);
   return section(
     'changes',
-    'What needs you now',
-    html`${showOpenItems(report)}${showCarried(report)}${changes.length === 0 ? showQuiet(report) : nothing}${showTools(single)}${shown
+    'What changed',
+    html`${showTotal(changes, report)}${showCarried(report)}${changes.length === 0 ? showQuiet(report) : nothing}${showTools(single)}${shown
       .filter((one) => one.section === 'changes')
-      .map((one) => showGroup(one, report.details.lookups, report.run.finishedAt))}`,
+      .map((one) => showGroup(one, report.details.lookups, { now: report.run.finishedAt, findCode }))}`,
   );
+}
+
+function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Markup {
+  const total = changes.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0) return nothing;
+  const since = run.comparedWith === null ? nothing : html` since ${showTime(run.comparedWith.finishedAt)}`;
+  return html`<p class="quiet">${countNoun(total, 'change')}${since}. What of it is to be decided is among what waits.</p>
+`;
 }
 
 function showCarried({ carriedFrom }: Report): Markup {
@@ -34,14 +45,20 @@ function showCarried({ carriedFrom }: Report): Markup {
     .join(', ')}.</p>`;
 }
 
-function showGroup(shown: ShownGroup, lookups: readonly DetailLookup[], now: Date): Markup {
-  const { first, group } = shown;
+function showGroup(
+  shown: ShownGroup,
+  lookups: readonly DetailLookup[],
+  { now, findCode }: { now: Date; findCode: FindCode },
+): Markup {
+  const cards = asCards.has(shown.group.severity) ? shown.first.slice(0, cardsInFull) : [];
+  const lines = shown.first.slice(cards.length);
+  const { group } = shown;
   const { severity, count, singleCount } = group;
   const grouped = count - singleCount;
   return html`
 <section class="severity ${severity}" aria-label="${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
-${asCards.has(severity) ? html`<div class="cards">${first.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), now))}</div>` : first.length === 0 ? nothing : showChangeList(first)}
+${cards.length === 0 ? nothing : html`<div class="cards">${cards.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), { now, code: findCode(change) }))}</div>`}${lines.length === 0 ? nothing : showChangeList(lines, findCode)}
 ${furtherHitsPlace(shown)}
 </section>`;
 }

@@ -4,12 +4,14 @@ import { hasGroups } from './html-groups.js';
 import { hasHealth } from './html-health.js';
 import type { Markup } from './html-markup.js';
 import { hasTrend } from './html-trend.js';
+import type { OpenItemsFacts } from './item-facts.js';
+import { countCritical } from './item-words.js';
 import type { Report } from './report.js';
 
 interface Entry {
   id: string;
   title: string;
-  count?: number;
+  note?: string;
 }
 
 /** Links to the sections that the page has, with how much each holds. */
@@ -20,18 +22,27 @@ export function showContents(report: Report): Markup {
 function listContents(report: Report): readonly Entry[] {
   const { span, held, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } =
     report;
-  const countAll = (groups: Report['baseline']): number => groups.reduce((sum, group) => sum + group.count, 0);
+  const { openItems } = report;
   const entries: readonly (Entry | false | null)[] = [
-    span && { id: 'span', title: 'Runs', count: span.runs.length },
     held.length > 0 && { id: 'held', title: 'Held' },
-    coverage && { id: 'coverage', title: 'Coverage' },
-    changes && { id: 'changes', title: 'What needs you now', count: countAll(changes) },
-    baseline.length > 0 && { id: 'baseline', title: 'First screenings', count: countAll(baseline) },
+    openItems && { id: 'waiting', title: 'Waiting for a decision', note: describeCounts(openItems) },
+    changes && { id: 'changes', title: 'What changed' },
+    baseline.length > 0 && { id: 'baseline', title: 'First screenings' },
     hasGroups(report) && { id: 'groups', title: 'Groups and drift' },
-    dossiers && { id: 'dossiers', title: 'Dossiers', count: dossiers.changes.length },
-    notScreened && { id: 'not-screened', title: 'Not screened', count: cut.notScreened?.lines ?? notScreened.length },
-    droppedParties.length > 0 && { id: 'dropped', title: 'No longer in the source', count: droppedParties.length },
-    rejects && { id: 'rejects', title: 'Rejected rows', count: rejects.length },
+    span && { id: 'span', title: 'Runs' },
+    coverage && { id: 'coverage', title: 'Coverage' },
+    dossiers && { id: 'dossiers', title: 'Dossiers', note: formatCount(dossiers.changes.length) },
+    notScreened && {
+      id: 'not-screened',
+      title: 'Not screened',
+      note: formatCount(cut.notScreened?.lines ?? notScreened.length),
+    },
+    droppedParties.length > 0 && {
+      id: 'dropped',
+      title: 'No longer in the source',
+      note: formatCount(droppedParties.length),
+    },
+    rejects && { id: 'rejects', title: 'Rejected rows', note: formatCount(rejects.length) },
     history.settled && { id: 'settled', title: 'Settled and carried' },
     hasHealth(report) && { id: 'health', title: 'Run health' },
     hasTrend(report) && { id: 'trend', title: 'Trend' },
@@ -40,6 +51,17 @@ function listContents(report: Report): readonly Entry[] {
   return entries.filter((entry) => entry !== false && entry !== null);
 }
 
-function showEntry({ id, title, count }: Entry): Markup {
-  return html`<li><a href="#${id}">${title}</a>${count === undefined ? '' : html` <span class="muted">${formatCount(count)}</span>`}</li>`;
+/** How much waits, and how much of it is urgent. */
+function describeCounts(openItems: OpenItemsFacts): string {
+  const { waiting, overdue } = openItems;
+  const critical = countCritical(openItems);
+  return [
+    formatCount(waiting),
+    ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
+    ...(overdue === 0 ? [] : [`${formatCount(overdue)} overdue`]),
+  ].join(', ');
+}
+
+function showEntry({ id, title, note }: Entry): Markup {
+  return html`<li><a href="#${id}">${title}</a>${note === undefined ? '' : html` <span class="muted">${note}</span>`}</li>`;
 }

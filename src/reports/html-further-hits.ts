@@ -3,8 +3,9 @@ import type { Match } from '../matches/match.js';
 import { causeWords, describeChange } from './change-words.js';
 import type { ShownGroup } from './choose-shown.js';
 import { countNoun } from './format-count.js';
-import type { Markup } from './html-markup.js';
+import { type Markup, showText } from './html-markup.js';
 import { showRest } from './html-table.js';
+import type { Report } from './report.js';
 import type { MatchChangeFacts } from './run-facts.js';
 import { escapeXml } from './spreadsheet/escape-xml.js';
 import { describeTopic } from './topic-words.js';
@@ -18,6 +19,24 @@ interface HitRoom {
 
 /** Gives the code of a change's item; null where it is not known. */
 export type FindCode = (change: MatchChangeFacts) => string | null;
+
+/** The code of a change's item, where that waits and is on the list of what is to be reviewed. */
+export function toFindCode({ toReview }: Pick<Report, 'toReview'>): FindCode {
+  const toKey = (reference: string, name: string, matchId: string): string =>
+    JSON.stringify([reference, name, matchId]);
+  const marks = new Map(
+    (toReview?.items ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
+  );
+  return ({ party, matchId }) =>
+    marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
+}
+
+/** The code of an alert, leading to where the page shows it among all that waits. */
+export const showAlertCode = (code: string): Markup =>
+  html`<a href="#${toAnchor(code)}"><code>${showText(code)}</code></a>`;
+
+/** The place of an alert on the page; a code is letters, digits and hyphens. */
+export const toAnchor = (mark: string): string => `alert-${mark.replaceAll(/[^\w-]/g, '')}`;
 
 /** Where the further hits for sanctions of a group come when all else of the page is there. */
 export const furtherHitsPlace = ({ section, group }: ShownGroup): Markup =>
@@ -69,7 +88,7 @@ function* renderRows(kinds: ReadonlyMap<string, readonly string[]>): Generator<s
   const count = [...kinds.values()].reduce((sum, rows) => sum + rows.length, 0);
   yield `<table class="list hits">
 <caption>${countNoun(count, 'further sanction hit')}, one line each, with both sides in changes.csv; an arrow leads from before to now</caption>
-<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Score</th><th scope="col">Item</th></tr></thead>
+<thead><tr><th scope="col">Customer</th><th scope="col">Name</th><th scope="col">Listed party</th><th scope="col">Listed for</th><th scope="col">Score</th><th scope="col">Alert</th></tr></thead>
 `;
   for (const [heading, rows] of kinds) yield `${heading}${rows.join('')}</tbody>\n`;
   yield '</table>\n';

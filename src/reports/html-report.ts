@@ -6,7 +6,7 @@ import { showCoverage } from './html-coverage.js';
 import { showDossiers } from './html-dossiers.js';
 import { showDroppedParties } from './html-dropped-parties.js';
 import { showEvidence } from './html-evidence.js';
-import { type FindCode, furtherHitsPattern, renderFurtherHits } from './html-further-hits.js';
+import { furtherHitsPattern, renderFurtherHits, toFindCode } from './html-further-hits.js';
 import { showGroups } from './html-groups.js';
 import { showHealth } from './html-health.js';
 import { showHeld } from './html-held.js';
@@ -18,6 +18,7 @@ import { showSettled } from './html-settled.js';
 import { showSpan } from './html-span.js';
 import { reportStyle, toPageStyle } from './html-style.js';
 import { showTrend } from './html-trend.js';
+import { showWaiting } from './html-waiting.js';
 import type { Report } from './report.js';
 import { toTitle } from './title.js';
 
@@ -28,12 +29,13 @@ const pageBytes = 5_000_000;
 
 const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Markup | Promise<Markup>)[] = [
   showOpening,
-  showSpan,
   showHeld,
-  showCoverage,
+  showWaiting,
   showChanges,
   showBaseline,
   showGroups,
+  showSpan,
+  showCoverage,
   showDossiers,
   showNotScreened,
   showDroppedParties,
@@ -72,17 +74,6 @@ export async function* renderHtml(report: Report): AsyncGenerator<string> {
 
 // What stands around further hits in all places together.
 const placeBytes = 20_000;
-
-/** The code of a change's item, where that waits and is on the list of what is to be reviewed. */
-function toFindCode({ toReview }: Report): FindCode {
-  const toKey = (reference: string, name: string, matchId: string): string =>
-    JSON.stringify([reference, name, matchId]);
-  const marks = new Map(
-    (toReview?.items ?? []).map(({ party, listed, mark }) => [toKey(party.reference, party.name, listed.id), mark]),
-  );
-  return ({ party, matchId }) =>
-    marks.size === 0 ? null : (marks.get(toKey(party.reference, party.name, matchId)) ?? null);
-}
 
 function showHead(report: Report): Markup {
   return html`<!doctype html>

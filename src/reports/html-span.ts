@@ -29,7 +29,7 @@ export function showSpan({ span }: Report): Markup {
     'span',
     'Runs of the span',
     html`${showTable('All runs about the roster that were begun in the span, in order; missing are customers without a valid screening', columns, span.runs, null)}
-<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all told below. Coverage, customers not screened and open items are as the last run left them.</p>`,
+<p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all told below. Coverage, customers not screened and open alerts are as the last run left them.</p>`,
   );
 }
 

@@ -13,10 +13,10 @@ export const reportStyle = `
 html{-webkit-text-size-adjust:100%}
 body{margin:0;background:var(--paper);color:var(--ink);font:.94rem/1.5 var(--sans);font-variant-numeric:tabular-nums lining-nums;-webkit-print-color-adjust:exact;print-color-adjust:exact}
 body.complete{--level:var(--complete)}body.partial{--level:var(--partial)}body.red{--level:var(--red)}
-main{max-width:62rem;margin:0 auto;padding:2.5rem 2rem 4rem}
+main{max-width:70rem;margin:0 auto;padding:1.6rem 2rem 4rem}
 h1,h2,h3,.headline{font-family:var(--serif);font-weight:600;text-wrap:balance}
-h1{font-size:2.1rem;line-height:1.15;margin:.2rem 0 .4rem}
-h2{font-size:1.4rem;margin:3rem 0 .9rem;padding-top:.7rem;border-top:2px solid var(--ink)}
+h1{font-size:1.9rem;line-height:1.15;margin:.2rem 0 .3rem}
+h2{font-size:1.4rem;margin:2.6rem 0 .8rem;padding-top:.7rem;border-top:2px solid var(--ink)}
 h3{font-size:1.1rem;margin:1.8rem 0 .6rem}
 h4{font-size:1rem;margin:0}
 p{margin:0 0 .7rem}
@@ -24,12 +24,13 @@ a{color:var(--link)}
 code{font-family:var(--mono);font-size:.86em;overflow-wrap:anywhere}
 small,caption,.muted,dt{color:var(--muted)}
 small{font-size:.86em}
-.masthead{font-size:.8rem;letter-spacing:.14em;text-transform:uppercase;color:var(--muted);margin-bottom:1.6rem;display:flex;justify-content:space-between;border-bottom:1px solid var(--rule);padding-bottom:.5rem}
+.masthead{font-size:.8rem;letter-spacing:.14em;text-transform:uppercase;color:var(--muted);margin-bottom:1rem;display:flex;justify-content:space-between;border-bottom:1px solid var(--rule);padding-bottom:.5rem}
 .test,.accepted{border:2px dashed var(--high);color:var(--high);padding:.55rem .9rem;margin:1.2rem 0 0}
-.verdict{border-left:6px solid var(--level);padding:.2rem 0 .2rem 1.2rem;margin:1.6rem 0}
-.level{color:var(--level);font-weight:700;margin:0;letter-spacing:.04em}
+.verdict{border-left:6px solid var(--level);padding:.2rem 0 .2rem 1.2rem;margin:1.2rem 0}
+.level{color:var(--level);font-weight:700;margin:0;letter-spacing:.04em}.level span{color:var(--ink);font-weight:400;letter-spacing:0;margin-left:.7rem}
 .headline{font-size:1.55rem;line-height:1.25;margin:.1rem 0 .35rem}
 .news{margin:0;font-size:1.05rem}
+.figures{display:flex;flex-wrap:wrap;gap:.3rem 2.2rem;margin:.5rem 0 .8rem}.figures .term b{font-size:1.9rem;line-height:1.15}.urgent b{color:var(--critical)}
 .verdict ul{margin:.6rem 0 0;padding-left:1.1rem}
 nav ul{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.5rem;margin:0;padding:0;font-size:.92rem}
 .quiet{font-size:1.05rem;margin-bottom:.4rem}
@@ -70,19 +71,23 @@ tbody th{font-weight:400}
 .label{color:var(--tone)}
 h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .unseen{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%);padding:0}
-.change{position:relative;border-left:3px solid var(--tone);padding:.1rem 0 .1rem 1.1rem;margin:1.1rem 0 1.7rem}
-.who{margin:.1rem 0 .5rem;font-size:1.05rem;overflow-wrap:anywhere}
-.who .muted{font-size:.9rem;margin-left:.5rem}
-.compare{table-layout:fixed;margin:0;font-size:.94rem}
-.why{margin:.45rem 0 0;font-size:.86rem;color:var(--muted)}
-.item{margin:.3rem 0 0;font-size:.86rem}
-.compare th,.compare td{padding:.26rem .8rem .26rem .5rem}
-.compare tr>:first-child{width:8.2rem;padding-left:0;color:var(--muted)}
+.change{border-left:3px solid var(--tone);padding:.1rem 0 .1rem 1rem;margin:.9rem 0 1.3rem}
+.who{font-weight:400;margin-left:.5rem;overflow-wrap:anywhere}
+.compare{table-layout:fixed;margin:.25rem 0 0;font-size:.9rem}
+.why{margin:.3rem 0 0;font-size:.84rem;color:var(--muted)}
+.item{margin:.35rem 0 0;font-size:.86rem}
+.compare th,.compare td{padding:.2rem .5rem .2rem .4rem}
+.compare tr>:first-child{width:6.6rem;padding-left:0;color:var(--muted)}
+.compare thead th:nth-child(2){width:24%}.compare thead th:nth-child(3){width:18%}.compare thead th:nth-child(4){width:11%}.compare thead th:nth-child(6){width:9%}.compare thead th:nth-child(7){width:8%}.compare thead th:nth-child(8){width:10%}
 .compare thead td{border-bottom-color:var(--ink)}
-.compare .absent{color:var(--muted);font-style:italic;background:var(--wash);text-align:center;vertical-align:middle}
+.compare .absent{color:var(--muted);font-style:italic;background:var(--wash)}
 .compare .marked{background:var(--mark)}
 .compare .marked.now{font-weight:700}
-.compare .changed>th{color:var(--ink);font-weight:700}
+.case{margin:0 0 1.1rem}.case h3{margin:1rem 0 0;font-family:var(--sans);font-size:.98rem;overflow-wrap:anywhere}
+.case .label{font-size:.84rem;margin-right:.4rem}
+.alerts{table-layout:fixed;margin:0;font-size:.9rem}.alerts th,.alerts td{padding:.3rem .8rem .3rem 0}.alerts col:nth-child(1){width:34%}.alerts col:nth-child(2){width:16%}.alerts col:nth-child(3){width:34%}.alerts td:last-child{padding-right:0}
+.late{color:var(--critical)}
+.lines{font-size:.86rem}.lines th,.lines td{padding:.22rem .7rem .22rem 0}.lines.list thead th:first-child{width:23%}.lines thead th:nth-child(2){width:19%}.lines thead th:nth-child(3){width:21%}.lines thead th:nth-child(5){width:16%}.lines code{white-space:nowrap}
 .note{font-weight:400;font-size:.8rem;color:var(--muted);white-space:nowrap}
 .chip{display:inline-block;border:1px solid var(--muted);border-radius:.7em;padding:0 .55em;margin:.05rem 0;max-width:100%;font-size:.86rem;font-weight:400;overflow-wrap:break-word}
 .marked.now .chip.differs,strong .chip.differs{border-color:var(--critical);color:var(--critical);font-weight:700;box-shadow:inset 0 0 0 1px var(--critical)}
@@ -91,7 +96,7 @@ h3 .muted{font:400 .9rem var(--sans);margin-left:.4rem}
 .alarm{color:var(--red)}
 dl{display:grid;grid-template-columns:11rem 1fr;gap:.3rem 1rem;margin:0}
 dd{margin:0;overflow-wrap:anywhere}
-@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}.states th[scope=row]{white-space:normal}.states .share{width:6rem}.list th,.list td{overflow-wrap:anywhere;padding-right:.45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare{font-size:.84rem}.compare th,.compare td{padding:.26rem .3rem}.compare tr>:first-child{width:4.6rem}.chip{padding:0 .3em;border-radius:.4em;hyphens:auto}}
+@media (max-width:44rem){main{padding:1.4rem 1rem 3rem}h1{font-size:1.6rem}.states .meaning{display:none}.states th[scope=row]{white-space:normal}.states .share{width:6rem}.list th,.list td{overflow-wrap:anywhere;padding-right:.45rem}dl{grid-template-columns:1fr}dd{margin-bottom:.5rem}.compare thead{display:none}.compare,.compare tbody,.alerts,.alerts tbody{display:block}.compare tr,.alerts tr{display:block;border-bottom:1px solid var(--ink);padding:.25rem 0}.compare th,.compare td,.alerts tbody th,.alerts td,.alerts td:last-child{display:block;width:auto;border:0;padding:.1rem 0}.compare tr>:first-child{width:auto}.compare td[data-label]::before{content:attr(data-label) " ";color:var(--muted)}.lines{font-size:.72rem}.chip{padding:0 .3em;border-radius:.4em;hyphens:auto}}
 [hidden]{display:none!important}
 .tools{display:flex;flex-wrap:wrap;gap:.5rem 1.2rem;align-items:end;border-top:1px solid var(--rule);border-bottom:1px solid var(--rule);padding:.7rem 0;margin:1.2rem 0}
 .tools label{display:flex;flex-direction:column;font-size:.84rem;color:var(--muted)}
@@ -111,9 +116,8 @@ summary{cursor:pointer;margin-bottom:.6rem}
 .hits thead th:nth-child(4){width:20%}.hits thead th:nth-child(5){width:9%}.hits thead th:nth-child(6){width:16%}.hits td:nth-child(6){font:.86em var(--mono)}
 @media (max-width:44rem){.hits{font-size:.72rem}.hits th,.hits td{padding-right:.35rem}.hits thead th{overflow-wrap:normal;font-size:.68rem}.hits thead th:first-child:not(.number){width:18%}.hits thead th:nth-child(5){width:11%}.hits thead th:nth-child(6){width:14%}}
 details .list{font-size:.84rem}details .list .number{width:auto}
-.change{content-visibility:auto;contain-intrinsic-size:auto 22rem}
-@media print{:root{--paper:#fff}html{font-size:12px}main{max-width:none;padding:0}nav,.tools,details{display:none!important}.change{content-visibility:visible}.charts{grid-template-columns:repeat(3,1fr)}figure{break-inside:avoid}.list th button{text-decoration:none}h2{margin-top:2rem}
-h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group}tfoot{display:table-row-group}tr,.change,.verdict,.sum,.states,.pair,.charts{break-inside:avoid}a{color:inherit;text-decoration:none}}
+@media print{.lines{font-size:.8rem}.waits.hits thead th:first-child{width:9%}.waits thead th:nth-child(4){width:22%}.waits thead th:nth-child(5){width:15%}.waits tbody th,.waits td{padding-right:.4rem}:root{--paper:#fff}html{font-size:11px}body{line-height:1.35}main{max-width:none;padding:0}nav,.tools,details{display:none!important}.change{margin:.5rem 0 .8rem}.item,.why{display:inline;margin:0}.case{margin:0 0 .5rem}.case h3{margin:.5rem 0 0}.chip{border:0;padding:0;font-size:inherit}.chip:not(:last-child)::after{content:","}.compare th,.compare td,.lines th,.lines td{padding-top:.1rem;padding-bottom:.1rem}.hits{line-height:1.3}.charts{grid-template-columns:repeat(3,1fr)}figure{break-inside:avoid}.list th button{text-decoration:none}h2{margin-top:2rem}
+h2,h3,h4,.who{break-after:avoid}.change{display:flow-root}thead{display:table-header-group}tfoot{display:table-row-group}tr,.change,.case,.verdict,.sum,.states,.pair,.charts{break-inside:avoid}a{color:inherit;text-decoration:none}}
 `;
 
 /** What stands in the margins of each printed page: the run, the number of the page, and that a test key is no evidence. */

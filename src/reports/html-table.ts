@@ -14,7 +14,7 @@ export const shownLines = 200;
 
 /**
  * A table with a caption for readers of any kind: the first `shownLines` lines, or all without `file`, and a note when `count`, which is
- * how many there are in all, is more than that; `toAttributes` gives attributes of a line's row.
+ * how many there are in all, is more than that; `toAttributes` gives attributes of a line's row, `name` is one more class of the table.
  */
 export function showTable<Line>(
   caption: string,
@@ -24,10 +24,11 @@ export function showTable<Line>(
   {
     count = lines.length,
     toAttributes = () => nothing,
-  }: { count?: number; toAttributes?: (line: Line) => Markup } = {},
+    name = '',
+  }: { count?: number; toAttributes?: (line: Line) => Markup; name?: string } = {},
 ): Markup {
   const shown = file === null ? lines : lines.slice(0, shownLines);
-  return html`<table class="list">
+  return html`<table class="list${name === '' ? '' : ` ${name}`}">
 <caption>${caption}</caption>
 <thead><tr>${columns.map((column) => html`<th scope="col"${toClass(column)}>${column.title}</th>`)}</tr></thead>
 <tbody>

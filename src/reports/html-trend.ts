@@ -26,7 +26,7 @@ const measures: readonly Measure[] = [
     readPart: countSerious,
     write: formatCount,
   },
-  { title: 'Waiting', note: 'open items when the run closed', read: (point) => point.waiting, write: formatCount },
+  { title: 'Waiting', note: 'open alerts when the run closed', read: (point) => point.waiting, write: formatCount },
   { title: 'Searches', read: (point) => point.searches, write: formatCount },
   { title: 'Duration', read: (point) => point.seconds, write: formatSeconds },
 ];

@@ -20,6 +20,17 @@ export interface SaidFacts {
   saidAt: Date;
 }
 
+/** The last decision about a like match that left the list when the item's match came: under another id and with other facts it may be the same party. */
+export interface ReplacedFacts {
+  verdict: DispositionVerdict;
+  reviewer: string;
+  reason: string;
+  decidedAt: Date;
+  /** Of the match that it is about. */
+  name: string;
+  matchId: string;
+}
+
 /** How the item of a change stood when the run closed that told of it. */
 export interface ChangeItemFacts {
   state: ItemState;
@@ -30,12 +41,17 @@ export interface ChangeItemFacts {
   reopenedBecause: readonly string[];
   /** The last things that were said about it, the newest first. */
   said: readonly SaidFacts[];
+  replaced: ReplacedFacts | null;
 }
 
 /** What waited for reviewers when the run closed. */
 export interface OpenItemsFacts {
   /** Undecided, proposals that nobody has confirmed yet included. */
   waiting: number;
+  /** Whose they are; null where it was not counted. */
+  customers: number | null;
+  /** Those that wait only to be confirmed as no longer matched; null where it was not counted. */
+  absent: number | null;
   overdue: number;
   unassigned: number;
   proposed: number;

@@ -17,6 +17,7 @@ export function toMatchChangeJson(change: MatchChangeFacts): ReportJson['baselin
     adjustments: [...change.adjustments],
     corroboration: corroboration && { birthDate: corroboration.birthDate, country: corroboration.country },
     party: toPartyJson(change.party),
+    formerParty: change.formerParty && toPartyJson(change.formerParty),
     matchId,
     fields: [...change.fields],
     before: toMatch(change.before),
@@ -28,7 +29,8 @@ export function toMatchChangeJson(change: MatchChangeFacts): ReportJson['baselin
 /** Who is not screened as `report.json` holds it. */
 export function toNotScreenedJson(line: NotScreenedFacts): NonNullable<ReportJson['notScreened']>[number] {
   return {
-    party: toPartyJson(line.party),
+    // Of an id without a readable record no type is known either.
+    party: { ...toPartyJson(line.party), type: line.party.name === '' ? null : line.party.type },
     outcome: line.outcome,
     reason: line.reason,
     lastScreenedAt: line.lastScreenedAt?.toISOString() ?? null,

@@ -9,43 +9,46 @@ export const listSheetName = 'To review';
 export const maxListRows = 10_000;
 
 // In the order in which one reads: who, beside whom, what to fill in, then the rest. Widths in characters.
-const layout: readonly (readonly [header: string, width: number])[] = [
+const layout: SheetLayout = [
   ['severity', 10],
-  ['due', 21],
-  ['reference', 14],
+  ['reference', 14, 'Customer'],
   ['name', 26],
-  ['birth_date', 12],
-  ['countries', 11],
-  ['listed_name', 26],
+  ['listed_name', 26, 'Listed party'],
   ['listed_for', 20],
-  ['listed_birth_dates', 18],
-  ['birth_date_compared', 20],
-  ['listed_countries', 16],
-  ['country_compared', 18],
-  [workingListColumns.decision, 16],
+  [workingListColumns.decision, 20],
   [workingListColumns.reason, 32],
   [workingListColumns.comment, 32],
+  ['due', 21],
+  ['absence', 28, 'Absent: to be confirmed as no_longer_matched'],
+  ['absent_since', 21],
+  ['birth_date', 12, 'Born'],
+  ['listed_birth_dates', 18, 'Listed party born'],
+  ['birth_date_compared', 20, 'Birth dates'],
+  ['countries', 11],
+  ['listed_countries', 16],
+  ['country_compared', 18, 'Countries compared'],
+  ['replaced_decision', 32, 'Decision about a like match before'],
   ['proposed', 15],
   ['proposed_by', 17],
   ['proposed_at', 21],
   ['proposed_reason', 32],
-  ['reopened_because', 18],
+  ['reopened_because', 18, 'Open again because'],
   ['last_decision', 15],
   ['last_decided_by', 17],
   ['last_decided_at', 21],
   ['last_reason', 28],
-  ['legacy_decision', 17],
+  ['legacy_decision', 17, 'Decision of an older system'],
   ['legacy_decided_by', 18],
   ['legacy_decided_at', 18],
   ['legacy_reason', 28],
-  ['legacy_sample', 15],
-  ['because', 22],
+  ['legacy_sample', 15, 'Looked at again as a sample'],
+  ['because', 22, 'Rule'],
   ['priority', 9],
   ['role', 12],
   ['type', 9],
   ['risk_tier', 10],
   ['listed_kind', 13],
-  ['hit', 6],
+  ['hit', 10, 'Flagged as hit'],
   ['score', 8],
   ['rank', 7],
   ['open_since', 21],
@@ -71,9 +74,20 @@ const usualReasons = [
   'customer says so',
   'document seen',
   'too little is known',
+  'no longer on the list',
+  'customer record corrected',
 ];
 
 const place = (wanted: string): number => layout.findIndex(([header]) => header === wanted);
+
+/** Which columns a sheet shows, in which order, their widths in characters, and their headings where the name in words is not enough. */
+export type SheetLayout = readonly (readonly [header: string, width: number, heading?: string])[];
+
+/** The headings of a sheet; `review import` knows columns by their names in whatever case, a space for an underscore. */
+export const toHeadings = (columns: SheetLayout): readonly string[] =>
+  columns.map(
+    ([header, , heading]) => heading ?? `${header.charAt(0).toUpperCase()}${header.slice(1).replaceAll('_', ' ')}`,
+  );
 const dropdowns: readonly Dropdown[] = [
   {
     ...{ column: place(workingListColumns.decision), values: dispositionVerdicts, isStrict: true },
@@ -109,7 +123,7 @@ function* listRows(
 ): Generator<SheetRow> {
   yield* above;
   yield {
-    cells: layout.map(([header]) => header),
+    cells: toHeadings(layout),
     styles: layout.map(([header]) => (filledIn.includes(header) ? 'fillHeader' : 'header')),
   };
   const cells = layout.map(([header]) => workingListTable.find((column) => column.header === header)?.cell);

@@ -1,11 +1,11 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
-import type { SettingsChangeFacts } from './accepted-facts.js';
+import type { CustomerRecordFacts, SettingsChangeFacts } from './accepted-facts.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
 import type { CutLists } from './cut-list.js';
 import type { HeldFacts } from './html-held.js';
-import type { ChangeItemFacts, ItemOwner, OpenItemsFacts } from './item-facts.js';
+import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts } from './item-facts.js';
 import type { Report } from './report.js';
 import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts, RosterSource } from './run-facts.js';
 import { toInitials } from './to-initials.js';
@@ -36,7 +36,14 @@ export function maskReport(report: Report): Report {
     verdict: { ...verdict, remarks: [remark, ...verdict.remarks] },
     accepted: {
       settingsChanges: accepted.settingsChanges.map(maskAcceptance),
-      rosterAcceptances: accepted.rosterAcceptances.map(maskAcceptance),
+      rosterAcceptances: accepted.rosterAcceptances.map((acceptance) => ({
+        ...maskAcceptance(acceptance),
+        changes: acceptance.changes.map(({ reference, before, after }) => ({
+          reference,
+          before: maskRecord(before),
+          after: maskRecord(after),
+        })),
+      })),
     },
     held: report.held.map(maskHeld),
     cut: maskCutLists(report.cut),
@@ -81,6 +88,7 @@ function maskChange(change: MatchChangeFacts): MatchChangeFacts {
   return {
     ...change,
     party: maskParty(change.party),
+    formerParty: change.formerParty && maskParty(change.formerParty),
     before: change.before && maskMatch(change.before),
     after: change.after && maskMatch(change.after),
     item: change.item && maskItem(change.item),
@@ -106,6 +114,7 @@ const maskWaiting = (item: WaitingItem): WaitingItem => ({
   owner: item.owner && maskOwner(item.owner),
   proposal: item.proposal && maskSaid(item.proposal),
   lastDecision: item.lastDecision && maskSaid(item.lastDecision),
+  replaced: item.replaced && maskReplaced(item.replaced),
   legacy: item.legacy && maskSaid(item.legacy),
 });
 
@@ -116,6 +125,12 @@ const maskItem = (item: ChangeItemFacts): ChangeItemFacts => ({
   ...item,
   owner: item.owner && maskOwner(item.owner),
   said: item.said.map(maskSaid),
+  replaced: item.replaced && maskReplaced(item.replaced),
+});
+
+const maskReplaced = (replaced: ReplacedFacts): ReplacedFacts => ({
+  ...maskSaid(replaced),
+  name: toInitials(replaced.name),
 });
 
 const maskSaid = <Said extends { reviewer: string; reason: string }>(said: Said): Said => ({
@@ -142,6 +157,13 @@ const maskHeld = (held: HeldFacts): HeldFacts => ({
   ...held,
   alerts: held.alerts.map((alert) => ({ ...maskLine(alert), listedName: toInitials(alert.listedName) })),
   accepted: held.accepted && { ...held.accepted, by: toInitials(held.accepted.by), reason: leftOut },
+});
+
+const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
+  ...record,
+  name: toInitials(record.name),
+  birthDate: record.birthDate && toYear(record.birthDate),
+  parties: record.parties.map((party) => party.replace(/: .*/s, `: ${leftOut}`)),
 });
 
 /** Of files their names only: folders are often named after people or places. */

@@ -109,6 +109,8 @@ const matchChange = z.strictObject({
   adjustments: z.array(z.enum(severityAdjustments)),
   corroboration: z.strictObject({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
   party,
+  /** As the record described the party beside which the answer before was given, where that is another record. */
+  formerParty: party.nullable(),
   matchId: z.string(),
   fields: z.array(z.enum(matchFields)),
   before: match.nullable(),
@@ -170,6 +172,8 @@ export const reportJsonSchema = z.strictObject({
     level: z.enum(['complete', 'partial', 'red']),
     short: z.string(),
     coverage: z.string(),
+    /** What waited for reviewers when the run closed, in one sentence. */
+    waiting: z.string().nullable(),
     news: z.string(),
     remarks: names,
   }),
@@ -203,6 +207,7 @@ export const reportJsonSchema = z.strictObject({
         conflicts: count,
         partyRows: count,
         partyRejected: count,
+        unreadableIds: count,
         droppedParties: count,
         overriddenGuards: z.array(z.string()),
       })
@@ -228,6 +233,8 @@ export const reportJsonSchema = z.strictObject({
   openItems: z
     .strictObject({
       waiting: count,
+      customers: count.nullable(),
+      absent: count.nullable(),
       overdue: count,
       unassigned: count,
       proposed: count,
@@ -254,7 +261,8 @@ export const reportJsonSchema = z.strictObject({
   notScreened: z
     .array(
       z.strictObject({
-        party,
+        // Of an id without a readable record nothing else is known.
+        party: party.extend({ type: party.shape.type.nullable() }),
         outcome: z.enum(['failed', 'skipped', 'remaining']),
         reason: z.string(),
         lastScreenedAt: instant.nullable(),

@@ -25,7 +25,7 @@ import type { Span } from './span-facts.js';
 import { toSpanVerdict } from './span-verdict.js';
 import { stateOrder } from './state-words.js';
 import { mergeCanaries, toSpan } from './to-span.js';
-import { toVerdict, type Verdict } from './verdict.js';
+import { listWaiting, toVerdict, type Verdict } from './verdict.js';
 import type { WatchFacts } from './watch-facts.js';
 import type { ToReviewFacts } from './working-list.js';
 
@@ -108,7 +108,7 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
   const screens = states !== null;
   const changes = groupChanges(facts.changes, facts.cut.changes);
   const span = facts.span && toSpan(facts.span, facts.cadence);
-  const verdict = span ? toSpanVerdict(toVerdict(facts), span) : toVerdict(facts);
+  const verdict = span ? toSpanVerdict(toVerdict(facts), span, listWaiting(facts)) : toVerdict(facts);
   const isBroken = span !== null && facts.state === 'complete' && verdict.level !== 'complete';
   return {
     run: { ...toRunIdentity(facts), ...(isBroken ? { state: 'incomplete' } : {}) },

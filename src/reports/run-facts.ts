@@ -82,6 +82,8 @@ export interface MatchChangeFacts {
   /** The run that found it. */
   runId: string;
   party: PartyFacts;
+  /** As the record described the party beside which the answer before was given; null where that is the same record, or is not known. */
+  formerParty: PartyFacts | null;
   kind: MatchChangeKind;
   severity: Severity;
   rule: string;
@@ -205,6 +207,8 @@ export interface SnapshotFacts {
   conflicts: number;
   partyRows: number;
   partyRejected: number;
+  /** Rejected rows, those of related parties included, of which nobody can say whose they are. */
+  unreadableIds: number;
   /** Parties with an open hit, a true match or a cut list whom it no longer names. */
   droppedParties: number;
   /** Guards that would have held it, and that somebody has overridden. */

@@ -19,7 +19,7 @@ export function describeSnapshot(snapshot: SnapshotFacts): string {
 /** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties, dropped ones that
  * nobody has cleared. */
 export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] {
-  const { overriddenGuards, conflicts, partyRejected, droppedParties } = snapshot;
+  const { overriddenGuards, conflicts, partyRejected, unreadableIds, droppedParties } = snapshot;
   return [
     ...listDropRemarks(droppedParties),
     ...(overriddenGuards.length > 0
@@ -28,6 +28,11 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
     ...(conflicts > 0
       ? [
           `${countNoun(conflicts, 'customer id')} ${conflicts === 1 ? 'has' : 'have'} rows that contradict each other: all names in them are searched for.`,
+        ]
+      : []),
+    ...(unreadableIds > 0
+      ? [
+          `${countNoun(unreadableIds, 'rejected row')} ${unreadableIds === 1 ? 'has' : 'have'} no readable customer id: a customer may be missing because of ${unreadableIds === 1 ? 'it' : 'them'}.`,
         ]
       : []),
     ...(partyRejected > 0

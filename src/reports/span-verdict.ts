@@ -3,8 +3,8 @@ import { formatDay, formatTime } from './format-time.js';
 import type { Span } from './span-facts.js';
 import type { Verdict } from './verdict.js';
 
-/** What a span comes to: as its last run left it, and never complete while any of its runs was not, or one is missing. */
-export function toSpanVerdict(last: Verdict, { runs, gaps }: Span): Verdict {
+/** What a span comes to: as its last run left it, with what `waits` then, and never complete while any of its runs was not, or one is missing. */
+export function toSpanVerdict(last: Verdict, { runs, gaps }: Span, waits: readonly string[]): Verdict {
   const troubled = runs.filter(({ level }) => level !== 'complete');
   const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0);
   const coverage = `After ${countNoun(runs.length, 'run')}: ${last.coverage}`;
@@ -15,8 +15,9 @@ export function toSpanVerdict(last: Verdict, { runs, gaps }: Span): Verdict {
   ];
   return {
     level: last.level === 'red' ? 'red' : 'partial',
-    short: last.level === 'complete' ? short.join(', ') : last.short,
+    short: last.level === 'complete' ? [...short, ...waits].join(', ') : last.short,
     coverage: `${toSentence(short.join(', '))} ${coverage}`,
+    waiting: last.waiting,
     news: last.news,
     remarks: [
       ...troubled.map(({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt)}: ${trouble}.`),

@@ -3,6 +3,7 @@ import { countHeld } from './change-groups.js';
 import { countBaseline, countChanges } from './cut-list.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
+import { describeWaiting, tellWaiting } from './item-words.js';
 import type { RunFacts } from './run-facts.js';
 import { listDropRemarks, listSnapshotRemarks } from './snapshot-words.js';
 import { describeDrops, describeNotices } from './watch-words.js';
@@ -13,10 +14,12 @@ export type VerdictLevel = 'complete' | 'partial' | 'red';
 /** What the run comes to, in words without any personal data. */
 export interface Verdict {
   level: VerdictLevel;
-  /** A few words for a subject line: `12 to review`. */
+  /** A few words for a subject line: `12 open alerts, 2 critical, 3 overdue, 26 changes`. */
   short: string;
   /** One sentence: how complete the run is. */
   coverage: string;
+  /** One sentence: what waits for a person, how much of it is critical or overdue, and since when; null where nothing is known of it. */
+  waiting: string | null;
   /** One sentence: what changed since the last report. */
   news: string;
   /** Sentences on what else the reader has to know: why the run is not complete, rejected rows. */
@@ -30,6 +33,7 @@ export function toVerdict(facts: RunFacts): Verdict {
     level,
     short: toShort(facts, level),
     coverage: toCoverage(facts),
+    waiting: toWaiting(facts),
     news: toNews(facts),
     remarks: toRemarks(facts),
   };
@@ -50,7 +54,18 @@ export function toLevel(facts: Judged): VerdictLevel {
 }
 
 const toShort = (facts: RunFacts, level: VerdictLevel): string =>
-  level === 'complete' ? describeWork(facts) : toTrouble(facts, level);
+  level === 'complete' ? describeWork(facts) : [toTrouble(facts, level), ...listWaiting(facts)].join(', ');
+
+/** What waits in a few words, where anything does. */
+export const listWaiting = ({ openItems }: Pick<RunFacts, 'openItems'>): readonly string[] =>
+  openItems === null || openItems.waiting === 0 ? [] : [describeWaiting(openItems)];
+
+function toWaiting(facts: RunFacts): string | null {
+  const { openItems, finishedAt } = facts;
+  if (openItems === null) return null;
+  if (openItems.waiting === 0 && !isServiceTrusted(facts)) return 'That no alert waits says nothing about this run.';
+  return tellWaiting(openItems, finishedAt);
+}
 
 /** Why a run is not complete, in a few words. */
 export function toTrouble(facts: Judged, level: Exclude<VerdictLevel, 'complete'>): string {
@@ -67,10 +82,10 @@ export function toTrouble(facts: Judged, level: Exclude<VerdictLevel, 'complete'
 }
 
 function describeWork(facts: RunFacts): string {
-  const toReview = countChanges(facts) - countSeverity(facts, 'info');
+  const changes = countChanges(facts);
   const baseline = countBaseline(facts);
-  const parts: string[] = [];
-  if (toReview > 0) parts.push(`${formatCount(toReview)} to review`);
+  const parts = [...listWaiting(facts)];
+  if (changes > 0) parts.push(countNoun(changes, 'change'));
   if (baseline > 0) parts.push(countNoun(baseline, 'first-time match', 'first-time matches'));
   if (facts.dossierChanges.length > 0) parts.push(countNoun(facts.dossierChanges.length, 'dossier change'));
   if (parts.length > 0) return parts.join(', ');

@@ -37,12 +37,12 @@ export const listGuideRows = (importCommand: string): readonly SheetRow[] => [
   { cells: [] },
   toHeading(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
   toLine(
-    'decision: true_match (it is the customer), false_positive (it is somebody else) or inconclusive (it cannot be told). Leave it empty for what you have not decided.',
+    'Decision: true_match (it is the customer), false_positive (it is somebody else), inconclusive (it cannot be told) or no_longer_matched (the match is absent, and nothing remains to be done). Leave it empty for what you have not decided.',
   ),
   toLine(
-    'reason: what you decide on. Every decision needs one; the usual ones can be chosen, any other can be written.',
+    'Reason: what you decide on. Every decision needs one; the usual ones can be chosen, any other can be written.',
   ),
-  toLine('comment: whatever else should be kept with it.'),
+  toLine('Comment: whatever else should be kept with it.'),
   { cells: [] },
   toHeading('How to take it back'),
   toLine('Save the workbook as .xlsx. This says what it would do and stores nothing:'),
@@ -51,10 +51,10 @@ export const listGuideRows = (importCommand: string): readonly SheetRow[] => [
   { cells: [] },
   toHeading('Good to know'),
   toLine(
-    'All other cells are locked, so that nothing is changed by accident. Sorting and removing rows ask for the protection to be taken off; it has no password. Both do no harm.',
+    'Nothing can be typed into the other cells, so that nothing is changed by accident. Sort and filter by the arrows in the headings, which move whole rows. Removing rows asks for the protection to be taken off; it has no password, and does no harm.',
   ),
   toLine(
-    'Beside what you fill in only the column "item" is read back. What a spreadsheet makes of dates, scores and ids does not matter.',
+    'Beside what you fill in only the column Item is read back. What a spreadsheet makes of dates, scores and ids does not matter.',
   ),
   toLine('What has changed since the list was written is refused when you import it, with the reason.'),
 ];

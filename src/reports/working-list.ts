@@ -2,9 +2,10 @@ import type { Severity } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
+import type { Absence } from '../matches/review/project-items.js';
 import { agreementWords } from './change-words.js';
-import type { ItemOwner } from './item-facts.js';
-import { describeOwner } from './item-words.js';
+import type { ItemOwner, ReplacedFacts } from './item-facts.js';
+import { absenceWords, describeOwner, describeReplaced } from './item-words.js';
 import { partyColumns } from './party-columns.js';
 import { type Column, renderCsv } from './render-csv.js';
 import type { PartyFacts } from './run-facts.js';
@@ -36,6 +37,9 @@ export interface WaitingItem {
   dueAt: Date | null;
   /** `proposed` waits for a second person. */
   state: 'open' | 'proposed';
+  /** Why its match is absent, so that it waits to be confirmed as no longer matched; null while it is listed as a hit. */
+  absence: Absence | null;
+  absentSince: Date | null;
   owner: ItemOwner | null;
   /** What somebody has proposed that nobody has confirmed yet. */
   proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
@@ -43,6 +47,7 @@ export interface WaitingItem {
   reopenedBecause: readonly string[];
   /** The last decision about it before that, whether it stands or not. */
   lastDecision: { verdict: string; reviewer: string; reason: string; decidedAt: Date } | null;
+  replaced: ReplacedFacts | null;
   /** What an older system had decided, as it says so; `isSample` where that was not taken over so that somebody looks again. */
   legacy: { verdict: string; reviewer: string; reason: string; decidedAt: string; isSample: boolean } | null;
 }
@@ -96,6 +101,9 @@ export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: workingListColumns.decision, cell: () => null },
   { header: workingListColumns.reason, cell: () => null },
   { header: workingListColumns.comment, cell: () => null },
+  { header: 'absence', cell: ({ absence }) => absence && absenceWords[absence] },
+  { header: 'absent_since', cell: ({ absentSince }) => absentSince?.toISOString() ?? null },
+  { header: 'replaced_decision', cell: ({ replaced }) => replaced && describeReplaced(replaced) },
 ];
 
 /** A working list as CSV: one row per item that waits, with empty columns for the decision, its reason and a comment. */

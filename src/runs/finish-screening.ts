@@ -5,10 +5,13 @@ import { readAnswerFindings } from '../store/answer-findings.js';
 import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { readChangeVolume } from '../store/change-volume.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
+import { readCoverageGaps } from '../store/coverage-exceptions.js';
 import type { Queryable, Transaction } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
+import { saveOpenItems } from '../store/open-items.js';
 import { countOverBudget } from '../store/plan-counts.js';
+import { type RosterHold, readAcceptedChanges, readRosterHold } from '../store/roster-acceptances.js';
 import { readSnapshot } from '../store/roster-imports.js';
 import { readRunBalance } from '../store/run-balance.js';
 import { saveRunHealth } from '../store/run-health.js';
@@ -21,8 +24,10 @@ import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-an
 import { findStateDisagreements } from '../store/unprojected-changes.js';
 import { findMissingCanaries } from './canaries/find-missing-canaries.js';
 import { unscreenUnconfirmed } from './canaries/record-canary.js';
+import { describeGaps } from './coverage/accept-gaps.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
+import { quoteArgument } from './quote-argument.js';
 import { makeItems } from './reviewing/make-items.js';
 import { toRunVerdict } from './run-verdict.js';
 import { describeStateDisagreements, findDisagreements } from './session/balance-lines.js';
@@ -30,7 +35,7 @@ import type { RunHalted } from './session/run-halted.js';
 import type { RunSession } from './session/run-session.js';
 import { type RunSummary, toRunSummary } from './session/run-summary.js';
 import { recordStates } from './telling/record-states.js';
-import { describeHold, holdUnreliable, holdWebhooks, noteHold } from './watching/hold-run.js';
+import { describeHeldAnswers, holdUnreliable, holdWebhooks, noteHold } from './watching/hold-run.js';
 import { judgeFindings } from './watching/judge-findings.js';
 import { judgeLists } from './watching/judge-lists.js';
 
@@ -56,6 +61,7 @@ export async function finishScreening(
     haltedBy: closed.haltedBy,
     counts,
     snapshot: closed.snapshot,
+    acceptedChanges: closed.acceptedChanges,
     openItems: closed.openItems,
   });
   return { ...summary, remarks: [...remarks, ...(closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [])] };
@@ -87,6 +93,10 @@ export async function settleRun(
   // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
   const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
   const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId, how) : null;
+  if (halt !== null && accountId !== null && run.rosterId !== null) {
+    // Its report tells what waits all the same: that a run stopped makes no alert less urgent.
+    await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, workplace.clock.now());
+  }
   const disagreements = openItems === null ? [] : await describeStates(transaction, run, accountId);
   const sums = await computeRunSums(transaction, run.runId, held);
   const isWhole = failed === 0 && halt === null && hold === null;
@@ -99,6 +109,8 @@ export async function settleRun(
     isWhole,
   );
   const watch = { rates: found.rates, listCap, volume: found.volume };
+  const rosterHold = await readRosterHold(transaction, run.runId);
+  const gaps = await findGaps(transaction, session);
   const uncompared = await findUncomparedLists(transaction, run.runId);
   await saveRunWatch(transaction, run.runId, { ...found, listCap });
   const { state, reasons } = toRunVerdict({
@@ -108,8 +120,10 @@ export async function settleRun(
     alarms: [
       ...(halted && !halt ? [halted.message] : []),
       ...(halt ? [] : provisional),
-      ...(hold ? [describeHold(hold, session.runId)] : []),
+      ...(hold ? [describeHeldAnswers(hold, session.runId)] : []),
       ...uncompared.map(describeUncompared),
+      ...(rosterHold === null ? [] : [describeHold(rosterHold)]),
+      ...(gaps === null ? [] : [gaps]),
       ...describeDrops(watch),
     ],
     canaries: {
@@ -134,6 +148,7 @@ export async function settleRun(
   if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not add up', reasons });
   else if (isReported) await queueReportOf(workplace, transaction, run);
   const snapshot = await readSnapshot(transaction, run.runId);
+  const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
   const lastChange = await readLastStateChange(transaction);
   await recordStates(transaction, session, 'closed');
   if (hold) await noteHold(transaction, session, hold);
@@ -141,7 +156,7 @@ export async function settleRun(
     isAccepted || state === 'unbalanced'
       ? null
       : await holdWebhooks(transaction, session, lastChange, sums.counts.inScope);
-  const closed = { openItems, sums, state, reasons, watch, haltedBy, snapshot };
+  const closed = { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges };
   if (flood === null) return closed;
   const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, flood] } as const;
   await addRunReasons(transaction, run.runId, warned);
@@ -155,6 +170,21 @@ async function describeStates(
 ): Promise<readonly string[]> {
   if (rosterId === null || accountId === null) return [];
   return describeStateDisagreements(await findStateDisagreements(transaction, { rosterId, accountId }));
+}
+
+/** Who cannot be screened as the roster stands, where nobody has accepted that. */
+async function findGaps(transaction: Queryable, { run, roster, workplace }: RunSession): Promise<string | null> {
+  if (run.rosterId === null) return null;
+  const gaps = await readCoverageGaps(transaction, run.rosterId, workplace.clock.now());
+  return describeGaps(gaps, quoteArgument(roster ?? ''));
+}
+
+/** What held the roster and what was done instead, and how to take it. */
+function describeHold({ heldBy, newIds, command }: RosterHold): string {
+  const found = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
+  const left =
+    newIds === 0 ? '' : `, and ${countNoun(newIds, 'new customer')} of it ${newIds === 1 ? 'is' : 'are'} not screened`;
+  return `the roster is held: ${found}. The last accepted roster was screened${left}. Mend the source, or take it as it is: ${command}`;
 }
 
 const describeUncompared = ({ file, ...earlier }: UncomparedList): string =>

@@ -12,6 +12,7 @@ const changeShape = z.object({
   changeId: z.number(),
   runId: z.string(),
   party: partyFactsSchema,
+  formerParty: partyFactsSchema.nullable(),
   kind: changeKindShape,
   severity: severityShape,
   rule: z.string(),
@@ -35,9 +36,16 @@ export const changeRow: z.ZodType<MatchChangeFacts> = changeShape;
 /** A change as `matchChangeSql` gives it, with whether it is of a first screening. */
 export const criticalChangeRow: z.ZodType<CriticalChange> = changeShape.extend({ isBaseline: z.boolean() });
 
+/** SQL: the party as the record described it beside which the answer before was given; null where that is the same record, or is not known. */
+const formerPartySql = `(
+  select ${partyFactsSql} from customer_version version
+  where version.customer_id = party.customer_id and version.version = event.former_customer_version
+    and coalesce(version.record -> 'parties' -> party.ordinal::integer, 'null') <> 'null'
+)`;
+
 /** SQL that reads change events (`event`), each with the party as it was then; conditions and order are still to come. */
 export const matchChangeSql = `
-  select event.change_id as "changeId", ${runIdSql('found')} as "runId", ${partyFactsSql} as party, event.kind, event.severity, event.rule,
+  select event.change_id as "changeId", ${runIdSql('found')} as "runId", ${partyFactsSql} as party, ${formerPartySql} as "formerParty", event.kind, event.severity, event.rule,
     event.adjustments, event.cause, event.sanction_hit as "isSanctionHit",
     case when event.birth_date_agreement is not null then jsonb_build_object(
       'birthDate', event.birth_date_agreement, 'country', event.country_agreement

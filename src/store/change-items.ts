@@ -1,5 +1,5 @@
 import type { Queryable } from './database.js';
-import { ownerSql, reopenedBecauseSql } from './item-sql.js';
+import { ownerSql, reopenedBecauseSql, replacedSql } from './item-sql.js';
 import type { ProjectionScope } from './unprojected-changes.js';
 
 /** How many of the things that were said about an item a report shows. */
@@ -28,7 +28,7 @@ export async function saveChangeItems(
        cross join lateral (
          select jsonb_build_object(
            'state', item.state, 'openedAt', item.opened_at, 'dueAt', item.due_at, 'owner', ${ownerSql('item', '$3')},
-           'reopenedBecause', ${reopenedBecauseSql('item')},
+           'reopenedBecause', ${reopenedBecauseSql('item')}, 'replaced', ${replacedSql('item')},
            'said', (
              select coalesce(jsonb_agg(jsonb_build_object(
                'kind', said.kind, 'verdict', said.verdict, 'reviewer', said.reviewer, 'isAttested', said.is_attested,

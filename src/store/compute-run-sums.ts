@@ -74,7 +74,7 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
              then coalesce(standing.answer_state, 'not_screened')
            else 'not_screened'
          end as state,
-         standing.unreadable_party_since is not null as is_unreadable
+         standing.unreadable_party_since is not null as is_unreadable, party.ordinal
        from screening
        join party using (party_id)
        join run using (run_id)
@@ -93,8 +93,11 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
            min(outcome_reason) filter (where outcome = 'skipped' and outcome_reason <> 'not_due'),
            min(outcome_reason) filter (where outcome = 'skipped')
          ) as skipped_because,
-         greatest(max(array_position(${customerStatesSql}, state)), case when bool_or(is_unreadable) then 5 end) as worst,
-         bool_or(is_unreadable) as is_unreadable
+         -- Without an accepted row of its own, or with a related party that cannot be read.
+         greatest(
+           max(array_position(${customerStatesSql}, state)), case when bool_or(is_unreadable) or min(ordinal) > 0 then 5 end
+         ) as worst,
+         bool_or(is_unreadable) or min(ordinal) > 0 as is_unreadable
        from own
        group by customer_id
      )

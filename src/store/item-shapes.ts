@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-event.js';
 import type { Agreement } from '../changes/compare-birth-dates.js';
+import type { WorstTopic } from '../changes/topic-families.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { Absence, ItemState } from '../matches/review/project-items.js';
-import type { ChangeItemFacts, ItemOwner } from '../reports/item-facts.js';
+import type { ChangeItemFacts, ItemOwner, ReplacedFacts } from '../reports/item-facts.js';
 
 /** Severities as they are stored, most severe first. */
 export const severityShape = z.enum(['critical', 'high', 'medium', 'low', 'info']) satisfies z.ZodType<Severity>;
@@ -16,6 +17,17 @@ export const itemStateShape = z.enum([
   'confirmed',
   'gone',
 ]) satisfies z.ZodType<ItemState>;
+
+/** The most serious of what a party is listed for, as it is stored. */
+export const topicShape = z.enum([
+  'sanction',
+  'crime',
+  'unknown',
+  'pep',
+  'associate',
+  'other',
+  'none',
+]) satisfies z.ZodType<WorstTopic>;
 
 /** Why an alert's match is absent, as it is stored. */
 export const absenceShape = z.enum([
@@ -57,6 +69,16 @@ export const ownerShape = z.object({
   standsInFor: z.string().nullable(),
 }) satisfies z.ZodType<ItemOwner>;
 
+/** The last decision about a match that left the list when the item's match came, as it is stored. */
+export const replacedShape = z.object({
+  verdict: verdictShape,
+  reviewer: z.string(),
+  reason: z.string(),
+  decidedAt: z.coerce.date(),
+  name: z.string(),
+  matchId: z.string(),
+}) satisfies z.ZodType<ReplacedFacts>;
+
 /** How a change's item stood when its run closed, as it is stored. */
 export const changeItemShape = z.object({
   state: itemStateShape,
@@ -74,4 +96,6 @@ export const changeItemShape = z.object({
       saidAt: z.coerce.date(),
     }),
   ),
+  // Not kept before anybody looked.
+  replaced: replacedShape.nullable().default(null),
 }) satisfies z.ZodType<ChangeItemFacts>;

@@ -9,6 +9,7 @@ import { clearStaging, fieldSeparator, rowSeparator } from './roster-staging.js'
 import { saveParties } from './save-parties.js';
 import { saveStanding } from './save-standing.js';
 import { plainSql, takeRoom } from './settle-staging.js';
+import { saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
 
 /** Whose snapshot it is and where it came from. */
 export interface ImportOrigin {
@@ -67,6 +68,8 @@ export async function mergeSnapshot(
   if (origin.isFirst || counts.joined + counts.changed > 0) {
     await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
   }
+  await saveUnaccepted(transaction, origin);
+  await saveUnreadableParties(transaction, origin);
   await clearStaging(transaction, origin.runId);
   return { importId };
 }
@@ -95,9 +98,10 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
     z.object({ import_id: z.number() }),
     `insert into roster_import (
        run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers,
-       joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers
+       joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers,
+       unreadable_ids
      )
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
      returning import_id`,
     [
       origin.runId,
@@ -121,6 +125,7 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
       counts.partyRejected,
       [...origin.overriddenGuards],
       [...origin.partyHeaders],
+      counts.unreadableIds,
     ],
   );
   return firstRow(rows, 'roster_import').import_id;

@@ -31,24 +31,44 @@ const lastScreenedSql = `(
 const isNotScreenedSql = `screening.run_id = $1
   and (screening.outcome in ('failed', 'remaining') or (screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due'))`;
 
+/** Of an id without a record nothing else is known. */
+const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', 'customer', 'type', 'person', 'name', '',
+  'birthDate', null, 'countries', '[]'::jsonb, 'riskTier', null)`;
+
 // The history holds a row for each party and night, so it is asked only where the party's own state says something newer, or nothing:
 // after a later run, and after a control search that has taken back what its run said. Both ways give the same.
 /** The lines in the order of reports. */
 const notScreenedSql = `
-  select ${partyFactsSql} as party, screening.outcome,
-    coalesce(screening.outcome_reason, 'remaining') as reason,
-    case
-      when state.run_id is null then null
-      when state.run_id < run.run_id and state.screened_at > 'epoch' then state.screened_at
-      else ${lastScreenedSql}
-    end as "lastScreenedAt"
-  from screening
-  join run on run.run_id = screening.run_id
-  left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
-  ${joinPartySql('screening')}
-  where ${isNotScreenedSql}
-  order by array_position(array['failed', 'remaining', 'skipped'], screening.outcome), screening.outcome_reason collate "C",
-    customer.reference collate "C", party.ordinal`;
+  select party, outcome, reason, "lastScreenedAt"
+  from (
+    select ${partyFactsSql} as party, screening.outcome,
+      coalesce(screening.outcome_reason, 'remaining') as reason,
+      case
+        when state.run_id is null then null
+        when state.run_id < run.run_id and state.screened_at > 'epoch' then state.screened_at
+        else ${lastScreenedSql}
+      end as "lastScreenedAt"
+    from screening
+    join run on run.run_id = screening.run_id
+    left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+    ${joinPartySql('screening')}
+    where ${isNotScreenedSql}
+    union all
+    select coalesce(own.party, ${unreadPartySql}), 'skipped', gap.reason, own.screened_at
+    from run_gap gap
+    left join lateral (
+      select ${partyFactsSql} as party, nullif(state.screened_at, 'epoch') as screened_at
+      from screening
+      join run on run.run_id = screening.run_id
+      ${joinPartySql('screening')}
+      left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+      where screening.run_id = gap.run_id and party.customer_id = gap.customer_id
+      order by party.ordinal limit 1
+    ) own on true
+    where gap.run_id = $1
+  ) line
+  order by array_position(array['failed', 'remaining', 'skipped'], outcome), reason collate "C",
+    (party ->> 'reference') collate "C", (party ->> 'name') collate "C"`;
 
 /** Who is not screened in a run: the first `heldLines`, and where there are more how many and how to read all. */
 export async function readNotScreened(
@@ -73,10 +93,15 @@ async function countNotScreened(database: Queryable, runId: number): Promise<z.i
        count(*) filter (where has_remaining and not has_failed)::integer as remaining,
        count(*) filter (where not has_remaining and not has_failed)::integer as skipped
      from (
-       select count(*) as lines, bool_or(outcome = 'failed') as has_failed, bool_or(outcome = 'remaining') as has_remaining
-       from screening join party using (party_id)
-       where ${isNotScreenedSql}
-       group by party.customer_id
+       select sum(lines) as lines, bool_or(has_failed) as has_failed, bool_or(has_remaining) as has_remaining
+       from (
+         select customer.reference, 1 as lines, outcome = 'failed' as has_failed, outcome = 'remaining' as has_remaining
+         from screening join party using (party_id) join customer using (customer_id)
+         where ${isNotScreenedSql}
+         union all
+         select reference, 1, false, false from run_gap where run_id = $1
+       ) line
+       group by reference
      ) listed`,
     [runId],
   );

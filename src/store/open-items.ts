@@ -8,6 +8,9 @@ import { ownerSql } from './item-sql.js';
 const count = z.number().int();
 const openItemsRow = z.object({
   waiting: count,
+  // Not counted before a report told of customers and of absent matches.
+  customers: count.nullable().default(null),
+  absent: count.nullable().default(null),
   overdue: count,
   unassigned: count,
   proposed: count,
@@ -28,7 +31,7 @@ export async function saveOpenItems(
   const rows = await transaction.query(
     z.object({ items: openItemsRow }),
     `with waiting as (
-       select item.severity, ${ownerSql('item', '$4')} as owner, item.state, item.opened_at,
+       select item.severity, ${ownerSql('item', '$4')} as owner, item.state, item.opened_at, item.absence, party.customer_id,
          coalesce(item.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - item.opened_at as age
        from review_item item
        join party on party.party_id = item.party_id
@@ -37,7 +40,7 @@ export async function saveOpenItems(
      )
      update run set open_items = (
        select jsonb_build_object(
-         'waiting', count(*), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where owner is null),
+         'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where owner is null),
          'proposed', count(*) filter (where state = 'proposed'), 'oldestAt', min(opened_at),
          'bySeverity', (
            select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', items, 'overdue', late)

@@ -14,6 +14,8 @@ export interface SnapshotCounts {
   conflicts: number;
   partyRows: number;
   partyRejected: number;
+  /** Rejected rows, those of related parties included, of which nobody can say whose they are. */
+  unreadableIds: number;
   /** Customers who were not known before. */
   joined: number;
   /** Whose record is not as it was. */
@@ -47,6 +49,7 @@ const stagedRow = z.object({
   rows: z.number(),
   rejected: z.number(),
   duplicates: z.number(),
+  unreadable: z.number(),
   plain: z.number(),
   several: z.number(),
   leavers: z.number(),
@@ -115,6 +118,7 @@ export async function countSnapshot(
     stagedRow,
     `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
        count(*) filter (where is_repetition)::integer as duplicates,
+       count(*) filter (where reject_reason is not null and reference is null)::integer as unreadable,
        count(*) filter (where ${plainSql})::integer as plain,
        count(*) filter (where ${plainSql} and parties > 1)::integer as several,
        count(*) filter (where ${plainSql} and leaves is not null)::integer as leavers
@@ -122,8 +126,9 @@ export async function countSnapshot(
     [runId],
   );
   const parties = await transaction.query(
-    z.object({ rows: z.number(), rejected: z.number(), conflicts: z.number() }),
+    z.object({ rows: z.number(), rejected: z.number(), unreadable: z.number(), conflicts: z.number() }),
     `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
+       count(*) filter (where reject_reason is not null and reference is null)::integer as unreadable,
        (select count(*)::integer from roster_case where run_id = $1 and conflicts <> '[]') as conflicts
      from roster_party_staging where run_id = $1`,
     [runId],
@@ -149,7 +154,7 @@ export async function countSnapshot(
      where run_id = $1`,
     [runId, await findLeavingDay(transaction, rosterId, rule)],
   );
-  const { plain, several, leavers, ...row } = firstRow(rows, 'roster_staging');
+  const { plain, several, leavers, unreadable, ...row } = firstRow(rows, 'roster_staging');
   const party = firstRow(parties, 'roster_party_staging');
   const { newly_absent: newlyAbsent, leavers_by_row: leaversByRow, ...step } = firstRow(steps, 'roster_step');
   const counts = {
@@ -158,6 +163,7 @@ export async function countSnapshot(
     conflicts: party.conflicts,
     partyRows: party.rows,
     partyRejected: party.rejected,
+    unreadableIds: unreadable + party.unreadable,
     ...step,
     newlyAbsent,
     leaversByRow,

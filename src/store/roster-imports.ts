@@ -31,7 +31,7 @@ export async function readImportOrigin(
 
 const snapshotColumns = `
   is_delta as "isDelta", joined, changed, absent, leavers, returned, conflicts, party_rows as "partyRows",
-  party_rejected as "partyRejected",
+  party_rejected as "partyRejected", unreadable_ids as "unreadableIds",
   (select count(distinct party_id)::integer from dropped_party where dropped_party.import_id = roster_import.import_id) as "droppedParties",
   overridden_guards as "overriddenGuards"`;
 const snapshotRow = z.object({
@@ -44,6 +44,7 @@ const snapshotRow = z.object({
   conflicts: z.number(),
   partyRows: z.number(),
   partyRejected: z.number(),
+  unreadableIds: z.number(),
   droppedParties: z.number(),
   overriddenGuards: z.array(z.string()),
 }) satisfies z.ZodType<SnapshotFacts>;

@@ -36,7 +36,7 @@ export const runSumsSchema = z.object({
   }),
   failedBecause: z.record(z.string(), count),
   skippedBecause: z.record(z.string(), count),
-  /** Answered customers who are not screened because of a related party that cannot be read; left out by older runs. */
+  /** Answered customers who are not screened because of a related party that cannot be read, or rows that contradict each other; left out by older runs. */
   unreadableParties: count.optional(),
   baseline: bySeverity,
   /** Left out by runs that closed before they were counted. */

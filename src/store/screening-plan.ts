@@ -5,6 +5,7 @@ import { firstRow } from './first-row.js';
 import { inScopeSql } from './judged-parties.js';
 import type { PlanInput } from './plan-input.js';
 import { planSql } from './planned-parties.js';
+import { saveRunGaps } from './unaccepted-customers.js';
 
 export type { PlanInput, PlanSelection } from './plan-input.js';
 
@@ -43,6 +44,7 @@ export async function insertPlan(transaction: Queryable, runId: number, input: P
      order by party_id`,
     bindings.values,
   );
+  await saveRunGaps(transaction, runId, input.rosterId);
 }
 
 /** Whether anything of a run's plan has been done, or any call was made for it. */

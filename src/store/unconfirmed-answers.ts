@@ -7,12 +7,6 @@ export const isUnconfirmedSql = `
   screening.outcome in ('screened', 'reused')
   and screening.batch_id > (select coalesce(confirmed_batch_id, 0) from run where run.run_id = $1)`;
 
-/** SQL: the run is open and asks control searches, and the screening is one of its answers that none of them has confirmed yet. */
-export const isPendingSql = `
-  screening.run_id = run.run_id and screening.outcome in ('screened', 'reused')
-  and screening.batch_id > coalesce(run.confirmed_batch_id, 0)
-  and run.state in ('running', 'stopped') and exists (select from canary_outcome where canary_outcome.run_id = run.run_id)`;
-
 /** The last batch that a run has saved: what a round of control searches that begins now can confirm. 0 before the first. */
 export async function readLastBatch(database: Queryable, runId: number): Promise<number> {
   const rows = await database.query(
@@ -44,7 +38,7 @@ export async function countUnconfirmed(database: Queryable, runId: number): Prom
 }
 
 const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
-  country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after`;
+  country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version`;
 const columnsOf = (table: string): string => changeColumns.replaceAll(/\w+/g, `${table}.$&`);
 
 /** Which answers of a run are taken back: those since its last passed round, all of them, or those to these searches. */

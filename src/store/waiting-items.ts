@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { WaitingItem } from '../reports/working-list.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { ownerShape, severityShape, verdictShape } from './item-shapes.js';
-import { ownerSql, reopenedBecauseSql } from './item-sql.js';
+import { absenceShape, ownerShape, replacedShape, severityShape, verdictShape } from './item-shapes.js';
+import { ownerSql, reopenedBecauseSql, replacedSql } from './item-sql.js';
 import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -19,6 +19,9 @@ export const waitingRow = z.object({
   openedAt: z.coerce.date(),
   dueAt: z.coerce.date().nullable(),
   state: z.enum(['open', 'proposed']),
+  // Not kept before there were any.
+  absence: absenceShape.nullable().default(null),
+  absentSince: z.coerce.date().nullable().default(null),
   owner: ownerShape.nullable(),
   proposal: z
     .object({ verdict: verdictShape, reviewer: z.string(), reason: z.string(), decidedAt: z.coerce.date() })
@@ -27,6 +30,7 @@ export const waitingRow = z.object({
   lastDecision: z
     .object({ verdict: z.string(), reviewer: z.string(), reason: z.string(), decidedAt: z.coerce.date() })
     .nullable(),
+  replaced: replacedShape.nullable().default(null),
   legacy: z
     .object({
       verdict: z.string(),
@@ -55,7 +59,9 @@ export interface WaitingChoice {
 /** SQL: the items (`event`) that wait, as `waitingRow` reads them, at a moment (a placeholder); conditions and order are still to come. */
 export const waitingItemsSql = (moment: string): string => `
   select event.item_id as "itemId", case when account.is_test then 'test' else 'live' end as mode, ${partyFactsSql} as party, event.listed, event.severity, event.rule, event.priority,
-    event.opened_at as "openedAt", event.due_at as "dueAt", event.state, ${ownerSql('event', moment)} as owner,
+    event.opened_at as "openedAt", event.due_at as "dueAt", event.state,
+    event.absence, event.absent_since as "absentSince", ${replacedSql('event')} as replaced,
+    ${ownerSql('event', moment)} as owner,
     ${reopenedBecauseSql('event')} as "reopenedBecause",
     case when event.state = 'proposed' then (
       select jsonb_build_object(

@@ -63,6 +63,16 @@ const eventRow = z.object({
 /** A change of state that is to be told to a webhook. */
 type WebhookEvent = z.infer<typeof eventRow>;
 
+/** Whether this login may put changes of state into messages and note what became of them; reviewers need no such rights. */
+export async function maySendWebhooks(database: Queryable): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ isAllowed: z.boolean() }),
+    `select has_table_privilege('webhook_event', 'delete') and has_table_privilege('outbox', 'insert')
+       and has_table_privilege('outbox', 'update') as "isAllowed"`,
+  );
+  return firstRow(rows, 'webhook_event').isAllowed;
+}
+
 /** SQL: the change (`waiting`) is held until its run is accepted, or comes after such a change of the same customer. */
 const isHeldSql = `exists (
   select from webhook_event held

@@ -1,5 +1,7 @@
 import { severities } from '../../src/changes/change-event.js';
 import type { MatchChangeFacts, RunFacts } from '../../src/reports/run-facts.js';
+import type { ToReviewFacts } from '../../src/reports/working-list.js';
+import { buildToReview, buildWaitingItem } from './build-to-review.js';
 import { buildHistory } from './history-facts.js';
 import { buildChange, buildCounts, buildMatch, buildNotScreened, buildParty, buildRunFacts } from './run-facts.js';
 
@@ -37,6 +39,37 @@ export function buildBigFacts(sanctionHits: number): RunFacts {
   });
 }
 
+/** A night with so many changes, of every severity in turn, none of which is told with others, and the alerts that the first of them have opened. */
+export function buildManyChanges(count: number, alerts: number): { facts: RunFacts; toReview: ToReviewFacts } {
+  const kinds = ['match_added', 'match_changed', 'match_removed'] as const;
+  const changes = Array.from({ length: count }, (_, index): MatchChangeFacts => {
+    const kind = kinds[index % kinds.length] ?? 'match_added';
+    const severity = severities[index % severities.length] ?? 'low';
+    const change = buildNth(index, true);
+    const before = change.after && { ...change.after, topics: ['role.pep'], score: 0.8 };
+    return {
+      ...{ ...change, kind, severity },
+      before: kind === 'match_added' ? null : before,
+      after: kind === 'match_removed' ? null : change.after,
+      fields: kind === 'match_changed' ? ['score', 'topics'] : [],
+    };
+  });
+  const waiting = changes.filter(({ after, severity }) => after !== null && severity !== 'info').slice(0, alerts);
+  const items = waiting.map(({ party, after, severity }, index) =>
+    buildWaitingItem({ mark: `N${index}XYZ-ABCDEFGHJK-0`, party, severity, listed: after ?? buildMatch() }),
+  );
+  const tally = { waiting: items.length, overdue: 0 };
+  const facts = buildRunFacts({
+    ...{ ...buildHistory(), changes, counts: buildCounts({ changes: count }) },
+    openItems: {
+      ...{ ...tally, customers: items.length, absent: 0, unassigned: items.length, proposed: 0 },
+      ...{ oldestAt: new Date('2026-11-20T02:00:00Z'), bySeverity: [{ severity: 'critical', ...tally }], byOwner: [] },
+      byAge: { upToOneDay: items.length, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
+    },
+  });
+  return { facts, toReview: buildToReview(items) };
+}
+
 function buildNth(index: number, isSanctionHit: boolean): MatchChangeFacts {
   const name = `${surnames[index % surnames.length] ?? ''} ${index}`;
   const after = buildMatch({
@@ -59,6 +92,7 @@ function buildNth(index: number, isSanctionHit: boolean): MatchChangeFacts {
       owner: null,
       reopenedBecause: [],
       said: [],
+      replaced: null,
     },
   });
 }

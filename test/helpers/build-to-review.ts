@@ -15,7 +15,7 @@ export const buildWaitingItem = (changed: Partial<WaitingItem> = {}): WaitingIte
   },
   ...{ party: buildParty({}), listed: buildMatch({}), corroboration: { birthDate: 'unknown', country: 'agree' } },
   ...{ openedAt, dueAt: null, state: 'open', owner: null, proposal: null, reopenedBecause: [] },
-  ...{ lastDecision: null, legacy: null },
+  ...{ absence: null, absentSince: null, lastDecision: null, replaced: null, legacy: null },
   ...changed,
 });
 

@@ -28,6 +28,10 @@ const everythingPasses: Partial<GuardSettings> = {
   maxShrink30Days: 1,
   maxDuplicateShare: 1,
   columns: false,
+  maxChangedShare: 1,
+  maxChangedCountriesShare: 1,
+  maxChangedAlertsShare: 1,
+  shapes: false,
 };
 
 /** Columns that are only read when they are mapped. */

@@ -11,7 +11,14 @@ async function countByView({ database, clock }: Workplace) {
     await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
     const [counted] = await transaction.query(
       tally,
-      `with told as materialized (select state, reason from customer_screening_status)
+      `with told as materialized (
+         select state, case
+           -- Without a readable record nobody was ever screened.
+           when reason in ('row_rejected', 'conflicting_duplicate', 'roster_held', 'related_party_unreadable') then 'never'
+           else reason
+         end as reason
+         from customer_screening_status
+       )
        select
          (select coalesce(jsonb_object_agg(state, n), '{}') from (select state, count(*) as n from told group by 1) s) as states,
          (select coalesce(jsonb_object_agg(reason, n), '{}') from (select reason, count(*) as n from told where reason is not null group by 1) r) as reasons`,
@@ -33,7 +40,7 @@ export async function findUnrecorded({ database, clock }: Workplace) {
            select to_state, is_test from customer_state_change change
            where change.customer_id = standing.customer_id order by change_id desc limit 1
          ) last on true
-         where standing.is_test is not null and standing.is_provisional is not true
+         where standing.customer_id is not null and standing.is_test is not null and standing.is_provisional is not true
            and (last.to_state, last.is_test) is distinct from (standing.state, standing.is_test)
            and standing.customer_id not in (select customer_id from found)
        ) as missed`,

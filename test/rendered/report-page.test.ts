@@ -10,12 +10,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { renderHtml } from '../../src/reports/html-report.js';
 import { toReport } from '../../src/reports/report.js';
 import type { RunFacts } from '../../src/reports/run-facts.js';
-import { buildBigFacts } from '../helpers/big-run-facts.js';
+import type { ToReviewFacts } from '../../src/reports/working-list.js';
+import { buildBigFacts, buildManyChanges } from '../helpers/big-run-facts.js';
+import { buildToReview, buildWaitingItem } from '../helpers/build-to-review.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';
 import { findChromium, findProgram } from '../helpers/find-program.js';
 import { buildHistory } from '../helpers/history-facts.js';
 import { printFigure } from '../helpers/print-figure.js';
-import { buildMatch } from '../helpers/run-facts.js';
+import { buildMatch, buildParty } from '../helpers/run-facts.js';
 
 const chromiumPath = findChromium();
 const pdftotext = findProgram('pdftotext');
@@ -42,9 +44,13 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function write(name: string, facts: RunFacts): Promise<{ url: string; bytes: number }> {
+  async function write(
+    name: string,
+    facts: RunFacts,
+    toReview: ToReviewFacts | null = null,
+  ): Promise<{ url: string; bytes: number }> {
     let text = '';
-    for await (const chunk of renderHtml(toReport(facts))) text += chunk;
+    for await (const chunk of renderHtml(toReport(facts, toReview))) text += chunk;
     const path = join(folder, `${name}.html`);
     await writeFile(path, text);
     return { url: pathToFileURL(path).href, bytes: Buffer.byteLength(text) };
@@ -64,8 +70,24 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
     return { page, complaints, close: () => context.close() };
   }
 
+  const { openItems } = buildManyChanges(3, 3).facts;
+  const toReview = buildToReview([
+    buildWaitingItem({ absence: 'not_returned', absentSince: new Date('2026-11-20T02:00:00Z') }),
+    buildWaitingItem({
+      ...{ mark: 'N12345679-ABCDEFGHJK-0', severity: 'critical', state: 'proposed', dueAt: new Date(0) },
+      proposal: {
+        verdict: 'true_match',
+        reviewer: 'ada',
+        reason: 'passport',
+        decidedAt: new Date('2026-11-20T09:00:00Z'),
+      },
+    }),
+    ...Array.from({ length: 40 }, (_, index) =>
+      buildWaitingItem({ mark: `N${index}-ABCDEFGHJK-0`, party: buildParty({ reference: `W-${index}` }) }),
+    ),
+  ]);
   const openEventful = async (options: BrowserContextOptions = {}) =>
-    open((await write('eventful', { ...buildEventfulFacts(), ...buildHistory() })).url, options);
+    open((await write('eventful', { ...buildEventfulFacts(), ...buildHistory(), openItems }, toReview)).url, options);
 
   async function findSerious(page: Page): Promise<readonly string[]> {
     // By the door of the browser's own tools: the page's policy lets no other script in.
@@ -127,6 +149,34 @@ describe.skipIf(chromiumPath === null)('the page in Chromium', () => {
       for (const text of pages) {
         expect(text).toContain('TEST: not evidence');
         expect(text).toContain('run-20261121-0200-7f3a');
+      }
+    },
+  );
+
+  it.skipIf(pdftotext === null)(
+    'five hundred changes that stand one by one print on at most 30 pages, on as many with 100 open alerts, and no card is empty',
+    async () => {
+      const { facts, toReview } = buildManyChanges(500, 100);
+      for (const [name, waiting] of [
+        ['changes', null],
+        ['changes and alerts', toReview],
+      ] as const) {
+        const { page, close } = await open(
+          (await write('many', waiting ? facts : { ...facts, openItems: null }, waiting)).url,
+        );
+        const hidden = await page.evaluate<number>(
+          "[...document.querySelectorAll('.change, .case')].filter((card) => getComputedStyle(card).contentVisibility !== 'visible').length",
+        );
+        expect(hidden).toBe(0);
+        await page.emulateMedia({ media: 'print' });
+        const path = join(folder, 'many.pdf');
+        await page.pdf({ path, preferCSSPageSize: true });
+        await close();
+        const pages = await readPages(path);
+        printFigure(`500 ${name} print on ${pages.length} A4 pages`);
+        expect(pages.length).toBeLessThanOrEqual(30);
+        const text = pages.join('\n');
+        for (const { party } of facts.changes) expect(text).toContain(party.reference);
       }
     },
   );

@@ -49,11 +49,13 @@ describe.skipIf(!isInstalled)(title, () => {
     const saved = await convert('xlsx', 'xlsx');
     const sheet = (await readParts(saved)).get('xl/worksheets/sheet2.xml') ?? '';
     expect(sheet).toMatch(
-      /<dataValidation [^>]*sqref="M3"[^>]*><formula1>&quot;true_match,false_positive,inconclusive&quot;</,
+      /<dataValidation [^>]*sqref="F3"[^>]*><formula1>&quot;true_match,false_positive,inconclusive,no_longer_matched&quot;</,
     );
-    expect(sheet).toMatch(/<dataValidation [^>]*sqref="N3"/);
-    expect(sheet).toMatch(/<sheetProtection [^>]*sheet="true"/);
-    expect(sheet).toMatch(/<autoFilter ref="A2:AR3"/);
+    expect(sheet).toMatch(/<dataValidation [^>]*sqref="G3"/);
+    expect(sheet).toMatch(/<sheetProtection [^>]*sheet="true"[^>]* sort="false" autoFilter="false"/);
+    // What is sorted on a protected sheet must be a range that may be edited.
+    expect(sheet).toMatch(/<protectedRange [^>]*sqref="A3:AU3"/);
+    expect(sheet).toMatch(/<autoFilter ref="A2:AU3"/);
     expect(sheet).not.toMatch(/<f[ >]/);
     const path = join(folder, 'saved.xlsx');
     await writeFile(path, saved);

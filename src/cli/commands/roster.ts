@@ -1,8 +1,13 @@
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { flagError } from '../../errors.js';
+import { toVisibleText } from '../../reports/visible-text.js';
 import { examples } from '../examples.js';
+import { exitCodes } from '../exit-code.js';
+import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
 import { presentInspection } from '../present-inspection.js';
+import { withWorkplace } from '../session.js';
 
 interface InspectOptions {
   name?: string;
@@ -11,9 +16,80 @@ interface InspectOptions {
   header: boolean;
 }
 
-/** Adds `roster inspect`. */
+/** Adds `roster inspect` and `roster except`. */
 export function addRosterCommand(program: Command, act: Act): void {
-  const roster = program.command('roster').description('look at roster files');
+  const roster = program.command('roster').description('look at roster files, and accept what cannot be read of them');
+  addInspect(roster, act);
+  addExcept(roster, act);
+}
+
+interface ExceptOptions {
+  roster?: string;
+  customer?: readonly string[];
+  all?: true;
+  until: string;
+  by?: string;
+  reason?: string;
+}
+
+function addExcept(roster: Command, act: Act): void {
+  roster
+    .command('except')
+    .description(
+      'accept until a day that customers stay unscreened because the roster cannot be read of them; runs and coverage do not end with exit code 3 because of them, their state stays',
+    )
+    .option('--roster <name>', 'which roster')
+    .option('--customer <id...>', 'these customers')
+    .addOption(new Option('--all', 'all that are open, rows without a readable id included').conflicts('customer'))
+    .requiredOption('--until <day>', 'the last day of the exception, yyyy-mm-dd (UTC)', parseDay)
+    .option('--by <name>', 'who accepts it; on Postgres the login says so')
+    .option('--reason <text>', 'why it is right')
+    .addHelpText(
+      'after',
+      examples([
+        'roster except --customer C-17 --until 2027-01-31 --by "A. Meyer" --reason "the branch sends the name by Friday"',
+        'roster except --roster retail --all --until 2027-01-31 --by "A. Meyer" --reason "export is being mended"',
+      ]),
+    )
+    .action((options: ExceptOptions) =>
+      act(async (invocation) => {
+        const { acceptGaps } = await import('../../runs/coverage/accept-gaps.js');
+        const { findAcceptance } = await import('../../runs/accepting/find-acceptance.js');
+        const { customer, all, until, by, reason } = options;
+        return withWorkplace(invocation, {
+          command: 'roster except',
+          needsDatabase: true,
+          prepare: () => {
+            if (customer === undefined && !all) throw flagError('--customer', 'is missing: say who, or --all');
+            return { roster: options.roster, customers: customer ?? null, until };
+          },
+          work: async (workplace, choice) => {
+            const acceptance = await findAcceptance(workplace.database, { by, reason });
+            const accepted = await acceptGaps(workplace, choice, acceptance);
+            const document = { schema: 'nightscreen/roster-exceptions/1', until, accepted };
+            const rows = accepted.map(({ reference, reason: because, rows: count }) => [
+              toVisibleText(reference ?? `${count} rows`),
+              because,
+              `until ${until}`,
+            ]);
+            const text = accepted.length === 0 ? 'nothing to accept\n' : formatTable(rows);
+            return { exitCode: exitCodes.complete, document, text };
+          },
+        });
+      }),
+    );
+}
+
+/** A day as `yyyy-mm-dd`; throws InvalidArgumentError for anything else. */
+function parseDay(text: string): string {
+  const date = new Date(`${text}T00:00:00Z`);
+  const isDay =
+    /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
+  if (!isDay) throw new InvalidArgumentError('a day is written as yyyy-mm-dd');
+  return text;
+}
+
+function addInspect(roster: Command, act: Act): void {
   roster
     .command('inspect <file>')
     .description(

@@ -96,15 +96,13 @@ function addShow(runs: Command, act: Act): void {
     .action((id: string, options: ShowOptions) =>
       act(async (invocation) => {
         const { describeRun } = await import('../../runs/session/describe-run.js');
-        const { listOfRun } = await import('../../runs/session/list-of-run.js');
         return withWorkplace(invocation, {
           command: 'runs show',
           needsDatabase: true,
           prepare: () => parseRunId(id),
           work: async (workplace) => {
-            const run = await describeRun(workplace, id);
             const { list, limit = defaultLimit, after = null } = options;
-            const listed = await listOfRun(workplace.database, id, { list, limit, after });
+            const { listed, ...run } = await describeRun(workplace, id, { list, limit, after });
             return {
               exitCode: exitCodes.complete,
               document: {

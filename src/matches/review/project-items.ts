@@ -35,8 +35,8 @@ export type ItemStep =
   | { kind: 'reopened'; item: ReviewItem; match: Match; reasons: readonly ReopeningReason[] }
   /** Only its listed facts are new: a score, a rank, an id; `state` is as before unless the match was absent. */
   | { kind: 'carried'; item: ReviewItem; match: Match; state: ItemState }
-  /** Waits for `no_longer_matched`. */
-  | { kind: 'absent'; item: ReviewItem; absence: Absence }
+  /** Waits for `no_longer_matched`; a false positive does so when it had run out before its match was absent. */
+  | { kind: 'absent'; item: ReviewItem; absence: Absence; hasRunOut: boolean }
   /** A false positive closes by itself. */
   | { kind: 'gone'; item: ReviewItem; absence: Absence };
 
@@ -70,13 +70,15 @@ export function projectItems(party: ReviewedParty, now: Date): readonly ItemStep
     .map((match): ItemStep => ({ kind: 'opened', match, absence: isCurrent ? null : 'customer_changed' }));
   return [
     ...[...present.pairs, ...back.pairs].flatMap(({ item, match }) => {
-      if (!isCurrent) return toAbsent(item, 'customer_changed');
+      if (!isCurrent) return toAbsent(item, 'customer_changed', now);
       // A match that was never a hit is an item for another reason than its score.
       const isBelow = item.listed.isHit && !match.isHit && !needsReview(match);
-      return isBelow ? toAbsent(item, toAbsence(party, item, 'below_threshold')) : judgePair(item, match, party, now);
+      return isBelow
+        ? toAbsent(item, toAbsence(party, item, 'below_threshold'), now)
+        : judgePair(item, match, party, now);
     }),
     ...present.missing.flatMap((item) =>
-      toAbsent(item, isCurrent ? toAbsence(party, item, 'not_returned') : 'customer_changed'),
+      toAbsent(item, isCurrent ? toAbsence(party, item, 'not_returned') : 'customer_changed', now),
     ),
     ...opened,
   ];
@@ -88,12 +90,13 @@ function toAbsence({ causeOf }: ReviewedParty, item: ReviewItem, byService: Abse
   return cause === 'settings' ? 'settings_changed' : 'customer_changed';
 }
 
-function toAbsent(item: ReviewItem, absence: Absence): readonly ItemStep[] {
+function toAbsent(item: ReviewItem, absence: Absence, now: Date): readonly ItemStep[] {
   if (item.state === 'gone') return [];
-  if (item.state === 'settled') return [{ kind: 'gone', item, absence }];
+  const hasRunOut = item.state === 'settled' && isExpired(item.disposition, now);
+  if (item.state === 'settled' && !hasRunOut) return [{ kind: 'gone', item, absence }];
   // What the customer's record or our settings have caused stays so; the service's own absence may pass from one kind to the other.
   const isKept = item.absence === absence || item.absence === 'customer_changed' || item.absence === 'settings_changed';
-  return isKept ? [] : [{ kind: 'absent', item, absence }];
+  return isKept ? [] : [{ kind: 'absent', item, absence, hasRunOut }];
 }
 
 function judgePair(item: ReviewItem, match: Match, { customer }: ReviewedParty, now: Date): readonly ItemStep[] {
@@ -105,13 +108,18 @@ function judgePair(item: ReviewItem, match: Match, { customer }: ReviewedParty, 
     return !wasAbsent && isSameMatch(item.listed, match) ? [] : [{ kind: 'carried', item, match, state }];
   }
   const changed = compareSeenFacts(disposition.seen, toSeenFacts(customer, match));
-  const isExpired = disposition.expiresAt !== null && disposition.expiresAt <= now;
   const isDecided = state === 'proposed' || (disposition.isFinal && disposition.verdict !== 'inconclusive');
-  const reasons: readonly ReopeningReason[] = [...changed, ...(isExpired ? (['expired'] as const) : [])];
+  const reasons: readonly ReopeningReason[] = [
+    ...changed,
+    ...(isExpired(disposition, now) ? (['expired'] as const) : []),
+  ];
   if (isDecided && reasons.length > 0) return [{ kind: 'reopened', item, match, reasons }];
   if (wasAbsent) return [{ kind: 'carried', item, match, state: toState(disposition) }];
   return isSameMatch(item.listed, match) ? [] : [{ kind: 'carried', item, match, state }];
 }
+
+const isExpired = (disposition: Disposition | null, now: Date): boolean =>
+  disposition !== null && disposition.expiresAt !== null && disposition.expiresAt <= now;
 
 /** The state of an item by a decision that holds; `inconclusive`, and what one person alone proposed, leave it waiting. */
 export function toState({ verdict, isFinal }: Pick<Disposition, 'verdict' | 'isFinal'>): ItemState {

@@ -1,42 +1,46 @@
 import { type ChangeLine, changeColumns } from '../changes-csv.js';
+import type { SheetLayout } from '../list-sheet.js';
 import { notScreenedColumns } from '../not-screened-csv.js';
 import type { Report } from '../report.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { toTableSheet } from './table-sheet.js';
 
-type Layout = readonly (readonly [header: string, width: number])[];
-
-const changeLayout: Layout = [
+const changeLayout: SheetLayout = [
   ['severity', 10],
-  ['reference', 14],
+  ['reference', 14, 'Customer'],
   ['name', 26],
-  ['what', 26],
+  ['what', 26, 'What happened'],
   ['about', 15],
-  ['birth_date', 12],
+  ['birth_date', 12, 'Born'],
   ['countries', 11],
-  ['after_name', 26],
-  ['after_topics', 20],
-  ['after_birth_dates', 16],
-  ['after_countries', 14],
-  ['after_hit', 7],
-  ['after_score', 8],
-  ['before_name', 26],
-  ['before_topics', 20],
-  ['before_birth_dates', 16],
-  ['before_countries', 14],
-  ['before_hit', 7],
-  ['before_score', 8],
-  ['fields', 18],
-  ['birth_date_agreement', 14],
-  ['country_agreement', 14],
+  ['after_name', 26, 'Listed party now'],
+  ['after_topics', 20, 'Listed for now'],
+  ['after_birth_dates', 16, 'Listed party born now'],
+  ['after_countries', 14, 'Listed countries now'],
+  ['after_hit', 7, 'Hit now'],
+  ['after_score', 8, 'Score now'],
+  ['before_name', 26, 'Listed party before'],
+  ['before_topics', 20, 'Listed for before'],
+  ['before_birth_dates', 16, 'Listed party born before'],
+  ['before_countries', 14, 'Listed countries before'],
+  ['before_hit', 8, 'Hit before'],
+  ['before_score', 8, 'Score before'],
+  ['customer_before_name', 26, 'Customer before'],
+  ['customer_before_birth_date', 12, 'Customer born before'],
+  ['customer_before_countries', 12, 'Customer countries before'],
+  ['customer_before_type', 10, 'Customer type before'],
+  ['fields', 18, 'Fields that changed'],
+  ['birth_date_agreement', 14, 'Birth dates'],
+  ['country_agreement', 14, 'Countries compared'],
   ['cause', 16],
   ['rule', 22],
   ['adjustments', 18],
   ['group', 8],
-  ['item_state', 11],
-  ['item_due', 21],
-  ['item_assigned_to', 16],
-  ['item_last_said', 32],
+  ['item_state', 11, 'Alert'],
+  ['item_due', 21, 'Alert due'],
+  ['item_assigned_to', 16, 'Alert assigned to'],
+  ['item_last_said', 32, 'Last decision'],
+  ['replaced_decision', 32, 'Decision about a like match before'],
   ['role', 12],
   ['type', 9],
   ['risk_tier', 10],
@@ -51,9 +55,9 @@ const dossierWidths = {
   completed_at: 21,
   updated_at: 21,
 };
-const toDossierLayout = (when: string): Layout =>
+const toDossierLayout = (when: string): SheetLayout =>
   dossierFacts.map((fact) => [`${when}_dossier_${fact}`, dossierWidths[fact]]);
-const dossierLayout: Layout = [
+const dossierLayout: SheetLayout = [
   ['what', 26],
   ['dossier_id', 26],
   ['dossier_customer_known', 12],
@@ -63,8 +67,8 @@ const dossierLayout: Layout = [
   ['change_id', 11],
 ];
 
-const notScreenedLayout: Layout = [
-  ['reference', 14],
+const notScreenedLayout: SheetLayout = [
+  ['reference', 14, 'Customer'],
   ['name', 30],
   ['birth_date', 12],
   ['countries', 11],

@@ -20,7 +20,9 @@ export function toSummarySheet(report: Report, above: readonly SheetRow[]): Shee
     ...above,
     { cells: [toTitle(report)], styles: ['title'] },
     toHeading(levelWords[verdict.level]),
-    ...[verdict.coverage, verdict.news, ...verdict.remarks].filter((text) => text !== '').map(toLine),
+    ...[verdict.coverage, verdict.waiting ?? '', verdict.news, ...verdict.remarks]
+      .filter((text) => text !== '')
+      .map(toLine),
   ];
   const blocks = [...listFound(report), ...(coverage === null ? [] : listCovered(coverage)), toRunBlock(report)];
   return toFactSheet('Summary', { top, blocks });
@@ -34,9 +36,9 @@ const listFound = ({
   droppedParties,
   rejects,
 }: Report): readonly FactBlock[] => [
+  { title: 'Waiting for a decision when the run closed', facts: openItems === null ? [] : listWaiting(openItems) },
   { title: 'Changes by severity', facts: (changes ?? []).map(toSeverityFact) },
   { title: 'Matches of first screenings by severity', facts: baseline.map(toSeverityFact) },
-  { title: 'Waiting for a decision when the run closed', facts: openItems === null ? [] : listWaiting(openItems) },
   {
     title: 'Dossiers',
     facts: dossiers === null ? [] : listDossierFacts(dossiers),
@@ -69,7 +71,8 @@ function toSeverityFact({ severity, count, sanctionHits, floods }: ChangeGroup):
 }
 
 const listWaiting = (openItems: NonNullable<Report['openItems']>): readonly Fact[] => [
-  ['Items', openItems.waiting, `${formatCount(openItems.overdue)} overdue`],
+  ['Alerts', openItems.waiting, `${formatCount(openItems.overdue)} overdue`],
+  ...(openItems.customers === null ? [] : [['of customers', openItems.customers] as const]),
   ...openItems.bySeverity.map(
     ({ severity, waiting, overdue }): Fact => [`of them ${severity}`, waiting, `${formatCount(overdue)} overdue`],
   ),
@@ -77,6 +80,7 @@ const listWaiting = (openItems: NonNullable<Report['openItems']>): readonly Fact
     ? []
     : [['How long', describeAges(openItems), `the oldest since ${formatTime(openItems.oldestAt)}`] as const]),
   ['For a second person to confirm', openItems.proposed],
+  ...(openItems.absent === null ? [] : [['No longer matched, to be confirmed', openItems.absent] as const]),
   ['Assigned to nobody', openItems.unassigned],
 ];
 

@@ -1,4 +1,5 @@
 import { countNoun, formatCount } from '../format-count.js';
+import { type SheetLayout, toHeadings } from '../list-sheet.js';
 import type { Column } from '../render-csv.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { toWarning } from '../workbook-guide.js';
@@ -22,8 +23,7 @@ export function toTableSheet<Line>(
   }: {
     name: string;
     columns: readonly Column<Line>[];
-    /** Which columns, in which order, and their widths in characters. */
-    layout: readonly (readonly [header: string, width: number])[];
+    layout: SheetLayout;
     /** How many of them say who or what a line is about. */
     firstColumns: number;
     /** What has all lines. */
@@ -55,11 +55,11 @@ export function toTableSheet<Line>(
 function* listRows<Line>(
   lines: readonly Line[],
   columns: readonly Column<Line>[],
-  layout: readonly (readonly [header: string, width: number])[],
+  layout: SheetLayout,
   top: readonly SheetRow[],
 ): Generator<SheetRow> {
   yield* top;
-  yield { cells: layout.map(([header]) => header), styles: layout.map(() => 'header') };
+  yield { cells: toHeadings(layout), styles: layout.map(() => 'header') };
   const cells = layout.map(([header]) => columns.find((column) => column.header === header)?.cell);
   for (const line of lines) yield { cells: cells.map((cell) => cell?.(line) ?? null) };
 }

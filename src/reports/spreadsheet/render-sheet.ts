@@ -24,10 +24,11 @@ export function* renderSheet(sheet: Sheet, workbook: Workbook): Generator<string
     const across = row.isAcross ? countAcross(sheet, number) : 1;
     if (across > 1) merges.push(`<mergeCell ref="A${number}:${toLetters(across - 1)}${number}"/>`);
   }
-  yield '</sheetData><sheetProtection sheet="1" formatColumns="0" formatRows="0" autoFilter="0"/>';
+  yield '</sheetData><sheetProtection sheet="1" formatColumns="0" formatRows="0" sort="0" autoFilter="0"/>';
+  yield renderSortable(sheet);
   if (sheet.table !== null) yield `<autoFilter ref="${toFilterRange(sheet, sheet.table)}"/>`;
   if (merges.length > 0) yield `<mergeCells count="${merges.length}">${merges.join('')}</mergeCells>`;
-  yield renderDropdowns(sheet);
+  yield renderValidations(sheet);
   yield '<pageMargins left="0.4" right="0.4" top="0.6" bottom="0.6" header="0.3" footer="0.3"/>';
   // A4; as many pages below each other as it takes.
   yield `<pageSetup paperSize="9" orientation="landscape" fitToWidth="${countPages(sheet)}" fitToHeight="0"/>`;
@@ -79,10 +80,30 @@ function renderCell(cell: SheetCell, place: string, style: StyleName): string {
   return `${start} t="inlineStr"><is><t${space}>${escapeXml(cell)}</t></is></c>`;
 }
 
-function renderDropdowns({ dropdowns, table }: Sheet): string {
-  if (table === null || table.rows === 0 || dropdowns.length === 0) return '';
-  const xml = dropdowns.map((dropdown) => renderDropdown(dropdown, table));
+/** The rows of a table: a protected sheet is sorted only where they may be edited, so what is only read is kept by a validation instead. */
+function renderSortable({ columns, table }: Sheet): string {
+  if (table === null || table.rows === 0) return '';
+  const range = `A${table.headerRow + 1}:${toLetters(columns.length - 1)}${table.headerRow + table.rows}`;
+  return `<protectedRanges><protectedRange name="Rows" sqref="${range}"/></protectedRanges>`;
+}
+
+function renderValidations({ columns, dropdowns, table }: Sheet): string {
+  if (table === null || table.rows === 0) return '';
+  const xml = [...dropdowns.map((dropdown) => renderDropdown(dropdown, table)), renderReadOnly(columns, table)];
   return `<dataValidations count="${xml.length}">${xml.join('')}</dataValidations>`;
+}
+
+/** Nothing can be typed into these columns. */
+function renderReadOnly(columns: Sheet['columns'], { headerRow, rows }: Table): string {
+  const ranges: string[] = [];
+  for (let first = 0; first < columns.length; first += 1) {
+    if (columns[first]?.style === 'fill') continue;
+    let last = first;
+    while (last + 1 < columns.length && columns[last + 1]?.style !== 'fill') last += 1;
+    ranges.push(`${toLetters(first)}${headerRow + 1}:${toLetters(last)}${headerRow + rows}`);
+    first = last;
+  }
+  return `<dataValidation type="custom" allowBlank="0" showErrorMessage="1" errorTitle="Only for reading" error="Sorting and filtering work; what stands here is not changed." sqref="${ranges.join(' ')}"><formula1>FALSE</formula1></dataValidation>`;
 }
 
 function renderDropdown({ column, values, isStrict, title, hint }: Dropdown, { headerRow, rows }: Table): string {

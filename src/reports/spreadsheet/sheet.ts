@@ -36,7 +36,7 @@ export interface Table {
   firstColumns: number;
 }
 
-/** A sheet of a workbook; it is locked but for the cells whose style is `fill`. */
+/** A sheet of a workbook; only cells whose style is `fill` can be typed into. Its table can be sorted and filtered. */
 export interface Sheet {
   name: string;
   columns: readonly SheetColumn[];

@@ -36,7 +36,7 @@ const text: Style = { ...plain, hasBorder: true };
 const styles = {
   plain,
   title: { ...plain, font: 'title', isWrapped: false },
-  warning: { ...plain, font: 'warning', isWrapped: false },
+  warning: { ...plain, font: 'warning' },
   heading: { ...plain, font: 'bold', isWrapped: false },
   header: { ...text, font: 'bold', fill: 'header' },
   fillHeader: { ...text, font: 'bold', fill: 'fillHeader' },

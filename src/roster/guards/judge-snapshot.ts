@@ -14,9 +14,25 @@ export const guardNames = [
   'columns',
   'party_columns',
   'edited',
+  'changed',
+  'changed_countries',
+  'changed_7_days',
+  'changed_alerts',
+  'columns_swapped',
+  'names_rotated',
+  'names_cut',
+  'names_replaced',
+  'names_exchanged',
+  'dates_exchanged',
+  'types_turned',
+  'birth_dates_blank',
+  'fill_rate',
 ] as const;
 /** What holds a roster. */
 export type GuardName = (typeof guardNames)[number];
+
+/** Guards that compare known customers with their last accepted records. */
+export const changeGuards: readonly GuardName[] = guardNames.slice(guardNames.indexOf('changed'));
 
 /** A guard that a snapshot does not pass, in words that give both figures and the limit. */
 export interface GuardVerdict {
@@ -40,6 +56,19 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   columns: 'look whether the mapping has to follow the new headers',
   party_columns: 'look whether the mapping of the related parties has to follow the new headers',
   edited: 'look whether the file was meant to be changed while the run was stopped',
+  changed: 'look at the changes: was a column mapped, cut, filled or sorted in another way?',
+  changed_countries: 'look whether the column of countries still means the same',
+  changed_7_days: 'look whether exports have changed some customers each night',
+  changed_alerts: 'look at the changes: whoever has an alert must not lose it by another record',
+  columns_swapped: "look whether the columns of the file are in another order, or have each other's headers",
+  names_rotated: 'look whether one column was sorted without the others, as in a spreadsheet',
+  names_cut: 'look whether the export cuts names at a fixed length',
+  names_replaced: 'look whether another column stands for the name, or names were made anonymous',
+  names_exchanged: 'look whether the mapping of first and last name still fits',
+  dates_exchanged: 'look whether the format of birth dates still fits',
+  types_turned: 'look whether the column of the type, and the words that are mapped for it, still mean the same',
+  birth_dates_blank: 'look whether the export still fills the column of birth dates',
+  fill_rate: 'look whether the export still fills this column',
 };
 
 /** What guards look at. */
@@ -68,10 +97,18 @@ export interface GuardFigures {
   partyHeadersBefore: readonly string[] | null;
 }
 
-type Verdict = Omit<GuardVerdict, 'look'>;
+/** A guard that a snapshot does not pass, without what to look at. */
+export type Verdict = Omit<GuardVerdict, 'look'>;
 
-/** Gives every guard that a snapshot does not pass; a part of a roster is not measured by the whole. */
-export function judgeSnapshot(figures: GuardFigures, settings: GuardSettings): readonly GuardVerdict[] {
+/**
+ * Gives every guard that a snapshot does not pass, together with those that its changes do not pass; a part of a roster is not measured by
+ * the whole.
+ */
+export function judgeSnapshot(
+  figures: GuardFigures,
+  settings: GuardSettings,
+  changes: readonly Verdict[] = [],
+): readonly GuardVerdict[] {
   const verdicts = [
     judgeEmptiness(figures),
     judgeShare('rejects', figures.rejected, figures.rows, 'rows were rejected', {
@@ -98,6 +135,7 @@ export function judgeSnapshot(figures: GuardFigures, settings: GuardSettings): r
           holdsHalf: true,
         }),
     ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
+    ...changes,
   ];
   return verdicts
     .filter((verdict) => verdict !== null)
@@ -152,20 +190,22 @@ function judgeEmptiness({ rows, customers, known }: GuardFigures): Verdict | nul
   return { guard: 'empty', message };
 }
 
-function judgeShare(
+/** `part` of `whole` is more than a share and more than a count let through; both of them `times` over where that is given. */
+export function judgeShare(
   guard: GuardName,
   part: number,
   whole: number,
   what: string,
-  limit: { share: number; count: number; key: keyof GuardSettings; holdsHalf?: boolean },
+  { times = 1, ...of }: { share: number; count: number; key: keyof GuardSettings; holdsHalf?: boolean; times?: number },
 ): Verdict | null {
+  const limit = { ...of, share: times * of.share, count: times * of.count };
   if (part <= limit.share * whole) return null;
   if (part <= limit.count && !(limit.holdsHalf === true && part >= 2 && 2 * part > whole)) return null;
   const share = toPercent(part / whole, limit.share);
   const few = part <= limit.count ? `; of so few more than half is too many, guards.maxMissingCustomers` : '';
   return {
     guard,
-    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, guards.${limit.key}${few})`,
+    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}guards.${limit.key}${few})`,
   };
 }
 

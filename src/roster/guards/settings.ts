@@ -33,6 +33,33 @@ export const guardsSchema = z.strictObject({
     .boolean()
     .default(true)
     .describe('whether a column that is missing or new since the last snapshot holds the roster'),
+  maxChangedShare: share
+    .default(0.01)
+    .describe(
+      'known customers with another name, type, birth date or party, or with a value less; three times as many within seven days. Case, accents and the order of words do not count, nor do columns that are not screened',
+    ),
+  maxChangedCustomers: z
+    .int()
+    .min(0)
+    .default(20)
+    .describe(
+      'so many changed customers are let through whatever their share is; three times as many within seven days',
+    ),
+  maxChangedCountriesShare: share
+    .default(0.05)
+    .describe('known customers with other countries; three times as many within seven days'),
+  maxChangedAlertsShare: share.default(0.05).describe('changed customers of those with an alert or a decision'),
+  maxChangedAlertsCustomers: z
+    .int()
+    .min(0)
+    .default(4)
+    .describe('so many changed customers with an alert or a decision are let through whatever their share is'),
+  shapes: z
+    .boolean()
+    .default(true)
+    .describe(
+      'whether changes that look like a mistake hold the roster, such as names that are moved against the ids or cut at a fixed length',
+    ),
 });
 /** The `guards` of a roster with their defaults filled in. */
 export type GuardSettings = z.output<typeof guardsSchema>;

@@ -6,4 +6,11 @@ export const toAcceptanceFacts = (
   { by, reason }: Acceptance,
   heldBy: RosterAcceptanceFacts['heldBy'],
   acceptedAt: Date,
-): RosterAcceptanceFacts => ({ acceptedBy: by.name, isAttested: by.isAttested, reason, acceptedAt, heldBy });
+): RosterAcceptanceFacts => ({
+  acceptedBy: by.name,
+  isAttested: by.isAttested,
+  reason,
+  acceptedAt,
+  heldBy,
+  changes: [],
+});

@@ -1,6 +1,7 @@
 import { toReport } from '../../reports/report.js';
 import { writeReport } from '../../reports/write-report.js';
 import { readSpanFacts, type SpanOfRuns } from '../../store/span-facts.js';
+import { readToReview } from '../reviewing/read-to-review.js';
 import { toExitCode } from '../session/run-summary.js';
 import type { Workplace } from '../workplace.js';
 import { findSpans, type SpanRequest } from './find-spans.js';
@@ -31,7 +32,10 @@ async function writeSpan(
 ): Promise<ReportResult> {
   const { name: runId } = span;
   tell({ kind: 'stage_started', runId, stage: 'report' });
-  const report = toReport(await database.transaction((transaction) => readSpanFacts(transaction, span, database)));
+  const report = await database.transaction(async (transaction) => {
+    const facts = await readSpanFacts(transaction, span, database);
+    return toReport(facts, await readToReview(transaction, span.last.runId, facts.organisation));
+  });
   const written = mask ? await writeMasked(report, directory) : await writeReport(report, directory, keepFormerSpan);
   tell({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });
   const { state } = report.run;

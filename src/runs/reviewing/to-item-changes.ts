@@ -79,6 +79,11 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
   }
   if (step.kind === 'absent') {
     const waits = { ...kept, absence, event: { kind: 'absent', reasons: [step.absence] } } as const;
+    if (step.hasRunOut) {
+      const event = { kind: 'absent', reasons: ['expired', step.absence] } as const;
+      const dueAt = toDueTime(item.severity, now, calendar);
+      return [{ ...waits, state: 'open', openedAt: now, dueAt, dropsDisposition: true, event }];
+    }
     if (item.state !== 'confirmed') return [waits];
     // A true match that is absent waits from now on, for one business day.
     return [{ ...waits, state: 'open', openedAt: now, dueAt: toDueTime('high', now, calendar) }];
@@ -97,8 +102,8 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
         rule,
         priority: prioritise(severity, step.match, party),
         isBaseline: false,
-        // A match that returns continues its alert; a decision that fell begins a new wait.
-        openedAt: isReturn ? item.openedAt : now,
+        // A match that returns continues its alert, as does one of which something was only proposed; a decision that fell begins a new wait.
+        openedAt: isReturn || isWaiting(item) ? item.openedAt : now,
         dueAt: isReturn ? item.dueAt : toEarlierDue(item, severity, { calendar, now }),
         dropsDisposition: true,
         event: { kind: 'reopened', reasons: step.reasons },
@@ -141,13 +146,14 @@ const keep = (
   event: null,
 });
 
+const isWaiting = ({ state }: Pick<StoredItem, 'state'>): boolean => state === 'open' || state === 'proposed';
+
 const isWorse = (left: Severity, right: Severity): boolean => severities.indexOf(left) < severities.indexOf(right);
 
 /** What waits already becomes more urgent with a more severe change, and is due no later than it was. */
 function escalate(item: StoredItem, match: Match, { party, calendar, now }: Projection): Partial<ItemChange> {
   const change = party.changes.get(match.id);
-  const waits = item.state === 'open' || item.state === 'proposed';
-  if (change === undefined || !waits || !isWorse(change.severity, item.severity)) return {};
+  if (change === undefined || !isWaiting(item) || !isWorse(change.severity, item.severity)) return {};
   return {
     severity: change.severity,
     rule: change.rule,
@@ -159,13 +165,13 @@ function escalate(item: StoredItem, match: Match, { party, calendar, now }: Proj
 
 /** When an item of this severity is due from now on, and no later than it was where it has waited. */
 function toEarlierDue(
-  { state, dueAt }: StoredItem,
+  item: StoredItem,
   severity: Severity,
   { calendar, now }: Pick<Projection, 'calendar' | 'now'>,
 ): Date | null {
   const due = toDueTime(severity, now, calendar);
-  const hasWaited = state === 'open' || state === 'proposed';
-  return hasWaited && due !== null && dueAt !== null && dueAt < due ? dueAt : due;
+  const { dueAt } = item;
+  return isWaiting(item) && due !== null && dueAt !== null && dueAt < due ? dueAt : due;
 }
 
 /**

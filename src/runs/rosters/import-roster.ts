@@ -2,17 +2,19 @@ import { RosterError, RosterHeldError } from '../../errors.js';
 import type { RosterAcceptanceFacts } from '../../reports/accepted-facts.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { mergeSnapshot, takeNumbers } from '../../store/merge-roster.js';
-import { saveRosterAcceptance } from '../../store/roster-acceptances.js';
+import { saveRosterAcceptance, saveRosterHold } from '../../store/roster-acceptances.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import { beginStaging, clearStaging } from '../../store/roster-staging.js';
 import { setRunStage } from '../../store/runs.js';
 import { saveRequests } from '../../store/save-requests.js';
+import type { StagedImport } from '../../store/settle-staging.js';
+import { saveHeldIds } from '../../store/unaccepted-customers.js';
 import type { Acceptance } from '../accepting/acceptance.js';
 import { toAcceptanceFacts } from '../accepting/to-acceptance-facts.js';
 import type { RunSession } from '../session/run-session.js';
 import { toImportError } from './import-broken-off.js';
 import { type SettledSnapshot, settleSnapshot } from './settle-snapshot.js';
-import { stageRoster } from './stage-roster.js';
+import { type StagedSource, stageRoster } from './stage-roster.js';
 import { toOverrideCommand } from './to-override-command.js';
 
 /** How a roster is taken. */
@@ -21,19 +23,21 @@ export interface ImportOptions {
   isDelta?: boolean | undefined;
   /** Takes the roster although guards would hold it; which ones, by whom and why is noted with the run. */
   acceptRoster?: Acceptance | undefined;
+  /** A roster that guards hold is noted, and the run goes on with the last accepted one where there is one. */
+  keepsFormer?: boolean | undefined;
 }
 
 /**
  * Stage: reads the roster, stages its rows in chunks, judges them, and turns them into the snapshot in one transaction, so that a broken-off
- * import leaves the old snapshot whole. Throws RosterHeldError when guards hold it and RosterError when it cannot be read, with nothing
- * changed. Throws DatabaseError `import_broken_off` when our own database goes away meanwhile.
+ * import leaves the old snapshot whole. Gives null where guards hold it and the run goes on with the last accepted one; throws
+ * RosterHeldError when they hold it otherwise and RosterError when it cannot be read, with nothing changed. Throws DatabaseError `import_broken_off` when our own database goes away meanwhile.
  */
 export async function importRoster(
   session: RunSession,
   roster: RosterSettings,
   rosterId: number,
   options: ImportOptions = {},
-): Promise<SnapshotCounts> {
+): Promise<SnapshotCounts | null> {
   const progress = { isWritten: false };
   try {
     return await importSnapshot(session, roster, rosterId, options, progress);
@@ -48,7 +52,7 @@ async function importSnapshot(
   rosterId: number,
   options: ImportOptions,
   progress: { isWritten: boolean },
-): Promise<SnapshotCounts> {
+): Promise<SnapshotCounts | null> {
   const { workplace, runId, run, signal } = session;
   const { clock, settings } = workplace;
   workplace.tell({ kind: 'stage_started', runId, stage: 'import' });
@@ -66,6 +70,10 @@ async function importSnapshot(
   const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
   const settled = await session.write((transaction) => settleSnapshot(transaction, staged, roster, source, rule));
   signal.throwIfAborted();
+  if (settled.heldBy.length > 0 && !options.acceptRoster && options.keepsFormer && !settled.isFirst) {
+    await keepFormer(session, staged, source, settled);
+    return null;
+  }
   const acceptance = await holdOrPass(session, source.source, settled, options);
   const numbers = await session.write((transaction) => takeNumbers(transaction, 2 * source.ordinals + 1));
   const { organisationId } = session.organisation;
@@ -108,11 +116,38 @@ async function besideRequests(
   await merging;
 }
 
+/** Notes a held roster, and which of its ids nobody screens until it is accepted or mended; the run goes on with the last accepted one. */
+async function keepFormer(
+  session: RunSession,
+  staged: StagedImport,
+  { source, sourceDigest }: StagedSource,
+  { heldBy, changes, counts }: SettledSnapshot,
+): Promise<void> {
+  const { workplace, run, runId } = session;
+  const heldAt = workplace.clock.now();
+  // Whoever accepts it begins a new run: this one comes to its end.
+  const command = toOverrideCommand({ ...run, resumed: 0 }, session.roster ?? '', staged.isDelta);
+  await session.write(async (transaction) => {
+    const newIds = await saveHeldIds(transaction, staged, heldAt);
+    await saveRosterHold(transaction, staged, { source, sourceDigest, heldAt, newIds, heldBy, changes, command });
+    await clearStaging(transaction, run.runId);
+    await setRunStage(transaction, run.runId, 'imported');
+  });
+  const { message } = new RosterHeldError(source, heldBy, command);
+  workplace.tell({
+    kind: 'warning',
+    runId,
+    code: 'roster_held',
+    message: `${message}. The last accepted roster is screened`,
+  });
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...counts } });
+}
+
 /** Gives the word of whoever takes a roster that guards hold, to be kept with what it lets through; null where none hold it. */
 async function holdOrPass(
   session: RunSession,
   source: string,
-  { heldBy, counts }: SettledSnapshot,
+  { heldBy, changes, counts }: SettledSnapshot,
   { acceptRoster, isDelta = false }: ImportOptions,
 ): Promise<RosterAcceptanceFacts | null> {
   if (heldBy.length === 0) return null;
@@ -121,7 +156,7 @@ async function holdOrPass(
     const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
     const message = `${source} is taken although guards would hold it: ${reasons}`;
     workplace.tell({ kind: 'warning', runId, code: 'roster_accepted', message });
-    return toAcceptanceFacts(acceptRoster, heldBy, workplace.clock.now());
+    return { ...toAcceptanceFacts(acceptRoster, heldBy, workplace.clock.now()), changes };
   }
   await session.write((transaction) => clearStaging(transaction, session.run.runId));
   // Nothing to accept: without any customer there is nothing that could be right about it.

@@ -1,6 +1,7 @@
 import { listSnapshotRemarks } from '../../reports/snapshot-words.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';
+import { readAcceptedChanges } from '../../store/roster-acceptances.js';
 import { readSnapshot } from '../../store/roster-imports.js';
 import { closeRun } from '../../store/runs.js';
 import { requireAcceptedSettings } from '../accepting/require-accepted-settings.js';
@@ -30,7 +31,7 @@ export async function runImport(
     await importRoster(session, roster, scope.rosterId, options);
     isImported = true;
     const { run, runId } = session;
-    const { sums, snapshot } = await session.write(async (transaction) => {
+    const { sums, snapshot, acceptedChanges } = await session.write(async (transaction) => {
       const sums = await computeRunSums(transaction, run.runId);
       const finishedAt = workplace.clock.now();
       await closeRun(transaction, run.runId, {
@@ -40,7 +41,8 @@ export async function runImport(
         finishedAt,
         sums,
       });
-      return { sums, snapshot: await readSnapshot(transaction, run.runId) };
+      const snapshot = await readSnapshot(transaction, run.runId);
+      return { sums, snapshot, acceptedChanges: await readAcceptedChanges(transaction, run.runId) };
     });
     workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state: 'complete', reasons: [] });
     const { inScope: _, ...counts } = sums.counts;
@@ -53,6 +55,7 @@ export async function runImport(
       reasons: [],
       counts,
       snapshot,
+      acceptedChanges,
     });
     return { ...summary, remarks: snapshot ? listSnapshotRemarks(snapshot) : [] };
   };

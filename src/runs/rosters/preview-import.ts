@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { ChangeExample } from '../../roster/guards/judge-changes.js';
 import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database.js';
@@ -27,6 +28,8 @@ export interface ImportPreview {
   distinctSearches: number;
   /** The guards that would hold the roster; none where it would be taken. */
   heldBy: readonly GuardVerdict[];
+  /** The first of the changes that guards found, before and after. */
+  changes: readonly ChangeExample[];
 }
 
 class RollBack extends Error {}
@@ -77,7 +80,7 @@ export async function previewImport(
         tell: () => undefined,
       });
       const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays };
-      const { counts, isFirst, heldBy } = await settleSnapshot(transaction, staged, roster, source, rule);
+      const { counts, isFirst, heldBy, changes } = await settleSnapshot(transaction, staged, roster, source, rule);
       preview = {
         roster: roster.name,
         source: source.source,
@@ -86,6 +89,7 @@ export async function previewImport(
         firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
+        changes,
       };
       throw nothing;
     });

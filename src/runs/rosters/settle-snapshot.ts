@@ -1,5 +1,6 @@
-import { type GuardVerdict, judgeSnapshot } from '../../roster/guards/judge-snapshot.js';
-import { guardsSchema } from '../../roster/guards/settings.js';
+import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/guards/judge-changes.js';
+import { changeGuards, type GuardVerdict, judgeSnapshot, type Verdict } from '../../roster/guards/judge-snapshot.js';
+import { type GuardSettings, guardsSchema } from '../../roster/guards/settings.js';
 import { maxParties } from '../../roster/max-parties.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database.js';
@@ -7,6 +8,7 @@ import { judgeRows } from '../../store/judge-rows.js';
 import { findCrowd } from '../../store/party-crowds.js';
 import { countOnTheWay, requireStaged, type Staged } from '../../store/require-staged.js';
 import { readCases, saveSettledCases } from '../../store/roster-cases.js';
+import { compareRecords, hasBirthDates, readComparedFigures, readStagedFields } from '../../store/roster-comparison.js';
 import {
   countSnapshot,
   type LeavingRule,
@@ -32,6 +34,8 @@ export interface SettledSnapshot {
   plain: PlainCounts;
   isFirst: boolean;
   heldBy: readonly GuardVerdict[];
+  /** The first of the changes that guards found, before and after; none where none of them holds it because of changes. */
+  changes: readonly ChangeExample[];
   onTheWay: Staged;
 }
 
@@ -62,6 +66,9 @@ export async function settleSnapshot(
   const before = await readRosterBefore(transaction, rosterId, rule.importedAt);
   const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
   const figures = { ...counts, isFirst, isDelta, known, mostIn30Days, partyRowsBefore };
+  const settings = guardsSchema.parse(roster.guards ?? {});
+  const compared = { headers: source.headers, known, now: rule.importedAt };
+  const changes = isFirst ? noChanges : await judgeChanges(transaction, staged, compared, settings);
   const heldBy = judgeSnapshot(
     {
       ...figures,
@@ -70,9 +77,60 @@ export async function settleSnapshot(
       partyHeaders: source.partyHeaders,
       partyHeadersBefore: before.partyHeaders,
     },
-    guardsSchema.parse(roster.guards ?? {}),
+    settings,
+    changes.verdicts,
   );
-  return { counts, plain, isFirst, heldBy, onTheWay };
+  return { counts, plain, isFirst, heldBy, changes: changes.examples, onTheWay };
+}
+
+/** What the changes of known customers are held by, and the first of them. */
+interface JudgedChanges {
+  verdicts: readonly Verdict[];
+  examples: readonly ChangeExample[];
+}
+
+const noChanges: JudgedChanges = { verdicts: [], examples: [] };
+
+async function judgeChanges(
+  transaction: Queryable,
+  staged: StagedImport,
+  { headers, known, now }: { headers: readonly string[]; known: number; now: Date },
+  settings: GuardSettings,
+): Promise<JudgedChanges> {
+  const tally = new ChangeTally();
+  for await (const batch of compareRecords(transaction, staged, { now, guards: changeGuards })) {
+    for (const customer of batch) tally.add(customer);
+  }
+  const scale = {
+    known,
+    ...(await readComparedFigures(transaction, staged)),
+    hasBirthDates: tally.losesBirthDates && (await hasBirthDates(transaction, staged.runId)),
+    movedTo: tally.mayBeSwapped(known) ? await findMovedNames(transaction, staged.runId, headers, tally.sample) : null,
+  };
+  const verdicts = tally.judge(scale, settings);
+  return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples() };
+}
+
+/** In which column of today's rows the most renamed customers have their former name. */
+async function findMovedNames(
+  transaction: Queryable,
+  runId: number,
+  headers: readonly string[],
+  sample: ChangeTally['sample'],
+): Promise<{ column: string; customers: number } | null> {
+  const rows = await readStagedFields(
+    transaction,
+    runId,
+    headers,
+    sample.map(({ reference }) => reference),
+  );
+  const found = new Map<string, number>();
+  for (const { reference, before } of sample) {
+    const column = findNameColumn(rows.get(reference) ?? {}, before);
+    if (column !== null) found.set(column, (found.get(column) ?? 0) + 1);
+  }
+  const [most] = [...found].toSorted(([, one], [, other]) => other - one);
+  return most === undefined ? null : { column: most[0], customers: most[1] };
 }
 
 async function settleCases(transaction: Queryable, staged: StagedImport): Promise<void> {

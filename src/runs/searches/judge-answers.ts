@@ -81,7 +81,9 @@ export async function judgeAnswers(
           settings.changes,
         );
     const { partyId, customerVersion } = party;
-    events.push(...changes.map((change) => ({ partyId, customerVersion, change })));
+    const former = answer.known?.customerVersion ?? customerVersion;
+    const formerCustomerVersion = former === customerVersion ? null : former;
+    events.push(...changes.map((change) => ({ partyId, customerVersion, formerCustomerVersion, change })));
     const { reportedScores, unreturned } = next;
     const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
     states.push({ ...state, isKnown: isUnchanged && isSameState(state, answer.known) });

@@ -1,3 +1,4 @@
+import type { RosterChangeFacts } from '../../reports/accepted-facts.js';
 import type { OpenItemsFacts } from '../../reports/item-facts.js';
 import type { HaltCode, RunCounts, RunKind, RunState, SnapshotFacts } from '../../reports/run-facts.js';
 import type { SweepRow } from '../../store/dossiers.js';
@@ -20,6 +21,8 @@ export interface RunSummary {
   counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'>;
   /** What its import made of the roster; absent where it imported nothing. */
   snapshot?: SnapshotFacts;
+  /** The first changes of known customers that were accepted with the roster; absent where none were. */
+  acceptedChanges?: readonly RosterChangeFacts[];
   /** What waited for reviewers when it closed; absent where no items were made. */
   openItems?: OpenItemsFacts;
   /** The mails of its report and how many were accepted; absent where nothing is mailed. */
@@ -52,9 +55,21 @@ export function toRunSummary(
     haltedBy?: HaltCode | null;
     snapshot?: SnapshotFacts | null;
     openItems?: OpenItemsFacts | null;
+    acceptedChanges?: readonly RosterChangeFacts[];
   },
 ): RunSummary {
-  const { runId, roster, kind, state, reasons, haltedBy = null, counts, snapshot = null, openItems = null } = run;
+  const {
+    runId,
+    roster,
+    kind,
+    state,
+    reasons,
+    haltedBy = null,
+    counts,
+    snapshot = null,
+    openItems = null,
+    acceptedChanges = [],
+  } = run;
   return {
     schema: 'nightscreen/run-summary/1',
     runId,
@@ -66,6 +81,7 @@ export function toRunSummary(
     exitCode: toExitCode(state),
     counts,
     ...(snapshot && { snapshot }),
+    ...(acceptedChanges.length > 0 && { acceptedChanges }),
     ...(openItems && { openItems }),
     artifacts: null,
   };

@@ -1,13 +1,12 @@
 import type { CustomerState } from '../../matches/customer-state.js';
-import { readImportedRosters } from '../../store/coverage.js';
+import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage-exceptions.js';
 import { type CustomerStatus, readCustomerStatuses } from '../../store/customer-status.js';
 import { chooseImportedRosters } from '../coverage/choose-imported-rosters.js';
-import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 
 /** Which customers are meant. */
 export interface StatusChoice {
-  /** Of this roster; left out for all that were ever imported. */
+  /** Of this roster; left out for all that were ever imported or are configured. */
   roster?: string | undefined;
   /** In one of these states; left out for all. */
   states?: readonly CustomerState[] | undefined;
@@ -18,10 +17,14 @@ export interface StatusChoice {
 /** How customers stand at one moment. */
 export interface StatusExport {
   rosters: readonly string[];
+  /** Configured rosters that were never imported: nothing is known of their customers. */
+  neverImported: readonly string[];
   /** Those that are meant, to be read once. */
   batches: AsyncIterable<readonly CustomerStatus[]>;
   /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening or one whose successor is held. */
   sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
+  /** Once all are read: whether everybody in scope has a valid screening, or an exception was accepted. */
+  isCovered(): boolean;
 }
 
 /** Opens an export of how customers stand; throws ConfigError when there is no such roster. */
@@ -30,9 +33,8 @@ export async function exportStatus(
   choice: StatusChoice,
   signal: AbortSignal,
 ): Promise<StatusExport> {
-  const { database, settings } = workplace;
-  const { organisationId } = await openOrganisation(workplace);
-  const imported = chooseImportedRosters(await readImportedRosters(database, organisationId), choice.roster);
+  const { database, clock, settings } = workplace;
+  const { imported, neverImported } = await chooseImportedRosters(workplace, choice.roster);
   const rosters = imported.map(({ roster }) => roster);
   const sums: StatusExport['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
   const isMeant = toFilter(choice);
@@ -50,7 +52,11 @@ export async function exportStatus(
       yield meant;
     }
   };
-  return { rosters, batches: read(), sums };
+  const gaps: CoverageGap[] = [];
+  for (const { rosterId } of imported) gaps.push(...(await readCoverageGaps(database, rosterId, clock.now())));
+  const isCovered = (): boolean =>
+    gaps.every((gap) => gap.accepted === gap.count) && sums.notValid <= countAccepted(gaps);
+  return { rosters, neverImported, batches: read(), sums, isCovered };
 }
 
 function toFilter({ states, changedSince }: StatusChoice): (status: CustomerStatus) => boolean {

@@ -127,7 +127,7 @@ export async function takeBackVanished(
 }
 
 /** That a run is held, why, and what to do. */
-export const describeHold = ({ reasons, customers }: AnswerHold, runId: string): string =>
+export const describeHeldAnswers = ({ reasons, customers }: AnswerHold, runId: string): string =>
   `its answers for ${countNoun(customers, 'customer')} are held, because ${reasons.join('; ')}: states stay as they were. ` +
   `If the lists did change like this, ${acceptCommand(runId)} applies the answers`;
 

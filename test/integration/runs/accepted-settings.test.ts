@@ -13,6 +13,7 @@ import { replaySettings } from '../../../src/runs/replaying/replay-settings.js';
 import { writeRunReport } from '../../../src/runs/reports/report-run.js';
 import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
 import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
+import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
@@ -242,7 +243,7 @@ it('somebody accepts settings under a login of their own with the documented rig
   await run(await work());
   const login = `officer_${randomBytes(4).toString('hex')}`;
   await database.runScript(`create role ${login} login; grant select on all tables in schema public to ${login};
-    grant insert on settings_record to ${login}; grant update (created_at) on organisation to ${login};`);
+    grant insert on settings_record, settings_proposal to ${login}; grant update (created_at) on organisation to ${login};`);
   const url = new URL(String(location.url));
   url.username = login;
   const own = await openDatabase({ url: url.href }, login);
@@ -250,6 +251,18 @@ it('somebody accepts settings under a login of their own with the documented rig
     const acceptance = await findAcceptance(own, { reason: 'agreed' });
     expect(acceptance.by).toEqual({ name: login, isAttested: false });
     expect(await acceptSettings({ ...workplace, database: own }, acceptance)).toMatchObject({ recorded: true });
+    // What closes alerts without a person takes two people wherever four eyes are set.
+    const review = reviewSettingsSchema.parse({ autoClose: true, fourEyes: ['critical'] });
+    const closing = await work({ settings: { ...step(0.5), review } });
+    const first = { ...closing, database: own };
+    expect(await acceptSettings(first, acceptance)).toMatchObject({ recorded: false, isProposed: true });
+    expect(await acceptSettings(first, acceptance)).toMatchObject({ recorded: false, isProposed: true });
+    expect(await acceptSettings(closing, await makeAcceptance({ database }))).toMatchObject({ recorded: true });
+    const [last] = await database.query(
+      z.object({ by: z.string().nullable() }),
+      'select proposed_by as by from settings_record order by settings_record_id desc limit 1',
+    );
+    expect(last).toEqual({ by: login });
   } finally {
     await own.close();
     await database.runScript(`drop owned by ${login}; drop role ${login};`);

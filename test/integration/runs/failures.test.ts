@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
+import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -173,10 +174,8 @@ describe('a screening that meets trouble', () => {
     const { work, run, roster } = await begin();
     await run(await work({ offsetMs: -dayMs }));
     await writeFile(fileOf(roster), 'customer_id,type,name\nC-1,person,\n');
-    await expect(run(await work())).rejects.toThrow(RosterError);
-    expect(await run(await work(), { kind: 'screen', importFirst: false })).toMatchObject({
-      counts: { planned: 6, screened: 6 },
-    });
+    await expect(runImport(await work(), roster, new AbortController().signal)).rejects.toThrow(RosterError);
+    expect(await run(await work())).toMatchObject({ exitCode: 3, counts: { rows: 0, planned: 6, screened: 6 } });
   });
 
   it('a roster that was never imported is refused and leaves no run behind', async () => {

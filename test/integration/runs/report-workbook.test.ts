@@ -30,7 +30,7 @@ async function take(workplace: TestWorkplace, bytes: Uint8Array, apply = true) {
 async function toReferences(book: Uint8Array): Promise<readonly unknown[]> {
   const { sheets } = await readXlsx(book);
   const rows = sheets.find(({ name }) => name === 'To review')?.rows ?? [];
-  return rows.slice(2).map((row) => row[2]);
+  return rows.slice(2).map((row) => row[1]);
 }
 
 async function remake(workplace: TestWorkplace, runId: string): Promise<Buffer> {

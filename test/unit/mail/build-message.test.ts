@@ -23,7 +23,7 @@ const build = (facts: RunFacts, recipient = 'mlro@bank.example'): ReturnType<typ
 describe('the subject begins with the state and its counts', () => {
   const changes = Array.from({ length: 12 }, (_, changeId) => buildChange({ changeId }));
   it.each([
-    ['[COMPLETE] 12 to review - retail, 2026-11-21', buildRunFacts({ changes, counts: buildCounts({ changes: 12 }) })],
+    ['[COMPLETE] 12 changes - retail, 2026-11-21', buildRunFacts({ changes, counts: buildCounts({ changes: 12 }) })],
     ['[COMPLETE] nothing to review - retail, 2026-11-21', buildRunFacts()],
     ['[PARTIAL] 2 not screened - TEST key, retail, 2026-11-21', buildEventfulFacts()],
     ['[RED] canary failed - retail, 2026-11-21', buildRedFacts()],
@@ -96,17 +96,20 @@ describe('each reader is told what they need', () => {
     owner: null,
     reopenedBecause: [],
     said: [],
+    replaced: null,
   };
   const facts = (): RunFacts => ({
     ...buildEventfulFacts(),
     changes: buildEventfulFacts().changes.map((change, index) => ({ ...change, item, isSanctionHit: index === 0 })),
     openItems: {
       waiting: 14,
+      customers: 9,
+      absent: 1,
       overdue: 3,
       unassigned: 2,
       proposed: 0,
       oldestAt: null,
-      bySeverity: [],
+      bySeverity: [{ severity: 'critical', waiting: 2, overdue: 1 }],
       byOwner: [],
       byAge: { upToOneDay: 14, upToOneWeek: 0, upToThirtyDays: 0, older: 0 },
     },
@@ -117,7 +120,8 @@ describe('each reader is told what they need', () => {
   it('reviewers: counts by severity, sanction hits, what waits and until when, and what to do', () => {
     const { text } = tell('report');
     expect(text).toContain('- 2 critical changes, 1 of them a sanction hit');
-    expect(text).toContain('- 14 open items wait for a decision, 3 overdue');
+    expect(text).toContain('14 alerts of 9 customers wait for a decision: 2 critical, 3 overdue, 1 no longer matched.');
+    expect(text).toContain('- 2 open alerts rated critical, 1 overdue');
     expect(text).toContain('- Next due among the changes: 2026-11-24 02:00:00 UTC');
     expect(text).toContain('nightscreen review export');
     expect(tell('report', buildRunFacts()).text).toContain('Nothing: this mail says that the run was made.');

@@ -108,6 +108,9 @@ describe('projectItems', () => {
     const until = (expiresAt: Date): ReviewItem => ({ ...item, disposition: { ...disposition, expiresAt } });
     expect(project([until(new Date('2026-11-22T01:59:59Z'))], [match()])).toMatchObject([{ reasons: ['expired'] }]);
     expect(project([until(new Date('2026-11-22T02:00:01Z'))], [match()])).toEqual([]);
+    // It was open before its match was absent, so that the absence closes nothing.
+    expect(project([until(new Date('2026-11-22T01:59:59Z'))], [])).toMatchObject([{ kind: 'absent', hasRunOut: true }]);
+    expect(project([until(new Date('2026-11-22T02:00:01Z'))], [])).toMatchObject([{ kind: 'gone' }]);
   });
 
   it('a settled match that was away is settled when it is back the same, and open when it is not', () => {

@@ -15,6 +15,9 @@ import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
 import { toVisibleText } from '../../../src/reports/visible-text.js';
+import type { ToReviewFacts } from '../../../src/reports/working-list.js';
+import { buildManyChanges } from '../../helpers/big-run-facts.js';
+import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { joinChunks } from '../../helpers/join-chunks.js';
 import {
@@ -29,7 +32,8 @@ import {
   buildSweepFacts,
 } from '../../helpers/run-facts.js';
 
-const toHtml = (facts: RunFacts): Promise<string> => joinChunks(renderHtml(toReport(facts)));
+const toHtml = (facts: RunFacts, toReview: ToReviewFacts | null = null): Promise<string> =>
+  joinChunks(renderHtml(toReport(facts, toReview)));
 const parseCsv = (text: string): string[][] => parse(text, { bom: true });
 const readCsv = async (chunks: Iterable<string> | AsyncIterable<string>): Promise<string[][]> =>
   parseCsv(await joinChunks(chunks));
@@ -100,7 +104,26 @@ function buildHostileFacts(payload: string): RunFacts {
 
 describe('report.html', () => {
   it.each(payloads)('%j stays text', async (payload) => {
-    const page = (await toHtml(buildHostileFacts(payload))).replace(`<script>${reportScript}</script>`, '');
+    const said = { verdict: 'false_positive' as const, reviewer: payload, reason: payload, decidedAt: new Date(0) };
+    const items = Array.from({ length: 40 }, (_, index) =>
+      buildWaitingItem({
+        ...{ mark: payload, owner: { name: payload, standsInFor: payload }, lastDecision: said },
+        replaced: { ...said, name: payload, matchId: payload },
+        party: buildParty({ reference: `${index}${payload}`, name: payload, countries: [payload] }),
+        listed: buildMatch({
+          id: payload,
+          name: payload,
+          topics: [payload],
+          birthDates: [payload],
+          countries: [payload],
+        }),
+      }),
+    );
+    const { openItems } = buildManyChanges(3, 3).facts;
+    const page = (await toHtml({ ...buildHostileFacts(payload), openItems }, buildToReview(items))).replace(
+      `<script>${reportScript}</script>`,
+      '',
+    );
     expect(page).not.toMatch(/<(script|img|svg)/i);
     const attributes = [...page.matchAll(/<[a-z][^>]*>/gi)].map(([tag]) => tag.replace(/"[^"]*"/g, '""'));
     for (const tag of attributes) expect(tag).not.toMatch(/\son\w+=|'/);

@@ -13,6 +13,8 @@ import { reportJsonSchema } from '../../../src/reports/report-json.js';
 import type { MatchChangeFacts, PartyFacts, RunFacts } from '../../../src/reports/run-facts.js';
 import { toInitials } from '../../../src/reports/to-initials.js';
 import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
+import type { ToReviewFacts } from '../../../src/reports/working-list.js';
+import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { buildCanary, buildChange, buildMatch, buildParty } from '../../helpers/run-facts.js';
 
@@ -53,10 +55,19 @@ function plant(names: readonly string[]): RunFacts {
         saidAt: new Date('2026-11-19T09:00:00Z'),
       },
     ],
+    replaced: {
+      verdict: 'false_positive',
+      reviewer: next(),
+      reason: `asked ${next()}`,
+      decidedAt: new Date('2026-11-19T09:00:00Z'),
+      name: next(),
+      matchId: 'm-12',
+    },
   });
   const toChange = (change: MatchChangeFacts): MatchChangeFacts => ({
     ...change,
     party: toParty(change.party),
+    formerParty: toParty(change.party),
     before: change.before && toMatch(change.before),
     after: change.after && toMatch(change.after),
     item: toItem(),
@@ -75,12 +86,25 @@ function plant(names: readonly string[]): RunFacts {
   );
   const changes = [...facts.changes, ...flood].map(toChange);
   const who = { acceptedBy: next(), isAttested: true, reason: `for ${next()}`, acceptedAt: new Date(0) };
+  const toRecord = () => ({
+    name: next(),
+    type: 'person',
+    birthDate: null,
+    countries: [],
+    parties: [`director: ${next()}`],
+  });
   return {
     ...facts,
     counts: facts.counts && { ...facts.counts, changes: changes.length, rows: 510, rejected: 5 },
     rosterSource: facts.rosterSource && { ...facts.rosterSource, partyRows: 1, partyRejected: 1 },
     settingsChanges: [{ ...who, differences: ['changes.scoreStep was 0.02 and is 0.05'] }],
-    rosterAcceptances: [{ ...who, heldBy: [{ guard: 'shrink_night', message: '4 of 100 are missing' }] }],
+    rosterAcceptances: [
+      {
+        ...who,
+        heldBy: [{ guard: 'shrink_night', message: '4 of 100 are missing' }],
+        changes: [{ reference: 'C-7', before: toRecord(), after: toRecord() }],
+      },
+    ],
     changes,
     baselineChanges: facts.baselineChanges.map(toChange),
     dossierChanges: facts.dossierChanges.map((change) => ({
@@ -98,6 +122,8 @@ function plant(names: readonly string[]): RunFacts {
     droppedParties: [{ party: toParty(buildParty()), state: 'open_hit', droppedAt: new Date(0) }],
     openItems: {
       waiting: 2,
+      customers: 1,
+      absent: 1,
       overdue: 1,
       unassigned: 0,
       proposed: 0,
@@ -108,6 +134,24 @@ function plant(names: readonly string[]): RunFacts {
     },
     canaries: [buildCanary({ name: next(), label: next() }), buildCanary({ name: next(), expect: 'none' })],
   };
+}
+
+/** What waits, with these names wherever one may stand. */
+function plantWaiting(names: readonly string[]): ToReviewFacts {
+  let planted = 0;
+  const next = (): string => names[planted++ % names.length] ?? '';
+  const said = () => ({ reviewer: next(), reason: `asked ${next()}`, decidedAt: new Date(0) });
+  const toItem = (mark: string) =>
+    buildWaitingItem({
+      ...{ mark, state: 'proposed', owner: { name: next(), standsInFor: next() } },
+      party: buildParty({ name: next(), birthDate: '1961-04-17' }),
+      listed: buildMatch({ name: next(), birthDates: ['1961-04-17', next()] }),
+      proposal: { verdict: 'true_match', ...said() },
+      lastDecision: { verdict: 'inconclusive', ...said() },
+      replaced: { verdict: 'false_positive', ...said(), name: next(), matchId: 'm-12' },
+      legacy: { verdict: 'false_positive', ...said(), decidedAt: '2021', isSample: false },
+    });
+  return buildToReview([toItem('N1-ABCDEFGHJK-0'), toItem('N2-ABCDEFGHJK-0')]);
 }
 
 /** Words that no report says by itself, in several scripts. */
@@ -124,7 +168,7 @@ describe('a masked report', () => {
   it('shows no planted name and no word of one in any of its files', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(name, { minLength: 1, maxLength: 30 }), async (names) => {
-        const text = (await renderAll(maskReport(toReport(plant(names))))).toLowerCase();
+        const text = (await renderAll(maskReport(toReport(plant(names), plantWaiting(names))))).toLowerCase();
         const words = names.flatMap((each) => [
           each,
           ...each.split(/[^\p{L}\p{M}]+/u).filter((part) => part.length >= 4),
@@ -136,7 +180,7 @@ describe('a masked report', () => {
   });
 
   it('shows no day or month of a birth', async () => {
-    const text = await renderAll(maskReport(toReport(plant(['Qxzv Kjwy']))));
+    const text = await renderAll(maskReport(toReport(plant(['Qxzv Kjwy']), plantWaiting(['Qxzv Kjwy']))));
     expect(text).toContain('1961');
     expect(text).not.toMatch(/1961-0|04-17/);
   });

@@ -43,12 +43,12 @@ describe("a report's workbook", () => {
     const items = ['C-1', 'C-2'].map((reference) => buildWaitingItem({ party: buildParty({ reference }) }));
     const { sheets, column, texts } = await open(facts, buildToReview(items));
     expect(names(sheets)).toEqual(['Summary', 'To review', 'All changes', 'Dossiers', 'Not screened', 'Method']);
-    expect(column('To review', 'reference')).toEqual(['C-1', 'C-2']);
-    expect(column('To review', 'sheet')).toEqual(['S-7', 'S-7']);
+    expect(column('To review', 'Customer')).toEqual(['C-1', 'C-2']);
+    expect(column('To review', 'Sheet')).toEqual(['S-7', 'S-7']);
     const changes = [...facts.changes, ...facts.baselineChanges];
-    expect([...column('All changes', 'change_id')].sort()).toEqual(changes.map(({ changeId }) => changeId).sort());
-    expect(column('Dossiers', 'dossier_id')).toHaveLength(facts.dossierChanges.length);
-    expect([...column('Not screened', 'reference')].sort()).toEqual(['C-2001', 'C-2002']);
+    expect([...column('All changes', 'Change id')].sort()).toEqual(changes.map(({ changeId }) => changeId).sort());
+    expect(column('Dossiers', 'Dossier id')).toHaveLength(facts.dossierChanges.length);
+    expect([...column('Not screened', 'Customer')].sort()).toEqual(['C-2001', 'C-2002']);
     expect(texts('Summary')).toContain('= 500 customers + 6 rejected + 5 duplicates');
     expect(texts('Method')).toEqual(expect.arrayContaining([facts.settingsDigest, 'sanction_hit_gained', 'S-7']));
   });
@@ -59,7 +59,7 @@ describe("a report's workbook", () => {
     const sheet = find('To review');
     const headers = sheet?.rows[0] ?? [];
     const unlocked = headers.filter((_, at) => sheet?.cells?.get(`1,${at}`)?.style?.protection?.locked === false);
-    expect(unlocked).toEqual(['decision', 'reason', 'comment']);
+    expect(unlocked).toEqual(['Decision', 'Reason', 'Comment']);
     expect(sheet?.dataValidations).toMatchObject([
       {
         type: 'list',
@@ -67,8 +67,9 @@ describe("a report's workbook", () => {
         showErrorMessage: true,
       },
       { type: 'list', showInputMessage: true },
+      { type: 'custom', showErrorMessage: true },
     ]);
-    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 4 }, autoFilter: { range: 'A1:AR2' } });
+    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 3 }, autoFilter: { range: 'A1:AU2' } });
   });
 
   it('has no sheet for what the run has not', async () => {
@@ -116,8 +117,8 @@ describe("a report's workbook", () => {
     });
     const { sheets, column } = await open(facts, buildToReview(items));
     expect(texts.length).toBeGreaterThanOrEqual(200);
-    expect(column('To review', 'name')).toEqual(texts.map(toWorkbookText));
-    expect(column('All changes', 'after_name').toSorted()).toEqual(texts.map(toWorkbookText).toSorted());
+    expect(column('To review', 'Name')).toEqual(texts.map(toWorkbookText));
+    expect(column('All changes', 'Listed party now').toSorted()).toEqual(texts.map(toWorkbookText).toSorted());
     const cells = sheets.flatMap((sheet) => [...(sheet.cells?.values() ?? [])]);
     expect(cells.filter(({ formula, hyperlink }) => formula !== undefined || hyperlink !== undefined)).toEqual([]);
   });

@@ -27,7 +27,7 @@ it('an item that stands twice is decided by no row, whatever each says and wheth
     [3, 2],
     [8, 4],
   ]);
-  expect(list.faulty).toEqual([
+  expect(list.faulty).toMatchObject([
     { line: 2, problem: 'the same item as line 4' },
     { line: 4, problem: 'the same item as line 2' },
     { line: 5, problem: 'the same item as line 6, 7' },

@@ -8,6 +8,7 @@ import type { StoredItem } from '../../../../src/store/review-items.js';
 import { makeMatch } from '../../../helpers/make-match.js';
 
 const now = new Date('2026-11-18T10:00:00Z');
+const longAgo = new Date('2026-11-18T08:00:00Z');
 const soon = new Date('2026-11-18T12:00:00Z');
 const customer = { role: 'customer', type: 'person', name: 'Ada Ficticia', birthDate: null, countries: [] } as const;
 const before = makeMatch({ topics: ['sanction'], countries: ['fr'] });
@@ -21,7 +22,7 @@ function change(state: StoredItem['state'], severity: Severity) {
     ...{ itemId: 1, partyId: 1, listed: before, state, disposition, severity: 'critical', rule: 'sanction_hit' },
     ...{
       priority: 900,
-      openedAt: new Date('2026-11-18T08:00:00Z'),
+      openedAt: longAgo,
       dueAt: soon,
       isConfirmed: state === 'confirmed',
       absence: null,
@@ -45,6 +46,9 @@ it('what is open again because of a small change is worth no less than it was, s
   expect(change('settled', 'info')).toMatchObject([{ state: 'open', severity: 'critical' }]);
 });
 
-it('what was proposed and is open again is due no later than it was', () => {
-  expect(change('proposed', 'low')).toMatchObject([{ state: 'open', severity: 'critical', dueAt: soon }]);
+it('what was only proposed and is open again keeps its age, and is due no later than it was', () => {
+  expect(change('proposed', 'low')).toMatchObject([
+    { state: 'open', severity: 'critical', openedAt: longAgo, dueAt: soon },
+  ]);
+  expect(change('settled', 'low')).toMatchObject([{ openedAt: now }]);
 });

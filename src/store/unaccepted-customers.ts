@@ -1,0 +1,128 @@
+import type { Queryable } from './database.js';
+import type { ImportOrigin } from './merge-roster.js';
+import type { StagedImport } from './settle-staging.js';
+
+/** SQL: roster $2 has a customer of this reference; rows that contradict each other make one as well. */
+const isKnownSql = (reference: string): string => `exists (
+  select from customer known where known.roster_id = $2 and known.reference = ${reference}
+)`;
+
+/**
+ * Keeps the ids that a merged snapshot names without a readable record, and of which none was ever accepted: such customers cannot be
+ * screened. Whoever has a record now, or is no longer named by a whole snapshot, is not kept.
+ */
+export async function saveUnaccepted(transaction: Queryable, origin: ImportOrigin): Promise<void> {
+  const { runId, rosterId, importedAt, isDelta } = origin;
+  await transaction.execute(
+    `delete from unaccepted_customer unaccepted
+     where roster_id = $2 and (
+       ${isKnownSql('unaccepted.reference')}
+       or not $3 and not exists (
+         select from roster_staging staged
+         where staged.run_id = $1 and staged.reference = unaccepted.reference and staged.reject_reason is not null
+       )
+     )`,
+    [runId, rosterId, isDelta],
+  );
+  await transaction.execute(
+    `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
+     select $2::bigint, reference, 'row_rejected', $3, $1::bigint
+     from (
+       select distinct reference from roster_staging where run_id = $1 and reject_reason is not null and reference is not null
+     ) named
+     where not ${isKnownSql('named.reference')}
+     on conflict (roster_id, reference) do update set reason = excluded.reason, run_id = excluded.run_id`,
+    [runId, rosterId, importedAt],
+  );
+}
+
+/**
+ * Keeps the new ids that a held roster names, its rejected rows included; of an earlier held roster only those stay that this one names too.
+ * Nothing else of a held roster counts. Gives how many ids wait because of it.
+ */
+export async function saveHeldIds(
+  transaction: Queryable,
+  { runId, rosterId, isDelta }: StagedImport,
+  heldAt: Date,
+): Promise<number> {
+  await transaction.execute(
+    `delete from unaccepted_customer unaccepted
+     where roster_id = $2 and reason = 'roster_held' and not $3 and not exists (
+       select from roster_staging staged where staged.run_id = $1 and staged.reference = unaccepted.reference
+     )`,
+    [runId, rosterId, isDelta],
+  );
+  return transaction.execute(
+    `insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
+     select $2::bigint, reference, 'roster_held', $3, $1::bigint
+     from (select distinct reference from roster_staging where run_id = $1 and reference is not null) named
+     where not ${isKnownSql('named.reference')}
+     on conflict (roster_id, reference) do update set run_id = excluded.run_id where unaccepted_customer.reason = 'roster_held'`,
+    [runId, rosterId, heldAt],
+  );
+}
+
+/**
+ * Notes whose related parties a merged snapshot names without a readable row: more such rows than parties that are known and not named
+ * otherwise, so that one of them was never known. Whoever has none any more is noted no longer, unless a row does not say whose it is.
+ */
+export async function saveUnreadableParties(transaction: Queryable, origin: ImportOrigin): Promise<void> {
+  const { runId, rosterId, importedAt, isDelta } = origin;
+  await transaction.execute(
+    `with named as materialized (
+       select reference,
+         count(distinct fields::text) filter (where reject_reason is not null) as unreadable,
+         count(distinct party) filter (where reject_reason is null) as readable
+       from roster_party_staging
+       where run_id = $1 and reference is not null and reject_reason is distinct from 'unknown_customer'
+       group by reference
+     ),
+     judged as (
+       select customer.customer_id, named.unreadable > (
+         select count(*) from jsonb_path_query(latest.record, '$.parties[*] ? (@.role == "joint_holder" || @.role == "director" || @.role == "beneficial_owner")')
+       ) - named.readable or customer.unreadable_party_since is not null as is_unreadable
+       from named
+       join customer on customer.roster_id = $2 and customer.reference = named.reference
+       join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
+       where named.unreadable > 0
+     )
+     update customer set unreadable_party_since = coalesce(unreadable_party_since, $3)
+     from judged where judged.customer_id = customer.customer_id and judged.is_unreadable`,
+    [runId, rosterId, importedAt],
+  );
+  await transaction.execute(
+    `update customer set unreadable_party_since = null
+     where roster_id = $2 and unreadable_party_since is not null
+       and not exists (
+         select from roster_party_staging party
+         where party.run_id = $1 and party.reject_reason is not null
+           and (party.reference is null or party.reference = customer.reference and party.reject_reason <> 'unknown_customer')
+       )
+       and (not $3 or exists (
+         select from roster_party_staging party where party.run_id = $1 and party.reference = customer.reference
+       ))`,
+    [runId, rosterId, isDelta],
+  );
+}
+
+/** SQL: the customers in scope of roster `rosterId` whom nobody can screen as the roster stands, as `reference`, `customer_id` and `reason`. */
+export const gapsSql = (rosterId: string): string => `
+  select reference, null::bigint as customer_id, reason from unaccepted_customer where roster_id = ${rosterId}
+  union all
+  -- Rows that contradict each other have no party in the first place.
+  select reference, customer_id, 'conflicting_duplicate' from customer
+  where roster_id = ${rosterId} and left_at is null
+    and not exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)
+  union all
+  select reference, customer_id, 'related_party_unreadable' from customer
+  where roster_id = ${rosterId} and left_at is null and unreadable_party_since is not null
+    and exists (select from party where party.customer_id = customer.customer_id and party.ordinal = 0)`;
+
+/** Keeps with a run's plan whom it cannot screen whatever the service answers. */
+export async function saveRunGaps(transaction: Queryable, runId: number, rosterId: number): Promise<void> {
+  await transaction.execute('delete from run_gap where run_id = $1', [runId]);
+  await transaction.execute(
+    `insert into run_gap (run_id, reference, customer_id, reason) select $1, reference, customer_id, reason from (${gapsSql('$2')}) gap`,
+    [runId, rosterId],
+  );
+}

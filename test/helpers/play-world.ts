@@ -1,0 +1,299 @@
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { severities } from '../../src/changes/change-event.js';
+import { toItemMark } from '../../src/matches/review/item-code.js';
+import type { RosterSettings } from '../../src/roster/settings.js';
+import { decideItems } from '../../src/runs/reviewing/decide-items.js';
+import { findReviewer } from '../../src/runs/reviewing/find-reviewer.js';
+import { toItemStamp } from '../../src/runs/reviewing/item-stamp.js';
+import { reviewSettingsSchema } from '../../src/runs/reviewing/settings.js';
+import { undoDecision } from '../../src/runs/reviewing/undo-decision.js';
+import { createSearch } from '../../src/sandbox/search-watchlist.js';
+import type { Database } from '../../src/store/database.js';
+import { holdItems } from '../../src/store/decidable-items.js';
+import { readOrganisation } from '../../src/store/organisations.js';
+import { makeAcceptance } from './accept-changes.js';
+import { type Choice, chooseDecision, makeWorldNights, type WorldNight, type WorldSize } from './random-world.js';
+import type { SmallSite } from './small-site.js';
+import { fileOf, listed } from './small-world.js';
+import { createStateModel, type ModelAlert, type PartyRecord, type StateModel } from './state-model.js';
+import type { TestWorkplace } from './workplace.js';
+
+/** Where the product and the model disagree. */
+export interface Mismatch {
+  kind: 'state' | 'alert' | 'decision' | 'absence' | 'age' | 'surplus' | 'refused';
+  seed: number;
+  customer: string;
+  /** The night, from 1, and whether before or after the decisions that followed it. */
+  moment: string;
+  expected: string;
+  found: string;
+}
+
+const hourMs = 3_600_000;
+/** Longer than an answer counts, so that a night without an answer leaves none, whatever grace there is. */
+const nightMs = 26 * hourMs;
+const rules = { validMs: 25 * hourMs, leaveAfterDays: 2 };
+const maxResults = 25;
+const canary = listed('c', 'Canary Listed');
+
+const rosterHeader = 'customer_id,type,name,birth_date,countries,end_date';
+const partyHeader = 'customer_id,role,type,name,birth_date,countries';
+
+const itemRow = z.object({
+  itemId: z.number(),
+  customer: z.string(),
+  matchId: z.string(),
+  state: z.string(),
+  verdict: z.string().nullable(),
+  absence: z.string().nullable(),
+  openedAtMs: z.number(),
+});
+type Item = z.infer<typeof itemRow>;
+
+/** Plays a random world through the product and the model; gives every disagreement after each night and after its decisions. */
+export async function playWorld(
+  site: SmallSite,
+  size: WorldSize,
+): Promise<{ mismatches: Mismatch[]; compared: Record<string, number> }> {
+  const model = createStateModel(rules);
+  const roster = toWorldRoster(site.roster);
+  // The embedded database knows one login, so that no two people can decide there.
+  const takesTwo = size.seed % 2 === 0 && site.database.dialect === 'postgres';
+  const second = takesTwo ? `second_${randomBytes(4).toString('hex')}` : null;
+  if (second !== null) await site.database.execute(`create role ${second} superuser`);
+  const review = reviewSettingsSchema.parse({ fourEyes: takesTwo ? severities : [] });
+  const mismatches: Mismatch[] = [];
+  const compared = { nights: 0, states: 0, alerts: 0, decisions: 0 };
+  const nights = makeWorldNights(size);
+  for (const [index, night] of nights.entries()) {
+    const offsetMs = (index + 1 - nights.length) * nightMs;
+    const workplace = await site.work({
+      offsetMs,
+      maxAttempts: 2,
+      rate: { perSecond: 5_000, concurrency: 8 },
+      settings: {
+        rosters: [roster],
+        review,
+        screening: { cadenceHours: 24, leaveAfterDays: rules.leaveAfterDays, canariesEvery: 10_000, reuseMaxAge: 0 },
+      },
+    });
+    const atMs = workplace.clock.now().getTime();
+    await writeRosterFiles(roster, night);
+    playService(site, night);
+    await site.run(workplace, { roster, acceptRoster: await makeAcceptance(site) });
+    model.playNight({ atMs, reliance: night.reliance, rows: night.rows, search: toSearch(night) });
+    const compare = async (when: string): Promise<readonly Item[]> => {
+      const items = await readItems(site.database);
+      const found = compareAll(model, {
+        states: await readStates(workplace),
+        items,
+        atMs: workplace.clock.now().getTime(),
+      });
+      mismatches.push(
+        ...found.mismatches.map((mismatch) => ({ ...mismatch, seed: size.seed, moment: `${index + 1} ${when}` })),
+      );
+      compared.nights += 1;
+      compared.states += found.states;
+      compared.alerts += found.alerts;
+      return items;
+    };
+    const items = await compare('run');
+    for (const alert of model.readAlerts()) {
+      const choice = chooseDecision(size.seed, index, alert, takesTwo);
+      const { customer, listed: match } = alert;
+      if (!choice) continue;
+      const expiresAtMs = choice.expires ? atMs + 2 * 24 * hourMs : null;
+      const item = items.findLast((one) => one.customer === customer && one.matchId === match.id);
+      const result = item
+        ? await decideAs({ ...workplace, second }, item.itemId, choice, expiresAtMs).catch((error: unknown) =>
+            String(error),
+          )
+        : 'no item';
+      const isPending = takesTwo && !choice.hasSecond;
+      if (!isPending) model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
+      compared.decisions += 1;
+      if (['decided', 'confirmed', 'undone', 'same_already', isPending ? 'proposed' : ''].includes(result)) continue;
+      const expected = `${choice.verdict} about ${match.id} ${alert.absences.join(' or ')}`;
+      mismatches.push({
+        kind: 'refused',
+        seed: size.seed,
+        customer,
+        moment: `${index + 1} decisions`,
+        expected,
+        found: result,
+      });
+    }
+    await compare('decisions');
+  }
+  if (second !== null) await site.database.execute(`drop role ${second}`);
+  return { mismatches, compared };
+}
+
+function toWorldRoster(roster: RosterSettings): RosterSettings {
+  const csv = { delimiter: 'auto', encoding: 'auto', header: true } as const;
+  const parties = [{ csv: { ...csv, path: join(dirname(fileOf(roster)), 'parties.csv') }, columns: {} }];
+  return { ...roster, columns: { endDate: 'end_date' }, parties };
+}
+
+async function writeRosterFiles(roster: RosterSettings, { rows }: WorldNight): Promise<void> {
+  const toCells = ({ type, name, birthDate, countries }: PartyRecord) => [
+    type,
+    name,
+    birthDate ?? '',
+    countries.join(';'),
+  ];
+  const lines: string[] = [];
+  const partyLines: string[] = [];
+  for (const [id, row] of rows) {
+    if (row === 'rejected') {
+      lines.push(`${id},person,,,,`);
+      continue;
+    }
+    for (const party of row.parties) {
+      if (party.role === 'customer') lines.push([id, ...toCells(party), row.hasEnded ? '2001-01-01' : ''].join(','));
+      else partyLines.push([id, party.role, ...toCells(party)].join(','));
+    }
+  }
+  await writeFile(fileOf(roster), `${[rosterHeader, ...lines].join('\n')}\n`);
+  await writeFile(join(dirname(fileOf(roster)), 'parties.csv'), `${[partyHeader, ...partyLines].join('\n')}\n`);
+}
+
+function playService({ sandbox }: SmallSite, { watchlist, failing, ranking, reliance }: WorldNight): void {
+  const controls = reliance === 'control_failed' ? [] : [canary];
+  sandbox.setWorld({ watchlist: [...watchlist, ...controls], dossiers: [], ranking });
+  sandbox.setFaults([...failing].map(([name, status]) => ({ path: '/aml/search', name, status, times: 1_000 })));
+}
+
+/** What the service answers that night, without rank and score; as the sandbox does, it lists 25 at most. */
+function toSearch({ watchlist, failing, ranking }: WorldNight) {
+  const search = createSearch(watchlist, ranking);
+  return ({ type, name }: PartyRecord) => {
+    if (failing.has(name)) return 'failed';
+    const results = search(type, name).map(({ birth_date, country, match, ...result }) => ({
+      ...result,
+      birthDates: birth_date,
+      countries: country,
+      isHit: match,
+    }));
+    return { results: results.slice(0, maxResults), isCut: results.length > maxResults };
+  };
+}
+
+const readItems = (database: Database): Promise<readonly Item[]> =>
+  database.query(
+    itemRow,
+    `select item.item_id as "itemId", customer.reference as customer, item.listed ->> 'id' as "matchId", item.state, disposition.verdict,
+       item.absence, extract(epoch from item.opened_at)::float8 * 1000 as "openedAtMs"
+     from review_item item join party using (party_id) join customer using (customer_id)
+     left join disposition on disposition.disposition_id = item.disposition_id
+     order by item.item_id`,
+  );
+
+async function readStates({ database, clock }: TestWorkplace): Promise<ReadonlyMap<string, string>> {
+  const rows = await database.transaction(async (transaction) => {
+    await transaction.execute(`select set_config('nightscreen.status_at', $1, true)`, [clock.now().toISOString()]);
+    return transaction.query(
+      z.object({ reference: z.string(), state: z.string() }),
+      'select reference, state from customer_screening_status where in_scope',
+    );
+  });
+  return new Map(rows.map(({ reference, state }) => [reference, state]));
+}
+
+/** Decides as one person, or as two where that takes two; gives what became of it in the end. */
+async function decideAs(
+  workplace: TestWorkplace & { second: string | null },
+  itemId: number,
+  choice: Choice,
+  expiresAtMs: number | null,
+): Promise<string> {
+  const { database, clock, settings, second } = workplace;
+  const { digestKey } = await readOrganisation(database, settings.organisation);
+  const now = clock.now();
+  const isAttested = database.dialect === 'embedded';
+  const said = { reason: 'by chance', comment: null, origin: 'review', sheetId: null } as const;
+  let became = 'nothing';
+  const first = await findReviewer(database, isAttested ? 'ada' : undefined);
+  const people = choice.hasSecond && second !== null ? [first, { name: second, isAttested }] : [first];
+  for (const reviewer of people) {
+    const held = await database.transaction((transaction) => holdItems(transaction, [itemId]));
+    const item = held.get(itemId);
+    if (!item) return 'unknown item';
+    const stamp = toItemStamp(item, digestKey);
+    if (choice.verdict === 'undo') {
+      const mark = toItemMark({ itemId, stamp }, digestKey);
+      const result = await undoDecision(workplace, { mark, reviewer, reason: 'by chance' });
+      return result.kind === 'refused' ? result.reason : result.kind;
+    }
+    const { verdict } = choice;
+    const expiresAt = expiresAtMs === null || verdict === 'inconclusive' ? null : new Date(expiresAtMs);
+    const [result] = await database.transaction(async (transaction) => {
+      if (reviewer !== first) await transaction.execute(`set local session authorization ${reviewer.name}`);
+      const decisions = [{ itemId, verdict, stamp, expiresAt, ...said }];
+      return decideItems(transaction, { digestKey, reviewer, now, review: settings.review }, decisions);
+    });
+    became = result?.kind === 'refused' ? result.reason : (result?.kind ?? 'nothing');
+    if (became === 'decided') break;
+  }
+  return became;
+}
+
+type Found = Pick<Mismatch, 'kind' | 'customer' | 'expected' | 'found'>;
+
+function compareAll(
+  model: StateModel,
+  product: { states: ReadonlyMap<string, string>; items: readonly Item[]; atMs: number },
+): { mismatches: Found[]; states: number; alerts: number } {
+  const states = model.readStates(product.atMs);
+  const mismatches = [...new Set([...states.keys(), ...product.states.keys()])].flatMap((customer): Found[] => {
+    const expected = states.get(customer) ?? 'out of scope';
+    const found = product.states.get(customer) ?? 'out of scope';
+    return expected === found ? [] : [{ kind: 'state', customer, expected, found }];
+  });
+  const unexplained = new Set(product.items.filter(isWaiting));
+  const alerts = model.readAlerts();
+  for (const alert of alerts) {
+    const mine = product.items.filter((item) => item.customer === alert.customer && item.matchId === alert.listed.id);
+    for (const item of mine) unexplained.delete(item);
+    mismatches.push(...compareAlert(alert, mine));
+  }
+  for (const { customer, matchId, state } of unexplained) {
+    mismatches.push({ kind: 'surplus', customer, expected: `nothing waits about ${matchId}`, found: state });
+  }
+  return { mismatches, states: states.size, alerts: alerts.length };
+}
+
+const isWaiting = ({ state }: Item): boolean => state === 'open' || state === 'proposed';
+
+function compareAlert(alert: ModelAlert, items: readonly Item[]): Found[] {
+  const { customer, listed: match, absences } = alert;
+  const [item, ...others] = items.toSorted(
+    (one, other) => Number(isWaiting(other)) - Number(isWaiting(one)) || other.itemId - one.itemId,
+  );
+  const shown = item
+    ? `${item.state}${item.verdict ? ` (${item.verdict})` : ''}${item.absence ? `, ${item.absence}` : ''}`
+    : 'nothing';
+  const differ = (kind: Found['kind'], expected: string, found = shown): Found => ({
+    kind,
+    customer,
+    expected: `${match.id} ${expected} ${absences.join(' or ')}`,
+    found,
+  });
+  if (others.some(isWaiting)) return [differ('alert', 'once', 'twice')];
+  if (alert.isClosed) return item && item.state !== 'gone' ? [differ('decision', 'closed')] : [];
+  if (!alert.waits) {
+    const state = alert.decided === 'true_match' ? 'confirmed' : 'settled';
+    return item?.state === state && item.verdict === alert.decided
+      ? []
+      : [differ('decision', `decided ${alert.decided}`)];
+  }
+  if (!item || !isWaiting(item)) return [differ('alert', 'waits')];
+  if (absences.length === 0 ? item.absence !== null : !absences.some((reason) => reason === item.absence))
+    return [differ('absence', 'waits')];
+  const since = alert.waitsSinceMs;
+  if (since === null || Math.abs(item.openedAtMs - since) < hourMs) return [];
+  return [differ('age', `since ${new Date(since).toISOString()}`, new Date(item.openedAtMs).toISOString())];
+}

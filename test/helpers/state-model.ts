@@ -1,0 +1,344 @@
+/**
+ * A second account of what states customers have and what alerts wait, written from the rules alone (issue 21 and DESIGN.md, "The one
+ * rule"). It shares no code with the product, so that both can be wrong only independently.
+ */
+
+/** What an answer says of one listed party, without what carries no meaning (score, rank). */
+export interface ListedMatch {
+  id: string;
+  schema: string;
+  name: string;
+  topics: readonly string[];
+  birthDates: readonly string[];
+  countries: readonly string[];
+  isHit: boolean;
+}
+
+/** One searched name of a customer, as the roster has it; `key` stays the same while it is the same party. */
+export interface PartyRecord {
+  key: string;
+  role: string;
+  type: 'person' | 'entity';
+  name: string;
+  birthDate: string | null;
+  countries: readonly string[];
+}
+
+/** What a roster says of a customer: a record, a record with an end date that has passed, or a row that cannot be read. */
+export type RosterRow = { parties: readonly PartyRecord[]; hasEnded: boolean } | 'rejected';
+
+/** What came of one search: its results, `isCut` where there were more than were listed, or nothing valid. */
+export type SearchAnswer = { results: readonly ListedMatch[]; isCut: boolean } | 'failed';
+
+/** Whether the night's answers can be used: all, none (a control search failed), or only what makes a customer worse (held). */
+export type Reliance = 'relied_on' | 'control_failed' | 'held';
+
+/** One night: what the roster says, what the service answers, and what the run's answers are worth. */
+export interface ModelNight {
+  atMs: number;
+  reliance: Reliance;
+  rows: ReadonlyMap<string, RosterRow>;
+  search(party: PartyRecord): SearchAnswer;
+}
+
+export type CustomerState =
+  | 'confirmed'
+  | 'open_hit'
+  | 'not_screened'
+  | 'incompletely_seen'
+  | 'settled_false_positive'
+  | 'below_threshold'
+  | 'clear';
+
+export type Absence = 'not_returned' | 'below_threshold' | 'customer_changed';
+
+export type Verdict = 'false_positive' | 'true_match' | 'inconclusive' | 'no_longer_matched' | 'undo';
+
+/** What the rules say of one alert; `decided` is the decision that holds. */
+export interface ModelAlert {
+  customer: string;
+  party: string;
+  listed: ListedMatch;
+  waits: boolean;
+  decided: 'false_positive' | 'true_match' | null;
+  isClosed: boolean;
+  /** Why its match is absent, the first reason first; any of them may be shown. Empty while it is a hit. */
+  absences: readonly Absence[];
+  /** Since when it waits, where the rules say: an alert that a decision has never ended keeps its age whatever happens to its match. */
+  waitsSinceMs: number | null;
+}
+
+interface Alert {
+  listed: ListedMatch;
+  openedAtMs: number;
+  wasDecided: boolean;
+  absences: Absence[];
+  isClosed: boolean;
+  decision: { verdict: 'false_positive' | 'true_match'; boundTo: string; expiresAtMs: number | null } | null;
+  /** Decided as a true match at some time, and not ended since by one of the two dispositions that end it. */
+  isTrueMatch: boolean;
+  /** Whether it was a true match before the last decision: undoing what ended it does not leave it ended. */
+  wasTrueMatch: boolean;
+}
+
+interface Party {
+  record: PartyRecord;
+  /** Whether the newest record of the customer names it. */
+  isNamed: boolean;
+  /** Whether anything of the customer's row has changed since its last answer. */
+  hasNewRow: boolean;
+  alerts: Alert[];
+  answer: { atMs: number; searched: PartyRecord; results: readonly ListedMatch[]; isCut: boolean } | null;
+}
+
+interface Customer {
+  /** All that the newest accepted row says. */
+  row: string;
+  parties: Map<string, Party>;
+  absentSnapshots: number;
+  hasEnded: boolean;
+  /** Its only rows so far could not be read. */
+  isUnread: boolean;
+}
+
+export interface ModelRules {
+  /** How long an answer counts. */
+  validMs: number;
+  leaveAfterDays: number;
+}
+
+const strongestFirst: readonly CustomerState[] = [
+  'confirmed',
+  'open_hit',
+  'not_screened',
+  'incompletely_seen',
+  'settled_false_positive',
+  'below_threshold',
+  'clear',
+];
+
+const sorted = (values: readonly string[]): readonly string[] => values.toSorted();
+
+/** What a decision is bound to; score, rank, risk tier and match id are left out. */
+const toBound = (listed: ListedMatch, { role, type, name, birthDate, countries }: PartyRecord): string =>
+  JSON.stringify([
+    [listed.schema, listed.name, sorted(listed.topics), sorted(listed.birthDates), sorted(listed.countries)],
+    [role, type, name, birthDate, sorted(countries)],
+  ]);
+
+/** By what a listed party is known again whose id has changed. */
+const toContent = ({ schema, name, birthDates, countries }: ListedMatch): string =>
+  JSON.stringify([schema, name.toLowerCase(), sorted(birthDates), sorted(countries)]);
+
+/** Absent or not, an alert waits until it is decided; an absent true match waits to be ended. */
+const waits = ({ isClosed, decision, absences }: Alert): boolean =>
+  !isClosed && (decision === null || (decision.verdict === 'true_match' && absences.length > 0));
+
+/** A party that its customer's record no longer names counts while something of it waits: what the record says ends nothing. */
+const isCounted = ({ isNamed, alerts }: Party): boolean => isNamed || alerts.some(waits);
+
+const isSameSearch = (one: PartyRecord, other: PartyRecord): boolean =>
+  one.type === other.type && one.name === other.name;
+
+const isSameRecord = (one: PartyRecord, other: PartyRecord): boolean =>
+  JSON.stringify({ ...one, countries: sorted(one.countries) }) ===
+  JSON.stringify({ ...other, countries: sorted(other.countries) });
+
+/** Keeps customers, their answers and alerts by the rules, night after night. */
+export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
+  const customers = new Map<string, Customer>();
+
+  const isOnRoster = ({ hasEnded, absentSnapshots }: Customer): boolean =>
+    !hasEnded && absentSnapshots <= leaveAfterDays;
+  const isInScope = (customer: Customer): boolean =>
+    isOnRoster(customer) || [...customer.parties.values()].some(({ alerts }) => alerts.some(waits));
+
+  return {
+    playNight(night: ModelNight): void {
+      takeRoster(customers, night.rows);
+      for (const customer of customers.values()) {
+        // Planned before it is known whose decisions have run out: a leaver who comes back by that is searched for from the next night on.
+        const isPlanned = isInScope(customer);
+        for (const { alerts } of customer.parties.values()) for (const alert of alerts) expire(alert, night.atMs);
+        if (!isPlanned) continue;
+        for (const party of customer.parties.values()) if (isCounted(party)) takeAnswer(party, night);
+      }
+    },
+
+    /** Decides about the alert of a listed party; a decision that does not end anything leaves the state as it is. */
+    decide(customer: string, party: string, matchId: string, verdict: Verdict, expiresAtMs: number | null): void {
+      const owner = customers.get(customer)?.parties.get(party);
+      const alert = owner?.alerts.find(({ listed }) => listed.id === matchId);
+      if (!owner || !alert) throw new Error(`no alert of ${customer} about ${matchId}`);
+      if (verdict === 'inconclusive') return;
+      if (verdict === 'undo') {
+        alert.decision = null;
+        alert.isTrueMatch ||= alert.wasTrueMatch;
+        return;
+      }
+      alert.wasTrueMatch = alert.isTrueMatch;
+      if (verdict === 'no_longer_matched') {
+        alert.isClosed = true;
+        alert.decision = null;
+        alert.isTrueMatch = false;
+        return;
+      }
+      const boundTo = toBound(alert.listed, owner.answer?.searched ?? owner.record);
+      alert.decision = { verdict, boundTo, expiresAtMs };
+      alert.isTrueMatch = verdict === 'true_match';
+      alert.wasDecided = true;
+    },
+
+    /** The state of each customer in scope. */
+    readStates(atMs: number): Map<string, CustomerState> {
+      const states = new Map<string, CustomerState>();
+      for (const [id, customer] of customers) {
+        if (!isInScope(customer)) continue;
+        const counted = [...customer.parties.values()].filter(isCounted);
+        const found = new Set(counted.map((party) => toState(party, atMs - validMs)));
+        if (customer.isUnread) found.add('not_screened');
+        states.set(id, strongestFirst.find((state) => found.has(state)) ?? 'not_screened');
+      }
+      return states;
+    },
+
+    /** The alerts of customers in scope and of the parties that count. */
+    readAlerts(): readonly ModelAlert[] {
+      return [...customers].flatMap(([customer, facts]) => {
+        if (!isInScope(facts)) return [];
+        const parties = [...facts.parties].filter(([, party]) => isCounted(party));
+        return parties.flatMap(([party, { alerts }]) => alerts.map((alert) => toModelAlert(customer, party, alert)));
+      });
+    },
+  };
+}
+
+export type StateModel = ReturnType<typeof createStateModel>;
+
+function toModelAlert(customer: string, party: string, alert: Alert): ModelAlert {
+  const { listed, isClosed, absences, openedAtMs, decision, wasDecided } = alert;
+  const decided = decision?.verdict ?? null;
+  const waitsSinceMs = wasDecided ? null : openedAtMs;
+  return { customer, party, listed, waits: waits(alert), decided, isClosed, absences, waitsSinceMs };
+}
+
+function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']): void {
+  for (const [id, row] of rows) {
+    const known = customers.get(id);
+    if (row === 'rejected') {
+      // A rejected row never unscreens: the last accepted record counts on.
+      if (known) known.absentSnapshots = 0;
+      else customers.set(id, { row: '', parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: true });
+      continue;
+    }
+    const customer = known ?? { row: '', parties: new Map(), absentSnapshots: 0, hasEnded: false, isUnread: false };
+    const text = JSON.stringify(row);
+    if (customer.row !== text) for (const party of customer.parties.values()) party.hasNewRow = true;
+    Object.assign(customer, { row: text, absentSnapshots: 0, hasEnded: row.hasEnded, isUnread: false });
+    for (const party of customer.parties.values())
+      party.isNamed = row.parties.some(({ key }) => key === party.record.key);
+    for (const record of row.parties) {
+      const party = customer.parties.get(record.key);
+      if (party) party.record = record;
+      else customer.parties.set(record.key, { record, isNamed: true, hasNewRow: false, alerts: [], answer: null });
+    }
+    for (const { isNamed, alerts } of customer.parties.values()) {
+      if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
+    }
+    customers.set(id, customer);
+  }
+  for (const [id, customer] of customers) {
+    if (rows.has(id)) continue;
+    if (customer.isUnread) customers.delete(id);
+    else customer.absentSnapshots += 1;
+  }
+}
+
+function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void {
+  const { record, isNamed, alerts } = party;
+  const answer = search(record);
+  if (answer === 'failed' || reliance === 'control_failed') return;
+  const pairs = pair(alerts, answer.results);
+  for (const alert of alerts) {
+    const listed = pairs.get(alert);
+    if (listed) alert.listed = listed;
+    // A held night re-opens what has changed for the worse, and ends no wait.
+    if (listed?.isHit) seeAgain(alert, record);
+    else if (reliance === 'relied_on')
+      noteMissing(alert, party, listed ? 'listed' : answer.isCut ? 'unproven' : 'missing');
+  }
+  const paired = new Set(pairs.values());
+  for (const listed of answer.results) {
+    if (!listed.isHit || paired.has(listed)) continue;
+    const state = { isClosed: false, decision: null, isTrueMatch: false, wasTrueMatch: false, wasDecided: false };
+    alerts.push({ listed, openedAtMs: atMs, absences: [], ...state });
+  }
+  if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
+  // A held night's answer counts for nothing that could be better than before.
+  if (reliance !== 'relied_on') return;
+  party.answer = { atMs, searched: record, ...answer };
+  party.hasNewRow = false;
+}
+
+/** The match is no hit in an answer that counts: it is listed below the threshold or missing, which a cut answer does not prove. */
+function noteMissing(alert: Alert, party: Party, seen: 'listed' | 'missing' | 'unproven'): void {
+  const { record, answer, hasNewRow } = party;
+  if (seen === 'unproven') dropUnlessBound(alert, record);
+  else if (seen === 'missing' && answer !== null && !isSameSearch(answer.searched, record))
+    noteAbsence(alert, 'customer_changed');
+  else noteAbsence(alert, seen === 'listed' ? 'below_threshold' : 'not_returned');
+  if (hasNewRow && alert.absences.length > 0) noteAbsence(alert, 'customer_changed');
+}
+
+/** Pairs alerts and results by id first, then by content; who was listed until now goes before who has been absent. */
+function pair(alerts: readonly Alert[], results: readonly ListedMatch[]): Map<Alert, ListedMatch> {
+  const pairs = new Map<Alert, ListedMatch>();
+  const left = new Set(results);
+  const take = (isSame: (alert: Alert, listed: ListedMatch) => boolean): void => {
+    for (const alert of alerts.toSorted(
+      (one, other) => Math.sign(one.absences.length) - Math.sign(other.absences.length),
+    )) {
+      if (pairs.has(alert)) continue;
+      const found = [...left].find((listed) => isSame(alert, listed));
+      if (!found) continue;
+      pairs.set(alert, found);
+      left.delete(found);
+    }
+  };
+  take((alert, listed) => alert.listed.id === listed.id);
+  take((alert, listed) => toContent(alert.listed) === toContent(listed));
+  return pairs;
+}
+
+/** The match is a hit tonight: a closed alert goes on, and a decision holds as long as what it was bound to is the same. */
+function seeAgain(alert: Alert, record: PartyRecord): void {
+  alert.absences = [];
+  alert.isClosed = false;
+  dropUnlessBound(alert, record);
+}
+
+function dropUnlessBound(alert: Alert, record: PartyRecord): void {
+  if (alert.decision && alert.decision.boundTo !== toBound(alert.listed, record)) alert.decision = null;
+}
+
+/** The match is no hit tonight: a false positive closes by itself, and everything else waits. */
+function noteAbsence(alert: Alert, absence: Absence): void {
+  if (alert.isClosed) return;
+  if (!alert.absences.includes(absence)) alert.absences.push(absence);
+  if (alert.decision?.verdict === 'false_positive') alert.isClosed = true;
+}
+
+function expire(alert: Alert, atMs: number): void {
+  const endsAtMs = alert.decision?.expiresAtMs ?? null;
+  if (endsAtMs !== null && endsAtMs <= atMs) alert.decision = null;
+}
+
+function toState({ record, alerts, answer }: Party, validSinceMs: number): CustomerState {
+  if (alerts.some(({ isTrueMatch }) => isTrueMatch)) return 'confirmed';
+  if (alerts.some(waits)) return 'open_hit';
+  if (answer === null || answer.atMs < validSinceMs || !isSameRecord(answer.searched, record)) return 'not_screened';
+  // A hit that is settled says nothing of what was cut off.
+  if (answer.isCut) return 'incompletely_seen';
+  if (answer.results.some(({ isHit }) => isHit)) return 'settled_false_positive';
+  return answer.results.length > 0 ? 'below_threshold' : 'clear';
+}

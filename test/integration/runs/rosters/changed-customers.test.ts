@@ -1,0 +1,234 @@
+import { expect, it } from 'vitest';
+import { RosterHeldError } from '../../../../src/errors.js';
+import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
+import type { Database } from '../../../../src/store/database.js';
+import { makeAcceptance } from '../../../helpers/accept-changes.js';
+import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { openRosterNights, type RosterNight } from '../../../helpers/roster-nights.js';
+
+const header = 'customer_id,type,name,birth_date,countries,risk_tier,city';
+const firstNames = ['Élodie', 'Jonas', 'Marta', 'Søren', 'Ines', 'Pavel', 'Ragnhild', 'Tomás', 'Ulrika', 'Wanda'];
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+
+interface Person {
+  id: string;
+  type: string;
+  first: string;
+  last: string;
+  born: string;
+  countries: string;
+  tier: string;
+  city: string;
+}
+
+const makePerson = (at: number): Person => ({
+  id: `C-${String(at).padStart(5, '0')}`,
+  type: 'person',
+  first: firstNames[at % firstNames.length] ?? '',
+  // Each a name of its own, without digits: Ba, Bb, .. and long enough to be cut.
+  last: `Quist${[...String(at)].map((digit) => letters[Number(digit)]).join('')}berger`,
+  born: `19${50 + (at % 40)}-0${1 + (at % 9)}-1${at % 3}`,
+  countries: 'dk;no',
+  tier: 'low',
+  city: `City ${at % 7}`,
+});
+
+const toRow = ({ id, type, first, last, born, countries, tier, city }: Person): string =>
+  [id, type, `${first} ${last}`, born, countries, tier, city].join(',');
+const people = (count: number): readonly Person[] => Array.from({ length: count }, (_, at) => makePerson(at));
+type Change = (person: Person, at: number, all: readonly Person[]) => Partial<Person>;
+
+/** The rows of so many people, the first `changed` of them as `change` makes them. */
+const changing = (count: number, changed: number, change: Change): readonly string[] =>
+  people(count).map((person, at, all) => toRow(at < changed ? { ...person, ...change(person, at, all) } : person));
+
+const suffix: Change = ({ last }) => ({ last: `${last} xx` });
+
+/** Which guards hold the second night of so many people after a first one as they are. */
+async function findGuards(
+  database: Database,
+  count: number,
+  second: Partial<RosterNight> & { rows: readonly string[] },
+  first = people(count).map(toRow),
+): Promise<readonly string[]> {
+  const nights = await openRosterNights(database, `people-${Math.random()}`);
+  try {
+    await nights.play({ header, guards: {}, rows: first });
+    await nights.play({ header, guards: {}, day: 1, ...second });
+    return [];
+  } catch (error) {
+    if (error instanceof RosterHeldError) return error.heldBy.map(({ guard }) => guard);
+    throw error;
+  } finally {
+    await nights.close();
+  }
+}
+
+const rotated =
+  (moved: number): Change =>
+  (_, at, all) => {
+    const { first = '', last = '' } = all[(at + 1) % moved] ?? {};
+    return { first, last };
+  };
+
+describeOnChosenDatabase('changes of known customers', (open) => {
+  it('hold a roster when 501 of 2,001 names get a suffix, with both figures and 20 changes, and are taken when somebody accepts them', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    await nights.play({ header, guards: {}, rows: people(2_001).map(toRow) });
+    const night = { header, guards: {}, rows: changing(2_001, 501, suffix), day: 1 };
+    await expect(nights.play(night)).rejects.toThrow(
+      /501 of 2001 known customers have another name, type, birth date or party, or lost a value: 25.04 % \(at most 1 %, guards.maxChangedShare\) \[guard changed\].*--accept-roster --by NAME --reason TEXT/,
+    );
+    const { workplace, settings } = await nights.prepare(night);
+    const { changes } = await previewImport(workplace, settings, new AbortController().signal);
+    expect(changes).toHaveLength(20);
+    expect(changes[0]).toEqual({
+      reference: 'C-00000',
+      before: {
+        name: 'Élodie Quistaberger',
+        type: 'person',
+        birthDate: '1950-01-10',
+        countries: ['dk', 'no'],
+        parties: [],
+      },
+      after: {
+        name: 'Élodie Quistaberger xx',
+        type: 'person',
+        birthDate: '1950-01-10',
+        countries: ['dk', 'no'],
+        parties: [],
+      },
+    });
+    await nights.play({ ...night, acceptRoster: await makeAcceptance({ database }) });
+    // What was accepted is not held against the nights after it, and few changes a night are what rosters do.
+    await nights.play({ ...night, day: 2 });
+    const further = (from: number, to: number) =>
+      people(2_001).map((person, at) =>
+        toRow(at < 501 || (at >= from && at < to) ? { ...person, ...suffix(person, at, []) } : person),
+      );
+    const slowly = (day: number) => nights.play({ header, guards: {}, rows: further(501, 501 + 20 * (day - 2)), day });
+    for (const day of [3, 4, 5]) await slowly(day);
+    await expect(slowly(6)).rejects.toThrow(
+      /80 of 2001 .* within seven days: 4 % \(at most 3 %, 3 times guards.maxChangedShare\)/,
+    );
+    await nights.close();
+  });
+
+  it('are let through where they are few, or nothing that is screened', async () => {
+    const database = await open();
+    const harmless: readonly [string, number, number, Change][] = [
+      ['20 names', 2_001, 20, suffix],
+      ['case', 300, 300, ({ first, last }) => ({ first: first.toUpperCase(), last: last.toUpperCase() })],
+      [
+        'accents',
+        300,
+        300,
+        ({ first }) => ({ first: first.normalize('NFD').replace(/\p{M}/gu, '').replace('ø', 'o') }),
+      ],
+      ['the order of words', 300, 90, ({ first, last }) => ({ first: last, last: first })],
+      ['what is not screened', 300, 300, () => ({ tier: 'high', city: 'Elsewhere' })],
+      ['countries of three', 100, 3, () => ({ countries: 'se' })],
+      ['the same countries in another order', 300, 300, () => ({ countries: 'no;dk' })],
+    ];
+    for (const [what, count, changed, change] of harmless) {
+      expect([what, await findGuards(database, count, { rows: changing(count, changed, change) })]).toEqual([what, []]);
+    }
+    expect(await findGuards(database, 300, { rows: changing(300, 300, () => ({ city: '' })) })).toEqual([]);
+  });
+
+  it('are named by what they look like', async () => {
+    const database = await open();
+    const shapes: readonly [string, readonly string[], number, number, Change][] = [
+      ['20 of 100 rotated', ['names_rotated'], 100, 20, rotated(20)],
+      ['one column sorted', ['names_rotated', 'changed'], 300, 300, rotated(300)],
+      [
+        'all names replaced',
+        ['names_replaced', 'changed'],
+        100,
+        100,
+        (_, at) => ({ first: 'Customer', last: `Number ${at}` }),
+      ],
+      [
+        'names cut',
+        ['names_cut', 'changed'],
+        100,
+        100,
+        ({ first, last }) => ({ first: `${first} ${last}`.slice(0, 13), last: '' }),
+      ],
+      ['words cut', ['names_cut'], 100, 12, ({ last }) => ({ last: last.slice(0, 8) })],
+      [
+        'name and city swapped',
+        ['columns_swapped', 'changed'],
+        100,
+        100,
+        ({ first, last, city }) => ({ first: city, last: 'x', city: `${first} ${last}` }),
+      ],
+      [
+        'first and last name exchanged',
+        ['names_exchanged'],
+        100,
+        100,
+        ({ first, last }) => ({ first: last, last: first }),
+      ],
+      [
+        'day and month exchanged',
+        ['dates_exchanged', 'changed'],
+        100,
+        90,
+        ({ born }) => ({ born: born.replace(/-(\d\d)-(\d\d)$/, '-$2-$1') }),
+      ],
+      [
+        'few days and months exchanged',
+        ['dates_exchanged'],
+        100,
+        8,
+        ({ born }) => ({ born: born.replace(/-(\d\d)-(\d\d)$/, '-$2-$1') }),
+      ],
+      ['birth dates blank', ['birth_dates_blank', 'fill_rate', 'changed'], 100, 100, () => ({ born: '' })],
+      ['persons turned into entities', ['types_turned', 'changed'], 100, 100, () => ({ type: 'entity' })],
+      ['fewer birth dates', ['fill_rate'], 100, 8, () => ({ born: '' })],
+      ['fewer countries', ['fill_rate', 'changed', 'changed_countries'], 100, 30, () => ({ countries: '' })],
+      ['other countries', ['changed_countries'], 500, 26, () => ({ countries: 'se' })],
+    ];
+    for (const [what, guards, count, changed, change] of shapes) {
+      expect([what, await findGuards(database, count, { rows: changing(count, changed, change) })]).toEqual([
+        what,
+        guards,
+      ]);
+    }
+    const swapped = people(60).map((person) =>
+      toRow({ ...person, id: `${person.first} ${person.last}`, first: person.id, last: '' }),
+    );
+    expect(await findGuards(database, 60, { rows: swapped })).toContain('columns_swapped');
+  });
+
+  it('are held where parties of known customers are others or missing, and never where parties are added', async () => {
+    const database = await open();
+    const entities = people(100).map((person) => toRow({ ...person, type: 'entity' }));
+    const directors = (count: number, name: (at: number) => string): string[] =>
+      Array.from({ length: count }, (_, at) => `${makePerson(at).id},director,person,${name(at)},,`);
+    const play = async (before: string[], after: string[]): Promise<readonly string[]> => {
+      const nights = await openRosterNights(database, `firms-${Math.random()}`);
+      await nights.play({ header, guards: {}, rows: entities, parties: before });
+      const held = await nights
+        .play({ header, guards: {}, rows: entities, parties: after, day: 1 })
+        .catch((error: unknown) => error);
+      await nights.close();
+      return held instanceof RosterHeldError ? held.heldBy.map(({ guard }) => guard) : [];
+    };
+    const known = directors(30, (at) => `Director ${letters[at % 26]} Of`);
+    expect(
+      await play(
+        known,
+        directors(30, (at) => `Other ${letters[at % 26]}`),
+      ),
+    ).toEqual(['changed']);
+    expect(
+      await play(
+        known,
+        directors(90, (at) => `DIRECTOR Of ${letters[at % 26]}`),
+      ),
+    ).toEqual([]);
+  });
+});

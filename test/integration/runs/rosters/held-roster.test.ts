@@ -1,0 +1,97 @@
+import crypto from 'node:crypto';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { RosterHeldError } from '../../../../src/errors.js';
+import { reportJsonSchema } from '../../../../src/reports/report-json.js';
+import { runImport } from '../../../../src/runs/rosters/import-run.js';
+import type { Database } from '../../../../src/store/database.js';
+import { makeAcceptance } from '../../../helpers/accept-changes.js';
+import { describeOnChosenDatabase } from '../../../helpers/databases.js';
+import { openSmallSites, searched } from '../../../helpers/small-site.js';
+import { canaries, listed, toCsv, watchlist } from '../../../helpers/small-world.js';
+import { expectAgreement } from '../../../helpers/status-agreement.js';
+
+vi.setConfig({ testTimeout: 60_000 });
+const { signal } = new AbortController();
+/** A name that is like no other one. */
+const makeName = (at: number): string => {
+  const word = (salt: string): string =>
+    [...crypto.hash('sha256', `${salt}${at}`, 'buffer').subarray(0, 4)]
+      .map((byte) => `${'bdfgklmnprstvz'[byte % 14]}${'aeiou'[byte % 5]}`)
+      .join('');
+  return `${word('first')} ${word('last')}`;
+};
+/** So many customers, the first twenty of them listed. */
+const names = Array.from({ length: 100 }, (_, at) => makeName(at));
+const world = {
+  watchlist: [...watchlist, ...names.slice(0, 20).map((name, at) => listed(`listed${at}`, name))],
+  dossiers: [],
+};
+
+/** Who is named without a readable record, and why. */
+const readUnaccepted = async (database: Database): Promise<readonly string[]> =>
+  (
+    await database.query(
+      z.object({ line: z.string() }),
+      `select concat_ws(' ', reference, state, reason) as line from customer_screening_status
+       where reason is not null order by reference collate "C"`,
+    )
+  ).map(({ line }) => line);
+
+describeOnChosenDatabase('a night whose roster is held', (open) => {
+  const openSite = openSmallSites(open);
+
+  it('screens the last accepted roster, leaves new ids unscreened, ends incomplete, and says how to take it', async () => {
+    const { sandbox, database, roster, run, work } = await openSite(names);
+    sandbox.setWorld(world);
+    const path = String(roster.csv?.path);
+    const workplace = await work();
+    expect((await run(workplace)).state).toBe('complete');
+    const before = await expectAgreement(workplace);
+    expect(before).toMatchObject({ open_hit: 20 });
+
+    const rotated = [...names.slice(1, 20), names[0] ?? '', ...names.slice(20)];
+    await writeFile(path, toCsv([...rotated, 'Nova Entrant']));
+    await expect(runImport(workplace, roster, signal)).rejects.toBeInstanceOf(RosterHeldError);
+    const held = await run(workplace, { selection: 'all', writeReport: true });
+    expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { rows: 0, screened: 100, skipped: 1 } });
+    expect(held.reasons[0]).toMatch(
+      /^the roster is held: 20 of 100 known customers have the name that another one had: .* \[guard names_rotated\]; 20 of 20 customers with alerts or decisions are changed: .* The last accepted roster was screened, and 1 new customer of it is not screened\. .* nightscreen rescreen --roster people --accept-roster --by NAME --reason TEXT$/,
+    );
+    expect(searched(sandbox, 'Nova Entrant')).toBe(0);
+    expect(await readUnaccepted(database)).toEqual(['C-101 not_screened roster_held']);
+    expect(await expectAgreement(workplace)).toEqual({ ...before, not_screened: 1 });
+
+    const accepted = await run(workplace, { acceptRoster: await makeAcceptance({ database }), writeReport: true });
+    expect(accepted.state).toBe('complete');
+    expect(accepted.acceptedChanges).toHaveLength(20);
+    expect(accepted.acceptedChanges?.[0]).toMatchObject({
+      reference: 'C-1',
+      before: { name: names[0] },
+      after: { name: names[1] },
+    });
+    const report = reportJsonSchema.parse(
+      JSON.parse(await readFile(join(accepted.artifacts ?? '', 'report.json'), 'utf8')),
+    );
+    expect(report.rosterAcceptances[0]?.changes).toHaveLength(20);
+    expect(await readFile(join(accepted.artifacts ?? '', 'report.html'), 'utf8')).toContain(names[1]);
+    expect(await readUnaccepted(database)).toEqual([]);
+    // The alerts of the former names wait for a person, whatever the roster says of the customers now.
+    expect(await expectAgreement(workplace)).toMatchObject({ open_hit: 20 });
+  });
+
+  it('is refused where no roster was accepted yet, and where it is onboarded', async () => {
+    const { roster, run, work } = await openSite(names);
+    const path = String(roster.csv?.path);
+    const workplace = await work({ settings: { canaries } });
+    await writeFile(path, `${toCsv(names)}${'X-1,robot,Ann\n'.repeat(6)}`);
+    await expect(run(workplace)).rejects.toBeInstanceOf(RosterHeldError);
+    await writeFile(path, toCsv(names.slice(0, 90)));
+    await runImport(workplace, roster, signal);
+    await writeFile(path, toCsv(names.slice(0, 10)));
+    await expect(run(workplace, { kind: 'onboard', selection: 'new' })).rejects.toBeInstanceOf(RosterHeldError);
+    expect(await run(workplace)).toMatchObject({ exitCode: 3, counts: { screened: 90 } });
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import { buildReportMessage } from '../../../src/mail/build-message.js';
+import { mailSettingsSchema } from '../../../src/mail/settings.js';
+import { describeChange, describeRule } from '../../../src/reports/change-words.js';
+import { renderHtml } from '../../../src/reports/html-report.js';
+import { toReport } from '../../../src/reports/report.js';
+import type { RunFacts } from '../../../src/reports/run-facts.js';
+import { toWaitingCases } from '../../../src/reports/waiting-cases.js';
+import type { ToReviewFacts } from '../../../src/reports/working-list.js';
+import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
+import { joinChunks } from '../../helpers/join-chunks.js';
+import {
+  buildChange,
+  buildCounts,
+  buildMatch,
+  buildParty,
+  buildRedFacts,
+  buildRunFacts,
+} from '../../helpers/run-facts.js';
+
+/** 103 alerts, all overdue, beside 26 changes of which ten are for information. */
+const items = Array.from({ length: 103 }, (_, index) =>
+  buildWaitingItem({
+    mark: `N${index}-ABCDEFGHJK-0`,
+    severity: index < 12 ? 'critical' : 'high',
+    party: buildParty({ reference: `C-${index % 41}`, name: `Customer ${index % 41}` }),
+    listed: buildMatch({ id: `m-${index}`, name: `Listed ${index}` }),
+    openedAt: new Date('2026-11-02T02:00:00Z'),
+    dueAt: new Date('2026-11-03T02:00:00Z'),
+  }),
+);
+const changes = Array.from({ length: 26 }, (_, changeId) =>
+  buildChange({ changeId, severity: changeId < 10 ? 'info' : 'high', fields: ['score'], matchId: `x-${changeId}` }),
+);
+const openItems: NonNullable<RunFacts['openItems']> = {
+  ...{ waiting: 103, customers: 41, absent: 0, overdue: 103, unassigned: 103, proposed: 0 },
+  oldestAt: new Date('2026-11-02T02:00:00Z'),
+  bySeverity: [
+    { severity: 'critical', waiting: 12, overdue: 12 },
+    { severity: 'high', waiting: 91, overdue: 91 },
+  ],
+  byOwner: [],
+  byAge: { upToOneDay: 0, upToOneWeek: 0, upToThirtyDays: 103, older: 0 },
+};
+const busy = buildRunFacts({ openItems, changes, counts: buildCounts({ changes: 26 }) });
+const toPage = (facts: RunFacts, toReview: ToReviewFacts | null): Promise<string> =>
+  joinChunks(renderHtml(toReport(facts, toReview)));
+const toSection = (page: string, id: string): string => {
+  const start = page.indexOf(`<section id="${id}"`);
+  return page.slice(start, page.indexOf('<section id="', start + 1));
+};
+
+describe('the first screen', () => {
+  it('counts what waits for a person: how much is critical, overdue, how old the oldest is', async () => {
+    const page = await toPage(busy, buildToReview(items));
+    const top = page.slice(page.indexOf('<header>'), page.indexOf('<section'));
+    expect(top).toContain('103 alerts of 41 customers wait for a decision');
+    expect(top).toMatch(
+      /<b>12<\/b> <i>critical<\/i>.*<b>103<\/b> <i>overdue<\/i>.*<b>19 days<\/b> <i>the oldest, since 2026-11-02/,
+    );
+    const nav = /<nav.*<\/nav>/.exec(page)?.[0] ?? '';
+    expect(nav).toContain('Waiting for a decision</a> <span class="muted">103, 12 critical, 103 overdue</span>');
+    expect(nav).not.toContain('26');
+  });
+
+  it('is followed by what waits, what changed and coverage, in this order', async () => {
+    const page = await toPage(busy, buildToReview(items));
+    const sections = [...page.matchAll(/<section id="([\w-]+)"/g)].map(([, id]) => id);
+    expect(sections.slice(0, 3)).toEqual(['waiting', 'changes', 'coverage']);
+  });
+
+  it('of a run that cannot be relied on takes no list that is empty for an all clear', async () => {
+    const none = { ...openItems, waiting: 0, customers: 0, overdue: 0, oldestAt: null, bySeverity: [] };
+    const page = await toPage({ ...buildRedFacts(), openItems: none }, null);
+    expect(page).not.toContain('No alert waits');
+    expect(page).toContain('That no alert waits says nothing about this run.');
+  });
+});
+
+describe('what waits', () => {
+  it('is all on the page, each alert once and with its code, whether it changed or not', async () => {
+    const waiting = toSection(await toPage(busy, buildToReview(items)), 'waiting');
+    for (const { mark } of items) expect(waiting.split(`id="alert-${mark}"`)).toHaveLength(2);
+    expect(waiting).toContain('nightscreen review import report.xlsx --apply');
+    const cut = toSection(await toPage(busy, buildToReview(items.slice(0, 50), 103)), 'waiting');
+    expect(cut).toContain('The 50 most urgent of 103 alerts are shown');
+  });
+
+  it('stands together by customer, most urgent first, and entries about one person side by side', () => {
+    const item = (reference: string, name: string, birthDates: string[], id: string) =>
+      buildWaitingItem({ party: buildParty({ reference }), listed: buildMatch({ id, name, birthDates }) });
+    const cases = toWaitingCases([
+      item('C-2', 'IVANOV, Sergei', ['1960-02-03'], 'ofac'),
+      item('C-1', 'Amina HADDAD', [], 'one'),
+      item('C-2', 'Sergei Petrov', ['1971'], 'other'),
+      item('C-2', 'Sergei Borisovich Ivanov', ['1960'], 'un'),
+      item('C-2', 'Sergei Ivanov', ['1982-01-01'], 'younger'),
+    ]);
+    expect(cases.map(({ reference, alerts }) => [reference, alerts])).toEqual([
+      ['C-2', 4],
+      ['C-1', 1],
+    ]);
+    const people = cases[0]?.people.map((entries) => entries.map(({ listed }) => listed.id));
+    expect(people).toEqual([['ofac', 'un'], ['other'], ['younger']]);
+  });
+
+  it('says of an alert whose match is absent why, and which decision it waits for', async () => {
+    const absent = buildWaitingItem({ absence: 'below_threshold', absentSince: new Date('2026-11-20T02:00:00Z') });
+    const waiting = toSection(await toPage(busy, buildToReview([absent], 103)), 'waiting');
+    expect(waiting).toContain(
+      '<b>To be confirmed as no_longer_matched</b>: the match fell below the threshold (since 2026-11-20)',
+    );
+  });
+
+  it('shows what was decided about the match that left when a new one came', async () => {
+    const replaced = {
+      ...{ verdict: 'false_positive' as const, reviewer: 'ada', reason: 'another birth date' },
+      ...{ decidedAt: new Date('2026-11-20T09:00:00Z'), name: 'Amina HADAD', matchId: 'm-12' },
+    };
+    const waiting = toSection(await toPage(busy, buildToReview([buildWaitingItem({ replaced })], 103)), 'waiting');
+    expect(waiting).toContain('false positive by ada on 2026-11-20 about Amina HADAD (m-12)');
+  });
+});
+
+describe('mail', () => {
+  const settings = mailSettingsSchema.parse({ from: 'screening@bank.example', to: ['mlro@bank.example'] });
+  const build = (facts: RunFacts) =>
+    buildReportMessage(toReport(facts), { directory: '/var/run-1', files: [] }, 'mlro@bank.example', settings);
+
+  it('says in subject and body what the page says: as much waits, as much changed', async () => {
+    const { subject, text } = build(busy);
+    expect(subject).toBe('[COMPLETE] 103 open alerts, 12 critical, 103 overdue, 26 changes - retail, 2026-11-21');
+    expect(text).toContain(
+      '103 alerts of 41 customers wait for a decision: 12 critical, 103 overdue, the oldest since 2026-11-02 (19 days).',
+    );
+    expect(text).toContain('26 changes since 2026-11-20: 16 high, 10 info.');
+    expect(toSection(await toPage(busy, null), 'changes')).toContain('26 changes since');
+  });
+
+  it('never says that there is nothing to review above alerts that wait, and names them beside trouble', () => {
+    const quiet = buildRunFacts({ openItems });
+    expect(build(quiet).subject).toBe('[COMPLETE] 103 open alerts, 12 critical, 103 overdue - retail, 2026-11-21');
+    expect(build({ ...quiet, state: 'stopped' }).subject).toContain('run not finished, 103 open alerts, 12 critical');
+    expect(build(buildRunFacts()).subject).toContain('nothing to review');
+  });
+});
+
+describe('a change is named for what happened', () => {
+  it('a politically exposed person who is sanctioned now is an escalation to sanctions', () => {
+    const [before, after] = [
+      buildMatch({ topics: ['role.pep'] }),
+      buildMatch({ topics: ['role.pep', 'sanction.linked'] }),
+    ];
+    expect(describeChange(buildChange({ kind: 'match_changed', before, after }))).toBe('Escalated to sanctions');
+    const unflagged = buildMatch({ topics: ['role.pep'], isHit: false });
+    expect(describeChange(buildChange({ kind: 'hit_gained', before: unflagged, after }))).toBe(
+      'Escalated to sanctions, now flagged as hit',
+    );
+    expect(describeChange(buildChange({ kind: 'hit_gained', before: after, after }))).toBe('Now flagged as hit');
+  });
+
+  it('delisted is said only where the list changed and the answer was whole', () => {
+    const gone = { before: buildMatch(), after: null, rule: 'delisted' };
+    const causes = ['service_data', 'customer_record', 'settings'] as const;
+    const told = causes.flatMap((cause) =>
+      (['match_removed', 'match_not_returned'] as const).map((kind) => {
+        const change = buildChange({ ...gone, kind, cause });
+        return /delisted/i.test(`${describeChange(change)} ${describeRule(change)}`);
+      }),
+    );
+    expect(told).toEqual([true, false, false, false, false, false]);
+  });
+
+  it('what the customer was before stands above what it is now', async () => {
+    const formerParty = buildParty({ name: 'Amina Khoury', birthDate: '1971-09-03' });
+    const facts = (severity: 'high' | 'low'): RunFacts =>
+      buildRunFacts({
+        changes: [buildChange({ severity, cause: 'customer_record', formerParty })],
+        counts: buildCounts({ changes: 1 }),
+      });
+    const card = toSection(await toPage(facts('high'), null), 'changes');
+    expect(card).toMatch(/Customer before<\/th>.*Amina Khoury.*1971-09-03/);
+    expect(card).toMatch(/Customer now<\/th>.*Amina Haddad.*1971-03-09/);
+    const line = toSection(await toPage(facts('low'), null), 'changes');
+    expect(line).toMatch(/Amina Khoury<\/bdi> <span aria-label="became">→<\/span> <strong><bdi>Amina Haddad/);
+    expect(line).toMatch(/1971-09-03<\/bdi> <span aria-label="became">→<\/span> <strong><bdi>1971-03-09/);
+  });
+});
