@@ -48,6 +48,10 @@ export async function finishScreening(
   const { workplace, run, runId } = session;
   await refreshRunStatistics(workplace.database);
   const closed = await session.write((transaction) => settleRun(transaction, session, { halted, isReported }));
+  if (closed.hold) {
+    const message = describeHeldAnswers(closed.hold, runId);
+    workplace.tell({ kind: 'warning', runId, code: 'run_held', message });
+  }
   const remarks = describeNotices(closed.watch);
   for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
   workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state: closed.state, reasons: closed.reasons });
@@ -153,10 +157,10 @@ export async function settleRun(
   await recordStates(transaction, session, 'closed');
   if (hold) await noteHold(transaction, session, hold);
   const flood =
-    isAccepted || state === 'unbalanced'
+    halt !== null || isAccepted || state === 'unbalanced'
       ? null
       : await holdWebhooks(transaction, session, lastChange, sums.counts.inScope);
-  const closed = { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges };
+  const closed = { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges, hold };
   if (flood === null) return closed;
   const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, flood] } as const;
   await addRunReasons(transaction, run.runId, warned);

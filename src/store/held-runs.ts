@@ -14,7 +14,7 @@ export interface AnsweredRun {
   accountId: number;
 }
 
-const partiesAtOnce = 2_000;
+const partiesAtOnce = 5_000;
 
 const matchesShape = z.array(storedMatchSchema);
 const comparedRow = z

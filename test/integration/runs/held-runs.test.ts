@@ -63,7 +63,8 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
   it('that finds nobody but the canaries is held: every state stays with its time, and nothing is sent', async () => {
     const { sandbox, database, work, run, before, events } = await beginWith([...sanctioned, ...exposed]);
     sandbox.setWorld(worldOf([]));
-    const held = await run(await work());
+    const workplace = await work();
+    const held = await run(workplace);
     expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 60, changes: 0 } });
     expect(held.reasons[0]).toMatch(
       /answers for 60 customers are held, because 20 of 20 known hits of all topics vanished \(all of them\)/,
@@ -82,6 +83,7 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     expect(flags).toEqual([{ held: true }]);
     // Every search that found nobody any more was made again.
     expect(searched(sandbox, names[0] ?? '')).toBe(3);
+    expect(workplace.events).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'run_held' }));
     expect(held.counts).toMatchObject({ attempts: 60 + 20 + 2 * canaries.length });
     sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
     const good = await run(await work({ offsetMs: 1 }));
