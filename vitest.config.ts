@@ -36,6 +36,7 @@ const onEmbeddedAtFullSize = [
   'run-history',
   'second-reviewers',
   'spans',
+  'whole-writes',
 ].map((name) => `${name}.test.ts`);
 const onEmbedded = readdirSync(runsFolder, { recursive: true, encoding: 'utf8' })
   .filter(

@@ -1,4 +1,5 @@
 import { countNoun } from '../reports/format-count.js';
+import { toVisibleText } from '../reports/visible-text.js';
 import { quoteArgument } from '../runs/quote-argument.js';
 import type { ImportedLegacy } from '../runs/reviewing/legacy/import-legacy.js';
 import { findUntaken } from '../runs/reviewing/legacy/render-untaken.js';
@@ -39,7 +40,9 @@ export function presentLegacy(
     ['not found here', String(counts.unmatched)],
     ['not taken', String(counts.refused)],
   ];
-  const lines = untaken.slice(0, linesShown).map((row) => [`line ${row.row.line}`, row.problem]);
+  const lines = untaken
+    .slice(0, linesShown)
+    .map(({ row: { line, cells }, problem }) => [`line ${line}`, toVisibleText(cells.customer_id), problem]);
   const more = untaken.length - lines.length;
   return {
     exitCode:
@@ -48,7 +51,12 @@ export function presentLegacy(
       schema: 'nightscreen/review-import-legacy/1',
       isApplied,
       counts,
-      untaken: untaken.map(({ row: { line }, reason, problem }) => ({ line, reason, problem })),
+      untaken: untaken.map(({ row: { line, cells }, reason, problem }) => ({
+        line,
+        customer: cells.customer_id || null,
+        reason,
+        problem,
+      })),
       file: untaken.length === 0 ? null : unmatched,
     },
     text: [

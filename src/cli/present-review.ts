@@ -2,6 +2,7 @@ import { severityWords } from '../reports/change-words.js';
 import { detailWords } from '../reports/detail-words.js';
 import { countNoun } from '../reports/format-count.js';
 import { describeOwner } from '../reports/item-words.js';
+import { toVisibleText } from '../reports/visible-text.js';
 import type { ImportedDecisions } from '../runs/reviewing/import-decisions.js';
 import type { ShownItem } from '../runs/reviewing/show-items.js';
 import { exitCodes } from './exit-code.js';
@@ -17,14 +18,17 @@ export const refusalWords = {
   decided_since: 'somebody has decided about it since the list was written: export again',
 } as const;
 
-/** What became, or would become, of a working list. */
-export function presentImportedDecisions(imported: ImportedDecisions, file: string, wasApplied: boolean): Outcome {
-  const { isApplied, decided, proposed, confirmed, instead, sameAlready, refused, faulty, undecided, onlyReasons } =
-    imported;
+/** What became, or would become, of a working list; `storing` is the command that stores it. */
+export function presentImportedDecisions(
+  imported: ImportedDecisions,
+  { storing, wasApplied }: { storing: string; wasApplied: boolean },
+): Outcome {
+  const { isApplied, decided, proposed, confirmed, instead, sameAlready, proposedAlready, refused, faulty } = imported;
+  const { undecided, onlyReasons } = imported;
   const bad = [
-    ...refused.map(({ row, reason }): [number, string] => [row.line, refusalWords[reason]]),
-    ...faulty.map(({ line, problem }): [number, string] => [line, problem]),
-  ].sort(([left], [right]) => left - right);
+    ...refused.map(({ row: { line, customer }, reason }) => ({ line, customer, words: refusalWords[reason] })),
+    ...faulty.map(({ line, customer, problem }) => ({ line, customer, words: problem })),
+  ].sort((left, right) => left.line - right.line);
   const counts = [
     [isApplied ? 'decided' : 'would be decided', String(decided.length)],
     ...(proposed.length === 0
@@ -32,6 +36,9 @@ export function presentImportedDecisions(imported: ImportedDecisions, file: stri
       : [[isApplied ? 'proposed' : 'would be proposed', `${proposed.length}, for another person to confirm`]]),
     ...(confirmed.length === 0 ? [] : [[isApplied ? 'confirmed' : 'would be confirmed', String(confirmed.length)]]),
     ['decided so already', String(sameAlready.length)],
+    ...(proposedAlready.length === 0
+      ? []
+      : [['proposed so already', `${proposedAlready.length}, still for another person to confirm`]]),
     [
       'not decided in the list',
       onlyReasons === 0
@@ -41,9 +48,10 @@ export function presentImportedDecisions(imported: ImportedDecisions, file: stri
     ['cannot be taken', String(bad.length)],
   ];
   const lines = [
-    ...bad.map(([line, words]) => [`line ${line}`, words]),
-    ...instead.map(({ row, verdict, reviewer }) => [
-      `line ${row.line}`,
+    ...bad.map(({ line, customer, words }) => [`line ${line}`, toVisibleText(customer ?? ''), words]),
+    ...instead.map(({ row: { line, customer }, verdict, reviewer }) => [
+      `line ${line}`,
+      toVisibleText(customer ?? ''),
       `in place of the ${toWords(verdict)} that ${reviewer} has proposed`,
     ]),
   ];
@@ -56,22 +64,34 @@ export function presentImportedDecisions(imported: ImportedDecisions, file: stri
       proposed: proposed.length,
       confirmed: confirmed.length,
       sameAlready: sameAlready.length,
+      proposedAlready: proposedAlready.length,
       undecided,
       onlyReasons,
-      instead: instead.map(({ row, verdict, reviewer }) => ({ line: row.line, verdict, reviewer })),
-      refused: refused.map(({ row, reason }) => ({ line: row.line, reason })),
-      faulty: faulty.map(({ line, problem }) => ({ line, problem })),
+      instead: instead.map(({ row, verdict, reviewer }) => ({
+        line: row.line,
+        customer: row.customer,
+        verdict,
+        reviewer,
+      })),
+      refused: refused.map(({ row: { line, customer }, reason }) => ({ line, customer, reason })),
+      faulty: faulty.map(({ line, customer, problem }) => ({ line, customer, problem })),
     },
     text: [formatTable(counts), lines.length === 0 ? '' : `\n${formatTable(lines)}`, `\n${describeNext()}\n`].join(''),
   };
 
   function describeNext(): string {
-    const isStored = decided.length + proposed.length + confirmed.length > 0;
-    if (isApplied && isStored) return 'stored';
-    if (isApplied) return 'nothing was stored, because the list decides nothing new that can be taken';
-    const partial = bad.length > 0 ? ' --partial' : '';
-    if (!wasApplied) return `nothing was stored; to store it: nightscreen review import ${file} --apply${partial}`;
-    return `nothing was stored, because ${countNoun(bad.length, 'row')} cannot be taken; mend the list, or take the others: nightscreen review import ${file} --apply --partial`;
+    const isNew = decided.length + proposed.length + confirmed.length > 0;
+    const pending = (isApplied ? proposed.length : 0) + proposedAlready.length;
+    const waiting =
+      pending === 0
+        ? ''
+        : `; ${countNoun(pending, 'proposal')} of yours ${pending === 1 ? 'waits' : 'wait'} for another person, who finds what waits with: nightscreen review export --proposals`;
+    if (isApplied && isNew) return `stored${waiting}`;
+    if (!isNew && (isApplied || bad.length === 0)) {
+      return `nothing was stored, because the list decides nothing new that can be taken${waiting}`;
+    }
+    if (!wasApplied) return `nothing was stored; to store it: ${storing}${bad.length > 0 ? ' --partial' : ''}`;
+    return `nothing was stored, because ${countNoun(bad.length, 'row')} cannot be taken; mend the list, or take the others: ${storing} --partial`;
   }
 }
 

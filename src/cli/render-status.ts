@@ -11,6 +11,7 @@ const columns: readonly Column<CustomerStatus>[] = [
   { header: 'state', cell: ({ state }) => state },
   { header: 'worst_topic', cell: ({ worstTopic }) => worstTopic },
   { header: 'waiting', cell: ({ waiting }) => waiting },
+  { header: 'held', cell: ({ held }) => String(held) },
   { header: 'reason', cell: ({ reason }) => reason },
   { header: 'because', cell: ({ because }) => because },
   { header: 'last_state', cell: ({ lastState }) => lastState },
@@ -29,8 +30,9 @@ const columns: readonly Column<CustomerStatus>[] = [
 export const renderStatusCsv = ({ batches }: StatusExport): AsyncIterable<string> => renderCsvBatches(columns, batches);
 
 /** The document `nightscreen/status/1`: one customer a line, and the states of everybody in scope at its end. */
-export async function* renderStatusJson({ rosters, batches, sums }: StatusExport, at: Date): AsyncGenerator<string> {
-  yield `${JSON.stringify({ schema: 'nightscreen/status/1', at, rosters }).slice(0, -1)},"customers":[`;
+export async function* renderStatusJson(status: StatusExport, at: Date): AsyncGenerator<string> {
+  const { rosters, neverImported, batches, sums } = status;
+  yield `${JSON.stringify({ schema: 'nightscreen/status/1', at, rosters, neverImported }).slice(0, -1)},"customers":[`;
   let separator = '\n';
   for await (const batch of batches) {
     if (batch.length === 0) continue;

@@ -1,24 +1,34 @@
 import { tellStates } from '../runs/telling/tell-states.js';
+import { readOrganisation } from '../store/organisations.js';
+import { countWaiting, maySendWebhooks } from '../store/webhooks.js';
 import { webhookPatienceMs } from '../webhooks/post-message.js';
 import type { Invocation } from './invocation.js';
 import type { OpenWorkplace } from './workplace.js';
 
 /**
  * Tells webhooks at once what decisions have made of customers' states, because a blocked account may wait for it; for as long as one answer
- * may take. What cannot be told from here is said on standard error and waits, for the decisions are stored whatever becomes of this.
+ * may take. What cannot be told from here is said on standard error and waits, for the decisions are stored whatever becomes of this. A login
+ * with the documented rights of a reviewer sends nothing itself, which is no fault.
  */
 export async function tellDecidedStates(
   workplace: OpenWorkplace,
   { notify, signal }: Pick<Invocation, 'notify' | 'signal'>,
 ): Promise<void> {
   if ((workplace.settings.webhooks ?? []).length === 0) return;
-  const say = (what: string): void =>
+  const say = (what: string, level: 'info' | 'warn' = 'warn'): void =>
     notify({
-      level: 'warn',
+      level,
       code: 'webhook_waits',
       message: `${what}; they wait for the next run, the job mail of nightscreen schedule, or nightscreen status send`,
     });
   try {
+    if (!(await maySendWebhooks(workplace.database))) {
+      const { organisationId } = await readOrganisation(workplace.database, workplace.settings.organisation);
+      const waiting = await countWaiting(workplace.database, organisationId);
+      if (waiting > 0)
+        say('the decisions are stored; this login does not send changes of state to webhooks itself', 'info');
+      return;
+    }
     const { waiting } = await tellStates(workplace, AbortSignal.any([signal, AbortSignal.timeout(webhookPatienceMs)]));
     if (waiting > 0) say('the decisions are stored, but not all changes of state could be told to webhooks');
   } catch (error) {

@@ -4,8 +4,7 @@ import type { PublishedList } from '../lists/listed-party.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { readListCap } from '../store/list-caps.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
-import { noteRunKey } from '../store/run-keys.js';
-import { setRunAccount, setRunStage } from '../store/runs.js';
+import { setRunStage } from '../store/runs.js';
 import { hasBegun, type PlanSelection } from '../store/screening-plan.js';
 import type { Acceptance } from './accepting/acceptance.js';
 import { requireAcceptedSettings } from './accepting/require-accepted-settings.js';
@@ -27,7 +26,7 @@ import { importRoster } from './rosters/import-roster.js';
 import { openImportedRoster, openRosterScope, type RosterScope } from './rosters/roster-scope.js';
 import { screenTasks } from './searches/screen-tasks.js';
 import { findObstacle } from './session/find-obstacle.js';
-import { identifyAccount, toAssumedMode } from './session/identify-account.js';
+import { findSaidMode, identifyAccount, noteAccount, toAssumedMode } from './session/identify-account.js';
 import { OtherAccount } from './session/other-account.js';
 import { recordKeys } from './session/record-keys.js';
 import { RunHalted } from './session/run-halted.js';
@@ -99,7 +98,7 @@ export async function runScreening(
       return await screenAs(standing).catch((error: unknown) => {
         if (!(error instanceof OtherAccount)) throw error;
         // Now that it is known whose key this is, the open run is not gone on with.
-        return screenAs({ ...standing, account: error.account, plannedFor: error.account });
+        return screenAs(toStanding(error.account));
       });
     } finally {
       outage.close();
@@ -126,7 +125,8 @@ async function tellWebhooks(workplace: Workplace, runId: string, signal: AbortSi
 
 /** Whose key this is, as far as the service could be asked. */
 interface KeyStanding {
-  mode: 'test' | 'live';
+  /** As the service says, else as the settings or the key say; null where nothing says it. */
+  mode: 'test' | 'live' | null;
   /** The account, or why it is not known. */
   account: Account | RunHalted;
   /** Whose screenings count in the plan: the account's, or while it is not known those of the one last used in this mode. */
@@ -143,13 +143,18 @@ async function askWhoseKey(
   const asking = identifyAccount(workplace, scope.organisation, client, either.signal);
   const account = await haltedOr(asking).finally(either.clear);
   if (!(account instanceof RunHalted)) {
-    const mode = account.isTest ? 'test' : 'live';
-    requireBudget(workplace, mode);
-    return { mode, account, plannedFor: account };
+    requireBudget(workplace, account.isTest ? 'test' : 'live');
+    return toStanding(account);
   }
-  const mode = toAssumedMode(client);
-  return { mode, account, plannedFor: await findLastAccount(workplace.database, scope.rosterId, mode) };
+  const mode = findSaidMode(workplace);
+  return { mode, account, plannedFor: await findLastAccount(workplace.database, scope.rosterId, mode ?? undefined) };
 }
+
+const toStanding = (account: Account): KeyStanding => ({
+  mode: account.isTest ? 'test' : 'live',
+  account,
+  plannedFor: account,
+});
 
 /** A roster that is configured is looked at again when its run is resumed; one whose file is not known any more cannot be. */
 const isResumedFrom = ({ resumeOnly, roster }: ScreeningOptions): boolean =>
@@ -182,7 +187,7 @@ function toRequest(
     resumeOnly === undefined && options.importFirst
       ? findGivenFile(workplace.settings.rosters, options.roster)
       : undefined;
-  const { mode } = standing;
+  const mode = standing.mode ?? toAssumedMode(workplace);
   return { organisation, rosterId, roster, kind, selection, mode, rosterFile, resumeOnly, findObstacle: findOurs };
 }
 
@@ -202,22 +207,18 @@ async function planAndScreen(session: RunSession, client: Client, part: Part): P
   const isBegun = await hasBegun(workplace.database, run.runId);
   // What has been done was done under the run's own account, and nobody says yet that the key is of another.
   const accountId = isBegun ? run.accountId : (part.standing.plannedFor?.accountId ?? null);
-  await planOrResume(session, client, accountId, part);
+  await planOrResume(session, accountId, part);
   await screenPlanned(session, client, { ...part, isBegun, accountId });
   return null;
 }
 
 async function planOrResume(
   session: RunSession,
-  { keyFingerprint }: Client,
   accountId: number | null,
   { rosterId, selection, becauseOf }: Part,
 ): Promise<void> {
   const { run } = session;
-  await session.write(async (transaction) => {
-    await setRunAccount(transaction, run.runId, accountId);
-    await noteRunKey(transaction, run.runId, keyFingerprint, session.workplace.clock.now());
-  });
+  await session.write((transaction) => noteAccount(transaction, session, accountId));
   // A plan made for another account, or for none, says nothing about who is due under this one.
   const isPlanned = (run.stage === 'planned' || run.stage === 'screened') && run.accountId === accountId;
   if (isPlanned) return;
@@ -277,7 +278,7 @@ async function settleAccount(
   requireBudget(session.workplace, settled.isTest ? 'test' : 'live');
   if (settled.accountId === part.accountId) return settled;
   if (part.isBegun) throw new OtherAccount(settled);
-  await planOrResume(session, client, settled.accountId, part);
+  await planOrResume(session, settled.accountId, part);
   return settled;
 }
 

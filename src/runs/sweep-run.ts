@@ -19,15 +19,14 @@ import {
   saveSweep,
 } from '../store/dossiers.js';
 import type { Account, Organisation } from '../store/organisations.js';
-import { noteRunKey } from '../store/run-keys.js';
-import { closeRun, setRunAccount } from '../store/runs.js';
+import { closeRun } from '../store/runs.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
 import { watchOutage } from './outages/outage-watch.js';
 import { outlastOutage, type Patience } from './outages/outlast-outage.js';
 import { writeRunReport } from './reports/report-run.js';
-import { identifyAccount, toAssumedMode, toHalt } from './session/identify-account.js';
+import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './session/identify-account.js';
 import { recordKeys } from './session/record-keys.js';
 import { RunHalted } from './session/run-halted.js';
 import { openOrganisation, type RunRequest, type RunSession, withLease, withRun } from './session/run-session.js';
@@ -56,10 +55,7 @@ export async function runSweep(workplace: Workplace, options: SweepOptions, sign
         const { value: account } = await outlastOutage(patience, (waiting) =>
           identifyAccount(workplace, organisation, client, waiting),
         );
-        await session.write(async (transaction) => {
-          await setRunAccount(transaction, session.run.runId, account.accountId);
-          await noteRunKey(transaction, session.run.runId, client.keyFingerprint, workplace.clock.now());
-        });
+        await session.write((transaction) => noteAccount(transaction, session, account.accountId));
         const keys = recordKeys(session, client);
         return await sweepAccount(session, account, patience, options).finally(() => keys.close());
       } catch (error) {
@@ -83,7 +79,7 @@ const toRequest = (workplace: Workplace, organisation: Organisation): RunRequest
   kind: 'sweep',
   rosterId: null,
   roster: null,
-  mode: toAssumedMode(workplace.client()),
+  mode: toAssumedMode(workplace),
   selection: null,
 });
 

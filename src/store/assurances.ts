@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { listFilesSchema, type StoredList } from './list-comparisons.js';
+import { requireRows } from './require-all.js';
 
 /** What recall is measured on and how; stored before the first search. */
 export interface AssuranceFacts extends Omit<StoredList, 'spellings'> {
@@ -56,7 +57,7 @@ export async function insertAssurance(
     ],
   );
   const items = names.map((name, at) => ({ ...name, ordinal: at + 1, requestId: requestIds[at] }));
-  await transaction.execute(
+  const saved = await transaction.execute(
     `insert into assurance_item (run_id, ordinal, request_id, listed_id, listed_name, type, script, variant, sent_name, outcome)
      select $1, ordinal, "requestId", "listedId", "listedName", type, script, variant, "sentName", 'remaining'
      from jsonb_to_recordset($2::text::jsonb) as row (
@@ -64,6 +65,7 @@ export async function insertAssurance(
      )`,
     [runId, JSON.stringify(items)],
   );
+  requireRows(saved, items.length, 'assurance_item');
 }
 
 /** Notes which share of a sample must be found, or null for none. */
@@ -81,11 +83,12 @@ export async function saveAssuranceItem(
 ): Promise<void> {
   const [outcome, responseId, reason] =
     'responseId' in end ? ['answered', end.responseId, null] : ['failed', null, end.failedBecause];
-  await transaction.execute(
+  const saved = await transaction.execute(
     `update assurance_item set outcome = $3, response_id = $4, outcome_reason = $5, answered_at = $6
      where run_id = $1 and ordinal = $2`,
     [runId, ordinal, outcome, responseId, reason, answeredAt],
   );
+  requireRows(saved, 1, 'assurance_item');
 }
 
 const factsRow: z.ZodType<AssuranceFacts> = z.object({

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { requireRows } from './require-all.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';
 
 /** Why a round of control searches was asked; a `control` asks one of them beside a search that failed. */
@@ -45,7 +46,7 @@ export async function saveCanaryOutcome(
   { round, occasion, searches }: CanaryRound,
   outcome: CanaryOutcome,
 ): Promise<void> {
-  await transaction.execute(
+  const saved = await transaction.execute(
     `insert into canary_outcome (
        run_id, round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
      )
@@ -67,6 +68,7 @@ export async function saveCanaryOutcome(
       outcome.askedAt,
     ],
   );
+  requireRows(saved, 1, 'canary_outcome');
 }
 
 /** Whether a run has asked any control search, so that its answers wait for the next ones. */
@@ -152,5 +154,6 @@ export async function ensureRequests(
      order by row.place`,
     [organisationId, list],
   );
+  requireRows(rows.length, requests.length, 'screening_request');
   return rows.map((row) => row.request_id);
 }

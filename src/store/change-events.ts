@@ -1,5 +1,6 @@
 import type { MatchChange } from '../changes/match-change.js';
 import type { Queryable } from './database.js';
+import { requireRows } from './require-all.js';
 
 /** A change of one party as a run found it. */
 export interface NewChangeEvent {
@@ -36,7 +37,7 @@ export async function saveChangeEvents(
     before: change.difference.before,
     after: change.difference.after,
   }));
-  await transaction.execute(
+  const saved = await transaction.execute(
     `insert into change_event (
        run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement, country_agreement,
        sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version
@@ -50,4 +51,5 @@ export async function saveChangeEvents(
      )`,
     [runId, batchId, JSON.stringify(rows)],
   );
+  requireRows(saved, rows.length, 'change_event');
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
+import type { WorstTopic } from '../changes/topic-families.js';
 import type { Match } from '../matches/match.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { Absence, ItemState } from '../matches/review/project-items.js';
 import type { SeenCustomer, SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
-import { absenceShape, itemStateShape, severityShape, verdictShape } from './item-shapes.js';
+import { absenceShape, itemStateShape, severityShape, topicShape, verdictShape } from './item-shapes.js';
 import { seenCustomerSchema, seenCustomerSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
@@ -19,6 +20,10 @@ export interface DecidableItem {
   /** Null while the match is listed. */
   absence: Absence | null;
   severity: Severity;
+  /** The most serious of what the listed party is listed for. */
+  topic: WorstTopic;
+  /** Whether the customer is a true match because of it. */
+  isConfirmed: boolean;
   listed: Match;
   /** As the roster described it when the match was last seen. */
   customer: SeenCustomer;
@@ -44,6 +49,8 @@ const itemRow = z.object({
   state: itemStateShape,
   absence: absenceShape.nullable(),
   severity: severityShape,
+  topic: topicShape,
+  isConfirmed: z.boolean(),
   listed: storedMatchSchema,
   customer: seenCustomerSchema,
   standing: z
@@ -88,7 +95,8 @@ export async function readDecidableItems(
 ): Promise<ReadonlyMap<number, DecidableItem>> {
   const rows = await database.query(
     itemRow,
-    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.absence, item.severity, item.listed,
+    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.absence, item.severity,
+       item.topic, item.is_confirmed as "isConfirmed", item.listed,
        ${seenCustomerSql} as customer,
        case when standing.disposition_id is not null then jsonb_build_object(
          'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
@@ -104,6 +112,21 @@ export async function readDecidableItems(
     [[...itemIds]],
   );
   return new Map(rows.map((row) => [row.itemId, row]));
+}
+
+/** The references of the customers whom these items are about, by item. */
+export async function readReferences(
+  database: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await database.query(
+    z.object({ itemId: z.number(), reference: z.string() }),
+    `select item.item_id as "itemId", customer.reference
+     from review_item item join party using (party_id) join customer using (customer_id)
+     where item.item_id = any ($1::bigint[])`,
+    [[...itemIds]],
+  );
+  return new Map(rows.map(({ itemId, reference }) => [itemId, reference]));
 }
 
 /** A decision as it is stored. */

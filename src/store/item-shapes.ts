@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-event.js';
 import type { Agreement } from '../changes/compare-birth-dates.js';
+import type { WorstTopic } from '../changes/topic-families.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { Absence, ItemState } from '../matches/review/project-items.js';
 import type { ChangeItemFacts, ItemOwner, ReplacedFacts } from '../reports/item-facts.js';
@@ -16,6 +17,17 @@ export const itemStateShape = z.enum([
   'confirmed',
   'gone',
 ]) satisfies z.ZodType<ItemState>;
+
+/** The most serious of what a party is listed for, as it is stored. */
+export const topicShape = z.enum([
+  'sanction',
+  'crime',
+  'unknown',
+  'pep',
+  'associate',
+  'other',
+  'none',
+]) satisfies z.ZodType<WorstTopic>;
 
 /** Why an alert's match is absent, as it is stored. */
 export const absenceShape = z.enum([

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import type { PartyState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+import { requireRows } from './require-all.js';
 import { storedMatchSchema } from './stored-match.js';
 
 /** The last valid answer for a party on an account. */
@@ -89,13 +91,12 @@ async function dateStates(
 ): Promise<void> {
   if (states.length === 0) return;
   const toIds = (rows: readonly NewPartyState[]): number[] => rows.map(({ partyId }) => partyId);
-  await transaction.query(z.object({}), 'select date_states($1, $2, $3, $4, $5)', [
-    accountId,
-    runId,
-    screenedAt,
-    toIds(states),
-    toIds(others),
-  ]);
+  const dated = await transaction.query(
+    z.object({ known: z.number() }),
+    'select date_states($1, $2, $3, $4, $5) as known',
+    [accountId, runId, screenedAt, toIds(states), toIds(others)],
+  );
+  requireRows(firstRow(dated, 'party_state').known, states.length - others.length, 'party_state');
 }
 
 async function replaceStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]): Promise<void> {
@@ -110,7 +111,7 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
     reported_scores: Object.keys(state.reportedScores).length === 0 ? null : state.reportedScores,
     unreturned: state.unreturned.length === 0 ? null : state.unreturned,
   }));
-  await transaction.execute(
+  const saved = await transaction.execute(
     `insert into party_state (
        account_id, run_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
        reported_scores, unreturned
@@ -137,4 +138,5 @@ async function replaceStates(transaction: Queryable, key: StateKey, states: read
        ) end`,
     [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows)],
   );
+  requireRows(saved, rows.length, 'party_state');
 }

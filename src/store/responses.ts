@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Match, MatchSet } from '../matches/match.js';
 import type { Queryable } from './database.js';
+import { requireRows } from './require-all.js';
 import { storedMatchSchema, storedMatchSql } from './stored-match.js';
 
 /** An answer to store under its keyed digest. */
@@ -48,7 +49,9 @@ export async function saveResponses(
   const all = new Map([...known, ...inserted.map((row) => [row.digest, row.response_id] as const)]);
   if (all.size === byDigest.size) return all;
   // Another run has stored some of them meanwhile.
-  return findResponses(transaction, organisationId, [...byDigest.keys()]);
+  const stored = await findResponses(transaction, organisationId, [...byDigest.keys()]);
+  requireRows(stored.size, byDigest.size, 'response');
+  return stored;
 }
 
 /** What is stored with an answer beside its text; the first match is the one of rank 1. */
@@ -80,7 +83,7 @@ async function saveMatches(
   matches: readonly (Match & { responseId: number })[],
 ): Promise<void> {
   if (matches.length === 0) return;
-  await transaction.execute(
+  const saved = await transaction.execute(
     `insert into match (response_id, rank, match_id, name, schema, is_hit, score, topics, birth_dates, countries)
      select "responseId", rank, id, name, schema, "isHit", score, topics, "birthDates", countries
      from jsonb_to_recordset($1::text::jsonb) as row (
@@ -89,6 +92,7 @@ async function saveMatches(
      )`,
     [JSON.stringify(matches)],
   );
+  requireRows(saved, matches.length, 'match');
 }
 
 const matchSetRow = z.object({

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { HaltCode, RunKind, RunState } from '../reports/run-facts.js';
 import { noteBillableAttempts } from './budget-usage.js';
 import type { Queryable } from './database.js';
@@ -80,9 +81,21 @@ export async function setRunStage(database: Queryable, runId: number, stage: Run
   await database.execute('update run set stage = $2 where run_id = $1', [runId, stage]);
 }
 
-/** Notes under which account a run works. */
-export async function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<void> {
-  await database.execute('update run set account_id = $2 where run_id = $1', [runId, accountId]);
+/** Notes under which account a run works; gives the run's mode, which is the account's where there is one. */
+export async function setRunAccount(
+  database: Queryable,
+  runId: number,
+  accountId: number | null,
+): Promise<'test' | 'live'> {
+  const rows = await database.query(
+    z.object({ mode: z.enum(['test', 'live']) }),
+    `update run set account_id = $2,
+       mode = coalesce((select case when is_test then 'test' else 'live' end from account where account_id = $2), mode)
+     where run_id = $1
+     returning mode`,
+    [runId, accountId],
+  );
+  return firstRow(rows, 'run').mode;
 }
 
 /**
@@ -134,4 +147,17 @@ export async function closeRun(
   );
   await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
+}
+
+/** Gives a run that has been closed the state and the reasons that only its end has shown. */
+export async function addRunReasons(
+  database: Queryable,
+  runId: number,
+  { state, reasons }: { state: RunState; reasons: readonly string[] },
+): Promise<void> {
+  await database.execute('update run set state = $2, state_reasons = $3 where run_id = $1', [
+    runId,
+    state,
+    [...reasons],
+  ]);
 }

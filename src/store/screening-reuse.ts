@@ -5,6 +5,7 @@ import type { Database, Queryable } from './database.js';
 import { tierRowsSql } from './judged-parties.js';
 import { knownAnswersSql, newestAnswerFirst } from './known-answers.js';
 import type { ReuseInput } from './plan-input.js';
+import { requireRows } from './require-all.js';
 
 /** A planned party whose request has been answered already. */
 export interface ReusableScreening {
@@ -77,11 +78,12 @@ export async function dateReusedStates(
   key: { accountId: number; runId: number },
   partyIds: readonly number[],
 ): Promise<void> {
-  await transaction.execute(
+  const dated = await transaction.execute(
     `update party_state set screened_at = reuse.answered_at
      from screening_reuse reuse
      where reuse.run_id = $2 and reuse.party_id = any ($3::bigint[])
        and party_state.account_id = $1 and party_state.party_id = reuse.party_id`,
     [key.accountId, key.runId, [...partyIds]],
   );
+  requireRows(dated, partyIds.length, 'party_state');
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from './database.js';
+import { requireRows } from './require-all.js';
 
 /** What came of a planned screening of one party. */
 export type ScreeningResult =
@@ -32,7 +33,7 @@ async function saveAlike(
   const [first] = results;
   if (first === undefined) return;
   // No join: a plan that was just made has no statistics yet, and a join walks through the whole run for every batch.
-  await transaction.execute(
+  const saved = await transaction.execute(
     `update screening set outcome = $4, outcome_reason = $5, batch_id = $2,
        response_id = ($6::bigint[])[array_position($3::bigint[], party_id)]
      where run_id = $1 and party_id = any ($3::bigint[]) and outcome = 'remaining'`,
@@ -45,6 +46,7 @@ async function saveAlike(
       results.map((result) => result.responseId),
     ],
   );
+  requireRows(saved, results.length, 'screening');
 }
 
 /** Fails everybody whom a run has not asked about yet, for one reason. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
+import { requireRows } from './require-all.js';
 
 /** How one POST ended, as the ledger keeps it, in the row that was noted before it was sent. */
 export interface AttemptRecord {
@@ -31,7 +32,9 @@ export async function noteInFlight(
      returning attempt_id, request_id`,
     [runId, [...requestIds], now],
   );
-  return new Map(rows.map((row) => [row.request_id, row.attempt_id]));
+  const noted = new Map(rows.map((row) => [row.request_id, row.attempt_id]));
+  requireRows(noted.size, requestIds.length, 'search_attempt');
+  return noted;
 }
 
 /** Saves how the attempts of these searches ended; what was noted and not sent after all is `not_sent`. */
@@ -47,7 +50,7 @@ export async function saveAttempts(transaction: Queryable, searches: readonly Se
     })),
   );
   if (ended.length > 0) {
-    await transaction.execute(
+    const saved = await transaction.execute(
       `update search_attempt set started_at = ended.started_at, ended_at = ended.ended_at, status = ended.status,
          outcome = ended.outcome, service_request_id = ended.service_request_id
        from jsonb_to_recordset($1::text::jsonb) as ended (
@@ -56,12 +59,15 @@ export async function saveAttempts(transaction: Queryable, searches: readonly Se
        where search_attempt.attempt_id = ended.attempt_id`,
       [JSON.stringify(ended)],
     );
+    requireRows(saved, ended.length, 'search_attempt');
   }
   const unsentIds = searches.flatMap((search) => search.unsentIds);
   if (unsentIds.length > 0) {
-    await transaction.execute(`update search_attempt set outcome = 'not_sent' where attempt_id = any ($1::bigint[])`, [
-      unsentIds,
-    ]);
+    const noted = await transaction.execute(
+      `update search_attempt set outcome = 'not_sent' where attempt_id = any ($1::bigint[])`,
+      [unsentIds],
+    );
+    requireRows(noted, unsentIds.length, 'search_attempt');
   }
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { PartyState } from '../matches/customer-state.js';
 import type { Queryable } from './database.js';
+import { requireRows } from './require-all.js';
 
 /** Who asked about whom and why. */
 export interface CheckQuestion {
@@ -48,7 +49,7 @@ export async function insertCheck(
 /** Keeps what a check came to. */
 export async function finishCheck(transaction: Queryable, runId: number, outcome: CheckOutcome): Promise<void> {
   const isAnswered = outcome.kind === 'answered';
-  await transaction.execute(
+  const saved = await transaction.execute(
     `update single_check set outcome = $2, outcome_reason = $3, response_id = $4, verdict = $5, ended_at = $6 where run_id = $1`,
     [
       runId,
@@ -59,6 +60,7 @@ export async function finishCheck(transaction: Queryable, runId: number, outcome
       outcome.endedAt,
     ],
   );
+  requireRows(saved, 1, 'single_check');
 }
 
 /** Keeps that a check came to no answer, unless one is kept already. */

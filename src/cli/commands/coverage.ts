@@ -4,6 +4,7 @@ import type { Coverage } from '../../runs/coverage/measure-coverage.js';
 import type { CoverageSums } from '../../runs/coverage/sum-coverage.js';
 import type { CoverageGap } from '../../store/coverage-exceptions.js';
 import { describeCounts } from '../describe-counts.js';
+import { describeGap } from '../describe-gap.js';
 import { describeSpan } from '../describe-progress.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
@@ -47,7 +48,8 @@ function toRows(roster: string, { total, tiers }: Pick<Coverage, 'total' | 'tier
 
 function formatCoverage(coverage: Coverage): string {
   const { rosters, total, cadence } = coverage;
-  if (rosters.length === 0) return 'no roster was imported yet\n';
+  const gap = describeGap(coverage.neverImported, total.inScope);
+  if (rosters.length === 0) return `${gap}\n`;
   const rows = rosters.flatMap((roster) => toRows(roster.roster, roster));
   const together = rosters.length > 1 ? toRows('all', coverage) : [];
   const listed = rosters.flatMap(({ roster, uncovered }) =>
@@ -65,19 +67,20 @@ function formatCoverage(coverage: Coverage): string {
     `\nstates       ${describeCounts(total.states)}\n`,
     Object.keys(total.failedBecause).length === 0 ? '' : `last failed  ${describeCounts(total.failedBecause)}\n`,
     `cadence      ${describeCounts(cadence.hours)} hours${cadence.reason === null ? '' : `: ${cadence.reason}`}\n`,
-    ...rosters.flatMap(({ roster, gaps }) => gaps.map((gap) => `${describeGap(roster, gap)}\n`)),
+    ...rosters.flatMap(({ roster, gaps }) => gaps.map((each) => `${describeUnreadable(roster, each)}\n`)),
     listed.length === 0 ? '' : `\nNot covered\n${formatTable(listed)}`,
+    gap === null ? '' : `\n${gap}\n`,
   ].join('');
 }
 
-const describeGap = (roster: string, { reason, count, accepted }: CoverageGap): string =>
+const describeUnreadable = (roster: string, { reason, count, accepted }: CoverageGap): string =>
   `not screened ${roster}: ${formatCount(count)} ${reason}${accepted === 0 ? '' : `, ${formatCount(accepted)} accepted`}`;
 
 /** Adds `coverage`. */
 export function addCoverageCommand(program: Command, act: Act): void {
   program
     .command('coverage')
-    .description('who is validly screened, never screened or overdue; exit code 3 when anybody is not covered')
+    .description('who is validly screened, never screened or overdue; exit code 3 unless all are covered')
     .option('--roster <name>', 'only this roster')
     .option(
       '--list <count>',

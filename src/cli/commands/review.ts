@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { countNoun } from '../../reports/format-count.js';
+import { quoteArgument } from '../../runs/quote-argument.js';
 import { findCurrentUser } from '../current-user.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
@@ -61,7 +62,7 @@ function addExport(review: Command, act: Act): void {
                 leftOut,
                 file,
               },
-              text: `${countNoun(items.length - leftOut, 'item')} to decide: ${file}\n${notice}fill in decision (true_match, false_positive, inconclusive) and reason, then: nightscreen review import ${file}\n`,
+              text: `${countNoun(items.length - leftOut, 'item')} to decide: ${file}\n${notice}fill in decision (true_match, false_positive, inconclusive) and reason, then: nightscreen review import ${quoteArgument(file)}\n`,
             };
           },
         });
@@ -105,7 +106,10 @@ function addImport(review: Command, act: Act): void {
             const reviewer = await findReviewer(workplace.database, options.reviewer, !apply);
             const imported = await importDecisions(workplace, { path, reviewer, apply, partial });
             if (imported.isApplied) await tellDecidedStates(workplace, invocation);
-            return presentImportedDecisions(imported, file, apply);
+            const isAttested = workplace.database.dialect === 'embedded';
+            const by = isAttested ? ` --reviewer ${quoteArgument(options.reviewer ?? 'NAME')}` : '';
+            const storing = `nightscreen review import ${quoteArgument(file)} --apply${by}`;
+            return presentImportedDecisions(imported, { storing, wasApplied: apply });
           },
         });
       }),

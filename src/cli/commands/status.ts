@@ -4,6 +4,7 @@ import { flagError } from '../../errors.js';
 import { type CustomerState, customerStates } from '../../matches/customer-state.js';
 import { countNoun } from '../../reports/format-count.js';
 import { describeCounts } from '../describe-counts.js';
+import { describeGap } from '../describe-gap.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
@@ -32,7 +33,7 @@ function chooseFormat({ format, out }: ExportOptions, isJson: boolean): 'csv' | 
 function addExport(status: Command, act: Act): void {
   status
     .command('export')
-    .description('one row for each customer: state, since when, until when; exit code 3 when anybody is not screened')
+    .description('one row for each customer: state, since when, until when; exit code 3 unless all are screened')
     .option('--roster <name>', 'only this roster')
     .addOption(new Option('--format <format>', 'how it is written (default: csv)').choices(['csv', 'json']))
     .option('--out <file>', 'the file to write (default: standard output)')
@@ -58,19 +59,27 @@ function addExport(status: Command, act: Act): void {
             const { roster, state: states, changedSince } = options;
             const status = await exportStatus(workplace, { roster, states, changedSince }, invocation.signal);
             const chunks = format === 'csv' ? renderStatusCsv(status) : renderStatusJson(status, workplace.clock.now());
-            const { sums } = status;
-            const toExitCode = (): number => (status.isCovered() ? exitCodes.complete : exitCodes.incomplete);
+            const { sums, neverImported } = status;
+            // Known once all is read.
+            const judge = (): { exitCode: number; gap: string | null } => {
+              const gap = describeGap(neverImported, sums.inScope);
+              const isWhole = gap === null && status.isCovered();
+              return { exitCode: isWhole ? exitCodes.complete : exitCodes.incomplete, gap };
+            };
             if (options.out === undefined) {
               for await (const chunk of chunks) await invocation.terminal.writeData(chunk);
-              return { exitCode: toExitCode(), isWritten: true };
+              const { exitCode, gap } = judge();
+              if (gap !== null) invocation.notify({ level: 'warn', code: 'nothing_known', message: gap });
+              return { exitCode, isWritten: true };
             }
             const file = resolve(invocation.folder, options.out);
             await writePrivately(file, chunks);
+            const { exitCode, gap } = judge();
             const counts = sums.inScope === 0 ? '' : `in scope: ${describeCounts(sums.states)}\n`;
             return {
-              exitCode: toExitCode(),
-              document: { schema: 'nightscreen/status-export/1', file, format, ...sums },
-              text: `${countNoun(sums.exported, 'customer')}: ${file}\n${counts}`,
+              exitCode,
+              document: { schema: 'nightscreen/status-export/1', file, format, neverImported, ...sums },
+              text: `${countNoun(sums.exported, 'customer')}: ${file}\n${counts}${gap === null ? '' : `${gap}\n`}`,
             };
           },
         });

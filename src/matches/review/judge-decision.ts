@@ -16,7 +16,7 @@ export interface StandingDecision {
 export interface SaidDecision {
   verdict: DispositionVerdict;
   reviewer: string;
-  /** Whether a match of this severity is settled or confirmed by two people only. */
+  /** Whether it takes two people to release this alert. */
   needsSecondPerson: boolean;
 }
 
@@ -25,16 +25,18 @@ export type DecisionStep =
   /** It is said already. */
   { kind: 'same_already' } | { kind: 'decided' } | { kind: 'proposed' } | { kind: 'confirmed'; proposalId: number };
 
+const releasing: ReadonlySet<DispositionVerdict> = new Set(['false_positive', 'no_longer_matched']);
+
 /**
- * What it means that a reviewer says something about an item of which something may stand already. Where two people are needed one
- * person's words, however often, are a proposal, and it is confirmed only by another's who says the same about the same; that it cannot be
- * told settles nothing, so anybody may say it.
+ * What it means that a reviewer says something about an alert of which something may stand already. One person restricts at once: a true
+ * match is decided, also in place of a proposal. Where two people are needed to release, one person's words, however often, are a proposal,
+ * and only another person who says the same about the same confirms it. `inconclusive` releases nothing, so one person is enough.
  */
 export function judgeDecision(
   standing: StandingDecision | null,
   { verdict, reviewer, needsSecondPerson }: SaidDecision,
 ): DecisionStep {
-  const needsTwo = needsSecondPerson && verdict !== 'inconclusive';
+  const needsTwo = needsSecondPerson && releasing.has(verdict);
   if (standing?.isAboutTheSame === true && standing.verdict === verdict) {
     const isOwn = standing.reviewers.includes(reviewer);
     if (!standing.isFinal && !isOwn) return { kind: 'confirmed', proposalId: standing.dispositionId };

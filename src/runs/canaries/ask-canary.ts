@@ -2,6 +2,7 @@ import type { Client } from '../../client/create-client.js';
 import { type Canary, judgeCanary } from '../../matches/canary.js';
 import { toMatchSet } from '../../matches/to-match-set.js';
 import type { CanaryOutcome } from '../../store/canary-outcomes.js';
+import { requireFound } from '../../store/require-all.js';
 import { saveResponses } from '../../store/responses.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import { type ControlOutcome, searchBesidePlan } from '../ledger/search-beside-plan.js';
@@ -34,6 +35,6 @@ export async function askCanary(
     saveResponses(transaction, organisationId, [{ digest, body, matchSet }], asked.askedAt),
   );
   const found = judgeCanary(canary, matchSet);
-  const responseId = ids.get(digest) ?? null;
+  const responseId = requireFound(ids, digest, 'response');
   return { ...asked, verdict: found === null ? 'passed' : 'failed', found, responseId };
 }

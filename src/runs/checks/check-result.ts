@@ -2,7 +2,7 @@ import { ConfigError } from '../../errors.js';
 import type { PartyState } from '../../matches/customer-state.js';
 import type { MatchSet } from '../../matches/match.js';
 import type { RunState } from '../../reports/run-facts.js';
-import type { Database } from '../../store/database.js';
+import type { Database, Queryable } from '../../store/database.js';
 import { readMatchSets } from '../../store/responses.js';
 import { toRunId } from '../../store/run-id.js';
 import { readRunKeys } from '../../store/run-keys.js';
@@ -49,7 +49,7 @@ export async function showCheck(database: Database, text: string): Promise<Check
 }
 
 /** The check that a run was, or null when it was none. */
-export async function describeCheck(database: Database, run: RunRow): Promise<CheckResult | null> {
+export async function describeCheck(database: Queryable, run: RunRow): Promise<CheckResult | null> {
   const check = await readCheck(database, run.runId);
   if (check === null) return null;
   const { outcome, outcomeReason: _, responseId, ...question } = check;

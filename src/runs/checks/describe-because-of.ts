@@ -1,4 +1,4 @@
-import type { Database } from '../../store/database.js';
+import type { Queryable } from '../../store/database.js';
 import {
   type ForcedCustomer,
   type ListComparison,
@@ -16,7 +16,7 @@ export interface BecauseOf {
 
 /** Because of which list a run asked, and the first of whom it was forced to ask about; null when there was no list. */
 export async function describeBecauseOf(
-  database: Database,
+  database: Queryable,
   runId: string,
   mostNamed: number,
 ): Promise<BecauseOf | null> {

@@ -4,18 +4,18 @@ import { toMatchSet } from '../../matches/to-match-set.js';
 import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { ScreeningRequest } from '../../roster/screening-request.js';
 import { ensureRequests } from '../../store/canary-outcomes.js';
+import { firstRow } from '../../store/first-row.js';
 import { readListCap } from '../../store/list-caps.js';
 import type { Account } from '../../store/organisations.js';
+import { requireFound } from '../../store/require-all.js';
 import { saveResponses } from '../../store/responses.js';
-import { noteRunKey } from '../../store/run-keys.js';
-import { setRunAccount } from '../../store/runs.js';
 import { type CheckOutcome, finishCheck, insertCheck } from '../../store/single-checks.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import { searchBesidePlan } from '../ledger/search-beside-plan.js';
 import { hasCaps } from '../planning/read-budget.js';
 import { requireBudget } from '../planning/require-budget.js';
 import { findTightest, toBudgetHalt, watchLedger } from '../planning/watch-ledger.js';
-import { identifyAccount, toAssumedMode } from '../session/identify-account.js';
+import { identifyAccount, noteAccount, toAssumedMode } from '../session/identify-account.js';
 import { recordKeys } from '../session/record-keys.js';
 import { RunHalted } from '../session/run-halted.js';
 import { openOrganisation, type RunSession, withRun } from '../session/run-session.js';
@@ -46,7 +46,7 @@ export interface CheckEnd {
 export async function runCheck(workplace: Workplace, question: Question, signal: AbortSignal): Promise<CheckEnd> {
   const request = toCheckedRequest(question);
   const client = workplace.client();
-  const mode = toAssumedMode(client);
+  const mode = toAssumedMode(workplace);
   if (client.keyMode === 'live') requireBudget(workplace, 'live');
   const organisation = await openOrganisation(workplace);
   await closeDeadChecks(workplace);
@@ -71,7 +71,8 @@ async function noteQuestion(session: RunSession, question: Question, request: Sc
   const { workplace, organisation, run } = session;
   const { type, name, reason, askedBy } = question;
   await session.write(async (transaction) => {
-    const [requestId = 0] = await ensureRequests(transaction, organisation.organisationId, [request]);
+    const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
+    const requestId = firstRow(ids, 'screening_request');
     const askedAt = workplace.clock.now();
     await insertCheck(transaction, run.runId, requestId, { type, name, reason: reason.trim(), askedBy, askedAt });
   });
@@ -102,16 +103,11 @@ async function answerCheck(session: RunSession, request: ScreeningRequest): Prom
 
 /** Whose key this is, and a session that may spend what the budget leaves to single checks; throws RunHalted when that is nothing. */
 async function beginPaidPart(session: RunSession): Promise<{ account: Account; paid: RunSession }> {
-  const { workplace, organisation, run, signal } = session;
-  const { clock, settings } = workplace;
-  const client = workplace.client();
-  const account = await identifyAccount(workplace, organisation, client, signal);
+  const { workplace, organisation, signal } = session;
+  const account = await identifyAccount(workplace, organisation, workplace.client(), signal);
   requireBudget(workplace, account.isTest ? 'test' : 'live');
-  await session.write(async (transaction) => {
-    await setRunAccount(transaction, run.runId, account.accountId);
-    await noteRunKey(transaction, run.runId, client.keyFingerprint, clock.now());
-  });
-  if (!hasCaps(settings)) return { account, paid: session };
+  await session.write((transaction) => noteAccount(transaction, session, account.accountId));
+  if (!hasCaps(workplace.settings)) return { account, paid: session };
   const watched = await watchLedger(session, account.accountId, Number.POSITIVE_INFINITY);
   if (watched.affordable < 1) throw toBudgetHalt(findTightest(watched.limits));
   return { account, paid: watched.session };
@@ -127,7 +123,7 @@ async function saveAnswer(
   const digest = digestAnswer(digestKey, body);
   await session.write(async (transaction) => {
     const ids = await saveResponses(transaction, organisationId, [{ digest, body, matchSet }], endedAt);
-    const responseId = ids.get(digest) ?? 0;
+    const responseId = requireFound(ids, digest, 'response');
     const listCap = await readListCap(transaction, account.accountId);
     const verdict = toPartyState(treatAsCut(matchSet, listCap), []);
     await finishCheck(transaction, session.run.runId, { kind: 'answered', responseId, verdict, endedAt });

@@ -1,5 +1,5 @@
 import { ConfigError, flagError } from '../../errors.js';
-import { readImportedRosters } from '../../store/coverage.js';
+
 import {
   type CoverageGap,
   listOpenGaps,
@@ -7,7 +7,6 @@ import {
   saveCoverageExceptions,
 } from '../../store/coverage-exceptions.js';
 import type { Acceptance } from '../accepting/acceptance.js';
-import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import { chooseImportedRosters } from './choose-imported-rosters.js';
 
@@ -31,8 +30,7 @@ export async function acceptGaps(
   const { database, clock } = workplace;
   const now = clock.now();
   if (until < now.toISOString().slice(0, until.length)) throw flagError('--until', `${until} is over`);
-  const { organisationId } = await openOrganisation(workplace);
-  const [chosen, ...others] = chooseImportedRosters(await readImportedRosters(database, organisationId), roster);
+  const [chosen, ...others] = (await chooseImportedRosters(workplace, roster)).imported;
   if (chosen === undefined || others.length > 0) {
     const message =
       chosen === undefined ? 'no roster was imported yet' : 'several rosters were imported: say which one';

@@ -1,14 +1,7 @@
 import type { RiskTier } from '../../roster/customer.js';
 import { toCadence } from '../../screening/cadence.js';
-import {
-  type CoverageGroup,
-  listUncovered,
-  readCoverage,
-  readImportedRosters,
-  type UncoveredCustomer,
-} from '../../store/coverage.js';
+import { type CoverageGroup, listUncovered, readCoverage, type UncoveredCustomer } from '../../store/coverage.js';
 import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage-exceptions.js';
-import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import { chooseImportedRosters } from './choose-imported-rosters.js';
 import { toCoverageInput } from './read-roster-groups.js';
@@ -30,26 +23,30 @@ export interface Coverage {
   }[];
   total: CoverageSums;
   tiers: Readonly<Record<RiskTier, CoverageSums>>;
-  /** Whether everybody's screening holds, or an exception was accepted for it. */
+  /** Configured rosters that were never imported. */
+  neverImported: readonly string[];
+  /**
+   * Whether every configured roster was imported, somebody is in scope, and each screening holds or an exception was accepted for it, and no
+   * later answers are held.
+   */
   isCovered: boolean;
 }
 
 /**
- * Measures the coverage of one roster or of all that were ever imported, and lists the worst `list` customers of each. Throws ConfigError
- * when there is no such roster.
+ * Measures the coverage of one roster or of all that were ever imported or are configured, and lists the worst `list` customers of each.
+ * Throws ConfigError when there is no such roster.
  */
 export async function measureCoverage(
   workplace: Workplace,
   options: { roster?: string | undefined; list: number },
 ): Promise<Coverage> {
   const { database, clock, settings } = workplace;
-  const { organisationId } = await openOrganisation(workplace);
   const now = clock.now();
   const cadence = toCadence(settings.screening);
-  const chosen = chooseImportedRosters(await readImportedRosters(database, organisationId), options.roster);
+  const { imported, neverImported } = await chooseImportedRosters(workplace, options.roster);
   const allGroups: CoverageGroup[] = [];
   const rosters: Coverage['rosters'][number][] = [];
-  for (const { rosterId, roster } of chosen) {
+  for (const { rosterId, roster } of imported) {
     const input = await toCoverageInput(workplace, rosterId, now);
     const groups = await readCoverage(database, input);
     const uncovered = options.list > 0 ? await listUncovered(database, input, options.list) : [];
@@ -58,10 +55,12 @@ export async function measureCoverage(
     allGroups.push(...groups);
   }
   const total = sumCoverage(allGroups, now);
-  const isCovered = rosters.every(isRosterCovered);
-  return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), isCovered };
+  const isCovered = neverImported.length === 0 && total.inScope > 0 && rosters.every(isRosterCovered);
+  return { at: now, cadence, rosters, total, tiers: sumTiers(allGroups, now), neverImported, isCovered };
 }
 
 function isRosterCovered({ total, gaps }: Pick<Coverage['rosters'][number], 'total' | 'gaps'>): boolean {
+  // The last night answered for them, and its answers do not count.
+  if ((total.failedBecause['held'] ?? 0) > 0) return false;
   return gaps.every((gap) => gap.accepted === gap.count) && total.valid + countAccepted(gaps) >= total.inScope;
 }

@@ -1,3 +1,4 @@
+import { requireFound } from '../../store/require-all.js';
 import { noteInFlight } from '../../store/search-attempts.js';
 import type { RunSession } from '../session/run-session.js';
 
@@ -22,7 +23,7 @@ export function createNoteRepeat(session: RunSession): NoteRepeat {
       const noted = await session.write((transaction) =>
         noteInFlight(transaction, run.runId, requestIds, workplace.clock.now()),
       );
-      for (const { requestId, resolve } of group) resolve(noted.get(requestId) ?? 0);
+      for (const { requestId, resolve } of group) resolve(requireFound(noted, requestId, 'search_attempt'));
     } catch (error) {
       for (const { reject } of group) reject(error);
     }

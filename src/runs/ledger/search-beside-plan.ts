@@ -2,6 +2,8 @@ import type { Client } from '../../client/create-client.js';
 import type { ScreeningRequest } from '../../roster/screening-request.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import { ensureRequests } from '../../store/canary-outcomes.js';
+import { firstRow } from '../../store/first-row.js';
+import { requireFound } from '../../store/require-all.js';
 import { noteInFlight, saveAttempts } from '../../store/search-attempts.js';
 import { abortLater } from '../searches/abort-later.js';
 import { stopGraceMs } from '../searches/stop-signals.js';
@@ -25,9 +27,10 @@ export async function searchBesidePlan(
 ): Promise<ControlOutcome> {
   const { workplace, run, organisation, signal } = session;
   const { requestId, attemptId } = await session.write(async (transaction) => {
-    const [requestId = 0] = await ensureRequests(transaction, organisation.organisationId, [request]);
+    const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
+    const requestId = firstRow(ids, 'screening_request');
     const noted = await noteInFlight(transaction, run.runId, [requestId], workplace.clock.now());
-    return { requestId, attemptId: noted.get(requestId) ?? 0 };
+    return { requestId, attemptId: requireFound(noted, requestId, 'search_attempt') };
   });
   const { observer, finish } = recordAttempts(requestId, attemptId, createNoteRepeat(session));
   const calls = abortLater(signal, stopGraceMs);

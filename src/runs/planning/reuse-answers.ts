@@ -1,6 +1,7 @@
 import { saveChangeEvents } from '../../store/change-events.js';
 import { insertCommitBatch } from '../../store/commit-batches.js';
 import { savePartyStates } from '../../store/party-states.js';
+import { requireFound } from '../../store/require-all.js';
 import { readMatchSets } from '../../store/responses.js';
 import { dateReusedStates, type ReusableScreening, readReusable } from '../../store/screening-reuse.js';
 import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
@@ -47,10 +48,11 @@ async function commitReuse(
       transaction,
       reusable.map(({ responseId }) => responseId),
     );
-    const answered = reusable.flatMap(({ partyId, requestId, customerVersion, responseId }) => {
-      const matchSet = matchSets.get(responseId);
-      return matchSet ? [{ task: { requestId, parties: [{ partyId, customerVersion }] }, responseId, matchSet }] : [];
-    });
+    const answered = reusable.map(({ partyId, requestId, customerVersion, responseId }) => ({
+      task: { requestId, parties: [{ partyId, customerVersion }] },
+      responseId,
+      matchSet: requireFound(matchSets, responseId, 'response'),
+    }));
     const known = await readKnownStates(transaction, account, answered);
     const { events, states } = await judgeAnswers(transaction, session, account, { answered, known });
     await saveChangeEvents(transaction, runId, batchId, events);

@@ -1,3 +1,4 @@
+import type { Severity } from '../../changes/change-event.js';
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
 import { type DecisionStep, judgeDecision } from '../../matches/review/judge-decision.js';
 import { toSeenFacts } from '../../matches/review/seen-facts.js';
@@ -41,7 +42,9 @@ export type DecisionRefusal = 'unknown_item' | 'no_longer_listed' | 'still_liste
 
 /** What became of a decision; `proposed` is still to be confirmed by another person. */
 export type DecisionResult =
-  | { itemId: number; kind: 'same_already' | 'confirmed' }
+  | { itemId: number; kind: 'confirmed' }
+  /** `isPending` where it is a proposal that still waits for another person. */
+  | { itemId: number; kind: 'same_already'; isPending: boolean }
   | {
       itemId: number;
       kind: 'decided' | 'proposed';
@@ -51,8 +54,8 @@ export type DecisionResult =
   | { itemId: number; kind: 'refused'; reason: DecisionRefusal };
 
 /**
- * Decides about items inside a transaction: each decision is bound to exactly what the reviewer saw. Where two people are needed the first
- * one's is a proposal, and it takes another who has seen it. One about an item that has changed since, or about which somebody has decided
+ * Decides about items inside a transaction: each decision is bound to exactly what the reviewer saw. Where releasing takes two people
+ * the first one's is a proposal, and it takes another who has seen it. One about an item that has changed since, or about which somebody has decided
  * otherwise since, is refused; the same one again is no second one.
  */
 export async function decideItems(
@@ -78,16 +81,17 @@ export async function decideItems(
       results.push({ itemId, kind: 'refused', reason: 'unknown_item' });
       continue;
     }
-    // Whoever works under settings of their own decides no more than the organisation's runs allow.
-    const needsSecondPerson =
-      review.fourEyes.includes(item.severity) || stored.get(item.accountId)?.has(item.severity) === true;
+    // Settings of one's own allow no more than the organisation's runs do.
+    const fourEyes = new Set([...review.fourEyes, ...(stored.get(item.accountId) ?? [])]);
+    const needsSecondPerson = takesTwoToRelease(item, fourEyes);
     const standing = toStanding(item, digestKey);
     const step = judgeDecision(standing, { verdict, reviewer: reviewer.name, needsSecondPerson });
     const refusal = findRefusal(item, decision, digestKey);
     const isOwn = standing?.reviewers.includes(reviewer.name) === true;
-    if (step.kind === 'same_already' && (isOwn || refusal === null)) results.push({ itemId, kind: 'same_already' });
-    else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
-    else {
+    if (step.kind === 'same_already' && (isOwn || refusal === null)) {
+      results.push({ itemId, kind: 'same_already', isPending: standing?.isFinal === false });
+    } else if (refusal !== null) results.push({ itemId, kind: 'refused', reason: refusal });
+    else if (step.kind !== 'same_already') {
       await saveDecision(transaction, item, decision, step, context);
       decided.push(item);
       results.push(toResult(item, step, reviewer));
@@ -96,6 +100,10 @@ export async function decideItems(
   await noteDecidedScores(transaction, decided);
   return results;
 }
+
+/** Two people release alerts of the chosen severities, and where any was chosen, every sanctions alert and every true match. */
+const takesTwoToRelease = ({ severity, topic, isConfirmed }: DecidableItem, fourEyes: ReadonlySet<Severity>): boolean =>
+  fourEyes.has(severity) || (fourEyes.size > 0 && (topic === 'sanction' || isConfirmed));
 
 function findRefusal(item: DecidableItem, { verdict, stamp }: ItemDecision, digestKey: Buffer): DecisionRefusal | null {
   if (item.state === 'gone') return 'no_longer_listed';
@@ -111,8 +119,11 @@ const toStanding = (item: DecidableItem, digestKey: Buffer): Parameters<typeof j
     isAboutTheSame: item.standing.seenDigest === toSeenDigest(item, digestKey),
   };
 
-function toResult({ itemId, standing }: DecidableItem, step: DecisionStep, { name }: Reviewer): DecisionResult {
-  if (step.kind === 'same_already' || step.kind === 'confirmed') return { itemId, kind: step.kind };
+/** A step that stores something. */
+type NewStep = Exclude<DecisionStep, { kind: 'same_already' }>;
+
+function toResult({ itemId, standing }: DecidableItem, step: NewStep, { name }: Reviewer): DecisionResult {
+  if (step.kind === 'confirmed') return { itemId, kind: step.kind };
   if (standing === null || standing.isFinal || standing.reviewer === name) return { itemId, kind: step.kind };
   return { itemId, kind: step.kind, instead: { verdict: standing.verdict, reviewer: standing.reviewer } };
 }
@@ -123,10 +134,9 @@ async function saveDecision(
   transaction: Queryable,
   item: DecidableItem,
   { verdict, reason, comment, origin, sheetId, expiresAt }: ItemDecision,
-  step: DecisionStep,
+  step: NewStep,
   { digestKey, reviewer, now, review }: DecisionContext,
 ): Promise<void> {
-  if (step.kind === 'same_already') return;
   const isFinal = step.kind !== 'proposed';
   const days = review.expiresAfterDays[item.severity];
   const ends = [expiresAt, days === undefined ? null : new Date(now.getTime() + days * dayMs)].flatMap(

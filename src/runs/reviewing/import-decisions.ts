@@ -1,8 +1,11 @@
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
+import type { Queryable } from '../../store/database.js';
+import { readReferences } from '../../store/decidable-items.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
+import { openBulkRows } from './bulk-absences.js';
 import { type DecisionRefusal, type DecisionResult, decideItems, type Reviewer } from './decide-items.js';
-import { type FaultyRow, type FilledRow, readDecisions } from './read-decisions.js';
+import { type FaultyRow, type FilledList, type FilledRow, readDecisions } from './read-decisions.js';
 
 /** How a working list is taken. */
 export interface DecisionImport {
@@ -27,6 +30,8 @@ export interface ImportedDecisions {
   instead: readonly { row: FilledRow; verdict: DispositionVerdict; reviewer: string }[];
   /** Decided the same way by the same person before: a list that is imported twice decides nothing twice. */
   sameAlready: readonly FilledRow[];
+  /** Proposed the same way by the same person before, and still to be confirmed by another. */
+  proposedAlready: readonly FilledRow[];
   refused: readonly { row: FilledRow; reason: DecisionRefusal }[];
   faulty: readonly FaultyRow[];
   undecided: number;
@@ -49,7 +54,12 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
   const { database, settings, clock } = workplace;
   const now = clock.now();
   const { digestKey } = await readOrganisation(database, settings.organisation);
-  const { filled, faulty, undecided, onlyReasons } = await readDecisions(request.path, digestKey);
+  const { undecided, onlyReasons, ...list } = await readDecisions(
+    request.path,
+    digestKey,
+    openBulkRows(database, digestKey, request.reviewer),
+  );
+  const { filled, faulty } = await nameCustomers(database, list);
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
   const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };
   let isApplied = false;
@@ -68,6 +78,10 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
   }
   const byItem = new Map(results.map((result) => [result.itemId, result]));
   const ofKind = (kind: DecisionResult['kind']) => filled.filter(({ itemId }) => byItem.get(itemId)?.kind === kind);
+  const isPending = (itemId: number): boolean => {
+    const result = byItem.get(itemId);
+    return result?.kind === 'same_already' && result.isPending;
+  };
   return {
     isApplied,
     decided: ofKind('decided'),
@@ -77,7 +91,8 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
       const result = byItem.get(row.itemId);
       return result !== undefined && 'instead' in result ? [{ row, ...result.instead }] : [];
     }),
-    sameAlready: ofKind('same_already'),
+    sameAlready: ofKind('same_already').filter(({ itemId }) => !isPending(itemId)),
+    proposedAlready: ofKind('same_already').filter(({ itemId }) => isPending(itemId)),
     refused: filled.flatMap((row) => {
       const result = byItem.get(row.itemId);
       return result?.kind === 'refused' ? [{ row, reason: result.reason }] : [];
@@ -85,5 +100,20 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
     faulty,
     undecided,
     onlyReasons,
+  };
+}
+
+/** Each row with the customer of its item; spreadsheets mangle references, so the list's own is taken only where the item is not known. */
+async function nameCustomers(
+  database: Queryable,
+  { filled, faulty }: Pick<FilledList, 'filled' | 'faulty'>,
+): Promise<Pick<FilledList, 'filled' | 'faulty'>> {
+  const itemIds = [...filled, ...faulty].flatMap(({ itemId }) => itemId ?? []);
+  const references = await readReferences(database, itemIds);
+  const toCustomer = ({ itemId, customer }: FilledRow | FaultyRow): string | null =>
+    (itemId === null ? undefined : references.get(itemId)) ?? customer;
+  return {
+    filled: filled.map((row) => ({ ...row, customer: toCustomer(row) })),
+    faulty: faulty.map((row) => ({ ...row, customer: toCustomer(row) })),
   };
 }

@@ -7,6 +7,8 @@ import { parseVerdict } from './parse-verdict.js';
 /** A row of a working list that somebody has filled in. */
 export interface FilledRow {
   line: number;
+  /** Whom the row is about; null where nothing says it. */
+  customer: string | null;
   itemId: number;
   stamp: string;
   /** The working list that it is on, where the row still says so. */
@@ -19,8 +21,17 @@ export interface FilledRow {
 /** A row that cannot be taken, with why in words. */
 export interface FaultyRow {
   line: number;
+  customer: string | null;
+  /** Where the cell can be read. */
+  itemId: number | null;
   problem: string;
 }
+
+/** A filled row that names many absent alerts by one number. */
+export type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
+
+/** Gives the row of each alert that a bulk row names, or why they cannot be taken together. */
+export type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
 
 /** What a working list holds. */
 export interface FilledList {
@@ -38,78 +49,84 @@ const { item, decision, reason } = workingListColumns;
  * Reads a working list back, as the spreadsheet has left it: only the item, the decision, its reason and the comment; dates and ids beside
  * them, which spreadsheets mangle, are never looked at. Throws RosterError when the file is no list or lacks a column.
  */
-export async function readDecisions(path: string, key: Buffer): Promise<FilledList> {
+export async function readDecisions(path: string, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
   const table = await openListTable(path, {
     names: Object.values(workingListColumns),
     required: [item, decision, reason],
     origin: 'a list of review export',
   });
   try {
-    const rows: ReadRow[] = [];
+    const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
     let undecided = 0;
     let onlyReasons = 0;
     for await (const batch of table.records) {
       for (const { line, fields, fault } of batch) {
         const pick = (name: string): string => table.pick(fields, name);
         const itemId = parseItemMark(pick('item'), key)?.itemId ?? null;
-        if (fault !== null) rows.push({ itemId, row: { line, problem: `the row cannot be read (${fault})` } });
+        const about = { line, customer: pick('reference') || null, itemId };
+        if (fault !== null) rows.push({ ...about, problem: `the row cannot be read (${fault})` });
         else if (pick('decision') === '') {
           if (pick('item') === '') continue;
           undecided += 1;
           if (pick('reason') !== '') onlyReasons += 1;
-        } else rows.push({ itemId, row: toRow(line, pick, key) });
+        } else rows.push(toRow(about, pick, key));
       }
     }
-    return { ...refuseRepeated(rows), undecided, onlyReasons };
+    const single: (FilledRow | FaultyRow)[] = [];
+    for (const row of rows) {
+      const named = 'bulkId' in row ? await expandBulk(row) : row;
+      single.push(...('line' in named ? [named] : named));
+    }
+    return { ...refuseRepeated(single), undecided, onlyReasons };
   } finally {
     await table.close();
   }
 }
 
-interface ReadRow {
-  /** Also of a row that cannot be taken, where it can be read. */
-  itemId: number | null;
-  row: FilledRow | FaultyRow;
-}
-
 /** Where an item stands twice nobody can tell which row was meant, so that none of them is taken. */
-function refuseRepeated(rows: readonly ReadRow[]): Pick<FilledList, 'filled' | 'faulty'> {
+function refuseRepeated(rows: readonly (FilledRow | FaultyRow)[]): Pick<FilledList, 'filled' | 'faulty'> {
   const lines = new Map<number, number[]>();
-  for (const { itemId, row } of rows) {
-    if (itemId !== null) lines.set(itemId, [...(lines.get(itemId) ?? []), row.line]);
+  for (const { itemId, line } of rows) {
+    if (itemId !== null) lines.set(itemId, [...(lines.get(itemId) ?? []), line]);
   }
   const filled: FilledRow[] = [];
   const faulty: FaultyRow[] = [];
-  for (const { itemId, row } of rows) {
-    const { line } = row;
+  for (const row of rows) {
+    const { line, customer, itemId } = row;
     const others = (itemId === null ? [] : (lines.get(itemId) ?? [])).filter((each) => each !== line);
     const problems = [
       ...('problem' in row ? [row.problem] : []),
       ...(others.length === 0 ? [] : [`the same item as line ${others.join(', ')}`]),
     ];
-    if (problems.length > 0) faulty.push({ line, problem: problems.join('; ') });
+    if (problems.length > 0) faulty.push({ line, customer, itemId, problem: problems.join('; ') });
     else if (!('problem' in row)) filled.push(row);
   }
   return { filled, faulty };
 }
 
-function toRow(line: number, pick: (name: string) => string, key: Buffer): FilledRow | FaultyRow {
-  const mark = parseItemMark(pick('item'), key);
+function toRow(
+  about: Pick<FaultyRow, 'line' | 'customer' | 'itemId'>,
+  pick: (name: string) => string,
+  key: Buffer,
+): FilledRow | BulkRow | FaultyRow {
+  const bulk = parseItemMark(pick('item'), key, 'B');
+  const mark = bulk ?? parseItemMark(pick('item'), key);
   if (mark === null)
-    return { line, problem: `${JSON.stringify(pick('item'))} is no item of a list: a slip of the pen?` };
+    return { ...about, problem: `${JSON.stringify(pick('item'))} is no item of a list: a slip of the pen?` };
   const verdict = parseVerdict(pick('decision'));
   if (verdict === null) {
-    return { line, problem: `the decision is none of ${dispositionVerdicts.join(', ')}` };
+    return { ...about, problem: `the decision is none of ${dispositionVerdicts.join(', ')}` };
   }
   const reason = pick('reason');
-  if (reason === '') return { line, problem: 'the decision has no reason' };
+  if (reason === '') return { ...about, problem: 'the decision has no reason' };
   const [, sheet] = /^S-?(\d{1,15})$/i.exec(pick('sheet')) ?? [];
-  return {
-    line,
-    ...mark,
-    sheetId: sheet === undefined ? null : Number(sheet),
+  const said = {
     verdict,
     reason,
+    sheetId: sheet === undefined ? null : Number(sheet),
     comment: pick('comment') || null,
   };
+  const { line, customer } = about;
+  if (bulk === null) return { line, customer, ...mark, ...said };
+  return { line, customer, bulkId: mark.itemId, stamp: mark.stamp, ...said };
 }

@@ -4,7 +4,7 @@ import { isTimezone } from '../../clock.js';
 
 const severity = z.enum(severities);
 
-/** When reviewers work, which decisions need two of them, and how long decisions hold. */
+/** When reviewers work, which alerts take two of them to release, and how long decisions hold. */
 export const reviewSettingsSchema = z.strictObject({
   timezone: z
     .string()
@@ -21,7 +21,9 @@ export const reviewSettingsSchema = z.strictObject({
   fourEyes: z
     .array(severity)
     .default([])
-    .describe('severities whose decisions take two people; only with DATABASE_URL'),
+    .describe(
+      'severities whose alerts take two people to release, and with any of them every sanctions alert and true match; only with DATABASE_URL',
+    ),
   expiresAfterDays: z
     .partialRecord(severity, z.int().min(1).max(3_650))
     .default({})

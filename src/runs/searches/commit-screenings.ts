@@ -4,6 +4,7 @@ import { saveChangeEvents } from '../../store/change-events.js';
 import { insertCommitBatch } from '../../store/commit-batches.js';
 import type { Queryable } from '../../store/database.js';
 import { type PartyStateRow, readPartyStates, savePartyStates } from '../../store/party-states.js';
+import { requireFound } from '../../store/require-all.js';
 import { saveResponses } from '../../store/responses.js';
 import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
 import { type SearchAttempts, saveAttempts } from '../../store/search-attempts.js';
@@ -72,10 +73,11 @@ async function storeAnswers(
     ];
   });
   const ids = await saveResponses(transaction, organisationId, answers, now);
-  return answers.flatMap(({ task, digest, matchSet }) => {
-    const responseId = ids.get(digest);
-    return responseId === undefined ? [] : [{ task, responseId, matchSet }];
-  });
+  return answers.map(({ task, digest, matchSet }) => ({
+    task,
+    responseId: requireFound(ids, digest, 'response'),
+    matchSet,
+  }));
 }
 
 const isAnswered = ({ outcome }: FinishedSearch): boolean => outcome.kind === 'screened';

@@ -1,3 +1,4 @@
+import { requireFound } from '../../store/require-all.js';
 import { noteInFlight } from '../../store/search-attempts.js';
 import { readSearchTasks, type SearchTask } from '../../store/work-list.js';
 import type { NotedTask, SearchContext } from './search-task.js';
@@ -46,7 +47,7 @@ function note({ session }: SearchContext, tasks: readonly SearchTask[]): Promise
   const { workplace, run, write } = session;
   const requestIds = tasks.map((task) => task.requestId);
   const noting = write((transaction) => noteInFlight(transaction, run.runId, requestIds, workplace.clock.now())).then(
-    (ids) => tasks.map((task) => ({ task, attemptId: ids.get(task.requestId) ?? 0 })),
+    (ids) => tasks.map((task) => ({ task, attemptId: requireFound(ids, task.requestId, 'search_attempt') })),
   );
   // Whoever waits for it later learns of a failure; until then it must not end the process.
   noting.catch(() => undefined);

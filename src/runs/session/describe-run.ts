@@ -5,12 +5,14 @@ import type { CanaryFacts, HaltCode, RunFacts, RunKind, RunState, SnapshotFacts 
 import type { WatchFacts } from '../../reports/watch-facts.js';
 import { readCanaryFacts } from '../../store/canary-facts.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';
+import type { Queryable } from '../../store/database.js';
 import { readSweep, type SweepRow } from '../../store/dossiers.js';
 import { readEarlyWarnings } from '../../store/early-warnings.js';
 import { readHeldLeases } from '../../store/leases.js';
 import { readDetailCounts } from '../../store/match-details.js';
 import { readOpenItems } from '../../store/open-items.js';
 import { readAccountName, readRosterNames } from '../../store/organisations.js';
+import { readAtOnce } from '../../store/read-at-once.js';
 import { readRevisions } from '../../store/report-revisions.js';
 import { readSnapshot } from '../../store/roster-imports.js';
 import { readRunBalance } from '../../store/run-balance.js';
@@ -27,6 +29,7 @@ import { type CheckResult, describeCheck } from '../checks/check-result.js';
 import { type BecauseOf, describeBecauseOf } from '../checks/describe-because-of.js';
 import type { Workplace } from '../workplace.js';
 import { type BalanceLine, findDisagreements, toBalanceLines } from './balance-lines.js';
+import { type ListChoice, listOfRun, type RunListed } from './list-of-run.js';
 import { findRun } from './list-runs.js';
 
 /** Everything that is asked about one run, from what is stored; customers only as counts. */
@@ -86,16 +89,34 @@ export interface RunDescription {
 }
 
 const mostForced = 20;
+const usualList: ListChoice = { limit: 20, after: null };
 
-/** Describes a run, also one that is going on; throws ConfigError when there is none of that name. */
-export async function describeRun(workplace: Workplace, text: string): Promise<RunDescription> {
-  const { database, clock, settings } = workplace;
+/**
+ * Describes a run with a page of its customers or rejected rows, all by one snapshot, so that what is shown of a run that goes on fits
+ * together. Throws ConfigError when there is none of that name.
+ */
+export function describeRun(
+  { database, clock, settings }: Workplace,
+  text: string,
+  list: ListChoice = usualList,
+): Promise<RunDescription & { listed: RunListed }> {
+  return readAtOnce(database, async (snapshot) => {
+    const described = await describeBy(snapshot, text, { now: clock.now(), reportsFolder: settings.reports.dir });
+    return { ...described, listed: await listOfRun(snapshot, text, list) };
+  });
+}
+
+async function describeBy(
+  database: Queryable,
+  text: string,
+  { now, reportsFolder }: { now: Date; reportsFolder: string },
+): Promise<RunDescription> {
   const run = await findRun(database, text);
   const runId = toRunId(run);
-  const sums = await readSums(workplace, run);
+  const sums = await readSums(database, run);
   const revisions = await readRevisions(database, run);
   const isWritten = revisions.some(({ manifestSha256 }) => manifestSha256 !== null);
-  const until = run.finishedAt ?? clock.now();
+  const until = run.finishedAt ?? now;
   return {
     runId,
     kind: run.kind,
@@ -115,10 +136,10 @@ export async function describeRun(workplace: Workplace, text: string): Promise<R
     seconds: Math.round((until.getTime() - run.startedAt.getTime()) / 100) / 10,
     resumed: run.resumed,
     holders: await readRunHolders(database, run.runId),
-    heldBy: await findHolder(workplace, run),
+    heldBy: await findHolder(database, run),
     sums,
     planned: await countPlanReasons(database, run.runId),
-    balance: sums === null ? null : await readBalance(workplace, run, sums),
+    balance: sums === null ? null : await readBalance(database, run, sums),
     calls: await readRunCalls(database, run.runId),
     canaries: await readCanaryFacts(database, run.runId),
     openItems: await readOpenItems(database, run.runId),
@@ -131,24 +152,24 @@ export async function describeRun(workplace: Workplace, text: string): Promise<R
     check: run.kind === 'check' ? await describeCheck(database, run) : null,
     assurance: run.kind === 'assure' ? await describeAssurance(database, run) : null,
     becauseOf: await describeBecauseOf(database, runId, mostForced),
-    artifacts: isWritten ? join(settings.reports.dir, runId) : null,
+    artifacts: isWritten ? join(reportsFolder, runId) : null,
     reports: revisions.length,
   };
 }
 
 const withCustomers: ReadonlySet<RunFacts['kind']> = new Set(['import', 'screen', 'rescreen', 'onboard']);
 
-async function readSums({ database }: Workplace, run: RunRow): Promise<RunSums | null> {
+async function readSums(database: Queryable, run: RunRow): Promise<RunSums | null> {
   if (!withCustomers.has(run.kind)) return null;
   return run.state === 'running' || run.sums === null ? computeRunSums(database, run.runId) : run.sums;
 }
 
-async function readBalance({ database }: Workplace, run: RunRow, sums: RunSums): Promise<RunDescription['balance']> {
+async function readBalance(database: Queryable, run: RunRow, sums: RunSums): Promise<RunDescription['balance']> {
   const balance = await readRunBalance(database, run.runId);
   return { lines: toBalanceLines(balance), disagreements: findDisagreements(sums.counts, balance) };
 }
 
-async function findHolder({ database }: Workplace, run: RunRow): Promise<RunDescription['heldBy']> {
+async function findHolder(database: Queryable, run: RunRow): Promise<RunDescription['heldBy']> {
   if (run.state !== 'running') return null;
   const leases = await readHeldLeases(database);
   const held = leases.find(

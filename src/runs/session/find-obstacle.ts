@@ -19,7 +19,8 @@ const resumableForMs = 12 * 60 * 60 * 1_000;
 export interface Intention {
   kind: RunKind;
   selection: PlanSelection;
-  mode: 'test' | 'live';
+  /** Null where nothing says it while the service cannot be asked. */
+  mode: 'test' | 'live' | null;
   /** Null while the service cannot be asked. */
   account: Account | null;
   keyFingerprint: string;
@@ -79,7 +80,7 @@ export async function findObstacle(workplace: Workplace, open: RunRow, intention
 function findOtherWish(open: RunRow, { kind, selection, mode }: Intention): string | null {
   if (open.kind !== kind) return `it was a run of kind ${open.kind}, and a run of kind ${kind} is wanted`;
   if (open.selection !== selection) return `it asked about ${open.selection} customers, and ${selection} are wanted`;
-  return open.mode === mode ? null : `it ran with a ${open.mode} key, and this key is a ${mode} one`;
+  return mode === null || open.mode === mode ? null : `it ran with a ${open.mode} key, and this key is a ${mode} one`;
 }
 
 function findOtherSettings(

@@ -1,9 +1,13 @@
 import type { Client } from '../../client/create-client.js';
 import { ConnectionError, NightscreenError, ResponseError } from '../../errors.js';
 import { isHalting, isTransient } from '../../screening/screen.js';
+import type { Transaction } from '../../store/database.js';
 import { type Account, ensureAccount, hasAccountAt, type Organisation } from '../../store/organisations.js';
+import { noteRunKey } from '../../store/run-keys.js';
+import { setRunAccount } from '../../store/runs.js';
 import type { Workplace } from '../workplace.js';
 import { RunHalted, toAccountHalt, toSignalHalt } from './run-halted.js';
+import type { RunSession } from './run-session.js';
 
 /**
  * Asks the service whose key this is and in which mode, before the first billable call (interface: API keys). Throws ConfigError
@@ -32,8 +36,26 @@ export async function identifyAccount(
 const isNobodyThere = (error: unknown): error is ConnectionError | ResponseError =>
   error instanceof ConnectionError || (error instanceof ResponseError && error.isStandIn);
 
-/** The mode of a key as its prefix says, for as long as the service has not: without a word for test it is taken as live. */
-export const toAssumedMode = (client: Client): 'test' | 'live' => (client.keyMode === 'test' ? 'test' : 'live');
+/** The mode that the settings or the prefix of the key say; null where neither does, and only the service knows it. */
+export function findSaidMode({ client, settings }: Pick<Workplace, 'client' | 'settings'>): 'test' | 'live' | null {
+  if (settings.service.mode !== undefined) return settings.service.mode;
+  const { keyMode } = client();
+  return keyMode === 'unknown' ? null : keyMode;
+}
+
+/** The mode of a run that begins before the service was asked: live where nothing says otherwise. The service's answer replaces it. */
+export const toAssumedMode = (workplace: Pick<Workplace, 'client' | 'settings'>): 'test' | 'live' =>
+  findSaidMode(workplace) ?? 'live';
+
+/** Notes whose account a run works under; from then on the run has the mode that the service says, whatever the key looked like. */
+export async function noteAccount(
+  transaction: Transaction,
+  { run, workplace }: RunSession,
+  accountId: number | null,
+): Promise<void> {
+  run.mode = await setRunAccount(transaction, run.runId, accountId);
+  await noteRunKey(transaction, run.runId, workplace.client().keyFingerprint, workplace.clock.now());
+}
 
 /** What a failed call means for a run: rejected key and outage stop it, resumable; anything else is thrown as it came. */
 export function toHalt(error: unknown, signal: AbortSignal): unknown {

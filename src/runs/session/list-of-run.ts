@@ -1,5 +1,5 @@
 import type { RejectedRow } from '../../roster/customer.js';
-import type { Database } from '../../store/database.js';
+import type { Queryable } from '../../store/database.js';
 import { type ListableOutcome, type ListedCustomer, listRunCustomers } from '../../store/run-customers.js';
 import { countRejects, readRejects } from '../../store/run-rejects.js';
 import { findRun } from './list-runs.js';
@@ -15,12 +15,15 @@ export interface RunListed {
   rejectsInAll: number;
 }
 
+/** Which page of a run's customers or rejected rows is wanted. */
+export interface ListChoice {
+  list?: ListableOutcome | 'rejected' | undefined;
+  limit: number;
+  after: string | null;
+}
+
 /** Lists what is asked for, and rejected rows where nothing is; throws ConfigError when there is no such run. */
-export async function listOfRun(
-  database: Database,
-  text: string,
-  options: { list?: ListableOutcome | 'rejected' | undefined; limit: number; after: string | null },
-): Promise<RunListed> {
+export async function listOfRun(database: Queryable, text: string, options: ListChoice): Promise<RunListed> {
   const { runId } = await findRun(database, text);
   const { list = null, limit, after } = options;
   const rejectsInAll = await countRejects(database, runId);

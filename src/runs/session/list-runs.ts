@@ -1,6 +1,6 @@
 import { ConfigError } from '../../errors.js';
 import type { HaltCode, RunFacts, RunKind, RunState } from '../../reports/run-facts.js';
-import type { Database } from '../../store/database.js';
+import type { Database, Queryable } from '../../store/database.js';
 import { readRun, readRuns } from '../../store/find-runs.js';
 import { describeHolder, readHeldLeases } from '../../store/leases.js';
 import { readRosterNames } from '../../store/organisations.js';
@@ -59,7 +59,7 @@ function describeOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: 
 }
 
 /** The run that `text` names; throws ConfigError when there is none. */
-export async function findRun(database: Database, text: string): Promise<RunRow> {
+export async function findRun(database: Queryable, text: string): Promise<RunRow> {
   const run = await readRun(database, parseRunId(text));
   // Written as a name, all of it has to be right: a slip must not show another run.
   if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;

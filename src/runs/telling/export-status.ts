@@ -1,14 +1,12 @@
 import type { CustomerState } from '../../matches/customer-state.js';
-import { readImportedRosters } from '../../store/coverage.js';
 import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage-exceptions.js';
 import { type CustomerStatus, readCustomerStatuses } from '../../store/customer-status.js';
 import { chooseImportedRosters } from '../coverage/choose-imported-rosters.js';
-import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 
 /** Which customers are meant. */
 export interface StatusChoice {
-  /** Of this roster; left out for all that were ever imported. */
+  /** Of this roster; left out for all that were ever imported or are configured. */
   roster?: string | undefined;
   /** In one of these states; left out for all. */
   states?: readonly CustomerState[] | undefined;
@@ -19,9 +17,11 @@ export interface StatusChoice {
 /** How customers stand at one moment. */
 export interface StatusExport {
   rosters: readonly string[];
+  /** Configured rosters that were never imported: nothing is known of their customers. */
+  neverImported: readonly string[];
   /** Those that are meant, to be read once. */
   batches: AsyncIterable<readonly CustomerStatus[]>;
-  /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening. */
+  /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening or one whose successor is held. */
   sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
   /** Once all are read: whether everybody in scope has a valid screening, or an exception was accepted. */
   isCovered(): boolean;
@@ -34,19 +34,18 @@ export async function exportStatus(
   signal: AbortSignal,
 ): Promise<StatusExport> {
   const { database, clock, settings } = workplace;
-  const { organisationId } = await openOrganisation(workplace);
-  const imported = chooseImportedRosters(await readImportedRosters(database, organisationId), choice.roster);
+  const { imported, neverImported } = await chooseImportedRosters(workplace, choice.roster);
   const rosters = imported.map(({ roster }) => roster);
   const sums: StatusExport['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
   const isMeant = toFilter(choice);
   const read = async function* () {
     for await (const batch of readCustomerStatuses(database, settings.organisation, rosters)) {
       signal.throwIfAborted();
-      for (const { state, reason, inScope } of batch) {
+      for (const { state, reason, inScope, held } of batch) {
         if (!inScope) continue;
         sums.states[state] = (sums.states[state] ?? 0) + 1;
         sums.inScope += 1;
-        if (reason !== null) sums.notValid += 1;
+        if (reason !== null || held) sums.notValid += 1;
       }
       const meant = batch.filter(isMeant);
       sums.exported += meant.length;
@@ -57,7 +56,7 @@ export async function exportStatus(
   for (const { rosterId } of imported) gaps.push(...(await readCoverageGaps(database, rosterId, clock.now())));
   const isCovered = (): boolean =>
     gaps.every((gap) => gap.accepted === gap.count) && sums.notValid <= countAccepted(gaps);
-  return { rosters, batches: read(), sums, isCovered };
+  return { rosters, neverImported, batches: read(), sums, isCovered };
 }
 
 function toFilter({ states, changedSince }: StatusChoice): (status: CustomerStatus) => boolean {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
-import { testDatabases } from '../../helpers/databases.js';
+import { describeOnEachDatabase, seedDatabase, testDatabases } from '../../helpers/databases.js';
 import { makeInvocation } from '../../helpers/invocation.js';
 
 let folder: string;
@@ -13,12 +13,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-async function run(words: string, environment: Record<string, string>) {
-  const { invocation, terminal } = makeInvocation(folder);
+async function run(words: string, environment: Record<string, string>, site = folder) {
+  const { invocation, terminal } = makeInvocation(site);
   const exitCode = await runCommandLine({
     words: words.split(' '),
     environment,
-    folder,
+    folder: site,
     terminal: invocation.terminal,
   });
   return { exitCode, ...terminal };
@@ -112,4 +112,59 @@ describe('doctor where no night could run', () => {
       expect(rosters).toBeUndefined();
     });
   });
+});
+
+describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, locate }) => {
+  it('do not pass on no roster, and name a configured one that was never imported', async () => {
+    const site = await mkdtemp(join(folder, 'gates-'));
+    const location: Record<string, string> =
+      dialect === 'postgres'
+        ? { DATABASE_URL: (await locate()).url ?? '' }
+        : { NIGHTSCREEN_DATA: join(site, '.nightscreen') };
+    if (dialect === 'embedded') await seedDatabase(site);
+    const file = join(site, 'two.yaml');
+    await writeFile(
+      file,
+      'rosters: [{ name: corporate, csv: { path: c.csv } }, { name: retail, csv: { path: r.csv } }]\n',
+    );
+    await writeFile(join(site, 'r.csv'), 'customer_id,type,name\n1,person,Ada Beispiel\n');
+    const gate = async (words: string, configured = true) => {
+      const environment = { ...location, ...(configured ? { NIGHTSCREEN_CONFIG: file } : {}) };
+      const { exitCode, stdout, stderr } = await run(words, environment, site);
+      return { exitCode, stderr, text: stdout, document: () => JSON.parse(stdout) };
+    };
+
+    const empty = await gate('coverage --json', false);
+    expect(empty.document()).toMatchObject({ isCovered: false, neverImported: [], total: { inScope: 0 } });
+    expect(empty.exitCode).toBe(3);
+    const header = await gate('status export', false);
+    expect(header).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('No customer is in scope') });
+    expect(header.text).toMatch(/^\uFEFFroster,customer_id,[^\n]*,state,[^\n]*\n$/);
+
+    const neverImported = ['corporate', 'retail'];
+    const coverage = await gate('coverage');
+    expect(coverage).toMatchObject({
+      exitCode: 3,
+      text: expect.stringContaining('never imported: corporate, retail.'),
+    });
+    const one = await gate('coverage --roster retail --json');
+    expect([one.exitCode, one.document()]).toMatchObject([3, { isCovered: false, neverImported: ['retail'] }]);
+    const status = await gate('status export --json');
+    expect([status.exitCode, status.document()]).toMatchObject([3, { rosters: [], neverImported, customers: [] }]);
+    const written = await gate('status export --out status.csv --json');
+    expect([written.exitCode, written.document()]).toMatchObject([3, { neverImported, exported: 0 }]);
+
+    expect(await gate('import --roster retail')).toMatchObject({ exitCode: 0 });
+    const half = await gate('coverage --json');
+    expect([half.exitCode, half.document()]).toMatchObject([3, { isCovered: false, neverImported: ['corporate'] }]);
+    const known = await gate('status export --json');
+    expect([known.exitCode, known.document()]).toMatchObject([
+      3,
+      { rosters: ['retail'], neverImported: ['corporate'], customers: [{ reference: '1', state: 'not_screened' }] },
+    ]);
+    expect(await gate('coverage --roster nobody')).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/there are: retail/),
+    });
+  }, 60_000);
 });

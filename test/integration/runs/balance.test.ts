@@ -1,10 +1,10 @@
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
 import { listOfRun } from '../../../src/runs/session/list-of-run.js';
 import { parseRunId } from '../../../src/runs/session/run-id.js';
 import type { Database } from '../../../src/store/database.js';
-import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';
 import type { TestWorkplace } from '../../helpers/workplace.js';
@@ -23,14 +23,35 @@ function tamperBeforeSums(workplace: TestWorkplace, database: Database, sql: str
     }
     return database.transaction(work);
   };
-  const tampered = new Proxy(database, {
+  return { ...workplace, database: replaceMethods(database, { transaction }) };
+}
+
+/** The same object with some methods replaced. */
+function replaceMethods<T extends object>(whole: T, replaced: Partial<T>): T {
+  return new Proxy(whole, {
     get: (target, name) => {
-      if (name === 'transaction') return transaction;
+      if (name in replaced) return Reflect.get(replaced, name);
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  return { ...workplace, database: tampered };
+}
+
+/** The same database; `meddle` is done before the query of this number, whether it is part of a transaction or not. */
+function meddleBefore(database: Database, number: number, meddle: () => Promise<unknown>): Database {
+  let queries = 0;
+  const toQuery =
+    (target: Pick<Database, 'query'>): Database['query'] =>
+    async (...words) => {
+      queries += 1;
+      if (queries === number) await meddle();
+      return target.query(...words);
+    };
+  return replaceMethods(database, {
+    query: toQuery(database),
+    transaction: (work) =>
+      database.transaction((transaction) => work(replaceMethods(transaction, { query: toQuery(transaction) }))),
+  });
 }
 
 const tamperings: readonly [string, string, RegExp][] = [
@@ -110,5 +131,38 @@ describeOnChosenDatabase('the sums of a run', (open) => {
     expect(second).toMatchObject({ customers: [expect.anything()], next: null });
     const { sums } = await describeRun(workplace, runId);
     expect(sums?.counts.remaining).toBe(4);
+  });
+});
+
+describe('a run that goes on, described while it saves', () => {
+  const { open, locate } = testDatabases('postgres');
+  let location: Awaited<ReturnType<typeof locate>>;
+  const openSite = openSmallSites(async () => {
+    location = await locate();
+    return open(location);
+  });
+
+  it('has sums that fit together, whatever is committed between two of the queries', async () => {
+    const names = Array.from({ length: 40 }, (_, at) => `Customer Number ${at}`);
+    const { database, run, work } = await openSite(names);
+    const workplace = await work();
+    const { runId } = await run(workplace);
+    await database.execute(`update run set state = 'running', finished_at = null, sums = null, stage = 'planned'`);
+    const writer = await open(location);
+    for (let number = 1; number <= 35; number += 1) {
+      const meddle = () =>
+        writer.execute(
+          `update screening set outcome = 'failed', outcome_reason = 'http_422', response_id = null
+           where party_id = (select min(party_id) from screening where outcome = 'screened')`,
+        );
+      const described = await describeRun({ ...workplace, database: meddleBefore(database, number, meddle) }, runId, {
+        list: 'failed',
+        limit: 100,
+        after: null,
+      });
+      expect([number, described.balance?.disagreements]).toEqual([number, []]);
+      expect([number, described.listed.customers.length]).toEqual([number, described.sums?.counts.failed]);
+    }
+    expect((await describeRun(workplace, runId)).sums?.counts.failed).toBeGreaterThan(20);
   });
 });

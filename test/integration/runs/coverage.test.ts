@@ -21,7 +21,9 @@ describe('coverage', () => {
   it('counts every customer once: never screened, valid, failed, overdue', async () => {
     const { sandbox, run, work, roster } = await openSite();
     const workplace = await work();
-    await expect(measureCoverage(workplace, { roster: 'people', list: 0 })).rejects.toThrow(ConfigError);
+    await expect(measureCoverage(workplace, { roster: 'nobody', list: 0 })).rejects.toThrow(ConfigError);
+    const before = await measureCoverage(workplace, { roster: 'people', list: 0 });
+    expect(before).toMatchObject({ isCovered: false, neverImported: ['people'] });
     await runImport(workplace, roster, signal);
     const fresh = await measureCoverage(workplace, { list: 2 });
     expect(fresh).toMatchObject({

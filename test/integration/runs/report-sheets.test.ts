@@ -72,7 +72,8 @@ describe("a report's list of what waits", () => {
         const said = { verdict, reason: 'looked at', comment: null, origin: 'review', sheetId: null } as const;
         return decideItems(transaction, context, [{ itemId, stamp, ...said, expiresAt: null }]);
       });
-      expect(results).toMatchObject([{ kind: verdict === 'true_match' ? 'proposed' : 'decided' }]);
+      const { fourEyes } = workplace.settings.review;
+      expect(results).toMatchObject([{ kind: fourEyes.length > 0 ? 'proposed' : 'decided' }]);
     };
     const undo = async (workplace: Workplace, reference: string) => {
       const { mark } = await findItem(workplace, reference);
@@ -140,7 +141,7 @@ describe("a report's list of what waits", () => {
     await decide(await at(3.9), 'C-1', 'false_positive');
     await rerun(2, { ...review, fourEyes: ['critical'] });
     await expectShown('a decision that has run out', await at(1.9));
-    await decide(await at(1.9, { ...review, fourEyes: ['critical'] }), 'C-1', 'true_match');
+    await decide(await at(1.9, { ...review, fourEyes: ['critical'] }), 'C-2', 'false_positive');
     await expectShown('a proposal', await at(1.8));
   });
 });

@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { presentImportedDecisions } from '../../../src/cli/present-review.js';
 import { renderWorkingList } from '../../../src/reports/working-list.js';
 import { exportItems } from '../../../src/runs/reviewing/export-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
@@ -73,9 +74,14 @@ describeOnChosenDatabase('a working list', (open) => {
     const [one = listed('one', ''), ...others] = watchlist;
     sandbox.setWorld({ watchlist: [{ ...one, topics: ['crime'] }, ...others], dossiers: [] });
     await run(await work({ offsetMs: -dayMs }));
-    const slip = { ...second, item: (second?.['item'] ?? '').replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')) };
+    // Only where the item is not known the reference is the list's own.
+    const slip = {
+      ...second,
+      reference: 'mangled',
+      item: (second?.['item'] ?? '').replace(/.$/, (last) => (last === 'A' ? 'B' : 'A')),
+    };
     const rows = [
-      decide(first, 'false_positive'),
+      { ...decide(first, 'false_positive'), reference: '1' },
       decide(second, 'false_positive'),
       decide(slip, 'false_positive'),
       { ...second, decision: '', reason: '' },
@@ -84,10 +90,14 @@ describeOnChosenDatabase('a working list', (open) => {
     expect(refused).toMatchObject({
       isApplied: false,
       decided: [{ line: 3 }],
-      refused: [{ row: { line: 2 }, reason: 'changed_since' }],
-      faulty: [{ line: 4, problem: expect.stringContaining('is no item of a list') }],
+      refused: [{ row: { line: 2, customer: 'C-1' }, reason: 'changed_since' }],
+      faulty: [{ line: 4, customer: 'mangled', problem: expect.stringContaining('is no item of a list') }],
       undecided: 1,
     });
+    const { text, document } = presentImportedDecisions(refused, { storing: 'again', wasApplied: true });
+    expect(text).toMatch(/^line 2 +C-1 +what was to be seen has changed/m);
+    expect(text).toMatch(/^line 4 +mangled +"N/m);
+    expect(document).toMatchObject({ refused: [{ line: 2, customer: 'C-1' }], faulty: [{ customer: 'mangled' }] });
     expect(await exportRows(workplace)).toHaveLength(2);
     expect(await importRows(workplace, rows, { partial: true })).toMatchObject({
       isApplied: true,

@@ -24,6 +24,7 @@ import { listed, watchlist } from '../../helpers/small-world.js';
 
 const dayMs = 24 * 3_600_000;
 const [first = listed('one', ''), ...others] = watchlist;
+const [second = listed('two', ''), ...rest] = others;
 const reviewOf = (settings: Partial<ReviewSettings>): ReviewSettings => ({
   ...reviewSettingsSchema.parse({}),
   ...settings,
@@ -214,11 +215,12 @@ describe('a decision that takes two people', () => {
     return databases.open(location);
   });
 
-  it('is proposed by one and confirmed by another who has seen it; the database refuses everything else', async () => {
-    const { database: owner, work, run } = await begin();
-    const review = reviewOf({ fourEyes: ['critical'] });
-    const base = await work({ settings: { review } });
-    await run(base);
+  /** Does `work` with two reviewers at work, each with a login of their own. */
+  async function withSeats(
+    base: Workplace,
+    owner: Database,
+    work: (atAdas: Workplace, atBoris: Workplace) => Promise<void>,
+  ): Promise<void> {
     // Logins belong to the whole server, which other suites use at the same time.
     const [ada, boris] = [`ada_${randomBytes(4).toString('hex')}`, `boris_${randomBytes(4).toString('hex')}`];
     await owner.runScript(`create role ${ada} login; create role ${boris} login; ${toReviewerGrants(ada, boris)}`);
@@ -229,20 +231,80 @@ describe('a decision that takes two people', () => {
     };
     const [atAdas, atBoris] = await Promise.all([seat(ada), seat(boris)]);
     try {
-      await proposeAndConfirm(atAdas, atBoris);
+      await work(atAdas, atBoris);
+    } finally {
+      await Promise.all([atAdas.database.close(), atBoris.database.close()]);
+      await owner.runScript(`drop owned by ${ada}, ${boris}; drop role ${ada}; drop role ${boris}`);
+    }
+  }
+
+  it('is proposed by one and confirmed by another who has seen it; the database refuses everything else', async () => {
+    const { database: owner, work, run } = await begin();
+    const review = reviewOf({ fourEyes: ['critical'] });
+    const base = await work({ settings: { review } });
+    await run(base);
+    await withSeats(base, owner, async (atAdas, atBoris) => {
+      await proposeAndRestrict(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
       expect(await readStates(owner)).toEqual({ clear: 4, open_hit: 1, confirmed: 1 });
       expect(await readOpenItems(owner, await readLastRun(owner))).toMatchObject({ waiting: 1, proposed: 0 });
       await undoAlone(atAdas, atBoris);
       await run(await work({ settings: { review } }), { selection: 'all' });
       expect(await readStates(owner)).toEqual({ clear: 4, open_hit: 1, settled_false_positive: 1 });
-    } finally {
-      await Promise.all([atAdas.database.close(), atBoris.database.close()]);
-      await owner.runScript(`drop owned by ${ada}, ${boris}; drop role ${ada}; drop role ${boris}`);
-    }
+    });
   });
 
-  async function proposeAndConfirm(atAdas: Workplace, atBoris: Workplace): Promise<void> {
+  it('is, where four eyes are set for any severity, the release of a sanctions alert and of a true match', async () => {
+    const { sandbox, database: owner, work, run } = await begin();
+    sandbox.setWorld({ watchlist: [first, { ...second, topics: ['role.pep'] }, ...rest], dossiers: [] });
+    const review = reviewOf({ fourEyes: ['info'] });
+    const base = await work({ settings: { review } });
+    await run(base);
+    await withSeats(base, owner, async (atAdas, atBoris) => {
+      const say = async (at: Workplace, reference: string, verdict: DispositionVerdict) =>
+        (await decide(at, (await showOne(at, reference)).mark, verdict))?.kind;
+      const forge = (reference: string, verdict: string) =>
+        atAdas.database.execute(
+          `insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
+           select item_id, 'decided', '${verdict}', session_user, false, 'forged', now(), 'review', seen, seen_digest
+           from disposition join review_item item using (item_id) join party using (party_id) join customer using (customer_id)
+           where reference = '${reference}' order by disposition.disposition_id limit 1`,
+        );
+      expect(await say(atAdas, 'C-1', 'false_positive')).toBe('proposed');
+      await expect(forge('C-1', 'false_positive')).rejects.toThrow(/the release of alert \d+ is decided by two people/);
+      expect(await say(atAdas, 'C-2', 'false_positive')).toBe('decided');
+      expect(await say(atAdas, 'C-2', 'true_match')).toBe('decided');
+      expect(await showOne(atAdas, 'C-2')).toMatchObject({ state: 'confirmed' });
+      await expect(forge('C-2', 'false_positive')).rejects.toThrow(/decided by two people/);
+      expect(await say(atAdas, 'C-2', 'false_positive')).toBe('proposed');
+      expect(await readPartyStates(owner)).toEqual(['confirmed', 'open_hit']);
+      // What one person has proposed to release another restricts at once.
+      expect(await forge('C-1', 'true_match')).toBe(1);
+      expect(await readPartyStates(owner)).toEqual(['confirmed', 'confirmed']);
+      expect(await say(atBoris, 'C-2', 'false_positive')).toBe('confirmed');
+      expect(await readPartyStates(owner)).toEqual(['confirmed', 'settled_false_positive']);
+    });
+  });
+
+  it('is the release of what is no longer matched, too', async () => {
+    const { sandbox, database: owner, work, run } = await begin();
+    const review = reviewOf({ fourEyes: ['info'] });
+    const base = await work({ settings: { review } });
+    await run(base);
+    sandbox.setWorld({ watchlist: rest, dossiers: [] });
+    await run(await work({ settings: { review } }), { selection: 'all' });
+    await withSeats(base, owner, async (atAdas, atBoris) => {
+      const say = async (at: Workplace) =>
+        (await decide(at, (await showOne(at, 'C-1')).mark, 'no_longer_matched'))?.kind;
+      expect(await say(atAdas)).toBe('proposed');
+      expect(await readPartyStates(owner)).toEqual(['open_hit', 'open_hit']);
+      expect(await say(atAdas)).toBe('same_already');
+      expect(await say(atBoris)).toBe('confirmed');
+      expect(await readPartyStates(owner)).toEqual(['open_hit']);
+    });
+  });
+
+  async function proposeAndRestrict(atAdas: Workplace, atBoris: Workplace): Promise<void> {
     const unseen = (await showOne(atBoris, 'C-1')).mark;
     // Settings of one's own do not allow more than the organisation's runs do.
     const careless = { ...atAdas, settings: { ...atAdas.settings, review: reviewOf({}) } };
@@ -260,12 +322,13 @@ describe('a decision that takes two people', () => {
       { proposal: { verdict: 'false_positive', reviewer: adasLogin } },
     ]);
     expect(await list({ notProposedBy: adasLogin })).toMatchObject([{ proposal: null }]);
+    // One person restricts at once.
     expect(await decide(atBoris, item.mark, 'true_match', 'boris')).toMatchObject({
-      kind: 'proposed',
+      kind: 'decided',
       instead: { verdict: 'false_positive', reviewer: adasLogin },
     });
-    const other = await showOne(atAdas, 'C-1');
-    expect(await decide(atAdas, other.mark, 'true_match')).toMatchObject({ kind: 'confirmed' });
+    const other = await showOne(atBoris, 'C-1');
+    expect(other).toMatchObject({ state: 'confirmed' });
     expect(await decide(atBoris, other.mark, 'true_match', 'boris')).toMatchObject({ kind: 'same_already' });
   }
 
@@ -323,7 +386,7 @@ describe('a decision that takes two people', () => {
 const readPartyStates = async (database: Database): Promise<readonly string[]> => {
   const rows = await database.query(
     z.object({ state: z.string() }),
-    `select state from customer_standing where state <> 'clear' order by 1`,
+    `select state from customer_screening_status where state not in ('clear', 'not_screened') order by 1`,
   );
   return rows.map(({ state }) => state);
 };

@@ -4,6 +4,7 @@ import { dispositionVerdicts } from '../../../src/matches/review/disposition.js'
 import { judgeDecision, type StandingDecision } from '../../../src/matches/review/judge-decision.js';
 
 const names = fc.constantFrom('ada', 'boris', 'cleo');
+const releasing: readonly string[] = ['false_positive', 'no_longer_matched'];
 const verdicts = fc.constantFrom(...dispositionVerdicts);
 const said = fc.record({
   verdict: verdicts,
@@ -37,7 +38,7 @@ function play(sayings: readonly (typeof said extends fc.Arbitrary<infer Said> ? 
   });
 }
 
-it('where two people are needed nobody settles or confirms a match alone, whatever is said in whatever order', () => {
+it('where two people are needed no one person releases an alert, and any one restricts, whatever is said in whatever order', () => {
   fc.assert(
     fc.property(fc.array(said, { maxLength: 12 }), (sayings) => {
       for (const { verdict, reviewer, needsSecondPerson, before, step } of play(sayings)) {
@@ -46,7 +47,7 @@ it('where two people are needed nobody settles or confirms a match alone, whatev
           expect(before?.dispositionId).toBe(step.proposalId);
           expect(before?.reviewers).not.toContain(reviewer);
         }
-        if (needsSecondPerson && verdict !== 'inconclusive') expect(step.kind).not.toBe('decided');
+        if (needsSecondPerson && releasing.includes(verdict)) expect(step.kind).not.toBe('decided');
         else expect(step.kind).not.toBe('proposed');
       }
     }),
@@ -63,7 +64,7 @@ it('the same person saying the same again is no second decision, as long as what
   );
 });
 
-it('what one person proposes and another says too is decided, and another verdict is a proposal of its own', () => {
+it('what one person proposes and another says too is decided, and a true match takes one person', () => {
   const needsSecondPerson = true;
   const [proposed, confirmed, late, other] = play([
     { verdict: 'false_positive', reviewer: 'ada', needsSecondPerson, isChanged: false },
@@ -74,13 +75,13 @@ it('what one person proposes and another says too is decided, and another verdic
   expect(proposed?.step).toEqual({ kind: 'proposed' });
   expect(confirmed?.step).toEqual({ kind: 'confirmed', proposalId: 0 });
   expect(late?.step).toEqual({ kind: 'same_already' });
-  expect(other?.step).toEqual({ kind: 'proposed' });
+  expect(other?.step).toEqual({ kind: 'decided' });
 });
 
 it('a proposal from before two were needed no longer is decided by its own reviewer', () => {
   const steps = play([
-    { verdict: 'true_match', reviewer: 'ada', needsSecondPerson: true, isChanged: false },
-    { verdict: 'true_match', reviewer: 'ada', needsSecondPerson: false, isChanged: false },
+    { verdict: 'false_positive', reviewer: 'ada', needsSecondPerson: true, isChanged: false },
+    { verdict: 'false_positive', reviewer: 'ada', needsSecondPerson: false, isChanged: false },
   ]);
   expect(steps.map(({ step }) => step.kind)).toEqual(['proposed', 'decided']);
 });

@@ -6,7 +6,7 @@ import {
   readAssurance,
   readAssuranceItems,
 } from '../../../store/assurances.js';
-import type { Database } from '../../../store/database.js';
+import type { Database, Queryable } from '../../../store/database.js';
 import { toRunId } from '../../../store/run-id.js';
 import { readRunKeys } from '../../../store/run-keys.js';
 import type { RunRow } from '../../../store/run-row.js';
@@ -43,7 +43,7 @@ export async function showAssurance(database: Database, text: string): Promise<A
 }
 
 /** The measurement that a run was, or null when it was none. */
-export async function describeAssurance(database: Database, run: RunRow): Promise<AssuranceResult | null> {
+export async function describeAssurance(database: Queryable, run: RunRow): Promise<AssuranceResult | null> {
   const facts = await readAssurance(database, run.runId);
   if (facts === null) return null;
   const items = await readAssuranceItems(database, run.runId);

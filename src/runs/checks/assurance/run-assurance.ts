@@ -10,15 +10,14 @@ import {
   setLeastShare,
 } from '../../../store/assurances.js';
 import { ensureRequests } from '../../../store/canary-outcomes.js';
-import { noteRunKey } from '../../../store/run-keys.js';
 import type { RunRow } from '../../../store/run-row.js';
-import { closeRun, setRunAccount } from '../../../store/runs.js';
+import { closeRun } from '../../../store/runs.js';
 import { watchOutage } from '../../outages/outage-watch.js';
 import type { Patience } from '../../outages/outlast-outage.js';
 import { outlastOutage } from '../../outages/outlast-outage.js';
 import { requireBudget } from '../../planning/require-budget.js';
 import type { Comparison } from '../../session/find-obstacle.js';
-import { identifyAccount, toAssumedMode } from '../../session/identify-account.js';
+import { findSaidMode, identifyAccount, noteAccount, toAssumedMode } from '../../session/identify-account.js';
 import { recordKeys } from '../../session/record-keys.js';
 import { RunHalted } from '../../session/run-halted.js';
 import { openOrganisation, type RunSession, withLease, withRun } from '../../session/run-session.js';
@@ -55,16 +54,16 @@ export async function runAssurance(
 ): Promise<AssuranceResult> {
   const startedAt = workplace.clock.now();
   const client = workplace.client();
-  const mode = toAssumedMode(client);
   if (client.keyMode === 'live') requireBudget(workplace, 'live');
   const organisation = await openOrganisation(workplace);
-  const findObstacle = (open: RunRow) => compareMeasurement(workplace, open, { ...options, mode });
+  const findObstacle = (open: RunRow) =>
+    compareMeasurement(workplace, open, { ...options, mode: findSaidMode(workplace) });
   const request = {
     organisation,
     kind: 'assure',
     rosterId: null,
     roster: null,
-    mode,
+    mode: toAssumedMode(workplace),
     selection: null,
     findObstacle,
   } as const;
@@ -89,7 +88,7 @@ export async function runAssurance(
 async function compareMeasurement(
   { database, clock }: Workplace,
   open: RunRow,
-  wanted: AssuranceOptions & { mode: 'test' | 'live' },
+  wanted: AssuranceOptions & { mode: 'test' | 'live' | null },
 ): Promise<Comparison> {
   const facts = await readAssurance(database, open.runId);
   if (facts === null) return { obstacle: 'its sample was not drawn yet', differences: [] };
@@ -108,10 +107,11 @@ async function compareMeasurement(
 function findOtherMeasurement(
   open: RunRow,
   facts: AssuranceFacts,
-  wanted: AssuranceOptions & { mode: 'test' | 'live' },
+  wanted: AssuranceOptions & { mode: 'test' | 'live' | null },
 ): string | null {
   if (facts.digest !== wanted.list.digest) return `it measured on ${facts.file}, SHA-256 ${facts.digest.slice(0, 12)}`;
-  if (open.mode !== wanted.mode) return `it ran with a ${open.mode} key, and this key is a ${wanted.mode} one`;
+  if (wanted.mode !== null && open.mode !== wanted.mode)
+    return `it ran with a ${open.mode} key, and this key is a ${wanted.mode} one`;
   if (facts.spelling !== wanted.spelling) return `it sent names ${facts.spelling}, and ${wanted.spelling} are wanted`;
   if (facts.sampleSize !== wanted.size) return `its sample was of ${facts.sampleSize}, and ${wanted.size} are wanted`;
   if (wanted.seed !== undefined && facts.seed !== wanted.seed) return `it drew with the seed ${facts.seed}`;
@@ -166,10 +166,7 @@ async function measure(session: RunSession, patience: Patience): Promise<null> {
       const message = 'it was begun under another account: another --seed begins anew';
       throw new ConfigError([{ where: 'run', path: '', message }]);
     }
-    await session.write(async (transaction) => {
-      await setRunAccount(transaction, run.runId, account.accountId);
-      await noteRunKey(transaction, run.runId, client.keyFingerprint, workplace.clock.now());
-    });
+    await session.write((transaction) => noteAccount(transaction, session, account.accountId));
     workplace.tell({ kind: 'stage_started', runId: session.runId, stage: 'screen' });
     await searchSample(session, account.accountId, patience);
     return null;

@@ -1,5 +1,6 @@
 import { toMatchSet } from '../../../matches/to-match-set.js';
 import { type AssuranceItem, readAssuranceItems, saveAssuranceItem } from '../../../store/assurances.js';
+import { requireFound } from '../../../store/require-all.js';
 import { saveResponses } from '../../../store/responses.js';
 import { digestAnswer } from '../../ledger/digest-answer.js';
 import { searchBesidePlan } from '../../ledger/search-beside-plan.js';
@@ -53,7 +54,7 @@ async function searchItem(session: RunSession, patience: Patience, item: Assuran
     const digest = digestAnswer(organisation.digestKey, body);
     const answer = { digest, body, matchSet: toMatchSet(outcome.answer) };
     const ids = await saveResponses(transaction, organisation.organisationId, [answer], now);
-    const responseId = ids.get(digest) ?? 0;
+    const responseId = requireFound(ids, digest, 'response');
     await saveAssuranceItem(transaction, run.runId, item.ordinal, { responseId }, now);
   });
 }

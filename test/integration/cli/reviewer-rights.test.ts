@@ -1,0 +1,133 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { makeInvocation } from '../../helpers/invocation.js';
+import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
+import { people, toCsv, watchlist } from '../../helpers/small-world.js';
+
+const rowSchema = z.array(z.record(z.string(), z.string()));
+
+describe('a reviewer whose login has the documented rights and no others', () => {
+  const databases = testDatabases('postgres');
+  const logins = { ada: `ada_${randomBytes(4).toString('hex')}`, boris: `boris_${randomBytes(4).toString('hex')}` };
+  let folder = '';
+  let url = '';
+  let sandbox: Sandbox;
+  const told: string[] = [];
+  const receiver = createServer(async (request, response) => {
+    for await (const piece of request) told.push(String(piece));
+    response.writeHead(204).end();
+  });
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nightscreen-rights-'));
+    sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+    const address = receiver.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    await writeFile(join(folder, 'people.csv'), toCsv(people));
+    await writeFile(
+      join(folder, 'nightscreen.config.yaml'),
+      `rosters: [{ name: people, csv: { path: people.csv } }]
+review: { fourEyes: [critical] }
+reports: { dir: ${JSON.stringify(join(folder, 'reports'))} }
+webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
+`,
+    );
+    url = (await databases.locate()).url ?? '';
+  });
+  afterAll(async () => {
+    await sandbox.close();
+    receiver.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const run = async (words: string[], login?: string) => {
+    const { invocation, terminal } = makeInvocation(folder);
+    const location = new URL(url);
+    if (login !== undefined) location.username = login;
+    const exitCode = await runCommandLine({
+      words,
+      environment: {
+        DATABASE_URL: location.href,
+        NIGHTSCREEN_BASE_URL: sandbox.url,
+        NIGHTSCREEN_API_KEY: sandbox.privateKey,
+        HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}`,
+      },
+      folder,
+      terminal: invocation.terminal,
+    });
+    return { exitCode, ...terminal };
+  };
+
+  it('can do all of review with them, webhooks included', async () => {
+    expect(await run(['rescreen'])).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('failed') });
+    const owner = await databases.open({ url });
+    await owner.runScript(
+      `create role ${logins.ada} login; create role ${logins.boris} login; ${toReviewerGrants(logins.ada, logins.boris)}`,
+    );
+    const list = join(folder, 'review.csv');
+    const as = async (login: string, ...words: string[]): Promise<string> => {
+      const { exitCode, stdout, stderr } = await run(['review', ...words], login);
+      expect([words[0], exitCode, stderr]).toEqual([words[0], 0, expect.not.stringMatching(/denied|SQLSTATE/)]);
+      return stdout + stderr;
+    };
+    const fill = async (decide: (row: Record<string, string>) => string) => {
+      const rows = rowSchema.parse(parse(await readFile(list, 'utf8'), { bom: true, columns: true }));
+      const filled = rows.map((row) => ({ ...row, decision: decide(row), reason: 'looked at it' }));
+      await writeFile(list, stringify(filled, { header: true }));
+      return rows.map(({ reference }) => reference);
+    };
+    const old =
+      'customer_id,match_id,listed_name,decision,reason,decided_by,decided_at\nC-2,,Oktavian Prunescu,false_positive,other,old,2020\n';
+    await writeFile(join(folder, 'old.csv'), old);
+    await as(logins.ada, 'import', '--legacy', 'old.csv', '--apply');
+    await as(logins.ada, 'export', '--out', list);
+    expect(await fill(({ reference }) => (reference === 'C-1' ? 'true_match' : 'false_positive'))).toHaveLength(2);
+    expect(await as(logins.ada, 'import', list)).toContain('would be decided');
+    expect(await as(logins.ada, 'import', list, '--apply')).toMatch(
+      /does not send changes of state to webhooks itself/,
+    );
+    // One's own proposals again: they wait for somebody else.
+    const again = await as(logins.ada, 'import', list, '--apply');
+    expect(again).toMatch(/^decided so already +1$/m);
+    expect(again).toMatch(/^proposed so already +1, still for another person to confirm$/m);
+    expect(again).toContain('1 proposal of yours waits for another person');
+    expect(await as(logins.ada, 'show', 'C-1')).toMatch(/^state +confirmed/m);
+    await as(logins.ada, 'assign', '--customer', 'C-2', '--to', 'boris');
+    await as(
+      logins.ada,
+      'delegate',
+      '--from',
+      'boris',
+      '--to',
+      'cleo',
+      '--until',
+      '2999-12-31',
+      '--reason',
+      'holidays',
+    );
+    expect(await as(logins.ada, 'delegations')).toMatch(/^cleo for boris/m);
+    await as(logins.boris, 'export', '--out', list, '--proposals');
+    expect(await fill(() => 'false_positive')).toEqual(['C-2']);
+    expect(await as(logins.boris, 'import', list, '--apply')).toMatch(/^confirmed +1$/m);
+    const [, mark = ''] = /^item +(\S+)$/m.exec(await as(logins.boris, 'show', 'C-2')) ?? [];
+    await as(logins.boris, 'undo', mark, '--reason', 'a slip');
+    expect(told.join('')).not.toContain('confirmed');
+    expect(await run(['status', 'send'])).toMatchObject({ exitCode: 0 });
+    expect(told.join('')).toMatch(/"reference":"C-1","from":"open_hit","to":"confirmed"/);
+    await owner.runScript(
+      Object.values(logins)
+        .map((login) => `drop owned by ${login}; drop role ${login};`)
+        .join(''),
+    );
+  });
+});
