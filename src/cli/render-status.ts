@@ -11,6 +11,7 @@ const columns: readonly Column<CustomerStatus>[] = [
   { header: 'state', cell: ({ state }) => state },
   { header: 'worst_topic', cell: ({ worstTopic }) => worstTopic },
   { header: 'waiting', cell: ({ waiting }) => waiting },
+  { header: 'held', cell: ({ held }) => String(held) },
   { header: 'reason', cell: ({ reason }) => reason },
   { header: 'because', cell: ({ because }) => because },
   { header: 'last_state', cell: ({ lastState }) => lastState },

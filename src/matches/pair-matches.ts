@@ -12,7 +12,7 @@ export interface MatchPairs {
 const toSet = (values: readonly string[]): readonly string[] => [...new Set(values)].sort();
 
 /** What a listed party is recognised by when its id has changed. */
-function toContentKey(match: Match): string {
+export function toContentKey(match: Match): string {
   return JSON.stringify([match.schema, foldName(match.name), toSet(match.birthDates), toSet(match.countries)]);
 }
 

@@ -20,9 +20,11 @@ export function showContents(report: Report): Markup {
 }
 
 function listContents(report: Report): readonly Entry[] {
-  const { span, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } = report;
+  const { span, held, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } =
+    report;
   const { openItems } = report;
   const entries: readonly (Entry | false | null)[] = [
+    held.length > 0 && { id: 'held', title: 'Held' },
     openItems && { id: 'waiting', title: 'Waiting for a decision', note: describeCounts(openItems) },
     changes && { id: 'changes', title: 'What changed' },
     baseline.length > 0 && { id: 'baseline', title: 'First screenings' },

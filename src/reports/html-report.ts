@@ -9,6 +9,7 @@ import { showEvidence } from './html-evidence.js';
 import { furtherHitsPattern, renderFurtherHits, toFindCode } from './html-further-hits.js';
 import { showGroups } from './html-groups.js';
 import { showHealth } from './html-health.js';
+import { showHeld } from './html-held.js';
 import type { Markup } from './html-markup.js';
 import { showNotScreened, showRejects } from './html-missing.js';
 import { showOpening } from './html-opening.js';
@@ -28,6 +29,7 @@ const pageBytes = 5_000_000;
 
 const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Markup | Promise<Markup>)[] = [
   showOpening,
+  showHeld,
   showWaiting,
   showChanges,
   showBaseline,

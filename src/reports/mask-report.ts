@@ -4,6 +4,7 @@ import type { RejectedRow, RejectReason } from '../roster/customer.js';
 import type { CustomerRecordFacts, SettingsChangeFacts } from './accepted-facts.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
 import type { CutLists } from './cut-list.js';
+import type { HeldFacts } from './html-held.js';
 import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts } from './item-facts.js';
 import type { Report } from './report.js';
 import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts, RosterSource } from './run-facts.js';
@@ -44,6 +45,7 @@ export function maskReport(report: Report): Report {
         })),
       })),
     },
+    held: report.held.map(maskHeld),
     cut: maskCutLists(report.cut),
     changes: report.changes?.map(maskGroup) ?? null,
     baseline: report.baseline.map(maskGroup),
@@ -149,6 +151,12 @@ const maskAcceptance = <Accepted extends Omit<SettingsChangeFacts, 'differences'
   ...accepted,
   acceptedBy: toInitials(accepted.acceptedBy),
   reason: leftOut,
+});
+
+const maskHeld = (held: HeldFacts): HeldFacts => ({
+  ...held,
+  alerts: held.alerts.map((alert) => ({ ...maskLine(alert), listedName: toInitials(alert.listedName) })),
+  accepted: held.accepted && { ...held.accepted, by: toInitials(held.accepted.by), reason: leftOut },
 });
 
 const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({

@@ -54,6 +54,7 @@ const knownReasons: ReadonlyMap<string, string> = new Map([
   ['connection_reset', 'connection broke off'],
   ['forced', 'asked for: on a published list, or everybody was'],
   ['echo_mismatch', 'answer is to another question'],
+  ['held', 'answered, but the answers of the run are held'],
   ['invalid_body', 'answer broke the contract'],
   ['max_searches', 'limit of this start reached'],
   ['name_not_resolved', 'service host not found'],

@@ -7,6 +7,7 @@ import { acceptedJson } from './accepted-json.js';
 import { changeItemJsonSchema, itemOwnerJsonSchema } from './change-item-json.js';
 import { detailsJsonSchema } from './details-json.js';
 import { historyJson } from './history-json.js';
+import { heldJsonSchema } from './html-held.js';
 import { runKinds, runStates } from './run-facts.js';
 import { spanJsonSchema } from './span-json.js';
 import { stateOrder } from './state-words.js';
@@ -177,6 +178,7 @@ export const reportJsonSchema = z.strictObject({
     remarks: names,
   }),
   ...acceptedJson,
+  held: heldJsonSchema,
   coverage: coverage.nullable(),
   baseline: z.array(z.strictObject({ code: z.enum(severities), count })),
   carriedFrom: z.array(z.strictObject({ runId: z.string(), changes: count, baseline: count })),

@@ -8,6 +8,7 @@ import { compareText } from './compare-text.js';
 import type { CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
 import type { HistoryFacts } from './history-facts.js';
+import type { HeldFacts } from './html-held.js';
 import type { OpenItemsFacts } from './item-facts.js';
 import { listCoverageSums, listSums, type Sum } from './list-sums.js';
 import type {
@@ -93,6 +94,8 @@ export interface Report {
   canaries: readonly CanaryFacts[] | null;
   /** What watching the service has shown. */
   watch: WatchFacts | null;
+  /** What of the run is or was held. */
+  held: readonly HeldFacts[];
   calls: { searches: number | null; byOutcome: readonly Tally[]; possiblyBilledTwice: number };
   history: HistoryFacts;
   evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource' | 'cadence'>;
@@ -127,6 +130,7 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
     details: facts.details,
     canaries: screens ? (facts.span ? mergeCanaries(facts.span.runs) : facts.canaries) : null,
     watch: facts.watch,
+    held: facts.held,
     calls: {
       searches: span ? countSearches(span) : screens ? (counts?.searches ?? null) : null,
       byOutcome: toTallies(facts.attemptsByOutcome),

@@ -10,6 +10,7 @@ import type { AcceptedFacts } from './accepted-facts.js';
 import type { CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
 import type { HistoryFacts } from './history-facts.js';
+import type { HeldFacts } from './html-held.js';
 import type { ChangeItemFacts, OpenItemsFacts } from './item-facts.js';
 import type { SpanFacts } from './span-facts.js';
 import type { WatchFacts } from './watch-facts.js';
@@ -276,6 +277,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   canaries: readonly CanaryFacts[];
   /** Null for a run that makes no searches of a roster. */
   watch: WatchFacts | null;
+  /** What of the run waits until somebody accepts it, or waited; empty for a run that counts by itself. */
+  held: readonly HeldFacts[];
   /** Searches repeated after a crash because their outcome was unknown. */
   possiblyBilledTwice: number;
   /** Attempts by what came of them: `ok`, an HTTP status, `timeout`, `connection`, `bad_response`, `unknown`. */

@@ -3,6 +3,7 @@ import { toAcceptedJson } from './accepted-json.js';
 import { readWhole } from './cut-list.js';
 import { toDetailsJson } from './details-json.js';
 import { toHistoryJson } from './history-json.js';
+import { toHeldJson } from './html-held.js';
 import type { OpenItemsFacts } from './item-facts.js';
 import { toMatchChangeJson, toNotScreenedJson, toPartyJson } from './line-json.js';
 import { readBaseline, readChanges } from './read-matches.js';
@@ -53,6 +54,7 @@ function toDocument<Changes, Baseline, NotScreened>(
     span: report.span && toSpanJson(report.span),
     verdict: { ...verdict, remarks: [...verdict.remarks] },
     ...toAcceptedJson(report.accepted),
+    held: toHeldJson(report.held),
     coverage: coverage === null ? null : toCoverage(coverage),
     baseline: report.baseline.map((group) => ({ code: group.severity, count: group.count })),
     carriedFrom: report.carriedFrom.map(({ runId, changes, baseline }) => ({ runId, changes, baseline })),

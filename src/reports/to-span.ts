@@ -16,7 +16,7 @@ export function toSpan(facts: SpanFacts, cadence: CadenceFacts | null): Span {
 
 function toSpanRun(run: SpanRunFacts): SpanRun {
   const { canaries, watch, states, wantsAll, ...told } = run;
-  const judged = { ...run, sweeps: [] };
+  const judged = { ...run, sweeps: [], held: [] };
   const level = toLevel(judged);
   const trouble = level === 'complete' ? null : toTrouble(judged, level);
   return { ...told, level, trouble, notScreened: states?.not_screened ?? null };

@@ -40,11 +40,12 @@ export function toVerdict(facts: RunFacts): Verdict {
 }
 
 /** What tells how far the reader may rely on a run. */
-type Judged = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps'>;
+type Judged = Pick<RunFacts, 'state' | 'states' | 'counts' | 'canaries' | 'watch' | 'sweeps' | 'held'>;
 
 /** How far the reader may rely on a run. */
 export function toLevel(facts: Judged): VerdictLevel {
-  if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts)) return 'red';
+  if (facts.state === 'unbalanced' || facts.state === 'refused' || !isServiceTrusted(facts) || isHeld(facts))
+    return 'red';
   const notScreened = facts.states?.not_screened ?? 0;
   const unproven = facts.sweeps.some((sweep) => !sweep.proven);
   return facts.state === 'complete' && notScreened === 0 && !unproven && !isWithoutCustomers(facts)
@@ -71,6 +72,7 @@ export function toTrouble(facts: Judged, level: Exclude<VerdictLevel, 'complete'
   if (level === 'red') {
     if (countFailedCanaries(facts) > 0) return 'canary failed';
     if (facts.state === 'refused') return 'run refused';
+    if (isHeld(facts)) return 'answers held';
     return facts.state === 'unbalanced' ? 'sums do not hold' : 'far fewer matches than usual';
   }
   const notScreened = facts.states?.not_screened ?? 0;
@@ -95,6 +97,8 @@ function toCoverage(facts: RunFacts): string {
   if (counts !== null && states !== null) {
     const customers = countNoun(counts.inScope, 'customer');
     if (!isServiceTrusted(facts)) return describeDistrust(facts, states.not_screened, customers);
+    if (isHeld(facts))
+      return `The answers of this run are held: none of the ${customers} in scope counts as screened by it.`;
     if (states.not_screened > 0)
       return `${formatCount(states.not_screened)} of ${customers} in scope ${states.not_screened === 1 ? 'is' : 'are'} not screened.`;
     if (counts.inScope === 0) return 'No customer was in scope, so nobody was screened.';
@@ -185,5 +189,8 @@ const isComparing = ({ counts, span }: RunFacts): boolean =>
   );
 const isServiceTrusted = (facts: Judged): boolean =>
   countFailedCanaries(facts) === 0 && describeDrops(facts.watch).length === 0;
+/** Whether the answers of the run wait until somebody accepts them. */
+const isHeld = ({ held }: Judged): boolean =>
+  held.some(({ kind, accepted }) => kind === 'answers' && accepted === null);
 const countFailedCanaries = (facts: Judged): number =>
   facts.canaries.filter((canary) => canary.verdict === 'failed').length;

@@ -6,7 +6,7 @@ import { readCanaryOutcomes } from '../store/canary-outcomes.js';
 import { readChangeVolume } from '../store/change-volume.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
 import { readCoverageGaps } from '../store/coverage-exceptions.js';
-import type { Queryable } from '../store/database.js';
+import type { Queryable, Transaction } from '../store/database.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
 import { saveOpenItems } from '../store/open-items.js';
@@ -18,7 +18,8 @@ import { saveRunHealth } from '../store/run-health.js';
 import { toRunId } from '../store/run-id.js';
 import { refreshRunStatistics } from '../store/run-statistics.js';
 import { saveRunWatch } from '../store/run-watch.js';
-import { closeRun } from '../store/runs.js';
+import { addRunReasons, closeRun } from '../store/runs.js';
+import { readLastStateChange } from '../store/state-changes.js';
 import { countToldAndTakenBack, countUnconfirmed } from '../store/unconfirmed-answers.js';
 import { findStateDisagreements } from '../store/unprojected-changes.js';
 import { findMissingCanaries } from './canaries/find-missing-canaries.js';
@@ -34,6 +35,7 @@ import type { RunHalted } from './session/run-halted.js';
 import type { RunSession } from './session/run-session.js';
 import { type RunSummary, toRunSummary } from './session/run-summary.js';
 import { recordStates } from './telling/record-states.js';
+import { describeHeldAnswers, holdUnreliable, holdWebhooks, noteHold } from './watching/hold-run.js';
 import { judgeFindings } from './watching/judge-findings.js';
 import { judgeLists } from './watching/judge-lists.js';
 
@@ -45,80 +47,11 @@ export async function finishScreening(
 ): Promise<RunSummary> {
   const { workplace, run, runId } = session;
   await refreshRunStatistics(workplace.database);
-  const closed = await session.write(async (transaction) => {
-    const outcomes = await readCanaryOutcomes(transaction, run.runId);
-    const failed = new Set(outcomes.flatMap(({ verdict, ordinal }) => (verdict === 'failed' ? ordinal : []))).size;
-    // What a canary has shown cannot be mended by going on, so such a run is never left open.
-    const halt = failed > 0 ? null : halted;
-    if (failed > 0) await unscreenUnconfirmed(transaction, run.runId, workplace.clock.now());
-    const provisional = await describeProvisional(transaction, session, halt !== null);
-    const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
-    const held = await readAnswerFindings(transaction, run.runId);
-    const listCap = accountId === null ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
-    // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
-    const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId) : null;
-    if (halt !== null && accountId !== null && run.rosterId !== null) {
-      // Its report tells what waits all the same: that a run stopped makes no alert less urgent.
-      const scope = { rosterId: run.rosterId, accountId };
-      await saveOpenItems(transaction, run.runId, scope, workplace.clock.now());
-    }
-    const disagreements = openItems === null ? [] : await describeStates(transaction, run, accountId);
-    const sums = await computeRunSums(transaction, run.runId, held);
-    const isWhole = failed === 0 && halt === null;
-    const found = await judgeFindings(
-      transaction,
-      run,
-      sums,
-      held,
-      await readChangeVolume(transaction, run.runId),
-      isWhole,
-    );
-    const watch = { rates: found.rates, listCap, volume: found.volume };
-    const hold = await readRosterHold(transaction, run.runId);
-    const gaps = await findGaps(transaction, session);
-    const uncompared = await findUncomparedLists(transaction, run.runId);
-    await saveRunWatch(transaction, run.runId, { ...found, listCap });
-    const { state, reasons } = toRunVerdict({
-      sums,
-      disagreements: [
-        ...findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)),
-        ...disagreements,
-      ],
-      haltedBecause: halt && [halt.message, ...provisional].join('; '),
-      alarms: [
-        ...(halted && !halt ? [halted.message] : []),
-        ...(halt ? [] : provisional),
-        ...uncompared.map(describeUncompared),
-        ...(hold === null ? [] : [describeHold(hold)]),
-        ...(gaps === null ? [] : [gaps]),
-        ...describeDrops(watch),
-      ],
-      canaries: {
-        configured: workplace.settings.canaries.length,
-        missing: findMissingCanaries(workplace.settings.canaries),
-        failed,
-      },
-      mode: run.mode,
-      urgentOverBudget: (await countOverBudget(transaction, run.runId)).urgent,
-    });
-    const haltedBy = state === 'stopped' && halt ? halt.code : null;
-    await closeRun(transaction, run.runId, {
-      state,
-      stateReasons: reasons,
-      haltedBy,
-      stage: halt ? null : 'finished',
-      finishedAt: workplace.clock.now(),
-      sums,
-    });
-    const { service, budget } = workplace.settings;
-    await saveRunHealth(transaction, run.runId, { limitPerSecond: service.rate.perSecond, ...budget });
-    if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not add up', reasons });
-    else if (isReported) await queueReportOf(workplace, transaction, run);
-    const snapshot = await readSnapshot(transaction, run.runId);
-    const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
-    await recordStates(transaction, session, 'closed');
-    return { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges };
-  });
+  const closed = await session.write((transaction) => settleRun(transaction, session, { halted, isReported }));
+  if (closed.hold) {
+    const message = describeHeldAnswers(closed.hold, runId);
+    workplace.tell({ kind: 'warning', runId, code: 'run_held', message });
+  }
   const remarks = describeNotices(closed.watch);
   for (const message of remarks) workplace.tell({ kind: 'warning', runId, code: 'service_watch', message });
   workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state: closed.state, reasons: closed.reasons });
@@ -136,6 +69,102 @@ export async function finishScreening(
     openItems: closed.openItems,
   });
   return { ...summary, remarks: [...remarks, ...(closed.snapshot ? listSnapshotRemarks(closed.snapshot) : [])] };
+}
+
+/**
+ * Adds a run up, judges it and closes it, inside the session's transaction; `isAccepted` when a person takes its answers although it was
+ * held.
+ */
+export async function settleRun(
+  transaction: Transaction,
+  session: RunSession,
+  { halted, isReported, isAccepted = false }: { halted: RunHalted | null; isReported: boolean; isAccepted?: boolean },
+) {
+  const { workplace, run } = session;
+  const outcomes = await readCanaryOutcomes(transaction, run.runId);
+  const failed = new Set(outcomes.flatMap(({ verdict, ordinal }) => (verdict === 'failed' ? ordinal : []))).size;
+  // What a canary has shown cannot be mended by going on, so such a run is never left open.
+  const halt = failed > 0 ? null : halted;
+  if (failed > 0) await unscreenUnconfirmed(transaction, run.runId, workplace.clock.now());
+  const provisional = await describeProvisional(transaction, session, halt !== null);
+  const accountId = (await readRun(transaction, run.runId))?.accountId ?? null;
+  // Before anything else is judged by its answers; of a run that goes on later all of them are compared when it ends.
+  const hold =
+    halt === null && accountId !== null && !isAccepted ? await holdUnreliable(transaction, session, accountId) : null;
+  const held = await readAnswerFindings(transaction, run.runId);
+  const listCap =
+    accountId === null || hold ? null : await judgeLists(transaction, session, accountId, held.answersByLength);
+  // Of a run that goes on later nothing is made yet: further control searches may take its answers back.
+  const how = hold ? 'held' : isAccepted ? 'accepted' : 'counts';
+  const openItems = halt === null && accountId !== null ? await makeItems(transaction, session, accountId, how) : null;
+  if (halt !== null && accountId !== null && run.rosterId !== null) {
+    // Its report tells what waits all the same: that a run stopped makes no alert less urgent.
+    await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, workplace.clock.now());
+  }
+  const disagreements = openItems === null ? [] : await describeStates(transaction, run, accountId);
+  const sums = await computeRunSums(transaction, run.runId, held);
+  const isWhole = failed === 0 && halt === null && hold === null;
+  const found = await judgeFindings(
+    transaction,
+    run,
+    sums,
+    held,
+    await readChangeVolume(transaction, run.runId),
+    isWhole,
+  );
+  const watch = { rates: found.rates, listCap, volume: found.volume };
+  const rosterHold = await readRosterHold(transaction, run.runId);
+  const gaps = await findGaps(transaction, session);
+  const uncompared = await findUncomparedLists(transaction, run.runId);
+  await saveRunWatch(transaction, run.runId, { ...found, listCap });
+  const { state, reasons } = toRunVerdict({
+    sums,
+    disagreements: [...findDisagreements(sums.counts, await readRunBalance(transaction, run.runId)), ...disagreements],
+    haltedBecause: halt && [halt.message, ...provisional].join('; '),
+    alarms: [
+      ...(halted && !halt ? [halted.message] : []),
+      ...(halt ? [] : provisional),
+      ...(hold ? [describeHeldAnswers(hold, session.runId)] : []),
+      ...uncompared.map(describeUncompared),
+      ...(rosterHold === null ? [] : [describeHold(rosterHold)]),
+      ...(gaps === null ? [] : [gaps]),
+      ...describeDrops(watch),
+    ],
+    canaries: {
+      configured: workplace.settings.canaries.length,
+      missing: findMissingCanaries(workplace.settings.canaries),
+      failed,
+    },
+    mode: run.mode,
+    urgentOverBudget: (await countOverBudget(transaction, run.runId)).urgent,
+  });
+  const haltedBy = state === 'stopped' && halt ? halt.code : null;
+  await closeRun(transaction, run.runId, {
+    state,
+    stateReasons: reasons,
+    haltedBy,
+    stage: halt ? null : 'finished',
+    finishedAt: workplace.clock.now(),
+    sums,
+  });
+  const { service, budget } = workplace.settings;
+  await saveRunHealth(transaction, run.runId, { limitPerSecond: service.rate.perSecond, ...budget });
+  if (state === 'unbalanced') await queueBrokenRun(session, transaction, { outcome: 'does not add up', reasons });
+  else if (isReported) await queueReportOf(workplace, transaction, run);
+  const snapshot = await readSnapshot(transaction, run.runId);
+  const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
+  const lastChange = await readLastStateChange(transaction);
+  await recordStates(transaction, session, 'closed');
+  if (hold) await noteHold(transaction, session, hold);
+  const flood =
+    halt !== null || isAccepted || state === 'unbalanced'
+      ? null
+      : await holdWebhooks(transaction, session, lastChange, sums.counts.inScope);
+  const closed = { openItems, sums, state, reasons, watch, haltedBy, snapshot, acceptedChanges, hold };
+  if (flood === null) return closed;
+  const warned = { state: state === 'complete' ? 'incomplete' : state, reasons: [...reasons, flood] } as const;
+  await addRunReasons(transaction, run.runId, warned);
+  return { ...closed, ...warned };
 }
 
 async function describeStates(

@@ -34,13 +34,15 @@ export function toRunVerdict(end: RunEnd): { state: RunState; reasons: readonly 
     const left = counts.inScope === 0 ? 'nothing was planned yet' : describeRemaining(counts.remaining);
     return { state: 'stopped', reasons: [`${end.haltedBecause}; ${left} and the run can be resumed`] };
   }
+  // Whose answers are held has been named with the alarms.
+  const failed = counts.failed - (end.sums.failedBecause['held'] ?? 0);
   const reasons = [
     ...(end.canaries.failed > 0
       ? [`${end.canaries.failed} of ${countNoun(end.canaries.configured, 'control search', 'control searches')} failed`]
       : []),
     ...end.alarms,
     ...(end.mode === 'live' ? describeMissing(end.canaries) : []),
-    ...(counts.failed > 0 ? [describeFailed(counts.failed)] : []),
+    ...(failed > 0 ? [describeFailed(failed)] : []),
     ...(notSelected > 0
       ? [`${countNoun(notSelected, 'customer')} without a valid screening, not asked about in this run`]
       : []),

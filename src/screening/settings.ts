@@ -19,6 +19,33 @@ const cadenceSettingsSchema = z.strictObject({
     .describe('why less often than daily is enough; required then, stored with each run, printed in its report'),
 });
 
+const share = z.number().min(0).max(1);
+
+/** When the answers of a run are withheld until a person accepts them; shares of 1. */
+export const holdSettingsSchema = z.strictObject({
+  vanishedShare: share.default(0.1).describe('known hits of a topic family that one run no longer finds'),
+  vanishedLeast: z
+    .int()
+    .min(1)
+    .default(5)
+    .describe('fewer vanished hits never hold a run by their share, in one run or in seven days'),
+  manyKnown: z.int().min(1).default(500).describe('from so many known hits on, `manyShare` counts'),
+  manyShare: share.default(0.05).describe('as `vanishedShare`, where many hits are known'),
+  allOf: z.int().min(1).default(2).describe('so many known hits hold a run when all of them vanish'),
+  weekShare: share.default(0.15).describe('known hits that the runs of seven days no longer find'),
+  searchAgain: z
+    .int()
+    .min(0)
+    .default(50)
+    .describe('searches that are made again before a run is held, because one answer may be wrong'),
+  newlyOpenShare: share
+    .default(0.01)
+    .describe('customers with a first open alert in one run from which webhooks wait until the run is accepted'),
+  newlyOpenLeast: z.int().min(1).default(50).describe('fewer customers never hold webhooks'),
+});
+/** The bounds within which a run counts by itself, defaults filled in. */
+export type HoldSettings = z.output<typeof holdSettingsSchema>;
+
 /** Whom a run asks about, and when anew. */
 export const screeningSettingsSchema = z
   .strictObject({
@@ -50,6 +77,9 @@ export const screeningSettingsSchema = z
       .describe(
         'how old an answer to the same request may be to be used again in place of a search, as in 12h; 0 for never',
       ),
+    hold: holdSettingsSchema
+      .optional()
+      .describe('when the answers of a run wait for a person; defaults apply without it'),
   })
   .superRefine(({ cadenceHours, cadence }, context) => {
     if (cadence?.reason !== undefined) return;

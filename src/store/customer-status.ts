@@ -8,6 +8,7 @@ const statusRow = z.object({
   inScope: z.boolean(),
   worstTopic: z.enum(['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none']).nullable(),
   waiting: z.number(),
+  held: z.boolean(),
   reason: z
     .enum([
       ...(['never', 'changed', 'expired', 'unproven', 'related_party_unreadable'] as const),
@@ -39,7 +40,7 @@ export function readCustomerStatuses(
 ): AsyncIterable<CustomerStatus[]> {
   return database.cursor(
     statusRow,
-    `select roster, reference, in_scope as "inScope", state, worst_topic as "worstTopic", waiting, reason, because, last_state as "lastState", as_of as "asOf", never_screened as "neverScreened", due_at as "dueAt",
+    `select roster, reference, in_scope as "inScope", state, worst_topic as "worstTopic", waiting, held, reason, because, last_state as "lastState", as_of as "asOf", never_screened as "neverScreened", due_at as "dueAt",
        expires_at as "expiresAt", is_provisional as "isProvisional", risk_tier as "riskTier", mode,
        run_id as "runId", changed_at as "changedAt"
      from customer_screening_status

@@ -9,6 +9,7 @@ import { readSweep } from './dossiers.js';
 import { readDroppedParties } from './dropped-parties.js';
 import { readRun } from './find-runs.js';
 import { firstRow } from './first-row.js';
+import { readHeldFacts } from './held-runs.js';
 import { readDetailFacts } from './match-details.js';
 import { readMatchList } from './match-lists.js';
 import { readNotScreened } from './not-screened.js';
@@ -87,6 +88,7 @@ export async function readRunFacts(
     details: await readDetailFacts(database, run.runId, covered.earlierRunIds),
     canaries: await readCanaryFacts(database, run.runId),
     watch: isScreening ? await readRunWatch(database, run.runId) : null,
+    held: isScreening ? await readHeldFacts(database, run.runId) : [],
     health: isScreening ? await readRunHealth(database, run.runId) : null,
     settled: isScreening ? await readSettledItems(database, run.runId) : null,
     trend: isScreening ? await readRunTrend(database, run.runId) : [],

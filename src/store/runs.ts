@@ -148,3 +148,16 @@ export async function closeRun(
   await noteFailedParties(database, runId);
   await noteBillableAttempts(database, runId);
 }
+
+/** Gives a run that has been closed the state and the reasons that only its end has shown. */
+export async function addRunReasons(
+  database: Queryable,
+  runId: number,
+  { state, reasons }: { state: RunState; reasons: readonly string[] },
+): Promise<void> {
+  await database.execute('update run set state = $2, state_reasons = $3 where run_id = $1', [
+    runId,
+    state,
+    [...reasons],
+  ]);
+}

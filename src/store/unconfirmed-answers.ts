@@ -37,59 +37,111 @@ export async function countUnconfirmed(database: Queryable, runId: number): Prom
   return firstRow(rows, 'screening').customers;
 }
 
+const changeColumns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
+  country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version`;
+const columnsOf = (table: string): string => changeColumns.replaceAll(/\w+/g, `${table}.$&`);
+
+/** Which answers of a run are taken back: those since its last passed round, all of them, or those to these searches. */
+type TakenBack = 'unconfirmed' | 'all' | readonly number[];
+
+/** SQL: the screening is one of a run ($1) whose answer is taken back; searches by number are `$2`. */
+function toTakenSql(which: TakenBack): string {
+  if (which === 'unconfirmed') return isUnconfirmedSql;
+  const answered = `screening.outcome in ('screened', 'reused')`;
+  return which === 'all' ? answered : `${answered} and screening.request_id = any ($2::bigint[])`;
+}
+
 /**
- * Takes back what a run has answered since its last passed round: the parties fail for this reason, have again the state that they had
- * before, or none, and the changes leave `change_event`. Answers and changes are kept beside as evidence. Gives how many parties; none the
- * second time.
+ * Takes back what a run has answered since its last passed round, or all of it: the parties fail for this reason, have again the state that
+ * they had before, or none, and the changes leave `change_event`. Answers and changes are kept beside as evidence. Gives how many parties;
+ * none the second time.
  */
 export async function takeBackAnswers(
   transaction: Queryable,
   runId: number,
-  { reason, now }: { reason: string; now: Date },
+  { reason, now, which = 'unconfirmed' }: { reason: string; now: Date; which?: 'unconfirmed' | 'all' },
 ): Promise<number> {
-  const taken = await transaction.execute(
-    `insert into taken_back_answer (run_id, party_id, outcome, response_id, batch_id, taken_back_at)
-     select run_id, party_id, outcome, response_id, batch_id, $2 from screening where run_id = $1 and ${isUnconfirmedSql}`,
-    [runId, now],
-  );
+  const taken = await moveAside(transaction, runId, which, now);
   if (taken === 0) return 0;
-  await takeBackChanges(transaction, runId, now);
-  await restoreStates(transaction, runId);
   // A reused answer cost no search, so its batch would count as one.
   await transaction.execute(
     `update screening set outcome = 'failed', outcome_reason = $2, response_id = null,
        batch_id = case when outcome = 'screened' then batch_id end
-     where run_id = $1 and ${isUnconfirmedSql}`,
+     where run_id = $1 and ${toTakenSql(which)}`,
     [runId, reason],
   );
   return taken;
 }
 
-async function takeBackChanges(transaction: Queryable, runId: number, now: Date): Promise<void> {
-  const columns = `change_id, run_id, batch_id, party_id, customer_version, kind, severity, rule, adjustments, birth_date_agreement,
-    country_agreement, sanction_hit, cause, is_baseline, match_id, fields, before, after, former_customer_version`;
+/** Takes back the answers to these searches of a run, which remain to be made again. */
+export async function putBackSearches(
+  transaction: Queryable,
+  runId: number,
+  requestIds: readonly number[],
+  now: Date,
+): Promise<void> {
+  await moveAside(transaction, runId, requestIds, now);
   await transaction.execute(
-    `with taken as (
-       delete from change_event
-       where run_id = $1 and batch_id > (select coalesce(confirmed_batch_id, 0) from run where run.run_id = $1)
-       returning ${columns}
-     )
-     insert into taken_back_change (${columns}, taken_back_at) select ${columns}, $2::timestamptz from taken`,
-    [runId, now],
+    `update screening set outcome = 'remaining', outcome_reason = null, response_id = null, batch_id = null
+     where run_id = $1 and ${toTakenSql(requestIds)}`,
+    [runId, [...requestIds]],
   );
 }
 
-/** SQL: the state is one that this run ($1) has given and taken back. */
-const isTakenBackSql = `
-  party_state.account_id = run.account_id and party_state.run_id = run.run_id and run.run_id = $1
-  and exists (
-    select from taken_back_answer taken where taken.run_id = $1 and taken.party_id = party_state.party_id
-  )`;
+/** Moves answers and their changes to where the evidence is kept and gives the parties their former states; gives how many parties. */
+async function moveAside(transaction: Queryable, runId: number, which: TakenBack, now: Date): Promise<number> {
+  const takenSql = toTakenSql(which);
+  const searches = typeof which === 'string' ? [] : [[...which]];
+  const place = `$${2 + searches.length}`;
+  const taken = await transaction.execute(
+    `insert into taken_back_answer (run_id, party_id, outcome, response_id, batch_id, taken_back_at, answer)
+     select screening.run_id, screening.party_id, screening.outcome, screening.response_id, screening.batch_id, ${place}::timestamptz,
+       ${which === 'all' ? heldAnswerSql : 'null'}
+     from screening
+     join run on run.run_id = screening.run_id
+     left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+     where screening.run_id = $1 and ${takenSql}`,
+    [runId, ...searches, now],
+  );
+  if (taken === 0) return 0;
+  await transaction.execute(
+    `with taken as (
+       delete from change_event using screening
+       where change_event.run_id = $1 and screening.run_id = $1 and screening.party_id = change_event.party_id and ${takenSql}
+       returning ${columnsOf('change_event')}
+     )
+     insert into taken_back_change (${changeColumns}, taken_back_at) select ${changeColumns}, ${place}::timestamptz from taken`,
+    [runId, ...searches, now],
+  );
+  await restoreStates(transaction, runId, `(${takenSql})`, searches);
+  return taken;
+}
 
-async function restoreStates(transaction: Queryable, runId: number): Promise<void> {
+/** SQL: what an answer that a person may still accept made of the party's state; what it only dated anew is known from that. */
+const heldAnswerSql = `case when state.run_id = $1 and (state.former_run_id is null or state.former_answer is not null) then
+  jsonb_build_object(
+    'request_id', state.request_id, 'response_id', state.response_id, 'customer_version', state.customer_version,
+    'settings_digest', state.settings_digest, 'state', state.state, 'reported_scores', state.reported_scores,
+    'unreturned', state.unreturned
+  )
+end`;
+
+async function restoreStates(
+  transaction: Queryable,
+  runId: number,
+  takenSql: string,
+  searches: readonly unknown[],
+): Promise<void> {
+  /** SQL: the state is one that this run ($1) has given and takes back. */
+  const isTakenBackSql = `
+    party_state.account_id = run.account_id and party_state.run_id = run.run_id and run.run_id = $1
+    and exists (
+      select from screening where screening.run_id = $1 and screening.party_id = party_state.party_id and ${takenSql}
+    )`;
+  const parameters = [runId, ...searches];
   await transaction.execute(
     `delete from party_state using run where ${isTakenBackSql} and party_state.former_run_id is null`,
-    [runId],
+    parameters,
   );
   await transaction.execute(
     `update party_state set
@@ -103,14 +155,14 @@ async function restoreStates(transaction: Queryable, runId: number): Promise<voi
      )
      where ${isTakenBackSql} and own.account_id = party_state.account_id and own.party_id = party_state.party_id
        and party_state.former_answer is not null`,
-    [runId],
+    parameters,
   );
   await transaction.execute(
     `update party_state set run_id = party_state.former_run_id, screened_at = party_state.former_screened_at,
        former_run_id = null, former_screened_at = null, former_answer = null
      from run
      where ${isTakenBackSql}`,
-    [runId],
+    parameters,
   );
 }
 
@@ -120,7 +172,13 @@ export async function countToldAndTakenBack(database: Queryable, runId: number):
     z.object({ changes: z.number() }),
     `select count(*)::integer as changes
      from taken_back_change change join commit_batch batch using (batch_id)
-     where change.run_id = $1 and (
+     where change.run_id = $1
+       -- A search that was made again has found the same.
+       and not exists (
+         select from change_event again
+         where again.run_id = $1 and again.party_id = change.party_id and again.kind = change.kind and again.match_id = change.match_id
+       )
+       and (
        change.severity = 'critical'
          and change.change_id <= (select max(last_change_id) from early_warning where run_id = $1 and accepted_at is not null)
        or exists (
@@ -132,3 +190,74 @@ export async function countToldAndTakenBack(database: Queryable, runId: number):
   );
   return firstRow(rows, 'taken_back_change').changes;
 }
+
+/**
+ * Gives back what a held run (`takeBackAnswers` with the reason `held`) has answered for parties that no later run has: its answers count again
+ * with their own time, and their changes are changes of the run. Gives for how many parties.
+ */
+export async function giveBackAnswers(transaction: Queryable, runId: number): Promise<number> {
+  const given = await transaction.execute(
+    `update screening set outcome = held.outcome, outcome_reason = null, response_id = held.response_id, batch_id = held.batch_id
+     from (
+       -- Of a search that was made again the later answer.
+       select distinct on (taken.party_id) taken.*
+       from taken_back_answer taken
+       join run on run.run_id = taken.run_id
+       left join party_state state on state.account_id = run.account_id and state.party_id = taken.party_id
+       where taken.run_id = $1 and coalesce(state.run_id < $1, true)
+       order by taken.party_id, taken.batch_id desc
+     ) held
+     where screening.run_id = $1 and screening.party_id = held.party_id and screening.outcome = 'failed' and screening.outcome_reason = 'held'`,
+    [runId],
+  );
+  if (given === 0) return 0;
+  // Their order is that in which they were found.
+  await transaction.execute(
+    `with given as (
+       delete from taken_back_change taken using screening
+       where ${givenBackSql} returning ${columnsOf('taken')}
+     )
+     insert into change_event (${changeColumns}) overriding system value select ${changeColumns} from given order by change_id`,
+    [runId],
+  );
+  await transaction.execute(
+    `insert into party_state (
+       account_id, party_id, run_id, screened_at, request_id, response_id, customer_version, settings_digest, state, reported_scores,
+       unreturned
+     )
+     select run.account_id, taken.party_id, $1, batch.committed_at, answer.request_id, answer.response_id, answer.customer_version,
+       answer.settings_digest, answer.state, nullif(answer.reported_scores, 'null'), nullif(answer.unreturned, 'null')
+     from taken_back_answer taken
+     join run on run.run_id = taken.run_id
+     join commit_batch batch on batch.batch_id = taken.batch_id
+     join screening on ${givenBackSql}
+     cross join lateral jsonb_to_record(taken.answer) as answer (
+       request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text, reported_scores jsonb,
+       unreturned jsonb
+     )
+     where taken.answer is not null
+     on conflict (account_id, party_id) do update set
+       run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
+       response_id = excluded.response_id, customer_version = excluded.customer_version, settings_digest = excluded.settings_digest,
+       state = excluded.state, reported_scores = excluded.reported_scores, unreturned = excluded.unreturned,
+       former_run_id = party_state.run_id, former_screened_at = party_state.screened_at, former_answer = null, failed_run_id = null`,
+    [runId],
+  );
+  await transaction.execute(
+    `update party_state set former_run_id = party_state.run_id, former_screened_at = party_state.screened_at, former_answer = null,
+       run_id = $1, screened_at = batch.committed_at, failed_run_id = null
+     from taken_back_answer taken
+     join run on run.run_id = taken.run_id
+     join commit_batch batch on batch.batch_id = taken.batch_id
+     join screening on ${givenBackSql}
+     where taken.answer is null and party_state.account_id = run.account_id and party_state.party_id = taken.party_id`,
+    [runId],
+  );
+  await transaction.execute(`delete from taken_back_answer taken using screening where ${givenBackSql}`, [runId]);
+  return given;
+}
+
+/** SQL: what was taken back (`taken`) belongs to an answer that its run ($1) has again (`screening`). */
+const givenBackSql = `
+  taken.run_id = $1 and screening.run_id = $1 and screening.party_id = taken.party_id and screening.batch_id = taken.batch_id
+  and screening.outcome in ('screened', 'reused')`;

@@ -108,7 +108,7 @@ export async function findStateDisagreements(
 
 /**
  * The parties whose items have to be looked at: their matches have changed, the record has beside which an item was seen, the roster no
- * longer names them or does again, a decision has run out by `now`, or a hit has no item.
+ * longer names them or does again, a decision has run out by `now`, a hit has no item, or a held run has opened one.
  */
 export async function findUnprojectedParties(
   database: Queryable,
@@ -132,6 +132,15 @@ export async function findUnprojectedParties(
      end
      union
      select state.party_id from ${withoutAlertSql}
+     union
+     -- What a held run has opened is compared with the next answer that counts.
+     select item.party_id
+     from run_hold hold
+     join run on run.run_id = hold.run_id and ${inScopeSql}
+     join review_event event on event.run_id = hold.run_id
+     join review_item item on item.item_id = event.item_id and item.state <> 'gone' and item.absence is null
+     join party_state state on state.party_id = item.party_id and state.account_id = item.account_id and state.run_id >= hold.run_id
+     where hold.kind = 'answers'
      order by 1`,
     [rosterId, accountId, now],
   );
@@ -177,6 +186,15 @@ const toPlace = ({ severity }: UnprojectedChange): number => severityShape.optio
 const pickWorse = (later: UnprojectedChange, earlier: UnprojectedChange | undefined): UnprojectedChange =>
   earlier !== undefined && toPlace(earlier) < toPlace(later) ? earlier : later;
 
+/** SQL that builds a change as JSON from `event`. */
+const changeSql = `jsonb_build_object(
+  'matchId', event.match_id, 'severity', event.severity, 'rule', event.rule, 'kind', event.kind, 'cause', event.cause,
+  'isBaseline', event.is_baseline, 'formerId', event.before ->> 'id',
+  'corroboration', jsonb_build_object(
+    'birthDate', coalesce(event.birth_date_agreement, 'unknown'), 'country', coalesce(event.country_agreement, 'unknown')
+  )
+)`;
+
 /** What is known now of parties whose items have to be looked at, each beside the record that was searched for. */
 export async function readUnprojectedParties(
   database: Queryable,
@@ -189,13 +207,7 @@ export async function readUnprojectedParties(
        party.is_current as "isCurrent", ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
        coalesce(state.unreturned, '[]') as hidden,
-       (select coalesce(jsonb_agg(jsonb_build_object(
-          'matchId', event.match_id, 'severity', event.severity, 'rule', event.rule, 'kind', event.kind, 'cause', event.cause, 'isBaseline', event.is_baseline,
-          'formerId', event.before ->> 'id',
-          'corroboration', jsonb_build_object(
-            'birthDate', coalesce(event.birth_date_agreement, 'unknown'), 'country', coalesce(event.country_agreement, 'unknown')
-          )
-        ) order by event.change_id), '[]')
+       (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         -- Fenced off: without statistics all changes of a run would be walked through for each party.
         from (select * from change_event where party_id = state.party_id offset 0) event
         join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
@@ -206,6 +218,39 @@ export async function readUnprojectedParties(
      where state.account_id = $2 and state.party_id = any ($3::bigint[])
      order by state.party_id`,
     [rosterId, accountId, [...partyIds]],
+  );
+}
+
+/** The parties for which a held run found what was not known, by the answers that were taken back; at most `limit` after party `last`. */
+export async function readHeldParties(
+  database: Queryable,
+  { rosterId, accountId, runId }: ProjectionScope & { runId: number },
+  { last, limit }: { last: number; limit: number },
+): Promise<readonly UnprojectedParty[]> {
+  return database.query(
+    partyRow,
+    `select taken.party_id as "partyId", coalesce(state.customer_version, (taken.answer ->> 'customer_version')::integer) as "customerVersion",
+       version.risk_tier as "riskTier", party.is_current as "isCurrent", ${seenCustomerSql} as customer,
+       (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = taken.response_id) as returned,
+       coalesce(nullif(taken.answer -> 'unreturned', 'null'), '[]') as hidden,
+       (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
+        from taken_back_change event
+        where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id) as changes
+     from taken_back_answer taken
+     join party on party.party_id = taken.party_id
+     join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+     join customer_version version
+       on version.customer_id = party.customer_id and version.version = (taken.answer ->> 'customer_version')::integer
+     left join party_state state on state.account_id = $3 and state.party_id = taken.party_id
+     where taken.run_id = $1 and taken.answer is not null and taken.party_id > $4
+       and exists (
+         select from taken_back_change event
+         where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id
+           and event.kind not in ('match_removed', 'match_not_returned', 'hit_lost')
+       )
+     order by taken.party_id
+     limit $5`,
+    [runId, rosterId, accountId, last, limit],
   );
 }
 

@@ -73,7 +73,18 @@ export async function maySendWebhooks(database: Queryable): Promise<boolean> {
   return firstRow(rows, 'webhook_event').isAllowed;
 }
 
-/** Takes the oldest changes that are in no message yet, at most so many, all for one webhook; none when all are in messages. */
+/** SQL: the change (`waiting`) is held until its run is accepted, or comes after such a change of the same customer. */
+const isHeldSql = `exists (
+  select from webhook_event held
+  join customer_state_change kept on kept.change_id = held.change_id
+  join customer_state_change own on own.change_id = waiting.change_id
+  where held.held_run_id is not null and held.webhook_id = waiting.webhook_id
+    and kept.customer_id = own.customer_id and kept.change_id <= own.change_id
+)`;
+
+/**
+ * Takes the oldest changes that are in no message yet and not held, at most so many, all for one webhook; none when all are in messages.
+ */
 export function takeWebhookEvents(
   transaction: Queryable,
   organisationId: number,
@@ -83,13 +94,13 @@ export function takeWebhookEvents(
     eventRow,
     `with taken as (
        delete from webhook_event where (webhook_id, change_id) in (
-         select webhook_id, change_id from webhook_event
+         select webhook_id, change_id from webhook_event waiting
          where webhook_id = (
            select webhook_id from webhook where organisation_id = $1 and exists (
-             select from webhook_event waiting where waiting.webhook_id = webhook.webhook_id
+             select from webhook_event waiting where waiting.webhook_id = webhook.webhook_id and not ${isHeldSql}
            )
            order by webhook_id limit 1
-         )
+         ) and not ${isHeldSql}
          order by change_id limit $2 for update skip locked
        )
        returning webhook_id, change_id

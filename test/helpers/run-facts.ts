@@ -142,6 +142,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     cadence: { hours: { high: 24, medium: 24, low: 24 }, reason: null },
     settingsChanges: [],
     rosterAcceptances: [],
+    held: [],
     settingsDigest: '6e1f0c5f3a0e4a6f9a2b7d6d0c1e8f4b5a697887766554433221100ffeeddccb',
     keyFingerprint: '3f9c2a7e51d0',
     comparedWith: { runId: 'run-20261120-0200-11c9', finishedAt: new Date('2026-11-20T02:05:01Z') },

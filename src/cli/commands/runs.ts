@@ -1,4 +1,6 @@
 import { type Command, Option } from 'commander';
+import { countNoun } from '../../reports/format-count.js';
+import type { RunAcceptanceResult } from '../../runs/accepting/accept-run.js';
 import type { RunListing } from '../../runs/session/list-runs.js';
 import { parseRunId } from '../../runs/session/run-id.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/run-customers.js';
@@ -13,6 +15,7 @@ import { parseWholeNumber } from '../parse-number.js';
 import { toBecauseOfDocument } from '../present-because-of.js';
 import { presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
+import { tellDecidedStates } from '../tell-decided-states.js';
 
 const defaultLimit = 20;
 
@@ -135,11 +138,57 @@ function addResume(runs: Command, act: Act): void {
     );
 }
 
-/** Adds `runs list`, `runs show` and `runs resume`. */
+function addAccept(runs: Command, act: Act): void {
+  runs
+    .command('accept <id>')
+    .description('have the answers of a held run count, without new searches; who and why is recorded')
+    .option('--by <name>', 'who accepts it; on Postgres the login says so')
+    .option('--reason <text>', 'why its answers can be relied on')
+    .addHelpText(
+      'after',
+      examples(['runs accept 12 --by "A. Meyer" --reason "list provider confirmed the removal on 3 May"']),
+    )
+    .action((id: string, options: { by?: string; reason?: string }) =>
+      act(async (invocation) => {
+        const { acceptRun } = await import('../../runs/accepting/accept-run.js');
+        const { findAcceptance } = await import('../../runs/accepting/find-acceptance.js');
+        return withWorkplace(invocation, {
+          command: 'runs accept',
+          needsDatabase: true,
+          prepare: () => parseRunId(id),
+          work: async (workplace) => {
+            const acceptance = await findAcceptance(workplace.database, options);
+            const accepted = await acceptRun(workplace, id, acceptance, invocation.signal);
+            if (accepted.kind === 'accepted') await tellDecidedStates(workplace, invocation);
+            const { name, isAttested } = acceptance.by;
+            return {
+              exitCode: accepted.kind === 'proposed' ? exitCodes.incomplete : exitCodes.complete,
+              document: { schema: 'nightscreen/run-accept/1', ...accepted, by: name, isAttested },
+              text: describeAccepted(accepted, name),
+            };
+          },
+        });
+      }),
+    );
+}
+
+function describeAccepted(accepted: RunAcceptanceResult, name: string): string {
+  const { runId } = accepted;
+  if (accepted.kind === 'proposed') {
+    return `${name} proposes to accept ${runId}; nothing has changed yet. A second person accepts it with the same command\n`;
+  }
+  const answers =
+    accepted.parties === 0 ? '' : `the answers for ${countNoun(accepted.parties, 'party', 'parties')} count; `;
+  const report = `nightscreen report --run ${runId}`;
+  return `${runId} is accepted by ${name}: ${answers}no alert was closed. ${report} writes its report anew\n`;
+}
+
+/** Adds `runs list`, `runs show`, `runs resume` and `runs accept`. */
 export function addRunsCommand(program: Command, act: Act): void {
-  const runs = program.command('runs').description('list, show or resume runs');
+  const runs = program.command('runs').description('list, show, resume or accept runs');
   runs.addHelpText('after', examples(['runs list', 'runs show 12', 'runs resume 12']));
   addList(runs, act);
   addShow(runs, act);
   addResume(runs, act);
+  addAccept(runs, act);
 }

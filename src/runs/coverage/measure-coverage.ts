@@ -26,7 +26,8 @@ export interface Coverage {
   /** Configured rosters that were never imported. */
   neverImported: readonly string[];
   /**
-   * Whether every configured roster was imported, somebody is in scope, and each screening holds or an exception was accepted for it.
+   * Whether every configured roster was imported, somebody is in scope, and each screening holds or an exception was accepted for it, and no
+   * later answers are held.
    */
   isCovered: boolean;
 }
@@ -59,5 +60,7 @@ export async function measureCoverage(
 }
 
 function isRosterCovered({ total, gaps }: Pick<Coverage['rosters'][number], 'total' | 'gaps'>): boolean {
+  // The last night answered for them, and its answers do not count.
+  if ((total.failedBecause['held'] ?? 0) > 0) return false;
   return gaps.every((gap) => gap.accepted === gap.count) && total.valid + countAccepted(gaps) >= total.inScope;
 }

@@ -12,6 +12,8 @@ export interface Allowance {
   session: RunSession;
   /** Searches after which the run stops, resumable. */
   maxSearches: number | undefined;
+  /** How many more searches the caps allow at this moment, with the control searches at the end left out. */
+  readAffordable(): number;
   /** A session for the control searches after that, out of what is kept; null when less is left than a round of them takes. */
   openReserve(): Promise<RunSession | null>;
 }
@@ -29,7 +31,10 @@ export async function withinBudget(
 ): Promise<void> {
   const { workplace, run } = session;
   const { database, settings } = workplace;
-  if (!hasCaps(settings)) return work({ session, maxSearches, openReserve: async () => session });
+  if (!hasCaps(settings)) {
+    const readAffordable = (): number => Number.POSITIVE_INFINITY;
+    return work({ session, maxSearches, readAffordable, openReserve: async () => session });
+  }
   const remaining = await countRemainingSearches(database, run.runId);
   const controlSearches = expectControlSearches(settings, remaining.searches);
   const watched = await watchLedger(session, accountId, remaining.ofNew + controlSearches);
@@ -46,8 +51,10 @@ export async function withinBudget(
     const kept = await watchLedger(session, accountId, Number.POSITIVE_INFINITY);
     return kept.affordable < settings.canaries.length ? null : kept.session;
   };
+  const readAffordable = (): number => Math.max(0, watched.affordable - settings.canaries.length);
   try {
-    await work({ session: watched.session, maxSearches: isShort ? affordable : maxSearches, openReserve });
+    const allowed = isShort ? affordable : maxSearches;
+    await work({ session: watched.session, maxSearches: allowed, readAffordable, openReserve });
   } catch (error) {
     const isOurs = isShort && error instanceof RunHalted && error.code === 'max_searches';
     throw isOurs ? halt() : error;

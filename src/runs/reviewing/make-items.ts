@@ -15,6 +15,7 @@ import {
   findUnprojectedParties,
   markProjected,
   type ProjectionScope,
+  readHeldParties,
   readUnprojectedParties,
 } from '../../store/unprojected-changes.js';
 import { isAutoClosing } from '../accepting/accept-settings.js';
@@ -26,18 +27,21 @@ const partiesAtOnce = 500;
 
 /**
  * Stage: makes of all that a roster's runs have found on an account what reviewers have to decide about, and lets decisions hold or fall; inside
- * the transaction that closes a run, when control searches have confirmed its answers. Gives what waits then.
+ * the transaction that closes a run, when control searches have confirmed its answers. Of a held run, whose answers are taken back by then,
+ * only what is new or worse. Gives what waits then.
  */
 export async function makeItems(
   transaction: Queryable,
   { workplace, run, organisation }: RunSession,
   accountId: number,
+  how: 'counts' | 'held' | 'accepted',
 ): Promise<OpenItemsFacts | null> {
   const { runId, rosterId } = run;
   if (rosterId === null) return null;
   const { clock, settings } = workplace;
   const now = clock.now();
   const scope = { rosterId, accountId };
+  const judged = { calendar: settings.review, families: settings.changes.topics, now };
   await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
   const partyIds = await findUnprojectedParties(transaction, scope, now);
   await holdItemsOfParties(transaction, accountId, partyIds);
@@ -45,7 +49,6 @@ export async function makeItems(
     const chunk = partyIds.slice(start, start + partiesAtOnce);
     const parties = await readUnprojectedParties(transaction, scope, chunk);
     const items = await readReviewItems(transaction, accountId, chunk);
-    const judged = { calendar: settings.review, families: settings.changes.topics, now };
     const changes = parties.flatMap((party) => toItemChanges(party, items.get(party.partyId) ?? [], judged));
     await saveItemChanges(transaction, { accountId, runId, now }, changes);
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
@@ -57,7 +60,10 @@ export async function makeItems(
     );
   }
   await markProjected(transaction, scope);
-  await closeByPolicy(transaction, { runId, ...scope }, { now, digestKey: organisation.digestKey });
+  if (how === 'held') await openHeldItems(transaction, { ...scope, runId }, judged);
+  // No policy goes by answers that could not be relied on at first.
+  if (how === 'counts')
+    await closeByPolicy(transaction, { runId, ...scope }, { now, digestKey: organisation.digestKey });
   await saveReportSheet(transaction, runId, scope, { now, maxItems: maxListRows });
   await saveSettledItems(transaction, runId, scope);
   return saveOpenItems(transaction, runId, scope, now);
@@ -93,5 +99,30 @@ async function closeByPolicy(
       },
       now,
     );
+  }
+}
+
+const worse: ReadonlySet<string> = new Set(['opened', 'reopened', 'escalated', 'returned']);
+
+/** Opens what a held run found that is new or worse: nothing is closed by it, and no decision becomes one about other facts. */
+async function openHeldItems(
+  transaction: Queryable,
+  scope: ProjectionScope & { runId: number },
+  judged: Parameters<typeof toItemChanges>[2],
+): Promise<void> {
+  const { accountId, runId } = scope;
+  for (let last = 0; ; ) {
+    const parties = await readHeldParties(transaction, scope, { last, limit: partiesAtOnce });
+    const ids = parties.map(({ partyId }) => partyId);
+    await holdItemsOfParties(transaction, accountId, ids);
+    const items = await readReviewItems(transaction, accountId, ids);
+    const changes = parties
+      .flatMap((party) => toItemChanges(party, items.get(party.partyId) ?? [], judged))
+      .filter(
+        ({ event, state }) => event !== null && worse.has(event.kind) && (state === 'open' || state === 'proposed'),
+      );
+    await saveItemChanges(transaction, { accountId, runId, now: judged.now }, changes);
+    if (parties.length < partiesAtOnce) return;
+    last = ids.at(-1) ?? last;
   }
 }

@@ -1,11 +1,16 @@
 import type { Client } from '../../client/create-client.js';
+import { countNoun } from '../../reports/format-count.js';
+import { hasFailedCanary } from '../../store/canary-outcomes.js';
+import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js';
 import { countBadAnswers } from '../../store/search-attempts.js';
+import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { countSearchTasks } from '../../store/work-list.js';
 import { openCanaryRounds } from '../canaries/canary-rounds.js';
 import { createNoteRepeat } from '../ledger/note-repeats.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import { RunHalted, toAccountHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
+import { assessRun, describeFinding, readBounds } from '../watching/hold-run.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
 import { askBadAgain } from './ask-bad-again.js';
 import { askLastRound } from './ask-last-round.js';
@@ -28,6 +33,8 @@ export interface SearchPart {
   account: WatchedAccount;
   /** Searches after which the run stops, resumable. */
   maxSearches: number | undefined;
+  /** How many more searches the caps allow at this moment. */
+  readAffordable: () => number;
   /** A session for the last control searches of a run that the budget has stopped; null when too little is left. */
   openReserve: () => Promise<RunSession | null>;
   outage: OutageWatch;
@@ -37,11 +44,11 @@ export interface SearchPart {
  * Stage: makes every search that remains of the plan, each attempt noted as in flight before it is sent, and commits what came of them in
  * groups. The canaries are asked again after every so many searches and at the end, also when the budget stops the run, and once one has
  * failed nothing more is asked. What failed for the service's sake is tried again at the end, and fails only if the service is then shown
- * to work; answers that break the contract are asked for again while they are few. An outage is waited out for as long as the run's
+ * to work; answers that break the contract are asked for again while they are few, and so are those that miss what a run would be held for. An outage is waited out for as long as the run's
  * deadline allows. Throws RunHalted when the account is refused, the service is out of reach for longer, the budget is used up, the limit
  * of searches is reached, or somebody asked to stop; all that was answered is saved by then.
  */
-export async function screenTasks({ maxSearches, openReserve, ...part }: SearchPart): Promise<void> {
+export async function screenTasks({ maxSearches, readAffordable, openReserve, ...part }: SearchPart): Promise<void> {
   const { session, client, outage } = part;
   const { workplace, run, runId } = session;
   const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
@@ -53,7 +60,9 @@ export async function screenTasks({ maxSearches, openReserve, ...part }: SearchP
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(workplace.database, run.runId) : new Map());
   const context = { ...part, tally, signals, canaries, badAnswers, noteRepeat: createNoteRepeat(session) };
   try {
-    const stopped = await screenAll(context).then(() => null, toLimitHalt);
+    const stopped = await screenAll(context)
+      .then(() => searchVanishedAgain(context, readAffordable()))
+      .then(() => null, toLimitHalt);
     // Also of a run that a limit has stopped: the service can still be asked, and nobody knows when it is resumed.
     const halted = await askLastRound(canaries, openReserve, stopped);
     if (halted) throw halted;
@@ -67,6 +76,32 @@ export async function screenTasks({ maxSearches, openReserve, ...part }: SearchP
 function toLimitHalt(error: unknown): RunHalted {
   if (error instanceof RunHalted && (error.code === 'budget' || error.code === 'max_searches')) return error;
   throw error;
+}
+
+/**
+ * Makes searches again that no longer find known hits, where the run would be held for it: their first answers stay as evidence. Once in a run,
+ * and as far as the limits allow.
+ */
+async function searchVanishedAgain(context: SearchContext, affordable: number): Promise<void> {
+  const { session, account, tally } = context;
+  const { workplace, run, runId } = session;
+  const { database } = workplace;
+  if (await hasFailedCanary(database, run.runId)) return;
+  const { findings, vanished, findSearches } = await assessRun(database, session, account.accountId);
+  if (findings.length === 0 || (await readSecondSearches(database, run.runId)) !== null) return;
+  const missing = findSearches(Number.POSITIVE_INFINITY);
+  const again = missing.slice(0, Math.min(readBounds(workplace.settings).searchAgain, affordable, tally.affordable));
+  if (again.length === 0) return;
+  await session.write(async (transaction) => {
+    const isWhole = again.length === missing.length;
+    await saveSecondSearches(transaction, run.runId, { searches: again.length, vanished, isWhole });
+    await putBackSearches(transaction, run.runId, again, workplace.clock.now());
+  });
+  const searches = countNoun(again.length, 'search', 'searches');
+  const message = `${findings.map(describeFinding).join('; ')}; ${searches} ${again.length === 1 ? 'is' : 'are'} made again before the run is judged`;
+  workplace.tell({ kind: 'warning', runId, code: 'hits_vanished', message });
+  tally.putBack(again.length);
+  await screenAll(context);
 }
 
 /** Walks through what remains, again while that leaves much less of it, and settles the rest one by one. */

@@ -37,6 +37,11 @@ export class SearchTally {
     };
   }
 
+  /** So many answered searches are to be made again. */
+  putBack(searches: number): void {
+    this.done -= searches;
+  }
+
   /** How many searches this start has made. */
   get handedOut(): number {
     return this.#handedOut;

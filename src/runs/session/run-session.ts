@@ -18,6 +18,7 @@ import type { PlanSelection } from '../../store/screening-plan.js';
 import { markInFlightUnknown } from '../../store/search-attempts.js';
 import { countToldAndTakenBack, takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import { toAcceptanceFacts } from '../accepting/to-acceptance-facts.js';
+import { takeBackVanished } from '../watching/hold-run.js';
 import type { Workplace } from '../workplace.js';
 import type { Comparison } from './find-obstacle.js';
 import { leaseTtlMs } from './keep-lease.js';
@@ -223,7 +224,7 @@ function tellDifferences(
 
 /**
  * Closes a run that nobody will go on with. What it found stays for the next report of the roster, except what was answered after its last
- * passed control searches: none of its own can confirm that any more.
+ * passed control searches: none of its own can confirm that any more. Nothing stays of one that would have been held.
  */
 async function abandon(
   workplace: Workplace,
@@ -236,11 +237,13 @@ async function abandon(
   const taken = (await hasAskedCanaries(transaction, open.runId))
     ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: workplace.clock.now() })
     : 0;
+  const missing = await takeBackVanished(transaction, { workplace, run: open });
   const told = await countToldAndTakenBack(transaction, open.runId);
   const message = [
     `${toRunId(open)} is not resumed: ${obstacle}`,
     isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`,
     ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
+    ...(missing.length > 0 ? [`its other answers count no more either: ${missing.join('; ')}`] : []),
     ...(told > 0 ? [`${countNoun(told, 'change')} that it has told of did not hold`] : []),
   ].join('; ');
   workplace.tell({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });

@@ -21,7 +21,7 @@ export interface StatusExport {
   neverImported: readonly string[];
   /** Those that are meant, to be read once. */
   batches: AsyncIterable<readonly CustomerStatus[]>;
-  /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening. */
+  /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening or one whose successor is held. */
   sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
   /** Once all are read: whether everybody in scope has a valid screening, or an exception was accepted. */
   isCovered(): boolean;
@@ -41,11 +41,11 @@ export async function exportStatus(
   const read = async function* () {
     for await (const batch of readCustomerStatuses(database, settings.organisation, rosters)) {
       signal.throwIfAborted();
-      for (const { state, reason, inScope } of batch) {
+      for (const { state, reason, inScope, held } of batch) {
         if (!inScope) continue;
         sums.states[state] = (sums.states[state] ?? 0) + 1;
         sums.inScope += 1;
-        if (reason !== null) sums.notValid += 1;
+        if (reason !== null || held) sums.notValid += 1;
       }
       const meant = batch.filter(isMeant);
       sums.exported += meant.length;

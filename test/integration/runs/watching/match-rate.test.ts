@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { toSubject } from '../../../../src/mail/message-subject.js';
 import { toReport } from '../../../../src/reports/report.js';
 import { showRun } from '../../../../src/runs/session/list-runs.js';
+import { holdSettingsSchema } from '../../../../src/screening/settings.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { makeOddNames } from '../../../helpers/odd-names.js';
 import { openSmallSites } from '../../../helpers/small-site.js';
@@ -11,6 +12,7 @@ import { listed, watchlist } from '../../../helpers/small-world.js';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const names = makeOddNames(36);
+const screening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 as const };
 const world = (count: number) => ({
   watchlist: [...watchlist, ...names.slice(0, count).map((name, index) => listed(`n${index}`, name, ['poi']))],
   dossiers: [],
@@ -24,7 +26,11 @@ describe('what a run finds', () => {
     const { sandbox, database, work, run } = await begin(names);
     const night = async (daysAgo: number, count: number, writeReport = false) => {
       sandbox.setWorld(world(count));
-      return run(await work({ offsetMs: -daysAgo * dayMs }), { writeReport });
+      // What vanishes would hold the run before it is compared.
+      const settings = {
+        screening: { ...screening, hold: holdSettingsSchema.parse({ vanishedShare: 1, weekShare: 1 }) },
+      };
+      return run(await work({ offsetMs: -daysAgo * dayMs, settings }), { writeReport });
     };
     for (let daysAgo = 9; daysAgo > 4; daysAgo -= 1) expect((await night(daysAgo, 18)).state).toBe('complete');
 

@@ -1,0 +1,168 @@
+import { foldName } from '../matches/fold-name.js';
+import type { Match } from '../matches/match.js';
+import { pairMatches, toContentKey } from '../matches/pair-matches.js';
+import type { HoldSettings } from '../screening/settings.js';
+import { isOfFamily, isUnknownTopic, type TopicFamilies, type TopicFamily } from './topic-families.js';
+
+/** What hits are counted by: the topic families, hits of an unknown topic or of none, and all hits together. */
+export const hitFamilies = ['any', 'sanction', 'crime', 'pep', 'associate', 'other', 'unknown'] as const;
+export type HitFamily = (typeof hitFamilies)[number];
+
+/** The matches of one party before a run and in it, those included that a cut list hides; `isCompared` where both answer the same search. */
+export interface ComparedParty {
+  requestId: number;
+  before: readonly Match[];
+  /** Null where the answer is the one before. */
+  after: readonly Match[] | null;
+  isCompared: boolean;
+}
+
+/** How many listed parties of a family were hits, and how many of them a run no longer finds. */
+export interface VanishedFigures {
+  family: HitFamily;
+  /** Known of the customers that the run has searched for. */
+  known: number;
+  vanished: number;
+  /** Known of all customers of the roster. */
+  standing: number;
+}
+
+/** What the earlier runs of seven days no longer found, by family. */
+export type VanishedBefore = Readonly<Partial<Record<HitFamily, number>>>;
+
+interface ListedParty {
+  had: number;
+  lost: number;
+  /** The searches that no longer find it. */
+  lostBy: number[];
+}
+
+/**
+ * Counts the known hits of a roster and those that a run no longer finds, each listed party once. A listed party has vanished when at least
+ * half of the searched parties that had it as a hit of a family have it no longer; another id, or a new entry with the same content or
+ * name, takes its place, an entry of another list that was there before does not. A hit that lost its flag or its topic has vanished from
+ * that family.
+ */
+export class VanishedTally {
+  readonly #families: TopicFamilies;
+  readonly #compared = new Map<HitFamily, Map<string, ListedParty>>();
+  readonly #standing = new Map<HitFamily, Set<string>>();
+
+  constructor(families: TopicFamilies) {
+    this.#families = families;
+    for (const family of hitFamilies) {
+      this.#compared.set(family, new Map());
+      this.#standing.set(family, new Set());
+    }
+  }
+
+  add({ requestId, before, after, isCompared }: ComparedParty): void {
+    const hits = before.filter(({ isHit }) => isHit);
+    const remains = isCompared && after !== null ? this.#findRemaining(before, after) : null;
+    // Entries of one content, on two lists for example, are told apart by their number: which of them is lost does not matter.
+    const entries = new Map<string, { family: HitFamily; kept: number; lost: number }>();
+    for (const hit of hits) {
+      const key = toContentKey(hit);
+      for (const family of this.#familiesOf(hit)) {
+        const place = `${family} ${key}`;
+        const entry = entries.get(place) ?? { family, kept: 0, lost: 0 };
+        if (remains !== null && !remains(hit, family)) entry.lost += 1;
+        else entry.kept += 1;
+        entries.set(place, entry);
+      }
+    }
+    for (const [place, { family, kept, lost }] of entries) {
+      for (let number = 0; number < kept + lost; number += 1) {
+        const key = `${place} ${number}`;
+        this.#standing.get(family)?.add(key);
+        if (isCompared) this.#note(family, key, number < kept ? null : requestId);
+      }
+    }
+  }
+
+  /** The figures of the families in which anything is known. */
+  figures(): readonly VanishedFigures[] {
+    return hitFamilies.flatMap((family) => {
+      const listed = [...(this.#compared.get(family)?.values() ?? [])];
+      const standing = this.#standing.get(family)?.size ?? 0;
+      const vanished = listed.filter(isVanished).length;
+      return standing === 0 ? [] : [{ family, known: listed.length, vanished, standing }];
+    });
+  }
+
+  /** Searches that no longer find what has vanished, at most so many: first one for each listed party, then the others. */
+  findSearches(limit: number): readonly number[] {
+    const vanished = [...(this.#compared.get('any')?.values() ?? [])].filter(isVanished);
+    const inFamilies = hitFamilies.flatMap((family) =>
+      [...(this.#compared.get(family)?.values() ?? [])].filter(isVanished),
+    );
+    const searches = new Set([...vanished, ...inFamilies].flatMap(({ lostBy: [first] }) => first ?? []));
+    for (const { lostBy } of inFamilies) for (const requestId of lostBy) searches.add(requestId);
+    return [...searches].slice(0, limit);
+  }
+
+  #note(family: HitFamily, key: string, lostBy: number | null): void {
+    const listed = this.#compared.get(family);
+    const known = listed?.get(key) ?? { had: 0, lost: 0, lostBy: [] };
+    known.had += 1;
+    if (lostBy !== null) {
+      known.lost += 1;
+      known.lostBy.push(lostBy);
+    }
+    listed?.set(key, known);
+  }
+
+  #familiesOf({ topics }: Match): readonly HitFamily[] {
+    const all: readonly TopicFamily[] = ['sanction', 'crime', 'pep', 'associate', 'other'];
+    const known = all.filter((family) => topics.some((topic) => isOfFamily(this.#families, family, topic)));
+    const isUnknown = topics.length === 0 || topics.some((topic) => isUnknownTopic(this.#families, topic));
+    return ['any', ...known, ...(isUnknown ? (['unknown'] as const) : [])];
+  }
+
+  #findRemaining(before: readonly Match[], after: readonly Match[]): (hit: Match, family: HitFamily) => boolean {
+    const { pairs, onlyAfter } = pairMatches(before, after);
+    const partners = new Map(pairs.map(({ before, after }) => [before, after]));
+    const isOf = (match: Match, family: HitFamily): boolean => match.isHit && this.#familiesOf(match).includes(family);
+    return (hit, family) => {
+      const partner = partners.get(hit);
+      if (partner && isOf(partner, family)) return true;
+      return onlyAfter.some((match) => isOf(match, family) && foldName(match.name) === foldName(hit.name));
+    };
+  }
+}
+
+const isVanished = ({ had, lost }: ListedParty): boolean => lost > 0 && 2 * lost >= had;
+
+/** Why the figures of a run hold it, by family; `bound` is the share that was reached, null where all known hits vanished. */
+export interface HoldFinding extends VanishedFigures {
+  span: 'run' | 'week';
+  /** Vanished of known, in the run or in seven days. */
+  vanishedOfSpan: number;
+  knownOfSpan: number;
+  bound: number | null;
+}
+
+/**
+ * Judges what a run no longer finds. It is held when the known hits of a family, or all together, vanish by `vanishedShare` (`manyShare` from
+ * `manyKnown` on) and at least `vanishedLeast`, when all of at least `allOf` vanish, or by `weekShare` within seven days. An empty list holds
+ * nothing.
+ */
+export function judgeVanished(
+  figures: readonly VanishedFigures[],
+  before: VanishedBefore,
+  bounds: HoldSettings,
+): readonly HoldFinding[] {
+  return figures.flatMap((one): HoldFinding[] => {
+    const { family, known, vanished, standing } = one;
+    if (vanished === 0) return [];
+    const inRun = { ...one, span: 'run', vanishedOfSpan: vanished, knownOfSpan: known } as const;
+    if (vanished === known && known >= bounds.allOf) return [{ ...inRun, bound: null }];
+    const bound = known >= bounds.manyKnown ? Math.min(bounds.manyShare, bounds.vanishedShare) : bounds.vanishedShare;
+    if (vanished >= bounds.vanishedLeast && vanished >= known * bound) return [{ ...inRun, bound }];
+    const earlier = before[family] ?? 0;
+    const inWeek = { vanishedOfSpan: earlier + vanished, knownOfSpan: standing + earlier };
+    const isOverWeek =
+      inWeek.vanishedOfSpan >= bounds.vanishedLeast && inWeek.vanishedOfSpan >= inWeek.knownOfSpan * bounds.weekShare;
+    return isOverWeek ? [{ ...one, ...inWeek, span: 'week', bound: bounds.weekShare }] : [];
+  });
+}

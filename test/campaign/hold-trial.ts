@@ -1,0 +1,210 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import { z } from 'zod';
+import { judgeVanished, VanishedTally } from '../../src/changes/assess-vanished.js';
+import { topicFamiliesSchema } from '../../src/changes/topic-families.js';
+import type { Match } from '../../src/matches/match.js';
+import { toFileRoster } from '../../src/roster/settings.js';
+import { runScreening } from '../../src/runs/screening-run.js';
+import { holdSettingsSchema } from '../../src/screening/settings.js';
+import { migrate } from '../../src/store/migrate.js';
+import { openDatabase } from '../../src/store/open-database.js';
+import { toCsv } from '../helpers/small-world.js';
+import { type PostgresServer, startPostgres } from '../helpers/start-postgres.js';
+import { makeWorkplace } from '../helpers/workplace.js';
+import { campaignCanaries } from './crowd.js';
+import {
+  makeUnreliableWorld,
+  type Night,
+  nights,
+  toGoodNight,
+  toNight,
+  type UnreliableWorld,
+} from './unreliable-worlds.js';
+
+/**
+ * Shows which nights are held: each kind of night over worlds of 20 seeds, through the whole pipeline on Postgres for the smaller rosters, and
+ * by the same comparison of the same answers alone for the larger ones.
+ */
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '20' },
+    customers: { type: 'string', default: '500,2000' },
+    pure: { type: 'string', default: '500,2000,20000' },
+  },
+});
+const seeds = Array.from({ length: Number(values.seeds) }, (_, index) => index + 1);
+const toSizes = (list: string): number[] => list.split(',').filter(Boolean).map(Number);
+const kinds = Object.keys(nights).filter((kind): kind is Night => kind in nights);
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** What became of a night: whether it was held, and how many customers lost known hits. */
+interface NightOutcome {
+  isHeld: boolean;
+  losers: number;
+}
+
+const countLosers = (world: UnreliableWorld, night: Night): number => {
+  const [before, after] = [toGoodNight(world), toNight(world, night)];
+  const countHits = (matches: readonly Match[]): number => matches.filter(({ isHit }) => isHit).length;
+  return [...new Set(world.names)].filter((name) => countHits(after(name)) < countHits(before(name))).length;
+};
+
+function judgeAlone(world: UnreliableWorld, night: Night): NightOutcome {
+  const tally = new VanishedTally(topicFamiliesSchema.parse({}));
+  const [before, after] = [toGoodNight(world), toNight(world, night)];
+  for (const [requestId, name] of [...new Set(world.names)].entries()) {
+    tally.add({ requestId, before: before(name), after: after(name), isCompared: true });
+  }
+  const isHeld = judgeVanished(tally.figures(), {}, holdSettingsSchema.parse({})).length > 0;
+  return { isHeld, losers: countLosers(world, night) };
+}
+
+/** A service that answers searches by a function and finds the listed control. */
+async function startService() {
+  const searchShape = z.object({ type: z.string(), name: z.string() });
+  let answer: (name: string) => readonly Match[] = () => [];
+  const server = createServer(async (request, response) => {
+    const body = await text(request);
+    const isSearch = request.method === 'POST';
+    const said = isSearch
+      ? toAnswer(searchShape.parse(JSON.parse(body)))
+      : { public_key: 'public_sandbox_trial', is_test: true };
+    response.writeHead(isSearch ? 201 : 200, { 'content-type': 'application/json' }).end(JSON.stringify(said));
+  });
+  const toAnswer = ({ type, name }: z.infer<typeof searchShape>): object => {
+    const [listed] = campaignCanaries;
+    const control: readonly Match[] = [
+      {
+        rank: 1,
+        id: 'amla_c',
+        name,
+        schema: 'Person',
+        isHit: true,
+        score: 1,
+        topics: ['sanction'],
+        birthDates: [],
+        countries: [],
+      },
+    ];
+    const matches = name === listed.name ? control : answer(name);
+    const results = matches.map(({ rank: _, isHit: match, birthDates: birth_date, countries: country, ...others }) => ({
+      ...others,
+      match,
+      birth_date,
+      country,
+    }));
+    return { query: name, type, total: results.length, results };
+  };
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  return {
+    url: `http://127.0.0.1:${port}/v1`,
+    answerBy: (by: typeof answer) => {
+      answer = by;
+    },
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+type Service = Awaited<ReturnType<typeof startService>>;
+
+/** Plays a good night, and each kind of night after it on a copy of its database. */
+async function playAll(
+  server: PostgresServer,
+  service: Service,
+  world: UnreliableWorld,
+): Promise<Map<Night, NightOutcome>> {
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-holds-')), 'roster.csv');
+  await writeFile(path, toCsv(world.names));
+  const roster = toFileRoster('people', path);
+  const toUrl = (name: string): string => server.url.replace(/postgres$/, name);
+  const admin = await openDatabase({ url: server.url }, 'trial');
+  const play = async (name: string, offsetMs: number): Promise<{ exitCode: number; reasons: readonly string[] }> => {
+    const database = await openDatabase({ url: toUrl(name) }, 'trial');
+    await migrate(database);
+    const rate = { perSecond: 5_000, concurrency: 16 };
+    const settings = { rosters: [roster], canaries: campaignCanaries };
+    const sandbox = { url: service.url, privateKey: `private_sandbox_${'k'.repeat(24)}` };
+    const workplace = await makeWorkplace(database, sandbox, { offsetMs, rate, settings });
+    const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
+    try {
+      return await runScreening(workplace, options, new AbortController().signal);
+    } finally {
+      await workplace.client().close();
+      await database.close();
+    }
+  };
+  const base = `holds_${randomBytes(6).toString('hex')}`;
+  await admin.execute(`create database ${base}`);
+  service.answerBy(toGoodNight(world));
+  const first = await play(base, -24 * 60 * 60 * 1_000);
+  if (first.exitCode !== 0) throw new Error(`the first night was not complete: ${first.reasons.join('; ')}`);
+  const outcomes = new Map<Night, NightOutcome>();
+  for (const kind of kinds) {
+    const copy = `${base}_copy`;
+    await admin.execute(`create database ${copy} template ${base} strategy file_copy`);
+    service.answerBy(toNight(world, kind));
+    const { reasons } = await play(copy, 0);
+    const isHeld = reasons.some((reason) => reason.includes('are held'));
+    outcomes.set(kind, { isHeld, losers: countLosers(world, kind) });
+    await admin.execute(`drop database ${copy} with (force)`);
+  }
+  await admin.execute(`drop database ${base} with (force)`);
+  await admin.close();
+  return outcomes;
+}
+
+function print(title: string, outcomes: ReadonlyMap<Night, readonly NightOutcome[]>): void {
+  say(`\n${title}`);
+  say('| night | held | missed | held in vain | passed | customers that lost hits in missed nights (most) |');
+  say('|---|---|---|---|---|---|');
+  for (const [kind, all] of outcomes) {
+    const isMeant = nights[kind].isHeld;
+    // A night in which nobody lost a hit has nothing to hold.
+    const held = all.filter((one) => one.isHeld && isMeant).length;
+    const missed = all.filter((one) => !one.isHeld && isMeant && one.losers > 0);
+    const inVain = all.filter((one) => one.isHeld && !isMeant).length;
+    const passed = all.length - held - missed.length - inVain;
+    const most = missed.length === 0 ? '-' : Math.max(...missed.map(({ losers }) => losers));
+    say(`| ${kind} | ${held} | ${missed.length} | ${inVain} | ${passed} | ${most} |`);
+  }
+}
+
+const service = await startService();
+const server = await startPostgres();
+try {
+  for (const customers of toSizes(values.pure)) {
+    const worlds = seeds.map((seed) => makeUnreliableWorld(seed, customers));
+    print(
+      `${customers} customers, ${seeds.length} seeds, the comparison alone`,
+      new Map(kinds.map((kind) => [kind, worlds.map((world) => judgeAlone(world, kind))])),
+    );
+  }
+  for (const customers of toSizes(values.customers)) {
+    const begunMs = performance.now();
+    const all = new Map<Night, NightOutcome[]>(kinds.map((kind) => [kind, []]));
+    for (const seed of seeds) {
+      const outcomes = await playAll(server, service, makeUnreliableWorld(seed, customers));
+      for (const [kind, outcome] of outcomes) all.get(kind)?.push(outcome);
+      const held = [...outcomes].flatMap(([kind, { isHeld }]) => (isHeld ? [kind] : []));
+      process.stderr.write(`${customers} customers, seed ${seed}: held ${held.join(', ')}\n`);
+    }
+    print(
+      `${customers} customers, ${seeds.length} seeds, whole nights on Postgres (${((performance.now() - begunMs) / 1_000).toFixed(0)} s)`,
+      all,
+    );
+  }
+} finally {
+  service.close();
+  await server.stop();
+}

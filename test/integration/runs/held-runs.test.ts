@@ -1,0 +1,318 @@
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { z } from 'zod';
+import { toSubject } from '../../../src/mail/message-subject.js';
+import { toReport } from '../../../src/reports/report.js';
+import { acceptRun } from '../../../src/runs/accepting/accept-run.js';
+import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
+import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
+import { tellStates } from '../../../src/runs/telling/tell-states.js';
+import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
+import type { Database } from '../../../src/store/database.js';
+import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
+import { makeAcceptance } from '../../helpers/accept-changes.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { makeOddNames } from '../../helpers/odd-names.js';
+import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { canaries, listed } from '../../helpers/small-world.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const dayMs = 24 * 60 * 60 * 1_000;
+const names = makeOddNames(60);
+const [canary] = canaries;
+/** Twelve customers are sanctioned, eight exposed. */
+const sanctioned = names.slice(0, 12).map((name, index) => listed(`s${index}`, name));
+const exposed = names.slice(12, 20).map((name, index) => listed(`p${index}`, name, ['role.pep']));
+/** Others of the same name: below them in every list. */
+const second = names.slice(0, 12).map((name, index) => listed(`t${index}`, `${name} Ibn`, ['crime']));
+const worldOf = (entries: readonly WatchlistEntry[]) => ({
+  watchlist: [...entries, listed('c', canary.name)],
+  dossiers: [],
+});
+
+const stateRow = z.object({ reference: z.string(), state: z.string(), as_of: z.date().nullable() });
+const readStates = (database: Database) =>
+  database.query(stateRow, 'select reference, state, as_of from customer_screening_status order by reference');
+const countEvents = async (database: Database): Promise<number> => {
+  const rows = await database.query(
+    z.object({ events: z.number() }),
+    'select count(*)::integer as events from customer_state_change',
+  );
+  return rows[0]?.events ?? 0;
+};
+
+describeOnEachDatabase('a night that cannot be relied on', (open) => {
+  const begin = openSmallSites(open);
+
+  /** A site after a good night with these lists. */
+  const beginWith = async (entries: readonly WatchlistEntry[]) => {
+    const site = await begin(names);
+    site.sandbox.setWorld(worldOf(entries));
+    const workplace = await site.work({ offsetMs: -dayMs });
+    expect(await site.run(workplace)).toMatchObject({ state: 'complete' });
+    const before = await readStates(site.database);
+    return { ...site, before, events: await countEvents(site.database) };
+  };
+
+  it('that finds nobody but the canaries is held: every state stays with its time, and nothing is sent', async () => {
+    const { sandbox, database, work, run, before, events } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf([]));
+    const workplace = await work();
+    const held = await run(workplace);
+    expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0, failed: 60, changes: 0 } });
+    expect(held.reasons[0]).toMatch(
+      /answers for 60 customers are held, because 20 of 20 known hits of all topics vanished \(all of them\)/,
+    );
+    expect(held.reasons[0]).toContain(`nightscreen runs accept ${held.runId} --by NAME --reason TEXT`);
+    expect(await readStates(database)).toEqual(before);
+    expect(await countEvents(database)).toBe(events);
+    expect(await measureCoverage(await work(), { list: 0 })).toMatchObject({
+      isCovered: false,
+      total: { inScope: 60, failedBecause: { held: 60 } },
+    });
+    const flags = await database.query(
+      z.object({ held: z.boolean() }),
+      'select distinct held from customer_screening_status',
+    );
+    expect(flags).toEqual([{ held: true }]);
+    // Every search that found nobody any more was made again.
+    expect(searched(sandbox, names[0] ?? '')).toBe(3);
+    expect(workplace.events).toContainEqual(expect.objectContaining({ kind: 'warning', code: 'run_held' }));
+    expect(held.counts).toMatchObject({ attempts: 60 + 20 + 2 * canaries.length });
+    sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    const good = await run(await work({ offsetMs: 1 }));
+    expect(good).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0 } });
+    expect(await measureCoverage(await work({ offsetMs: 2 }), { list: 0 })).toMatchObject({ isCovered: true });
+  });
+
+  it('that has lost one of two lists is held, and the next night without it too', async () => {
+    const { sandbox, database, work, run, before } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf(sanctioned));
+    const held = await run(await work());
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, failed: 60 } });
+    expect(held.reasons[0]).toContain('8 of 8 known hits for political exposure vanished (all of them)');
+    expect(held.reasons[0]).not.toContain('for sanctions');
+    expect(await readStates(database)).toEqual(before);
+    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
+    expect(await readStates(database)).toEqual(before);
+  });
+
+  it('whose lists are cut to one result without a word is held', async () => {
+    const { sandbox, database, work, run, before } = await beginWith([...sanctioned, ...second]);
+    // Nothing says that they are cut: the total is 1 as well.
+    sandbox.setWorld(worldOf(sanctioned));
+    const held = await run(await work());
+    expect(held).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 0 } });
+    expect(held.reasons[0]).toContain('12 of 12 known hits for crime vanished');
+    expect(await readStates(database)).toEqual(before);
+  });
+
+  it('that was stopped and is given up leaves nothing, although its control searches passed', async () => {
+    const { sandbox, database, work, run, before } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf([]));
+    const stopped = await run(await work(), { maxSearches: 40 });
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 40 } });
+    sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    const later = await work({ offsetMs: dayMs - 60_000 });
+    const night = await run(later);
+    expect(night.runId).not.toBe(stopped.runId);
+    expect(night).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0 } });
+    expect(later.events).toContainEqual(
+      expect.objectContaining({ code: 'run_abandoned', message: expect.stringMatching(/known hits .* vanished/) }),
+    );
+    const listOpen = (states: typeof before) =>
+      states.filter(({ state }) => state === 'open_hit').map(({ reference }) => reference);
+    expect(listOpen(await readStates(database))).toEqual(listOpen(before));
+  });
+
+  it('searches again what it misses, and takes the better answers where the first were wrong', async () => {
+    const { sandbox, work, run, database } = await beginWith([...sanctioned, ...exposed]);
+    const empty = names.slice(0, 6).map((name) => ({
+      ...{ name, times: 1 },
+      raw: { status: 201, body: JSON.stringify({ query: name, type: 'person', total: 0, results: [] }) },
+    }));
+    sandbox.setFaults(empty);
+    const workplace = await work();
+    const night = await run(workplace);
+    expect(night).toMatchObject({ state: 'complete', counts: { screened: 60, changes: 0, searches: 60 } });
+    expect(workplace.events).toContainEqual(expect.objectContaining({ code: 'hits_vanished' }));
+    expect(names.slice(0, 8).map((name) => searched(sandbox, name))).toEqual([3, 3, 3, 3, 3, 3, 2, 2]);
+    // The first answers are evidence.
+    const kept = await database.query(
+      z.object({ rows: z.number() }),
+      'select count(*)::integer as rows from taken_back_answer',
+    );
+    expect(kept).toEqual([{ rows: 6 }]);
+  });
+
+  it('is not what a few delistings, new ids or a changed name look like', async () => {
+    const { sandbox, work, run } = await beginWith([...sanctioned, ...exposed]);
+    const rekeyed = [...sanctioned.slice(1), ...exposed].map((entry) => ({ ...entry, id: `${entry.id}_new` }));
+    sandbox.setWorld(worldOf(rekeyed));
+    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 60 } });
+  });
+
+  it('opens alerts for what is new, which wait whatever later answers say', async () => {
+    const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
+    const [known = '', fresh = '', fleeting = ''] = [names[0], names[30], names[31]];
+    const added = [listed('new', fresh), listed('soon gone', fleeting)];
+    const worse = { ...listed('s0', known), topics: ['sanction', 'wanted'] };
+    sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...added]));
+    const held = await run(await work(), { writeReport: true });
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, changes: 0 } });
+    const facts = await showRun(database, held.runId);
+    expect(facts.held).toMatchObject([
+      { kind: 'answers', customers: 60, openedAlerts: 2, accepted: null, states: { open_hit: 22, clear: 38 } },
+    ]);
+    expect(toSubject(toReport(facts))).toContain('[RED] answers held');
+    const page = await readFile(join(held.artifacts ?? '', 'report.html'), 'utf8');
+    expect(page).toContain('2 alerts new or worse by these answers: provisional');
+    expect(page).toContain('38 clear, 22 open hit');
+    expect(page).not.toContain('have a valid screening');
+    const json = z.object({ held: z.array(z.object({ alerts: z.array(z.object({ reference: z.string() })) })) });
+    const told = json.parse(JSON.parse(await readFile(join(held.artifacts ?? '', 'report.json'), 'utf8')));
+    expect(told.held[0]?.alerts.map(({ reference }) => reference).toSorted()).toEqual(['C-31', 'C-32']);
+    expect(held.openItems).toMatchObject({ waiting: 22 });
+    const stateOf = async (number: number): Promise<string | undefined> =>
+      (await readStates(database)).find(({ reference }) => reference === `C-${number}`)?.state;
+    expect([await stateOf(31), await stateOf(32), await stateOf(40)]).toEqual(['open_hit', 'open_hit', 'clear']);
+    const sent = await database.query(
+      z.object({ to_state: z.string() }),
+      'select to_state from customer_state_change where from_state is not null',
+    );
+    expect(sent).toEqual([{ to_state: 'open_hit' }, { to_state: 'open_hit' }]);
+
+    sandbox.setWorld(worldOf([worse, ...sanctioned.slice(1), ...exposed, listed('new', fresh)]));
+    const good = await run(await work({ offsetMs: 1 }));
+    expect(good).toMatchObject({ state: 'complete', openItems: { waiting: 22 } });
+    const alerts = await database.query(
+      z.object({ match: z.string(), state: z.string(), absence: z.string().nullable() }),
+      `select listed ->> 'id' as match, state, absence from review_item where listed ->> 'id' in ('amla_new', 'amla_soon gone') order by 1`,
+    );
+    expect(alerts).toEqual([
+      { match: 'amla_new', state: 'open', absence: null },
+      { match: 'amla_soon gone', state: 'open', absence: 'not_returned' },
+    ]);
+    expect(await stateOf(32)).toBe('open_hit');
+  });
+
+  it('is accepted by a person, once: the stored answers count from then on, without any search', async () => {
+    const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf(sanctioned));
+    const workplace = await work();
+    const held = await run(workplace);
+    const calls = sandbox.ledger().length;
+    const accept = async (id = held.runId) =>
+      acceptRun(workplace, id, await makeAcceptance(workplace), new AbortController().signal);
+    expect(await accept()).toMatchObject({ kind: 'accepted', parties: 60, state: 'complete' });
+    expect(sandbox.ledger()).toHaveLength(calls);
+    const asOf = (await readStates(database)).map(({ as_of }) => as_of?.toISOString().slice(0, 10));
+    expect(new Set(asOf)).toEqual(new Set([new Date().toISOString().slice(0, 10)]));
+    expect(await showRun(database, held.runId)).toMatchObject({
+      state: 'complete',
+      counts: { screened: 60, failed: 0, changes: 8 },
+    });
+    await expect(accept()).rejects.toThrow(/was accepted before/);
+    await expect(accept('1')).rejects.toThrow(/nothing of .* is held/);
+    await expect(accept('99')).rejects.toThrow(/there is no run 99/);
+    // What it no longer found is known as gone.
+    expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { changes: 0 } });
+  });
+
+  it('is not accepted once a later run has answered', async () => {
+    const { sandbox, work, run } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf(sanctioned));
+    const workplace = await work();
+    const held = await run(workplace);
+    const again = await run(await work({ offsetMs: 1 }));
+    const accept = async () =>
+      acceptRun(workplace, held.runId, await makeAcceptance(workplace), new AbortController().signal);
+    await expect(accept()).rejects.toThrow(`accept ${again.runId} instead`);
+    sandbox.setWorld(worldOf([...sanctioned, ...exposed]));
+    await run(await work({ offsetMs: 2 }));
+    await acceptRun(workplace, again.runId, await makeAcceptance(workplace), new AbortController().signal).catch(
+      (error: unknown) => expect(String(error)).toMatch(/a later run has answered for every customer/),
+    );
+  });
+
+  it('takes two people where decisions do', async () => {
+    const { sandbox, database, work, run } = await beginWith([...sanctioned, ...exposed]);
+    sandbox.setWorld(worldOf(sanctioned));
+    const review = reviewSettingsSchema.parse({ fourEyes: ['critical'] });
+    const workplace = await work({ settings: { review } });
+    const held = await run(workplace);
+    const signal = new AbortController().signal;
+    const first = await makeAcceptance(workplace);
+    expect(await acceptRun(workplace, held.runId, first, signal)).toMatchObject({ kind: 'proposed' });
+    await expect(acceptRun(workplace, held.runId, first, signal)).rejects.toThrow(/waits for a second person/);
+    if (database.dialect === 'postgres') return;
+    const other = { by: { name: 'S. Second', isAttested: true }, reason: 'confirmed by telephone' };
+    expect(await acceptRun(workplace, held.runId, other, signal)).toMatchObject({ kind: 'accepted', parties: 60 });
+  });
+});
+
+describeOnEachDatabase('a night that opens far too many customers', (open) => {
+  const begin = openSmallSites(open);
+  const all = makeOddNames(120);
+
+  it('warns, keeps what webhooks are told until the run is accepted, and then tells it in order', async () => {
+    const { sandbox, database, work, run } = await begin(all);
+    const { received, url } = await startReceiver();
+    sandbox.setWorld(worldOf(all.slice(0, 5).map((name, index) => listed(`s${index}`, name))));
+    const webhooks = webhooksSettingsSchema.parse([{ url, states: ['open_hit'] }]);
+    const at = async (offsetMs: number) => {
+      const workplace = await work({ offsetMs, settings: { webhooks } });
+      return { ...workplace, secret: () => `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+    };
+    await run(await at(-dayMs));
+    expect(received.splice(0).join()).toContain('C-5');
+    sandbox.setWorld(worldOf(all.slice(0, 70).map((name, index) => listed(`s${index}`, name))));
+    const workplace = await at(0);
+    const flood = await run(workplace);
+    expect(flood).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { screened: 120, failed: 0 } });
+    expect(flood.reasons).toEqual([
+      expect.stringMatching(
+        /^65 of 120 customers are newly open in one run .*: 65 changes for webhooks wait until nightscreen runs accept/,
+      ),
+    ]);
+    expect(received).toEqual([]);
+    // The alerts wait all the same.
+    const open = await database.query(
+      z.object({ state: z.string() }),
+      `select state from customer_screening_status where state = 'open_hit'`,
+    );
+    expect(open).toHaveLength(70);
+
+    const accepted = await acceptRun(
+      workplace,
+      flood.runId,
+      await makeAcceptance(workplace),
+      new AbortController().signal,
+    );
+    expect(accepted).toMatchObject({ kind: 'accepted', parties: 0, state: 'complete' });
+    await tellStates(workplace);
+    expect(received.join().match(/"reference":"C-\d+"/g)).toHaveLength(65);
+  });
+});
+
+/** A receiver that keeps the bodies of what it is sent. */
+async function startReceiver(): Promise<{ url: string; received: string[] }> {
+  const received: string[] = [];
+  const server = createServer(async (request, response) => {
+    received.push(await text(request));
+    response.writeHead(204).end();
+  });
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = z.object({ port: z.number() }).parse(server.address());
+  return { url: `http://127.0.0.1:${port}/hook`, received };
+}
