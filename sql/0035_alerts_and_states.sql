@@ -484,3 +484,12 @@ create trigger require_table_owner before insert on disposition for each row whe
 drop trigger require_second_person on disposition;
 create trigger require_second_person before insert on disposition for each row when (new.origin <> 'policy')
   execute function require_second_person();
+
+-- A row of a working list that confirms many absent alerts of one listed party at once: which alerts it names.
+create table review_bulk (
+  bulk_id bigint generated always as identity primary key,
+  sheet_id bigint not null references review_sheet,
+  item_ids bigint[] not null check (cardinality(item_ids) between 2 and 500)
+);
+
+create trigger refuse_rewriting before update or delete or truncate on review_bulk for each statement execute function refuse_rewriting();

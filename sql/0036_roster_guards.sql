@@ -65,3 +65,21 @@ create table run_gap (
   reason text not null,
   primary key (run_id, reference)
 );
+
+-- What the last whole snapshot of each roster, and the parts since, have rejected.
+update roster_import set unreadable_ids = unreadable.rows
+from (select import_id, count(*) as rows from roster_reject where reference is null group by import_id) unreadable
+where unreadable.import_id = roster_import.import_id;
+
+insert into unaccepted_customer (roster_id, reference, reason, since, run_id)
+select imported.roster_id, reject.reference, 'row_rejected', min(imported.imported_at), max(imported.run_id)
+from roster_reject reject
+join roster_import imported using (import_id)
+where not reject.is_party and reject.reference is not null
+  and imported.import_id >= coalesce((
+    select max(import_id) from roster_import whole where whole.roster_id = imported.roster_id and not whole.is_delta
+  ), 0)
+  and not exists (
+    select from customer where customer.roster_id = imported.roster_id and customer.reference = reject.reference
+  )
+group by imported.roster_id, reject.reference;

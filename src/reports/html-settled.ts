@@ -18,7 +18,7 @@ export function showSettled({ history }: Report): Markup {
 <dt>Settled</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
 <dt>Inconclusive</dt><dd>${inconclusive === 0 ? 'none' : `${formatCount(inconclusive)}, still open`}</dd>
 <dt>Carried by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'decision')} looked at again and found to hold: nothing it was bound to has changed`}</dd>
-<dt>Opened again</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because something material changed or the match returned, ${formatCount(expired)} because the decision ran out`}</dd>
+<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because something material changed or the match returned, ${formatCount(expired)} because the decision ran out`}</dd>
 <dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} with nothing left to decide`}</dd>
 </dl>`,
   );

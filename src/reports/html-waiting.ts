@@ -25,7 +25,7 @@ import { toWaitingCases, type WaitingCase } from './waiting-cases.js';
 import type { WaitingItem } from './working-list.js';
 
 /** So many customers are shown in full; of those after them each alert has one short line. */
-const casesInFull = 30;
+const casesInFull = 25;
 
 type Line = OpenItemsFacts['bySeverity'][number];
 
@@ -139,7 +139,7 @@ function showStanding(item: WaitingItem, { startedAt, finishedAt }: Report['run'
       html`<b>For a second person</b>: ${showText(describeSaid({ ...proposal, kind: 'proposed', isAttested: false, saidAt: proposal.decidedAt }))}`,
     );
   }
-  if (reopenedBecause.length > 0) lines.push(html`open again: ${showText(describeReopening(reopenedBecause))}`);
+  if (reopenedBecause.length > 0) lines.push(html`re-opened: ${showText(describeReopening(reopenedBecause))}`);
   if (lastDecision !== null) {
     const { verdict, reviewer, decidedAt, reason } = lastDecision;
     lines.push(

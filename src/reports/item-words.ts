@@ -80,7 +80,7 @@ export function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }:
   if (state === 'gone') return 'No longer matched, nothing to decide';
   const days = Math.floor((now.getTime() - openedAt.getTime()) / dayMs);
   const age = days <= 0 ? 'today' : countNoun(days, 'day');
-  const waits = state === 'proposed' ? 'Waits for a second person' : reopenedBecause.length > 0 ? 'Open again' : 'Open';
+  const waits = state === 'proposed' ? 'Waits for a second person' : reopenedBecause.length > 0 ? 'Re-opened' : 'Open';
   const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
   const due =
     dueAt === null

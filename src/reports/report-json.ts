@@ -209,6 +209,7 @@ export const reportJsonSchema = z.strictObject({
         partyRejected: count,
         unreadableIds: count,
         droppedParties: count,
+        keptRecords: count,
         overriddenGuards: z.array(z.string()),
       })
       .nullable(),

@@ -211,6 +211,8 @@ export interface SnapshotFacts {
   unreadableIds: number;
   /** Parties with an open hit, a true match or a cut list whom it no longer names. */
   droppedParties: number;
+  /** Known customers whose rows were rejected: their last accepted records count. */
+  keptRecords: number;
   /** Guards that would have held it, and that somebody has overridden. */
   overriddenGuards: readonly string[];
 }

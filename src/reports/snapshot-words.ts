@@ -19,7 +19,7 @@ export function describeSnapshot(snapshot: SnapshotFacts): string {
 /** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties, dropped ones that
  * nobody has cleared. */
 export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] {
-  const { overriddenGuards, conflicts, partyRejected, unreadableIds, droppedParties } = snapshot;
+  const { overriddenGuards, conflicts, partyRejected, unreadableIds, droppedParties, keptRecords } = snapshot;
   return [
     ...listDropRemarks(droppedParties),
     ...(overriddenGuards.length > 0
@@ -28,6 +28,11 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
     ...(conflicts > 0
       ? [
           `${countNoun(conflicts, 'customer id')} ${conflicts === 1 ? 'has' : 'have'} rows that contradict each other: all names in them are searched for.`,
+        ]
+      : []),
+    ...(keptRecords > 0
+      ? [
+          `${countNoun(keptRecords, 'customer')} whose row was rejected ${keptRecords === 1 ? 'is' : 'are'} screened by the last accepted record.`,
         ]
       : []),
     ...(unreadableIds > 0

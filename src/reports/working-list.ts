@@ -40,6 +40,8 @@ export interface WaitingItem {
   /** Why its match is absent, so that it waits to be confirmed as no longer matched; null while it is listed as a hit. */
   absence: Absence | null;
   absentSince: Date | null;
+  /** Of a row that confirms many absent alerts of one listed party at once: how many, and customers to look at as a sample. */
+  bulk?: { alerts: number; sample: readonly string[] };
   owner: ItemOwner | null;
   /** What somebody has proposed that nobody has confirmed yet. */
   proposal: { verdict: DispositionVerdict; reviewer: string; reason: string; decidedAt: Date } | null;
@@ -103,6 +105,8 @@ export const workingListTable: readonly Column<WaitingItem>[] = [
   { header: workingListColumns.comment, cell: () => null },
   { header: 'absence', cell: ({ absence }) => absence && absenceWords[absence] },
   { header: 'absent_since', cell: ({ absentSince }) => absentSince?.toISOString() ?? null },
+  { header: 'alerts', cell: ({ bulk }) => bulk?.alerts ?? null },
+  { header: 'sample', cell: ({ bulk }) => bulk?.sample.join('; ') ?? null },
   { header: 'replaced_decision', cell: ({ replaced }) => replaced && describeReplaced(replaced) },
 ];
 

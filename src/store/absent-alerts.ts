@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
 import type { ProjectionScope } from './unprojected-changes.js';
 
 /**
  * SQL: an absent alert (`item`, of `party` and `customer`) may be closed without looking at it alone: nobody has proposed anything about it,
  * it is no true match, the customer's record is as it was, and the last answer is whole.
  */
-export const isPlainlyAbsentSql = `(
+const isPlainlyAbsentSql = `(
   item.state = 'open' and item.absence in ('not_returned', 'below_threshold', 'settings_changed') and not item.is_confirmed
   and item.customer_version = customer.version and customer.left_at is null and party.is_current
   and exists (
@@ -59,4 +60,42 @@ export async function findAutoClosable(
      order by item.item_id`,
     [runId, rosterId, accountId, now],
   );
+}
+
+/** Of these alerts those that may be confirmed as no longer matched in bulk, each with its account. */
+export async function findPlainlyAbsent(
+  database: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  if (itemIds.length === 0) return new Map();
+  const rows = await database.query(
+    z.object({ itemId: z.number(), accountId: z.number() }),
+    `select item.item_id as "itemId", item.account_id as "accountId"
+     from review_item item
+     join party on party.party_id = item.party_id
+     join customer on customer.customer_id = party.customer_id
+     where item.item_id = any ($1::bigint[]) and ${isPlainlyAbsentSql}`,
+    [[...itemIds]],
+  );
+  return new Map(rows.map(({ itemId, accountId }) => [itemId, accountId]));
+}
+
+/** Stores which alerts a bulk row of a working list names; gives its number. */
+export async function saveBulk(database: Queryable, sheetId: number, itemIds: readonly number[]): Promise<number> {
+  const rows = await database.query(
+    z.object({ bulkId: z.number() }),
+    'insert into review_bulk (sheet_id, item_ids) values ($1, $2::bigint[]) returning bulk_id as "bulkId"',
+    [sheetId, [...itemIds]],
+  );
+  return firstRow(rows, 'review_bulk').bulkId;
+}
+
+/** The alerts that a bulk row names; none for an unknown one. */
+export async function readBulk(database: Queryable, bulkId: number): Promise<readonly number[]> {
+  const rows = await database.query(
+    z.object({ itemIds: z.array(z.number()) }),
+    'select item_ids as "itemIds" from review_bulk where bulk_id = $1',
+    [bulkId],
+  );
+  return rows[0]?.itemIds ?? [];
 }

@@ -51,6 +51,8 @@ export const replacedSql = (item: string): string => `(
       join change_event lost on lost.run_id = opened.run_id and lost.party_id = former.party_id
         and lost.match_id = former.listed ->> 'id' and lost.after is null
       where opened.item_id = ${item}.item_id and opened.kind = 'opened' and made.decided_at <= opened.happened_at
+      -- Fenced off: asked of the few former items, by indexes.
+      offset 0
     )
   order by lower(former.listed ->> 'name') = lower(${item}.listed ->> 'name') desc, made.disposition_id desc limit 1
 )`;

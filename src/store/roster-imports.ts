@@ -33,6 +33,12 @@ const snapshotColumns = `
   is_delta as "isDelta", joined, changed, absent, leavers, returned, conflicts, party_rows as "partyRows",
   party_rejected as "partyRejected", unreadable_ids as "unreadableIds",
   (select count(distinct party_id)::integer from dropped_party where dropped_party.import_id = roster_import.import_id) as "droppedParties",
+  (
+    select count(distinct reject.reference)::integer from roster_reject reject
+    join customer on customer.roster_id = roster_import.roster_id and customer.reference = reject.reference
+    where reject.import_id = roster_import.import_id and not reject.is_party and reject.reason <> 'conflicting_id'
+      and customer.first_import_id < reject.import_id
+  ) as "keptRecords",
   overridden_guards as "overriddenGuards"`;
 const snapshotRow = z.object({
   isDelta: z.boolean(),
@@ -46,6 +52,7 @@ const snapshotRow = z.object({
   partyRejected: z.number(),
   unreadableIds: z.number(),
   droppedParties: z.number(),
+  keptRecords: z.number(),
   overriddenGuards: z.array(z.string()),
 }) satisfies z.ZodType<SnapshotFacts>;
 const sourceRow = snapshotRow.extend({

@@ -112,7 +112,7 @@ export async function playWorld(
             String(error),
           )
         : 'no item';
-      const isPending = takesTwo && !choice.hasSecond;
+      const isPending = takesTwo && !choice.hasSecond && choice.verdict !== 'inconclusive';
       if (!isPending) model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
       compared.decisions += 1;
       if (['decided', 'confirmed', 'undone', 'same_already', isPending ? 'proposed' : ''].includes(result)) continue;

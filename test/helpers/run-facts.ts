@@ -160,6 +160,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
       partyRows: 0,
       partyRejected: 0,
       unreadableIds: 0,
+      keptRecords: 0,
       droppedParties: 0,
       overriddenGuards: [],
     },

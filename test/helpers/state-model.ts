@@ -155,13 +155,17 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
 
   return {
     playNight(night: ModelNight): void {
+      const hasRunOut = new Set<Alert>();
+      for (const { parties } of customers.values()) {
+        for (const { alerts } of parties.values()) for (const alert of alerts) expire(alert, night.atMs, hasRunOut);
+      }
       takeRoster(customers, night.rows);
       for (const customer of customers.values()) {
-        // Planned before it is known whose decisions have run out: a leaver who comes back by that is searched for from the next night on.
-        const isPlanned = isInScope(customer);
-        for (const { alerts } of customer.parties.values()) for (const alert of alerts) expire(alert, night.atMs);
-        if (!isPlanned) continue;
-        for (const party of customer.parties.values()) if (isCounted(party)) takeAnswer(party, night);
+        // Who comes back into scope because a decision has run out is searched for from the next night on.
+        const isPlanned = ({ alerts }: Party): boolean => alerts.some((alert) => waits(alert) && !hasRunOut.has(alert));
+        const parties = [...customer.parties.values()];
+        if (!isOnRoster(customer) && !parties.some(isPlanned)) continue;
+        for (const party of parties) if (party.isNamed || isPlanned(party)) takeAnswer(party, night);
       }
     },
 
@@ -170,7 +174,11 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
       const owner = customers.get(customer)?.parties.get(party);
       const alert = owner?.alerts.find(({ listed }) => listed.id === matchId);
       if (!owner || !alert) throw new Error(`no alert of ${customer} about ${matchId}`);
-      if (verdict === 'inconclusive') return;
+      if (verdict === 'inconclusive') {
+        // Who cannot tell leaves it open, and whoever was a true match stays one.
+        alert.decision = null;
+        return;
+      }
       if (verdict === 'undo') {
         alert.decision = null;
         alert.isTrueMatch ||= alert.wasTrueMatch;
@@ -263,7 +271,8 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
     const listed = pairs.get(alert);
     if (listed) alert.listed = listed;
     // A held night re-opens what has changed for the worse, and ends no wait.
-    if (listed?.isHit) seeAgain(alert, record);
+    if (listed?.isHit && isNamed) seeAgain(alert, record);
+    else if (listed?.isHit) noteAbsence(alert, 'customer_changed');
     else if (reliance === 'relied_on')
       noteMissing(alert, party, listed ? 'listed' : answer.isCut ? 'unproven' : 'missing');
   }
@@ -271,9 +280,8 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
   for (const listed of answer.results) {
     if (!listed.isHit || paired.has(listed)) continue;
     const state = { isClosed: false, decision: null, isTrueMatch: false, wasTrueMatch: false, wasDecided: false };
-    alerts.push({ listed, openedAtMs: atMs, absences: [], ...state });
+    alerts.push({ listed, openedAtMs: atMs, absences: isNamed ? [] : ['customer_changed'], ...state });
   }
-  if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
   // A held night's answer counts for nothing that could be better than before.
   if (reliance !== 'relied_on') return;
   party.answer = { atMs, searched: record, ...answer };
@@ -328,9 +336,11 @@ function noteAbsence(alert: Alert, absence: Absence): void {
   if (alert.decision?.verdict === 'false_positive') alert.isClosed = true;
 }
 
-function expire(alert: Alert, atMs: number): void {
+function expire(alert: Alert, atMs: number, hasRunOut: Set<Alert>): void {
   const endsAtMs = alert.decision?.expiresAtMs ?? null;
-  if (endsAtMs !== null && endsAtMs <= atMs) alert.decision = null;
+  if (endsAtMs === null || endsAtMs > atMs) return;
+  alert.decision = null;
+  hasRunOut.add(alert);
 }
 
 function toState({ record, alerts, answer }: Party, validSinceMs: number): CustomerState {

@@ -296,7 +296,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(workplace, { roster: other, writeReport: true });
     await reportJob.run(workplace);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toEqual(
-      expect.arrayContaining([expect.stringContaining('1 to review')]),
+      expect.arrayContaining([expect.stringContaining('1 change')]),
     );
   });
 
@@ -310,7 +310,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
     await run(workplace, { writeReport: true });
     await reportJob.run(workplace);
     expect((await readFolder(settings.mail.directory)).match(/Subject: .*/g)).toEqual(
-      expect.arrayContaining([expect.stringContaining('1 to review')]),
+      expect.arrayContaining([expect.stringContaining('1 change')]),
     );
   });
 

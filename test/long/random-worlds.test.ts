@@ -1,28 +1,34 @@
 import { expect, it } from 'vitest';
-import { describeOnChosenDatabase } from '../helpers/databases.js';
+import { describeOnEachDatabase } from '../helpers/databases.js';
 import { isFullSize } from '../helpers/full-size.js';
 import { playWorld } from '../helpers/play-world.js';
 import { printFigure } from '../helpers/print-figure.js';
 import { openSmallSites } from '../helpers/small-site.js';
 
-const worlds = isFullSize ? 20 : 2;
 const size = isFullSize ? { customers: 300, nights: 10 } : { customers: 60, nights: 6 };
-const firstSeed = 1;
 
-describeOnChosenDatabase('random worlds, as the product and as an independent model see them', (open) => {
-  const openSite = openSmallSites(open);
+describeOnEachDatabase(
+  'random worlds, to the product and to an independent model of states and alerts',
+  (open, { dialect }) => {
+    const openSite = openSmallSites(open);
+    const worlds = dialect === 'postgres' ? (isFullSize ? 20 : 2) : isFullSize ? 4 : 1;
 
-  it('no state is wrong, no alert and no decision is lost', { timeout: 3_600_000 }, async () => {
-    const found: Record<string, number> = {};
-    for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
-      const only = process.env['WORLD_ONLY']?.split(',').map(Number);
-      const { mismatches, compared } = await playWorld(await openSite(), { seed, ...size, ...(only && { only }) });
-      for (const mismatch of mismatches) found[mismatch.kind] = (found[mismatch.kind] ?? 0) + 1;
-      printFigure(`world ${seed}: ${JSON.stringify(compared)} ${JSON.stringify(found)}`);
-      for (const { kind, customer, moment, expected, found: seen } of mismatches.slice(0, 60)) {
-        printFigure(`  ${kind} ${customer} after ${moment}: expected ${expected}, found ${seen}`);
+    it('no state is wrong, no alert and no decision is lost', { timeout: 3_600_000 }, async () => {
+      const found: Record<string, number> = { state: 0, alert: 0, decision: 0 };
+      const total: Record<string, number> = {};
+      for (let seed = 1; seed <= worlds; seed += 1) {
+        const { mismatches, compared } = await playWorld(await openSite(), { seed, ...size });
+        for (const [name, count] of Object.entries(compared)) total[name] = (total[name] ?? 0) + count;
+        for (const { kind } of mismatches) found[kind] = (found[kind] ?? 0) + 1;
+        // What is wrong once is wrong on all later nights: the first of each customer is enough, and `only` plays it alone.
+        const first = new Map(mismatches.toReversed().map((mismatch) => [mismatch.customer, mismatch]));
+        for (const { kind, customer, moment, expected, found: seen } of first.values()) {
+          printFigure(`world ${seed}, ${customer} after ${moment}, ${kind}: expected ${expected}, found ${seen}`);
+        }
       }
-    }
-    expect(found).toEqual({});
-  });
-});
+      const shown = Object.entries(found).map(([kind, count]) => `${kind} ${count}`);
+      printFigure(`${worlds} random worlds (${dialect}), ${JSON.stringify(total)}: wrong ${shown.join(', ')}`);
+      expect(found).toEqual({ state: 0, alert: 0, decision: 0 });
+    });
+  },
+);

@@ -77,7 +77,8 @@ async function playDemo(invocation: Invocation): Promise<Outcome> {
     const comparison = await compareNight(nights[1]);
     const isExact = comparison.missing.length + comparison.unexpected.length === 0;
     const runs = nights.flatMap(({ screening, sweep }) => [screening, sweep]);
-    const codes = runs.map((run) => run.exitCode);
+    // Five rows of its roster cannot be read, on purpose: its nights end as incomplete because of them.
+    const codes = runs.map((run) => run.exitCode).filter((code) => code !== exitCodes.incomplete);
     return {
       exitCode: isExact ? combineExitCodes(codes) : exitCodes.unexpected,
       document: { schema: 'nightscreen/demo/1', runs, comparison, reports: nights.map(({ report }) => report) },

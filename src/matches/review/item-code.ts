@@ -14,24 +14,27 @@ export interface ItemMark {
   stamp: string;
 }
 
+/** `N` before the mark of one item, `B` before that of a row that names many. */
+type MarkLetter = 'N' | 'B';
+
 /**
- * The cell by which a row of a working list is known again: `N`, 8 characters for the item, 10 for what was seen, one that tells slips of the
+ * The cell by which a row of a working list is known again: the letter, 8 characters for the item, 10 for what was seen, one that tells slips of the
  * pen. Nothing in it can be read or guessed without the organisation's key, and no spreadsheet takes it for a number or a date.
  */
-export function toItemMark({ itemId, stamp }: ItemMark, key: Buffer): string {
+export function toItemMark({ itemId, stamp }: ItemMark, key: Buffer, letter: MarkLetter = 'N'): string {
   const body = `${toText(encipher(BigInt(itemId), key, rounds), codeLength)}${stamp}`;
-  return `N${body.slice(0, codeLength)}-${body.slice(codeLength)}-${toCheckCharacter(body)}`;
+  return `${letter}${body.slice(0, codeLength)}-${body.slice(codeLength)}-${toCheckCharacter(body)}`;
 }
 
 /** Reads such a cell back, however it is spaced and cased; null where it is none, or has a slip in it. */
-export function parseItemMark(cell: string, key: Buffer): ItemMark | null {
+export function parseItemMark(cell: string, key: Buffer, letter: MarkLetter = 'N'): ItemMark | null {
   const text = cell
     .normalize('NFKC')
     .toUpperCase()
     .replace(/[\s\-']/g, '')
     .replaceAll('O', '0')
     .replace(/[IL]/g, '1');
-  if (!/^N[0-9A-HJKMNP-TV-Z]{19}$/.test(text)) return null;
+  if (!/^[NB][0-9A-HJKMNP-TV-Z]{19}$/.test(text) || !text.startsWith(letter)) return null;
   const body = text.slice(1, -1);
   if (toCheckCharacter(body) !== text.at(-1)) return null;
   const itemId = encipher(fromText(body.slice(0, codeLength)), key, rounds.toReversed());

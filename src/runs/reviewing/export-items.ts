@@ -2,6 +2,7 @@ import type { WaitingItem } from '../../reports/working-list.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { insertReviewSheet, readWaitingItems } from '../../store/waiting-items.js';
 import type { Workplace } from '../workplace.js';
+import { listBulkRows } from './bulk-absences.js';
 import { requirePerson, requireRoster } from './require-known.js';
 import { toWaitingItem } from './to-waiting-item.js';
 
@@ -39,6 +40,7 @@ export async function exportItems(
     ({ proposal }) =>
       (proposal !== null || !onlyProposals) && (proposal === null || proposal.reviewer !== notProposedBy),
   );
-  const items = waiting.map((item) => toWaitingItem(item, { sheetId, digestKey }));
-  return { sheetId, exportedAt: now, items };
+  const items = waiting.map((item) => ({ itemId: item.itemId, shown: toWaitingItem(item, { sheetId, digestKey }) }));
+  const bulk = await listBulkRows(database, items, { sheetId, digestKey });
+  return { sheetId, exportedAt: now, items: [...bulk, ...items.map(({ shown }) => shown)] };
 }

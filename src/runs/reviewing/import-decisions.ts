@@ -3,6 +3,7 @@ import type { Queryable } from '../../store/database.js';
 import { readReferences } from '../../store/decidable-items.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
+import { openBulkRows } from './bulk-absences.js';
 import { type DecisionRefusal, type DecisionResult, decideItems, type Reviewer } from './decide-items.js';
 import { type FaultyRow, type FilledList, type FilledRow, readDecisions } from './read-decisions.js';
 
@@ -53,7 +54,11 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
   const { database, settings, clock } = workplace;
   const now = clock.now();
   const { digestKey } = await readOrganisation(database, settings.organisation);
-  const { undecided, onlyReasons, ...list } = await readDecisions(request.path, digestKey);
+  const { undecided, onlyReasons, ...list } = await readDecisions(
+    request.path,
+    digestKey,
+    openBulkRows(database, digestKey, request.reviewer),
+  );
   const { filled, faulty } = await nameCustomers(database, list);
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
   const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };

@@ -27,6 +27,12 @@ export interface FaultyRow {
   problem: string;
 }
 
+/** A filled row that names many absent alerts by one number. */
+export type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
+
+/** Gives the row of each alert that a bulk row names, or why they cannot be taken together. */
+export type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
+
 /** What a working list holds. */
 export interface FilledList {
   filled: readonly FilledRow[];
@@ -43,14 +49,14 @@ const { item, decision, reason } = workingListColumns;
  * Reads a working list back, as the spreadsheet has left it: only the item, the decision, its reason and the comment; dates and ids beside
  * them, which spreadsheets mangle, are never looked at. Throws RosterError when the file is no list or lacks a column.
  */
-export async function readDecisions(path: string, key: Buffer): Promise<FilledList> {
+export async function readDecisions(path: string, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
   const table = await openListTable(path, {
     names: Object.values(workingListColumns),
     required: [item, decision, reason],
     origin: 'a list of review export',
   });
   try {
-    const rows: (FilledRow | FaultyRow)[] = [];
+    const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
     let undecided = 0;
     let onlyReasons = 0;
     for await (const batch of table.records) {
@@ -66,7 +72,12 @@ export async function readDecisions(path: string, key: Buffer): Promise<FilledLi
         } else rows.push(toRow(about, pick, key));
       }
     }
-    return { ...refuseRepeated(rows), undecided, onlyReasons };
+    const single: (FilledRow | FaultyRow)[] = [];
+    for (const row of rows) {
+      const named = 'bulkId' in row ? await expandBulk(row) : row;
+      single.push(...('line' in named ? [named] : named));
+    }
+    return { ...refuseRepeated(single), undecided, onlyReasons };
   } finally {
     await table.close();
   }
@@ -97,8 +108,9 @@ function toRow(
   about: Pick<FaultyRow, 'line' | 'customer' | 'itemId'>,
   pick: (name: string) => string,
   key: Buffer,
-): FilledRow | FaultyRow {
-  const mark = parseItemMark(pick('item'), key);
+): FilledRow | BulkRow | FaultyRow {
+  const bulk = parseItemMark(pick('item'), key, 'B');
+  const mark = bulk ?? parseItemMark(pick('item'), key);
   if (mark === null)
     return { ...about, problem: `${JSON.stringify(pick('item'))} is no item of a list: a slip of the pen?` };
   const verdict = parseVerdict(pick('decision'));
@@ -108,12 +120,13 @@ function toRow(
   const reason = pick('reason');
   if (reason === '') return { ...about, problem: 'the decision has no reason' };
   const [, sheet] = /^S-?(\d{1,15})$/i.exec(pick('sheet')) ?? [];
-  return {
-    ...about,
-    ...mark,
-    sheetId: sheet === undefined ? null : Number(sheet),
+  const said = {
     verdict,
     reason,
+    sheetId: sheet === undefined ? null : Number(sheet),
     comment: pick('comment') || null,
   };
+  const { line, customer } = about;
+  if (bulk === null) return { line, customer, ...mark, ...said };
+  return { line, customer, bulkId: mark.itemId, stamp: mark.stamp, ...said };
 }

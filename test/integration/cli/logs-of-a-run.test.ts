@@ -93,7 +93,8 @@ it('no customer and no secret is in the log of whole nights, whatever goes wrong
     await sandbox.close();
   }
   const lines = messages.split('\n').filter((line) => line.startsWith('{'));
-  expect(codes[0]).toBe(0);
+  // One row cannot be read.
+  expect(codes[0]).toBe(3);
   expect(new Set(codes.slice(1)).size).toBeGreaterThan(1);
   expect(lines.length).toBeGreaterThan(50);
   expect(lines.filter((line) => line.includes('"level":"warn"')).length).toBeGreaterThan(3);

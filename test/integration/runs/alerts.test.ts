@@ -1,9 +1,14 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
 import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
+import { exportItems } from '../../../src/runs/reviewing/export-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
 import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
@@ -262,5 +267,55 @@ describeOnChosenDatabase('alerts and states', (open) => {
     const workplace = await work({ settings: { review: reviewSettingsSchema.parse({ autoClose: true }) } });
     const options = { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false } as const;
     await expect(runScreening(workplace, options, signal)).rejects.toThrow(/no one has accepted it/);
+  });
+
+  it('absent alerts of one listed party are confirmed in bulk, bound to what they were, one disposition each', async () => {
+    const { sandbox, database, work, run } = await begin([...Array.from({ length: 7 }, () => first.name), second.name]);
+    await run(await work({ offsetMs: -9 * dayMs }));
+    await decide(database, [(await readAlerts(database))[0]?.itemId ?? 0], { verdict: 'true_match' });
+    sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
+    const workplace = await work({ offsetMs: -dayMs });
+    await run(workplace);
+    const asked = { roster: null, exportedBy: 'a test' };
+    const { items } = await exportItems(workplace, asked);
+    const [bulk, ...others] = items;
+    // The true match is confirmed by itself.
+    expect(bulk?.bulk).toMatchObject({ alerts: 6 });
+    expect(new Set(bulk?.bulk?.sample).size).toBe(5);
+    expect(others.filter((item) => item.bulk !== undefined)).toEqual([]);
+    expect(others).toHaveLength(8);
+    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
+    const write = (verdict: string) =>
+      writeFile(path, `item,sheet,decision,reason,comment\n${bulk?.mark},,${verdict},no longer on the list,\n`);
+    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+    const take = () => importDecisions(workplace, { path, reviewer, apply: true, partial: false });
+    await write('false_positive');
+    expect(await take()).toMatchObject({ isApplied: false, faulty: [{ line: 2 }] });
+    await write('no_longer_matched');
+    const taken = await take();
+    expect([taken.isApplied, taken.decided.length]).toEqual([true, 6]);
+    expect((await readAlerts(database)).map(({ state }) => state)).toEqual(['open', ...Array(6).fill('gone'), 'open']);
+    expect((await take()).sameAlready).toHaveLength(6);
+    expect(
+      await database.query(z.object({}), `select from disposition where verdict = 'no_longer_matched'`),
+    ).toHaveLength(6);
+  });
+
+  it('a bulk row is refused as a whole once one of its alerts is no longer as it was', async () => {
+    const { sandbox, database, work, run } = await begin([first.name, first.name, first.name]);
+    await run(await work({ offsetMs: -9 * dayMs }));
+    sandbox.setWorld({ watchlist: [canary], dossiers: [] });
+    const workplace = await work({ offsetMs: -dayMs });
+    await run(workplace);
+    const [bulk] = (await exportItems(workplace, { roster: null, exportedBy: 'a test' })).items;
+    await decide(database, [(await readAlerts(database))[1]?.itemId ?? 0], { verdict: 'inconclusive' });
+    const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-bulk-')), 'review.csv');
+    await writeFile(path, `item,sheet,decision,reason,comment\n${bulk?.mark},,no_longer_matched,gone,\n`);
+    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+    expect(await importDecisions(workplace, { path, reviewer, apply: true, partial: true })).toMatchObject({
+      decided: [],
+      faulty: [{ line: 2, problem: expect.stringContaining('export again') }],
+    });
+    expect((await readAlerts(database)).map(({ state }) => state)).toEqual(['open', 'open', 'open']);
   });
 });

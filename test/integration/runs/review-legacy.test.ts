@@ -58,9 +58,9 @@ describeOnChosenDatabase('decisions of an older system', (open) => {
     );
     const rows = (await readXlsx(bytes)).sheets[0]?.rows ?? [];
     const [header = []] = rows;
-    for (const row of rows.filter((cells) => cells[header.indexOf('reference')] === here?.reference)) {
-      row[header.indexOf('decision')] = 'True match';
-      row[header.indexOf('reason')] = 'met him';
+    for (const row of rows.filter((cells) => cells[header.indexOf('Customer')] === here?.reference)) {
+      row[header.indexOf('Decision')] = 'True match';
+      row[header.indexOf('Reason')] = 'met him';
     }
     const workbook = join(folder, 'filled.xlsx');
     await writeFile(workbook, await writeXlsx({ sheets: [{ name: 'To review', rows }] }));

@@ -47,7 +47,12 @@ describeOnChosenDatabase('customers whom a roster names without a readable recor
     expect(await readCounts(database)).toEqual(expect.arrayContaining(['rows=8', 'customers=2', 'rejected=6']));
     // What is known of C-1 and C-2 stays: they are screened by their last accepted records.
     const mended = ['C-1,person,Ann Lee,1970-02-31', 'C-2,robot,Otto Klar,'];
-    await nights.play({ header, rows: [...mended, ...rejected.slice(0, 1), 'C-5,person,Flo,'], day: 1 });
+    const { remarks } = await nights.play({
+      header,
+      rows: [...mended, ...rejected.slice(0, 1), 'C-5,person,Flo,'],
+      day: 1,
+    });
+    expect(remarks).toContain('2 customers whose row was rejected are screened by the last accepted record.');
     expect(await readUnaccepted(database)).toEqual(['C-3 row_rejected 0']);
     expect(await readParties(database)).toEqual(
       expect.arrayContaining(['C-1 0 customer Ann Lee', 'C-2 0 customer Otto Klar']),

@@ -73,7 +73,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
   ]);
   expect(sheet?.protection).toMatchObject({ sheet: true, autoFilter: true, sort: true });
   expect(sheet?.protection?.password).toBeUndefined();
-  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AU2' } });
+  expect(sheet).toMatchObject({ freezePane: { rows: 1 }, autoFilter: { range: 'A1:AW2' } });
   const unlocked = (sheet?.rows[0] ?? []).filter(
     (_, column) => sheet?.cells?.get(`1,${column}`)?.style?.protection?.locked === false,
   );

@@ -1,0 +1,81 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { ChangeTally, type ComparedRecord } from '../../../../src/roster/guards/judge-changes.js';
+import { guardsSchema } from '../../../../src/roster/guards/settings.js';
+
+const settings = guardsSchema.parse({});
+const toRecord = (name: string, facts: Partial<NonNullable<ComparedRecord['parties'][0]>> = {}): ComparedRecord => ({
+  riskTier: null,
+  parties: [{ role: 'customer', type: 'person', name, birthDate: '1970-03-04', countries: ['dk'], ...facts }],
+});
+
+/** The guards that hold when each of these records becomes the other one, among so many known customers. */
+function judge(pairs: readonly (readonly [ComparedRecord, ComparedRecord])[], known: number): readonly string[] {
+  const tally = new ChangeTally();
+  for (const [index, [before, next]] of pairs.entries()) {
+    tally.add({ reference: `C-${index}`, hasAlerts: false, known: before, next, weekAgo: null });
+  }
+  const scale = { known, withAlerts: 0, hasBirthDates: true, namesAsIds: 0, movedTo: null };
+  return tally.judge(scale, settings).map(({ guard }) => guard);
+}
+
+const word = fc.stringMatching(/^[a-zåéøüłşñç]{2,9}$/);
+const names = fc.uniqueArray(
+  fc.array(word, { minLength: 2, maxLength: 3 }).map((words) => words.join(' ')),
+  {
+    minLength: 30,
+    maxLength: 60,
+    selector: (name) =>
+      name
+        .normalize('NFKD')
+        .replace(/[^a-z ]/g, '')
+        .split(' ')
+        .toSorted()
+        .join(' '),
+  },
+);
+
+it('case and accents never hold a roster, nor does the order of words of less than a third', () => {
+  fc.assert(
+    fc.property(names, (all) => {
+      const spelt = all.map((name, at) => {
+        const turned = at % 4 === 0 ? name.split(' ').toReversed().join(' ') : name;
+        return turned
+          .normalize('NFD')
+          .replace(/[\u0300-\u036f]/g, '')
+          .toUpperCase();
+      });
+      const pairs = all.map((name, at) => [toRecord(name), toRecord(spelt[at] ?? '')] as const);
+      expect(judge(pairs, all.length)).toEqual([]);
+    }),
+  );
+});
+
+it('names that five customers or more have exchanged always hold a roster, however many others are as they were', () => {
+  fc.assert(
+    fc.property(
+      names,
+      fc.integer({ min: 5, max: 30 }),
+      fc.integer({ min: 0, max: 1_000_000 }),
+      (all, moved, others) => {
+        const pairs = all
+          .slice(0, moved)
+          .map((name, at, some) => [toRecord(name), toRecord(some[(at + 1) % some.length] ?? '')] as const);
+        expect(judge(pairs, all.length + others)).toContain('names_rotated');
+      },
+    ),
+  );
+});
+
+it('fewer than five changed customers are never a shape', () => {
+  fc.assert(
+    fc.property(names, fc.integer({ min: 0, max: 4 }), (all, changed) => {
+      const pairs = all
+        .slice(0, changed)
+        .map(
+          (name) => [toRecord(name), toRecord(name.slice(0, 4), { type: 'entity', birthDate: '1970-04-03' })] as const,
+        );
+      expect(judge(pairs, all.length)).toEqual([]);
+    }),
+  );
+});
