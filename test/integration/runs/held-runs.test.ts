@@ -113,6 +113,25 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     expect(await readStates(database)).toEqual(before);
   });
 
+  it('that is one of several in a week, each of them within the bounds, is held when they add up', async () => {
+    const { sandbox, work, run } = await begin(names);
+    const night = async (daysAgo: number, lost: number) => {
+      sandbox.setWorld(worldOf([...sanctioned.slice(lost), ...exposed.slice(lost)]));
+      return run(await work({ offsetMs: -daysAgo * dayMs }));
+    };
+    for (const [daysAgo, lost] of [
+      [9, 0],
+      [4, 1],
+      [3, 2],
+    ] as const)
+      expect((await night(daysAgo, lost)).state).toBe('complete');
+    const held = await night(2, 3);
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0 } });
+    expect(held.reasons[0]).toContain(
+      '6 of 20 known hits of all topics vanished within seven days (the bound is 15 %)',
+    );
+  });
+
   it('that was stopped and is given up leaves nothing, although its control searches passed', async () => {
     const { sandbox, database, work, run, before } = await beginWith([...sanctioned, ...exposed]);
     sandbox.setWorld(worldOf([]));
@@ -212,6 +231,15 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
       acceptRun(workplace, id, await makeAcceptance(workplace), new AbortController().signal);
     expect(await accept()).toMatchObject({ kind: 'accepted', parties: 60, state: 'complete' });
     expect(sandbox.ledger()).toHaveLength(calls);
+    // No alert is closed: those whose match is absent wait.
+    const alerts = await database.query(
+      z.object({ state: z.string(), absence: z.string().nullable(), alerts: z.number() }),
+      'select state, absence, count(*)::integer as alerts from review_item group by state, absence order by alerts',
+    );
+    expect(alerts).toEqual([
+      { state: 'open', absence: 'not_returned', alerts: 8 },
+      { state: 'open', absence: null, alerts: 12 },
+    ]);
     const asOf = (await readStates(database)).map(({ as_of }) => as_of?.toISOString().slice(0, 10));
     expect(new Set(asOf)).toEqual(new Set([new Date().toISOString().slice(0, 10)]));
     expect(await showRun(database, held.runId)).toMatchObject({
