@@ -3,14 +3,17 @@ import type { Severity } from '../changes/change-event.js';
 import type { WorstTopic } from '../changes/topic-families.js';
 import { StoreError } from '../errors.js';
 import type { ReviewItem } from '../matches/review/project-items.js';
-import type { SeenFacts } from '../matches/review/seen-facts.js';
+import type { SeenCustomer, SeenFacts } from '../matches/review/seen-facts.js';
 import type { Queryable } from './database.js';
 import { absenceShape, itemStateShape, severityShape, verdictShape } from './item-shapes.js';
+import { seenCustomerSchema, seenCustomerSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
 /** An item as it is stored. */
 export interface StoredItem extends ReviewItem {
   partyId: number;
+  /** As the roster described it when the match was last seen. */
+  customer: SeenCustomer;
   severity: Severity;
   rule: string;
   priority: number;
@@ -37,6 +40,7 @@ const itemRow = z
   .object({
     itemId: z.number(),
     partyId: z.number(),
+    customer: seenCustomerSchema,
     state: itemStateShape,
     listed: storedMatchSchema,
     severity: severityShape,
@@ -79,8 +83,10 @@ export async function readReviewItems(
     `select item.item_id as "itemId", item.party_id as "partyId", item.state, item.listed, item.severity, item.rule, item.priority,
        item.opened_at as "openedAt", item.due_at as "dueAt", disposition.verdict, disposition.seen,
        coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at as "expiresAt",
-       item.is_confirmed as "isConfirmed", item.absence
+       item.is_confirmed as "isConfirmed", item.absence, ${seenCustomerSql} as customer
      from review_item item
+     join party on party.party_id = item.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
      left join disposition on disposition.disposition_id = item.disposition_id
      where item.account_id = $1 and item.party_id = any ($2::bigint[])
      order by item.item_id`,

@@ -36,7 +36,7 @@ export type ItemStep =
   /** Only its listed facts are new: a score, a rank, an id; `state` is as before unless the match was absent. */
   | { kind: 'carried'; item: ReviewItem; match: Match; state: ItemState }
   /** Waits for `no_longer_matched`; a false positive does so when it had run out before its match was absent. */
-  | { kind: 'absent'; item: ReviewItem; absence: Absence; hasRunOut: boolean }
+  | { kind: 'absent'; item: ReviewItem; listed: Match; absence: Absence; hasRunOut: boolean }
   /** A false positive closes by itself. */
   | { kind: 'gone'; item: ReviewItem; absence: Absence };
 
@@ -74,7 +74,7 @@ export function projectItems(party: ReviewedParty, now: Date): readonly ItemStep
       // A match that was never a hit is an item for another reason than its score.
       const isBelow = item.listed.isHit && !match.isHit && !needsReview(match);
       return isBelow
-        ? toAbsent(item, toAbsence(party, item, 'below_threshold'), now)
+        ? toAbsent(item, toAbsence(party, item, 'below_threshold'), now, match.id)
         : judgePair(item, match, party, now);
     }),
     ...present.missing.flatMap((item) =>
@@ -90,13 +90,16 @@ function toAbsence({ causeOf }: ReviewedParty, item: ReviewItem, byService: Abse
   return cause === 'settings' ? 'settings_changed' : 'customer_changed';
 }
 
-function toAbsent(item: ReviewItem, absence: Absence, now: Date): readonly ItemStep[] {
+/** `id` is the one that a match below the threshold has now: the item is known by it when the match is a hit again. */
+function toAbsent(item: ReviewItem, absence: Absence, now: Date, id = item.listed.id): readonly ItemStep[] {
   if (item.state === 'gone') return [];
   const hasRunOut = item.state === 'settled' && isExpired(item.disposition, now);
   if (item.state === 'settled' && !hasRunOut) return [{ kind: 'gone', item, absence }];
   // What the customer's record or our settings have caused stays so; the service's own absence may pass from one kind to the other.
-  const isKept = item.absence === absence || item.absence === 'customer_changed' || item.absence === 'settings_changed';
-  return isKept ? [] : [{ kind: 'absent', item, absence, hasRunOut }];
+  const isLasting = item.absence === 'customer_changed' || item.absence === 'settings_changed';
+  const kept = isLasting ? item.absence : absence;
+  if (kept === item.absence && id === item.listed.id) return [];
+  return [{ kind: 'absent', item, listed: { ...item.listed, id }, absence: kept, hasRunOut }];
 }
 
 function judgePair(item: ReviewItem, match: Match, { customer }: ReviewedParty, now: Date): readonly ItemStep[] {

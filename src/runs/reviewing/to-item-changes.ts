@@ -5,6 +5,7 @@ import { toPriority } from '../../changes/priority.js';
 import { type TopicFamilies, toWorstTopic } from '../../changes/topic-families.js';
 import type { Match } from '../../matches/match.js';
 import { type ItemStep, projectItems } from '../../matches/review/project-items.js';
+import { compareSeenFacts, toSeenFacts } from '../../matches/review/seen-facts.js';
 import type { ItemChange, StoredItem } from '../../store/review-items.js';
 import type { UnprojectedParty } from '../../store/unprojected-changes.js';
 import type { ReviewSettings } from './settings.js';
@@ -21,9 +22,17 @@ export function toItemChanges(
     const change = party.changes.get(id);
     return isHit || (change !== undefined && change.kind !== 'hit_lost' && serious.has(change.severity));
   };
-  const causeOf = ({ listed }: Pick<StoredItem, 'listed'>) => party.causes.get(listed.id) ?? 'service_data';
-  const steps = projectItems({ ...party, items, needsReview, causeOf }, now);
   const byId = new Map(items.map((item) => [item.itemId, item]));
+  const causeOf = ({ itemId, listed }: Pick<StoredItem, 'itemId' | 'listed'>) => {
+    const cause = party.causes.get(listed.id) ?? 'service_data';
+    const seenWith = byId.get(itemId)?.customer ?? null;
+    // A change of the record elsewhere, such as of another party or of an end date, takes no match away.
+    const isSameParty =
+      seenWith !== null &&
+      compareSeenFacts(toSeenFacts(seenWith, listed), toSeenFacts(party.customer, listed)).length === 0;
+    return cause === 'customer_record' && isSameParty ? 'service_data' : cause;
+  };
+  const steps = projectItems({ ...party, items, needsReview, causeOf }, now);
   const projection = { party, byId, calendar, families, now };
   const changes = steps.flatMap((step) => toChange(step, projection));
   const touched = new Set(changes.map(({ itemId }) => itemId));
@@ -78,11 +87,13 @@ function toChange(step: ItemStep, projection: Projection): readonly ItemChange[]
     return [{ ...kept, state: 'gone', absence, event: { kind: 'gone', reasons: [step.absence] } }];
   }
   if (step.kind === 'absent') {
-    const waits = { ...kept, absence, event: { kind: 'absent', reasons: [step.absence] } } as const;
+    const event = step.absence === item.absence ? 'rekeyed' : 'absent';
+    const reasons = event === 'absent' ? [step.absence] : [];
+    const waits = { ...kept, listed: step.listed, absence, event: { kind: event, reasons } } as const;
     if (step.hasRunOut) {
-      const event = { kind: 'absent', reasons: ['expired', step.absence] } as const;
       const dueAt = toDueTime(item.severity, now, calendar);
-      return [{ ...waits, state: 'open', openedAt: now, dueAt, dropsDisposition: true, event }];
+      const ended = { kind: 'absent', reasons: ['expired', step.absence] } as const;
+      return [{ ...waits, state: 'open', openedAt: now, dueAt, dropsDisposition: true, event: ended }];
     }
     if (item.state !== 'confirmed') return [waits];
     // A true match that is absent waits from now on, for one business day.
@@ -135,7 +146,7 @@ const seen = (match: Match, { party, families }: Projection) => ({
 
 /** An item as it was, beside the record with which its match was last seen. */
 const keep = (
-  { disposition: _, isConfirmed: __, ...item }: StoredItem,
+  { disposition: _, isConfirmed: __, customer: ___, ...item }: StoredItem,
   { families }: Pick<Projection, 'families'>,
 ): ItemChange => ({
   ...item,

@@ -52,7 +52,12 @@ function apply(items: readonly ReviewItem[], steps: readonly ItemStep[]): readon
     if (step === undefined) return item;
     if (step.kind === 'gone') return { ...item, state: 'gone', absence: step.absence };
     if (step.kind === 'absent') {
-      return { ...item, absence: step.absence, state: item.state === 'confirmed' ? 'open' : item.state };
+      return {
+        ...item,
+        listed: step.listed,
+        absence: step.absence,
+        state: item.state === 'confirmed' ? 'open' : item.state,
+      };
     }
     if (step.kind === 'carried') return { ...item, listed: step.match, absence: null, state: step.state };
     return { ...item, listed: step.match, absence: null, state: 'open', disposition: null };
@@ -160,6 +165,15 @@ describe('projectItems', () => {
     expect(project([absent('below_threshold')], [])).toMatchObject([{ kind: 'absent', absence: 'not_returned' }]);
     expect(project([absent('customer_changed')], [])).toEqual([]);
     expect(project([absent('settings_changed')], [match({ isHit: false })])).toEqual([]);
+  });
+
+  it('a match that gets another id below the threshold is known by it when it is a hit again', () => {
+    const below = match({ id: 'amla_new', isHit: false, score: 0.6 });
+    const absent = apply([undecided()], project([undecided()], [below]));
+    expect(absent).toMatchObject([{ absence: 'below_threshold', listed: { id: 'amla_new', isHit: true } }]);
+    expect(project(absent, [below])).toEqual([]);
+    const back = match({ id: 'amla_new', name: 'Ada Renamed' });
+    expect(project(absent, [back])).toMatchObject([{ kind: 'carried', state: 'open' }]);
   });
 
   it('a return after no_longer_matched opens the item again, also when only one person had proposed that', () => {

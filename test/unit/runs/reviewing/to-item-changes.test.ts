@@ -26,6 +26,7 @@ function change(state: StoredItem['state'], severity: Severity) {
       dueAt: soon,
       isConfirmed: state === 'confirmed',
       absence: null,
+      customer,
     },
   };
   const unknown = { birthDate: 'unknown', country: 'unknown' } as const;
