@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { severities } from '../../src/changes/change-event.js';
+import { changeSettingsSchema } from '../../src/changes/settings.js';
 import { toItemMark } from '../../src/matches/review/item-code.js';
 import type { RosterSettings } from '../../src/roster/settings.js';
 import { decideItems } from '../../src/runs/reviewing/decide-items.js';
@@ -77,6 +78,7 @@ export async function playWorld(
       settings: {
         rosters: [roster],
         review,
+        changes: changeSettingsSchema.parse({ scoreStep: night.scoreStep }),
         screening: { cadenceHours: 24, leaveAfterDays: rules.leaveAfterDays, canariesEvery: 10_000, reuseMaxAge: 0 },
       },
     });
@@ -84,7 +86,8 @@ export async function playWorld(
     await writeRosterFiles(roster, night);
     playService(site, night);
     await site.run(workplace, { roster, acceptRoster: await makeAcceptance(site) });
-    model.playNight({ atMs, reliance: night.reliance, rows: night.rows, search: toSearch(night) });
+    const hasNewSettings = night.scoreStep !== (nights[index - 1] ?? night).scoreStep;
+    model.playNight({ atMs, reliance: night.reliance, hasNewSettings, rows: night.rows, search: toSearch(night) });
     const compare = async (when: string): Promise<readonly Item[]> => {
       const items = await readItems(site.database);
       const found = compareAll(model, {
@@ -106,7 +109,7 @@ export async function playWorld(
       const { customer, listed: match } = alert;
       if (!choice) continue;
       const expiresAtMs = choice.expires ? atMs + 2 * 24 * hourMs : null;
-      const item = items.findLast((one) => one.customer === customer && one.matchId === match.id);
+      const item = findItems(alert, items)[0];
       const result = item
         ? await decideAs({ ...workplace, second }, item.itemId, choice, expiresAtMs).catch((error: unknown) =>
             String(error),
@@ -256,7 +259,7 @@ function compareAll(
   const unexplained = new Set(product.items.filter(isWaiting));
   const alerts = model.readAlerts();
   for (const alert of alerts) {
-    const mine = product.items.filter((item) => item.customer === alert.customer && item.matchId === alert.listed.id);
+    const mine = findItems(alert, product.items);
     for (const item of mine) unexplained.delete(item);
     mismatches.push(...compareAlert(alert, mine));
   }
@@ -266,13 +269,19 @@ function compareAll(
   return { mismatches, states: states.size, alerts: alerts.length };
 }
 
+/** The items that may be an alert, best first: those with its id of now, those that wait, and the newest. */
+function findItems({ customer, listed: match, ids }: ModelAlert, items: readonly Item[]): readonly Item[] {
+  const toRank = (item: Item): number => Number(item.matchId === match.id) * 2 + Number(isWaiting(item));
+  return items
+    .filter((item) => item.customer === customer && ids.includes(item.matchId))
+    .toSorted((one, other) => toRank(other) - toRank(one) || other.itemId - one.itemId);
+}
+
 const isWaiting = ({ state }: Item): boolean => state === 'open' || state === 'proposed';
 
 function compareAlert(alert: ModelAlert, items: readonly Item[]): Found[] {
   const { customer, listed: match, absences } = alert;
-  const [item, ...others] = items.toSorted(
-    (one, other) => Number(isWaiting(other)) - Number(isWaiting(one)) || other.itemId - one.itemId,
-  );
+  const [item, ...others] = items;
   const shown = item
     ? `${item.state}${item.verdict ? ` (${item.verdict})` : ''}${item.absence ? `, ${item.absence}` : ''}`
     : 'nothing';
@@ -282,7 +291,8 @@ function compareAlert(alert: ModelAlert, items: readonly Item[]): Found[] {
     expected: `${match.id} ${expected} ${absences.join(' or ')}`,
     found,
   });
-  if (others.some(isWaiting)) return [differ('alert', 'once', 'twice')];
+  if (others.some((other) => isWaiting(other) && other.matchId === item?.matchId))
+    return [differ('alert', 'once', 'twice')];
   if (alert.isClosed) return item && item.state !== 'gone' ? [differ('decision', 'closed')] : [];
   if (!alert.waits) {
     const state = alert.decided === 'true_match' ? 'confirmed' : 'settled';

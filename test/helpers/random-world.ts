@@ -10,6 +10,8 @@ export interface WorldNight {
   /** Names whose searches fail all night, with the status that they get. */
   failing: ReadonlyMap<string, number>;
   ranking: Ranking;
+  /** The setting of that name: another than the night before means that settings were accepted. */
+  scoreStep: number;
 }
 
 /** A random world; each customer has a history of its own, so that `only` some of them live through the same nights. */
@@ -265,7 +267,9 @@ export function makeWorldNights(size: WorldSize): readonly WorldNight[] {
   const numbers = size.only ?? Array.from({ length: size.customers }, (_, index) => index + 1);
   const lives = numbers.map((number) => makeLife(size, number));
   const random = createSeededRandom(seedOf(`nights ${size.seed}`));
+  let scoreStep = 0.02;
   return Array.from({ length: size.nights }, (_, night): WorldNight => {
+    if (chance(random, 0.12)) scoreStep = scoreStep === 0.02 ? 0.03 : 0.02;
     const hasNoControl = night > 0 && chance(random, 0.15);
     const hasLostLists = night > 2 && chance(random, 0.15) && size.losesLists === true;
     const reliance = hasNoControl ? 'control_failed' : hasLostLists ? 'held' : 'relied_on';
@@ -283,6 +287,7 @@ export function makeWorldNights(size: WorldSize): readonly WorldNight[] {
       watchlist,
       failing: new Map(failing),
       ranking: { shuffleSeed: night, scoreNoise: 0.008 },
+      scoreStep,
     };
   });
 }

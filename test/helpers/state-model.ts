@@ -37,6 +37,8 @@ export type Reliance = 'relied_on' | 'control_failed' | 'held';
 export interface ModelNight {
   atMs: number;
   reliance: Reliance;
+  /** Whether the night's settings are other than the night's before; that changes nothing but what may explain an absence. */
+  hasNewSettings: boolean;
   rows: ReadonlyMap<string, RosterRow>;
   search(party: PartyRecord): SearchAnswer;
 }
@@ -50,7 +52,7 @@ export type CustomerState =
   | 'below_threshold'
   | 'clear';
 
-export type Absence = 'not_returned' | 'below_threshold' | 'customer_changed';
+export type Absence = 'not_returned' | 'below_threshold' | 'customer_changed' | 'settings_changed';
 
 export type Verdict = 'false_positive' | 'true_match' | 'inconclusive' | 'no_longer_matched' | 'undo';
 
@@ -59,6 +61,8 @@ export interface ModelAlert {
   customer: string;
   party: string;
   listed: ListedMatch;
+  /** All ids that it has had; while its match is absent it may be known by an earlier one. */
+  ids: readonly string[];
   waits: boolean;
   decided: 'false_positive' | 'true_match' | null;
   isClosed: boolean;
@@ -70,6 +74,7 @@ export interface ModelAlert {
 
 interface Alert {
   listed: ListedMatch;
+  ids: string[];
   openedAtMs: number;
   wasDecided: boolean;
   absences: Absence[];
@@ -87,6 +92,8 @@ interface Party {
   isNamed: boolean;
   /** Whether anything of the customer's row has changed since its last answer. */
   hasNewRow: boolean;
+  /** Whether our settings have. */
+  hasNewSettings: boolean;
   alerts: Alert[];
   answer: { atMs: number; searched: PartyRecord; results: readonly ListedMatch[]; isCut: boolean } | null;
 }
@@ -164,6 +171,7 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
         // Who comes back into scope because a decision has run out is searched for from the next night on.
         const isPlanned = ({ alerts }: Party): boolean => alerts.some((alert) => waits(alert) && !hasRunOut.has(alert));
         const parties = [...customer.parties.values()];
+        if (night.hasNewSettings) for (const party of parties) party.hasNewSettings = true;
         if (!isOnRoster(customer) && !parties.some(isPlanned)) continue;
         for (const party of parties) if (party.isNamed || isPlanned(party)) takeAnswer(party, night);
       }
@@ -224,10 +232,10 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
 export type StateModel = ReturnType<typeof createStateModel>;
 
 function toModelAlert(customer: string, party: string, alert: Alert): ModelAlert {
-  const { listed, isClosed, absences, openedAtMs, decision, wasDecided } = alert;
+  const { listed, ids, isClosed, absences, openedAtMs, decision, wasDecided } = alert;
   const decided = decision?.verdict ?? null;
   const waitsSinceMs = wasDecided ? null : openedAtMs;
-  return { customer, party, listed, waits: waits(alert), decided, isClosed, absences, waitsSinceMs };
+  return { customer, party, listed, ids, waits: waits(alert), decided, isClosed, absences, waitsSinceMs };
 }
 
 function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']): void {
@@ -248,7 +256,15 @@ function takeRoster(customers: Map<string, Customer>, rows: ModelNight['rows']):
     for (const record of row.parties) {
       const party = customer.parties.get(record.key);
       if (party) party.record = record;
-      else customer.parties.set(record.key, { record, isNamed: true, hasNewRow: false, alerts: [], answer: null });
+      else
+        customer.parties.set(record.key, {
+          record,
+          isNamed: true,
+          hasNewRow: false,
+          hasNewSettings: false,
+          alerts: [],
+          answer: null,
+        });
     }
     for (const { isNamed, alerts } of customer.parties.values()) {
       if (!isNamed) for (const alert of alerts) noteAbsence(alert, 'customer_changed');
@@ -269,7 +285,10 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
   const pairs = pair(alerts, answer.results);
   for (const alert of alerts) {
     const listed = pairs.get(alert);
-    if (listed) alert.listed = listed;
+    if (listed) {
+      alert.listed = listed;
+      if (!alert.ids.includes(listed.id)) alert.ids.push(listed.id);
+    }
     // A held night re-opens what has changed for the worse, and ends no wait.
     if (listed?.isHit && isNamed) seeAgain(alert, record);
     else if (listed?.isHit) noteAbsence(alert, 'customer_changed');
@@ -280,22 +299,32 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
   for (const listed of answer.results) {
     if (!listed.isHit || paired.has(listed)) continue;
     const state = { isClosed: false, decision: null, isTrueMatch: false, wasTrueMatch: false, wasDecided: false };
-    alerts.push({ listed, openedAtMs: atMs, absences: isNamed ? [] : ['customer_changed'], ...state });
+    alerts.push({
+      listed,
+      ids: [listed.id],
+      openedAtMs: atMs,
+      absences: isNamed ? [] : ['customer_changed'],
+      ...state,
+    });
   }
   // A held night's answer counts for nothing that could be better than before.
   if (reliance !== 'relied_on') return;
   party.answer = { atMs, searched: record, ...answer };
   party.hasNewRow = false;
+  party.hasNewSettings = false;
 }
 
 /** The match is no hit in an answer that counts: it is listed below the threshold or missing, which a cut answer does not prove. */
 function noteMissing(alert: Alert, party: Party, seen: 'listed' | 'missing' | 'unproven'): void {
-  const { record, answer, hasNewRow } = party;
+  const { record, answer, hasNewRow, hasNewSettings } = party;
   if (seen === 'unproven') dropUnlessBound(alert, record);
   else if (seen === 'missing' && answer !== null && !isSameSearch(answer.searched, record))
     noteAbsence(alert, 'customer_changed');
   else noteAbsence(alert, seen === 'listed' ? 'below_threshold' : 'not_returned');
+  // While it is absent its new id need not be noticed.
+  if (seen === 'listed' && alert.ids.length > 1) noteAbsence(alert, 'not_returned');
   if (hasNewRow && alert.absences.length > 0) noteAbsence(alert, 'customer_changed');
+  if (hasNewSettings && alert.absences.length > 0) noteAbsence(alert, 'settings_changed');
 }
 
 /** Pairs alerts and results by id first, then by content; who was listed until now goes before who has been absent. */

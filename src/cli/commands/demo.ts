@@ -67,7 +67,8 @@ function formatNights(nights: readonly Night[], folder: string): string {
     join(relative(folder, report) || report, 'report.html'),
   ]);
   const mail = nights.slice(-1).map(({ report }) => ['mail', relative(folder, join(dirname(report), 'mail'))]);
-  return `${formatTable(sums)}\n${formatTable([...reports, ...mail])}`;
+  const review = [['review', `NIGHTSCREEN_DATA=${demoFolderName}/database npx nightscreen review export`]];
+  return `${formatTable(sums)}\n${formatTable([...reports, ...mail, ...review])}`;
 }
 
 async function playDemo(invocation: Invocation): Promise<Outcome> {

@@ -62,7 +62,7 @@ function addExport(review: Command, act: Act): void {
                 leftOut,
                 file,
               },
-              text: `${countNoun(items.length - leftOut, 'item')} to decide: ${file}\n${notice}fill in decision (true_match, false_positive, inconclusive) and reason, then: nightscreen review import ${quoteArgument(file)}\n`,
+              text: `${countNoun(items.length - leftOut, 'item')} to decide: ${file}\n${notice}fill in decision (true_match, false_positive or inconclusive; no_longer_matched where absence says why the match is absent) and reason, then: nightscreen review import ${quoteArgument(file)}\n`,
             };
           },
         });

@@ -141,6 +141,21 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
     expect(header).toMatchObject({ exitCode: 3, stderr: expect.stringContaining('No customer is in scope') });
     expect(header.text).toMatch(/^\uFEFFroster,customer_id,[^\n]*,state,[^\n]*\n$/);
 
+    // Each opening of the embedded database takes seconds: the rest of what is said is the same on both.
+    if (dialect === 'postgres') await expectNamed(gate);
+    expect(await gate('import --roster retail')).toMatchObject({ exitCode: 0 });
+    const half = await gate('coverage --json');
+    expect([half.exitCode, half.document()]).toMatchObject([3, { isCovered: false, neverImported: ['corporate'] }]);
+    const known = await gate('status export --json');
+    expect([known.exitCode, known.document()]).toMatchObject([
+      3,
+      { rosters: ['retail'], neverImported: ['corporate'], customers: [{ reference: '1', state: 'not_screened' }] },
+    ]);
+  }, 120_000);
+
+  type Gate = (words: string) => Promise<{ exitCode: number; stderr: string; text: string; document: () => unknown }>;
+
+  async function expectNamed(gate: Gate): Promise<void> {
     const neverImported = ['corporate', 'retail'];
     const coverage = await gate('coverage');
     expect(coverage).toMatchObject({
@@ -153,18 +168,9 @@ describeOnEachDatabase('the gates where nothing is known', (_open, { dialect, lo
     expect([status.exitCode, status.document()]).toMatchObject([3, { rosters: [], neverImported, customers: [] }]);
     const written = await gate('status export --out status.csv --json');
     expect([written.exitCode, written.document()]).toMatchObject([3, { neverImported, exported: 0 }]);
-
-    expect(await gate('import --roster retail')).toMatchObject({ exitCode: 0 });
-    const half = await gate('coverage --json');
-    expect([half.exitCode, half.document()]).toMatchObject([3, { isCovered: false, neverImported: ['corporate'] }]);
-    const known = await gate('status export --json');
-    expect([known.exitCode, known.document()]).toMatchObject([
-      3,
-      { rosters: ['retail'], neverImported: ['corporate'], customers: [{ reference: '1', state: 'not_screened' }] },
-    ]);
     expect(await gate('coverage --roster nobody')).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/there are: retail/),
+      stderr: expect.stringMatching(/no roster nobody was ever imported/),
     });
-  }, 60_000);
+  }
 });

@@ -1,7 +1,7 @@
 import crypto from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
@@ -13,7 +13,6 @@ import { openSmallSites, searched } from '../../../helpers/small-site.js';
 import { canaries, listed, toCsv, watchlist } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
 
-vi.setConfig({ testTimeout: 60_000 });
 const { signal } = new AbortController();
 /** A name that is like no other one. */
 const makeName = (at: number): string => {

@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import { acceptGaps } from '../../../../src/runs/coverage/accept-gaps.js';
@@ -13,7 +13,6 @@ import { openSmallSites, searched } from '../../../helpers/small-site.js';
 import { people } from '../../../helpers/small-world.js';
 import { expectAgreement } from '../../../helpers/status-agreement.js';
 
-vi.setConfig({ testTimeout: 60_000 });
 const sound = people.slice(2).map((name, at) => `C-${at + 1},person,${name}`);
 
 /** Whom the view for other systems does not take for screened, as `reference state reason`. */
