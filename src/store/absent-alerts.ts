@@ -3,13 +3,21 @@ import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import type { ProjectionScope } from './unprojected-changes.js';
 
+/** SQL: a held run has opened or changed the alert (`item`); with `where` only such a run. */
+const isOfHeldRunSql = (where = 'true'): string => `exists (
+  select from review_event event
+  join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers'
+  where event.item_id = item.item_id and ${where}
+)`;
+
 /**
  * SQL: an absent alert (`item`, of `party` and `customer`) may be closed without looking at it alone: nobody has proposed anything about it,
- * it is no true match, the customer's record is as it was, and the last answer is whole.
+ * it is no true match, the customer's record is as it was, the last answer is whole, and it is of no run that is still held.
  */
 const isPlainlyAbsentSql = `(
   item.state = 'open' and item.absence in ('not_returned', 'below_threshold', 'settings_changed') and not item.is_confirmed
   and item.customer_version = customer.version and customer.left_at is null and party.is_current
+  and not ${isOfHeldRunSql('hold.accepted_at is null')}
   and exists (
     select from party_state state
     join response on response.response_id = state.response_id
@@ -26,7 +34,7 @@ const policyAnswers = 3;
 /**
  * The undecided alerts of a roster on an account that the accepted policy `review.autoClose` closes when a run closes at `now`: never
  * proposed or commented, for nothing more serious than political exposure, absent by the service alone, from three whole answers of closed
- * runs over at least seven days, and no settings accepted meanwhile.
+ * runs over at least seven days, never of a run that was held, and no settings accepted meanwhile.
  */
 export async function findAutoClosable(
   transaction: Queryable,
@@ -43,6 +51,7 @@ export async function findAutoClosable(
      join roster on roster.roster_id = customer.roster_id
      where item.account_id = $3 and item.absence in ('not_returned', 'below_threshold') and item.topic in ('pep', 'associate', 'other')
        and item.absent_since <= $4::timestamptz - interval '${policyDays} days' and ${isPlainlyAbsentSql}
+       and not ${isOfHeldRunSql()}
        and not exists (select from disposition said where said.item_id = item.item_id)
        and not exists (select from legacy_decision said where said.item_id = item.item_id)
        and not exists (

@@ -13,6 +13,7 @@ import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { tellStates } from '../../../src/runs/telling/tell-states.js';
 import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
+import { findPlainlyAbsent } from '../../../src/store/absent-alerts.js';
 import type { Database } from '../../../src/store/database.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
@@ -219,6 +220,16 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
       { match: 'amla_soon gone', state: 'open', absence: 'not_returned' },
     ]);
     expect(await stateOf(32)).toBe('open_hit');
+    // Nobody closes in bulk what a run found that is still held.
+    const ids = await database.query(
+      z.object({ id: z.number() }),
+      'select item_id as id from review_item where absence is not null',
+    );
+    expect(ids).toHaveLength(1);
+    const toIds = ids.map(({ id }) => id);
+    expect(await findPlainlyAbsent(database, toIds)).toEqual(new Map());
+    await database.execute('update run_hold set accepted_at = now()');
+    expect([...(await findPlainlyAbsent(database, toIds)).keys()]).toEqual(toIds);
   });
 
   it('is accepted by a person, once: the stored answers count from then on, without any search', async () => {
