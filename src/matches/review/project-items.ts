@@ -96,8 +96,7 @@ function toAbsent(item: ReviewItem, absence: Absence, now: Date, id = item.liste
   const hasRunOut = item.state === 'settled' && isExpired(item.disposition, now);
   if (item.state === 'settled' && !hasRunOut) return [{ kind: 'gone', item, absence }];
   // What the customer's record or our settings have caused stays so; the service's own absence may pass from one kind to the other.
-  const isLasting = item.absence === 'customer_changed' || item.absence === 'settings_changed';
-  const kept = isLasting ? item.absence : absence;
+  const kept = item.absence === 'customer_changed' || item.absence === 'settings_changed' ? item.absence : absence;
   if (kept === item.absence && id === item.listed.id) return [];
   return [{ kind: 'absent', item, listed: { ...item.listed, id }, absence: kept, hasRunOut }];
 }
