@@ -12,6 +12,7 @@ import { toItemStamp } from '../../src/runs/reviewing/item-stamp.js';
 import { reviewSettingsSchema } from '../../src/runs/reviewing/settings.js';
 import { undoDecision } from '../../src/runs/reviewing/undo-decision.js';
 import { createSearch } from '../../src/sandbox/search-watchlist.js';
+import { holdSettingsSchema } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database.js';
 import { holdItems } from '../../src/store/decidable-items.js';
 import { readOrganisation } from '../../src/store/organisations.js';
@@ -37,6 +38,8 @@ const hourMs = 3_600_000;
 /** Longer than an answer counts, so that a night without an answer leaves none, whatever grace there is. */
 const nightMs = 26 * hourMs;
 const rules = { validMs: 25 * hourMs, leaveAfterDays: 2 };
+/** So much is delisted in these worlds that the usual bounds would hold most of their nights. */
+const neverHeld = holdSettingsSchema.parse({ vanishedLeast: 100_000, allOf: 100_000, newlyOpenLeast: 100_000 });
 const maxResults = 25;
 const canary = listed('c', 'Canary Listed');
 
@@ -79,7 +82,13 @@ export async function playWorld(
         rosters: [roster],
         review,
         changes: changeSettingsSchema.parse({ scoreStep: night.scoreStep }),
-        screening: { cadenceHours: 24, leaveAfterDays: rules.leaveAfterDays, canariesEvery: 10_000, reuseMaxAge: 0 },
+        screening: {
+          cadenceHours: 24,
+          leaveAfterDays: rules.leaveAfterDays,
+          canariesEvery: 10_000,
+          reuseMaxAge: 0,
+          hold: neverHeld,
+        },
       },
     });
     const atMs = workplace.clock.now().getTime();
