@@ -86,7 +86,7 @@ it('a workbook shows every column of the list, and only what is to be filled in 
       showErrorMessage: true,
     },
     { type: 'list', range: 'G2:G2', showInputMessage: true },
-    { type: 'custom', range: 'A2:E2 I2:AU2', showErrorMessage: true },
+    { type: 'custom', range: 'A2:E2 I2:AW2', showErrorMessage: true },
   ]);
 });
 
