@@ -69,7 +69,7 @@ describe("a report's workbook", () => {
       { type: 'list', showInputMessage: true },
       { type: 'custom', showErrorMessage: true },
     ]);
-    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 3 }, autoFilter: { range: 'A1:AU2' } });
+    expect(sheet).toMatchObject({ freezePane: { rows: 1, columns: 3 }, autoFilter: { range: 'A1:AW2' } });
   });
 
   it('has no sheet for what the run has not', async () => {
