@@ -161,7 +161,7 @@ function toRemarks(facts: RunFacts): readonly string[] {
   const rejected = facts.counts?.rejected ?? 0;
   if (rejected > 0) {
     remarks.push(
-      `${countNoun(rejected, 'roster row')} ${rejected === 1 ? 'was' : 'were'} rejected: customers known before are screened by their last record, whoever else is meant is not screened.`,
+      `${countNoun(rejected, 'roster row')} ${rejected === 1 ? 'was' : 'were'} rejected: known customers are screened by their last accepted record, new ones are not screened.`,
     );
   }
   const isOwnImport = (facts.counts?.rows ?? 0) > 0;

@@ -17,7 +17,7 @@ describeOnEachDatabase(
       const found: Record<string, number> = { state: 0, alert: 0, decision: 0 };
       const total: Record<string, number> = {};
       for (let seed = 1; seed <= worlds; seed += 1) {
-        const { mismatches, compared } = await playWorld(await openSite(), { seed, ...size });
+        const { mismatches, compared } = await playWorld(await openSite(), { seed, losesLists: true, ...size });
         for (const [name, count] of Object.entries(compared)) total[name] = (total[name] ?? 0) + count;
         for (const { kind } of mismatches) found[kind] = (found[kind] ?? 0) + 1;
         // What is wrong once is wrong on all later nights: the first of each customer is enough, and `only` plays it alone.

@@ -131,7 +131,7 @@ describe('the report', () => {
 
   it('says what becomes of rejected rows', () => {
     expect(toReport(buildEventfulFacts()).verdict.remarks).toContain(
-      '6 roster rows were rejected: customers known before are screened by their last record, whoever else is meant is not screened.',
+      '6 roster rows were rejected: known customers are screened by their last accepted record, new ones are not screened.',
     );
   });
 
