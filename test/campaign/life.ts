@@ -8,7 +8,7 @@ import { runScreening } from '../../src/runs/screening-run.js';
 import type { RunSummary } from '../../src/runs/session/run-summary.js';
 import { migrate } from '../../src/store/migrate.js';
 import { openDatabase } from '../../src/store/open-database.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { makeWorkplace, neverHeld } from '../helpers/workplace.js';
 import { campaignCanaries } from './crowd.js';
 import type { LifeMessage, LifeOrder } from './life-order.js';
 import { setTrap } from './set-trap.js';
@@ -53,6 +53,7 @@ async function live(order: LifeOrder, tellStage: (stage: string) => void): Promi
           service: { baseUrl: order.service.url, rate: order.rate },
           rosters: [roster],
           canaries: campaignCanaries,
+          screening: neverHeld,
           run: { deadline: order.deadline ?? '1h', timezone: 'UTC' },
           reports: { dir: order.reports },
           ...(order.smtpUrl === undefined ? {} : { mail }),

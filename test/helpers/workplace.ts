@@ -11,7 +11,16 @@ import { reviewSettingsSchema } from '../../src/runs/reviewing/settings.js';
 import type { RunEvent } from '../../src/runs/run-event.js';
 import type { RunSettings, Workplace } from '../../src/runs/workplace.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
+import { holdSettingsSchema } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database.js';
+
+const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 };
+
+/** Settings of worlds whose lists change more in a night than real ones, so that the usual bounds would hold the run. */
+export const neverHeld = {
+  ...usualScreening,
+  hold: holdSettingsSchema.parse({ vanishedLeast: 100_000, allOf: 100_000, newlyOpenLeast: 100_000 }),
+};
 
 /** What a test may set about its workplace. */
 export interface WorkplaceOptions {
@@ -65,7 +74,7 @@ export async function makeWorkplace(
       service: { baseUrl: sandbox.url, rate },
       rosters: [],
       canaries: [],
-      screening: { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 },
+      screening: usualScreening,
       budget: { currency: 'EUR', reserveShare: 0.05 },
       changes: changeSettingsSchema.parse({}),
       review: reviewSettingsSchema.parse({}),

@@ -20,7 +20,7 @@ import { type AskedCustomer, type ExpectedChange, expectChanges } from '../helpe
 import { isFullSize } from '../helpers/full-size.js';
 import { type ListVariant, makeListVariants } from '../helpers/list-variants.js';
 import { printFigure } from '../helpers/print-figure.js';
-import { makeWorkplace } from '../helpers/workplace.js';
+import { makeWorkplace, neverHeld } from '../helpers/workplace.js';
 
 const data = process.env['NIGHTSCREEN_TEST_DATA'] ?? '';
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -101,7 +101,10 @@ async function screenNights(
   const found: string[][] = [];
   for (const [night, { world }] of nights.entries()) {
     sandbox.setWorld(world);
-    const workplace = await makeWorkplace(database, sandbox, { offsetMs: (turn * 10 + night) * dayMs });
+    const workplace = await makeWorkplace(database, sandbox, {
+      offsetMs: (turn * 10 + night) * dayMs,
+      settings: { screening: neverHeld },
+    });
     const { runId, ...summary } = await runScreening(
       workplace,
       { kind: 'rescreen', roster, selection: 'due', importFirst: true, writeReport: false },

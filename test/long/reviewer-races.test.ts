@@ -180,7 +180,8 @@ async function raceForTwo(owner: Database, reviewers: readonly [Database, Databa
         from disposition said
         left join disposition proposal on proposal.disposition_id = said.refers_to
         where said.disposition_id > (select min(disposition_id) from disposition where kind = 'proposed') and (
-          said.kind = 'decided' or said.kind = 'confirmed' and (
+          -- One person restricts at once.
+          said.kind = 'decided' and said.verdict <> 'true_match' or said.kind = 'confirmed' and (
             proposal.kind <> 'proposed' or proposal.reviewer = said.reviewer or proposal.verdict <> said.verdict
             or proposal.item_id <> said.item_id or proposal.seen_digest <> said.seen_digest
           )
