@@ -14,7 +14,7 @@ import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { holdSettingsSchema } from '../../src/screening/settings.js';
 import type { Database } from '../../src/store/database.js';
 
-const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 };
+const usualScreening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 as const };
 
 /** Settings of worlds whose lists change more in a night than real ones, so that the usual bounds would hold the run. */
 export const neverHeld = {
