@@ -57,7 +57,9 @@ update review_item set
     from jsonb_array_elements_text(review_item.listed -> 'topics') as listed (topic)
   );
 update review_item set absence = 'not_returned', absent_since = now() where state = 'gone';
-update review_item set state = 'open'
+update review_item set state = case when exists (
+  select from disposition made where made.disposition_id = review_item.disposition_id and made.kind = 'proposed'
+) then 'proposed' else 'open' end
 where state = 'gone' and not exists (
   select from disposition made
   where made.disposition_id = review_item.disposition_id and made.kind <> 'proposed' and made.verdict = 'false_positive'

@@ -63,7 +63,7 @@ export async function findAutoClosable(
          from screening
          join run on run.run_id = screening.run_id and run.account_id = item.account_id
          join response on response.response_id = screening.response_id and not response.truncated
-         where screening.party_id = item.party_id and screening.outcome in ('screened', 'reused')
+         where screening.party_id = item.party_id and screening.outcome = 'screened'
            and (run.run_id = $1 or run.state in ('complete', 'incomplete') and run.finished_at >= item.absent_since)
        )
      order by item.item_id`,

@@ -68,6 +68,8 @@ async function sumCustomers(database: Queryable, runId: number): Promise<z.infer
        select party.customer_id, screening.request_id, screening.outcome, screening.outcome_reason,
          screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
          case
+           -- The roster no longer names the party, and nothing of it waits any more: it adds nothing to its customer's state.
+           when standing.party_id is null and not party.is_current then 'clear'
            when standing.is_confirmed then 'confirmed'
            when standing.waiting > 0 or standing.has_new_hits then 'open_hit'
            when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'

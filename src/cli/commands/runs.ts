@@ -162,7 +162,7 @@ function addAccept(runs: Command, act: Act): void {
             if (accepted.kind === 'accepted') await tellDecidedStates(workplace, invocation);
             const { name, isAttested } = acceptance.by;
             return {
-              exitCode: accepted.kind === 'proposed' ? exitCodes.incomplete : exitCodes.complete,
+              exitCode: toAcceptedExitCode(accepted),
               document: { schema: 'nightscreen/run-accept/1', ...accepted, by: name, isAttested },
               text: describeAccepted(accepted, name),
             };
@@ -170,6 +170,13 @@ function addAccept(runs: Command, act: Act): void {
         });
       }),
     );
+}
+
+/** As the run itself would have ended. */
+function toAcceptedExitCode(accepted: RunAcceptanceResult): number {
+  if (accepted.kind === 'proposed') return exitCodes.incomplete;
+  if (accepted.state === 'unbalanced') return exitCodes.unexpected;
+  return accepted.state === 'complete' ? exitCodes.complete : exitCodes.incomplete;
 }
 
 function describeAccepted(accepted: RunAcceptanceResult, name: string): string {

@@ -1,8 +1,8 @@
 import { ConfigError } from '../../errors.js';
 import type { RunState } from '../../reports/run-facts.js';
 import type { Transaction } from '../../store/database.js';
-import { readRun } from '../../store/find-runs.js';
-import { saveFourEyes } from '../../store/four-eyes-rules.js';
+import { findOpenRun, readRun } from '../../store/find-runs.js';
+import { readFourEyes } from '../../store/four-eyes-rules.js';
 import { findLaterHeld, readRunAcceptances, readRunHolds, saveRunAcceptance } from '../../store/held-runs.js';
 import { assertLease } from '../../store/leases.js';
 import { readRosterNames } from '../../store/organisations.js';
@@ -15,6 +15,7 @@ import { findRun } from '../session/list-runs.js';
 import { openOrganisation, type RunSession, withLease } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import type { Acceptance } from './acceptance.js';
+import { requireAcceptedSettings } from './require-accepted-settings.js';
 
 /** What came of accepting a held run: a second person is still needed, or its answers count. */
 export type RunAcceptanceResult = { runId: string } & (
@@ -40,11 +41,16 @@ export async function acceptRun(
   const run = await findRun(database, text);
   const organisation = await openOrganisation(workplace);
   await refuseUnlessHeld(database, run);
+  const named = (await readRosterNames(database)).get(run.rosterId ?? 0);
+  if (named !== undefined) await requireAcceptedSettings(workplace, { organisation, roster: named });
   return withLease(workplace, run.leaseKey, signal, (held) =>
     database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
       const current = (await readRun(transaction, run.runId)) ?? run;
       const kinds = await refuseUnlessHeld(transaction, current);
+      // Its answers would become alerts with those of this run, before control searches have confirmed them.
+      const open = await findOpenRun(transaction, run.leaseKey);
+      if (open) throw refuse(`${toRunId(open)} has not come to its end: resume it or begin a new run first`);
       const runId = toRunId(run);
       if (await proposesOnly(workplace, transaction, current, acceptance)) return { kind: 'proposed', runId };
       const parties = kinds.has('answers') ? await giveBack(transaction, current) : 0;
@@ -85,9 +91,10 @@ async function proposesOnly(
   run: RunRow,
   acceptance: Acceptance,
 ): Promise<boolean> {
-  const { fourEyes } = workplace.settings.review;
-  await saveFourEyes(transaction, run.organisationId, fourEyes, workplace.clock.now());
-  if (fourEyes.length === 0) return false;
+  // The rule of the last run holds as well: settings of one's own never allow more.
+  const stored =
+    run.accountId === null ? undefined : (await readFourEyes(transaction, [run.accountId])).get(run.accountId);
+  if (workplace.settings.review.fourEyes.length === 0 && (stored?.size ?? 0) === 0) return false;
   const proposals = await readRunAcceptances(transaction, run.runId);
   const { name } = acceptance.by;
   if (proposals.some(({ acceptedBy }) => acceptedBy !== name)) return false;

@@ -42,7 +42,8 @@ export async function makeItems(
   const now = clock.now();
   const scope = { rosterId, accountId };
   const judged = { calendar: settings.review, families: settings.changes.topics, now };
-  await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
+  // Accepting a run of before changes no rule of now.
+  if (how !== 'accepted') await saveFourEyes(transaction, run.organisationId, settings.review.fourEyes, now);
   const partyIds = await findUnprojectedParties(transaction, scope, now);
   await holdItemsOfParties(transaction, accountId, partyIds);
   for (let start = 0; start < partyIds.length; start += partiesAtOnce) {
