@@ -225,12 +225,13 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
        account_id, party_id, run_id, screened_at, request_id, response_id, customer_version, settings_digest, state, reported_scores,
        unreturned
      )
-     select run.account_id, taken.party_id, $1, batch.committed_at, answer.request_id, answer.response_id, answer.customer_version,
+     select run.account_id, taken.party_id, $1, ${answeredAtSql}, answer.request_id, answer.response_id, answer.customer_version,
        answer.settings_digest, answer.state, nullif(answer.reported_scores, 'null'), nullif(answer.unreturned, 'null')
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
      join commit_batch batch on batch.batch_id = taken.batch_id
      join screening on ${givenBackSql}
+     ${joinReuseSql}
      cross join lateral jsonb_to_record(taken.answer) as answer (
        request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text, reported_scores jsonb,
        unreturned jsonb
@@ -245,11 +246,12 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
   );
   await transaction.execute(
     `update party_state set former_run_id = party_state.run_id, former_screened_at = party_state.screened_at, former_answer = null,
-       run_id = $1, screened_at = batch.committed_at, failed_run_id = null
+       run_id = $1, screened_at = ${answeredAtSql}, failed_run_id = null
      from taken_back_answer taken
      join run on run.run_id = taken.run_id
      join commit_batch batch on batch.batch_id = taken.batch_id
      join screening on ${givenBackSql}
+     ${joinReuseSql}
      where taken.answer is null and party_state.account_id = run.account_id and party_state.party_id = taken.party_id`,
     [runId],
   );
@@ -261,3 +263,8 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
 const givenBackSql = `
   taken.run_id = $1 and screening.run_id = $1 and screening.party_id = taken.party_id and screening.batch_id = taken.batch_id
   and screening.outcome in ('screened', 'reused')`;
+
+/** SQL: an answer that was used again is as old as it was when it came, not as the run that used it. */
+const joinReuseSql = `left join screening_reuse reuse
+       on taken.outcome = 'reused' and reuse.run_id = taken.run_id and reuse.party_id = taken.party_id`;
+const answeredAtSql = 'coalesce(reuse.answered_at, batch.committed_at)';
