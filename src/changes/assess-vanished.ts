@@ -59,7 +59,7 @@ export class VanishedTally {
   add({ requestId, before, after, isCompared }: ComparedParty): void {
     const hits = before.filter(({ isHit }) => isHit);
     const remains = isCompared && after !== null ? this.#findRemaining(before, after) : null;
-    // Entries of one content, on two lists for example, are told apart by their number: which of them is lost does not matter.
+    // Entries of one content, on two lists for example, differ by their number: which of them is lost does not matter.
     const entries = new Map<string, { family: HitFamily; kept: number; lost: number }>();
     for (const hit of hits) {
       const key = toContentKey(hit);

@@ -28,7 +28,7 @@ ${verdict.remarks.length === 0 ? nothing : html`<ul>${verdict.remarks.map((remar
 ${showContents(report)}`;
 }
 
-/** How many wait; how urgent they are is told by figures. */
+/** How many wait; the figures say how urgent they are. */
 function toHeadline({ openItems, verdict }: Report): string {
   if (openItems === null || openItems.waiting === 0) return verdict.waiting ?? verdict.coverage;
   const { waiting, customers } = openItems;

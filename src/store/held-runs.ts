@@ -168,7 +168,7 @@ export async function countAnswered(database: Queryable, runId: number): Promise
 
 /** What of a run waits until somebody accepts it, and why. */
 export interface RunHold {
-  /** All of its answers, or only what webhooks are told of it. */
+  /** All of its answers, or only what webhooks would send of it. */
   kind: 'answers' | 'webhooks';
   reasons: readonly string[];
   customers: number;

@@ -9,7 +9,7 @@ const isKnownSql = (reference: string): string => `exists (
 
 /**
  * Keeps the ids that a merged snapshot names without a readable record, and of which none was ever accepted: such customers cannot be
- * screened. Whoever has a record now, or is no longer named by a whole snapshot, is not kept.
+ * screened. An id that has a record now, or that a whole snapshot no longer names, is not kept.
  */
 export async function saveUnaccepted(transaction: Queryable, origin: ImportOrigin): Promise<void> {
   const { runId, rosterId, importedAt, isDelta } = origin;
@@ -64,7 +64,7 @@ export async function saveHeldIds(
 
 /**
  * Notes whose related parties a merged snapshot names without a readable row: more such rows than parties that are known and not named
- * otherwise, so that one of them was never known. Whoever has none any more is noted no longer, unless a row does not say whose it is.
+ * otherwise, so that one of them was never known. A customer without any is noted no longer, unless a row does not say whose it is.
  */
 export async function saveUnreadableParties(transaction: Queryable, origin: ImportOrigin): Promise<void> {
   const { runId, rosterId, importedAt, isDelta } = origin;

@@ -125,7 +125,7 @@ async function keepFormer(
 ): Promise<void> {
   const { workplace, run, runId } = session;
   const heldAt = workplace.clock.now();
-  // Whoever accepts it begins a new run: this one comes to its end.
+  // Accepting it begins a new run: this one comes to its end.
   const command = toOverrideCommand({ ...run, resumed: 0 }, session.roster ?? '', staged.isDelta);
   await session.write(async (transaction) => {
     const newIds = await saveHeldIds(transaction, staged, heldAt);
