@@ -109,18 +109,23 @@ export function judgeSnapshot(
   settings: GuardSettings,
   changes: readonly Verdict[] = [],
 ): readonly GuardVerdict[] {
+  const rejectLimit = {
+    share: settings.maxRejectShare,
+    key: 'maxRejectShare',
+    count: settings.maxRejectedRows,
+    // A few bad rows are let through, and not a source of which most cannot be read.
+    half: { from: 1, key: 'maxRejectedRows' },
+  } as const;
   const verdicts = [
     judgeEmptiness(figures),
-    judgeShare('rejects', figures.rejected, figures.rows, 'rows were rejected', {
-      share: settings.maxRejectShare,
-      count: settings.maxRejectedRows,
-      key: 'maxRejectShare',
-    }),
-    judgeShare('party_rejects', figures.partyRejected, figures.partyRows, 'rows of related parties were rejected', {
-      share: settings.maxRejectShare,
-      count: settings.maxRejectedRows,
-      key: 'maxRejectShare',
-    }),
+    judgeShare('rejects', figures.rejected, figures.rows, 'rows were rejected', rejectLimit),
+    judgeShare(
+      'party_rejects',
+      figures.partyRejected,
+      figures.partyRows,
+      'rows of related parties were rejected',
+      rejectLimit,
+    ),
     judgeShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
       share: settings.maxDuplicateShare,
       count: settings.maxDuplicateRows,
@@ -132,7 +137,7 @@ export function judgeSnapshot(
           share: settings.maxShrinkNight,
           key: 'maxShrinkNight',
           count: settings.maxMissingCustomers,
-          holdsHalf: true,
+          half: halfMissing,
         }),
     ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
     ...changes,
@@ -141,6 +146,9 @@ export function judgeSnapshot(
     .filter((verdict) => verdict !== null)
     .map((verdict) => ({ ...verdict, look: guardAdvice[verdict.guard] }));
 }
+
+/** A small roster may lose a few of its customers, and not most of them in one night. */
+const halfMissing = { from: 2, key: 'maxMissingCustomers' } as const;
 
 function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
   const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
@@ -152,8 +160,7 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
   return [
     judgeShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
       ...missingLimit,
-      // A small roster may lose a few of its customers, and not most of them in one night.
-      holdsHalf: true,
+      half: halfMissing,
       share: settings.maxShrinkNight,
       key: 'maxShrinkNight',
     }),
@@ -190,22 +197,33 @@ function judgeEmptiness({ rows, customers, known }: GuardFigures): Verdict | nul
   return { guard: 'empty', message };
 }
 
+/** Which part of a whole is too much. */
+interface ShareLimit {
+  share: number;
+  /** So many are let through whatever their share is. */
+  count: number;
+  key: keyof GuardSettings;
+  /** Of so few more than half is too many all the same, where it is at least `from`; `key` is that of the count. */
+  half?: { from: number; key: keyof GuardSettings };
+}
+
 /** `part` of `whole` is more than a share and more than a count let through; both of them `times` over where that is given. */
 export function judgeShare(
   guard: GuardName,
   part: number,
   whole: number,
   what: string,
-  { times = 1, ...of }: { share: number; count: number; key: keyof GuardSettings; holdsHalf?: boolean; times?: number },
+  { times = 1, half, key, ...of }: ShareLimit & { times?: number },
 ): Verdict | null {
-  const limit = { ...of, share: times * of.share, count: times * of.count };
+  const limit = { share: times * of.share, count: times * of.count };
   if (part <= limit.share * whole) return null;
-  if (part <= limit.count && !(limit.holdsHalf === true && part >= 2 && 2 * part > whole)) return null;
+  const isFew = part <= limit.count;
+  if (isFew && !(half !== undefined && part >= half.from && 2 * part > whole)) return null;
   const share = toPercent(part / whole, limit.share);
-  const few = part <= limit.count ? `; of so few more than half is too many, guards.maxMissingCustomers` : '';
+  const few = isFew && half ? `; of so few more than half is too many, guards.${half.key}` : '';
   return {
     guard,
-    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}guards.${limit.key}${few})`,
+    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}guards.${key}${few})`,
   };
 }
 
