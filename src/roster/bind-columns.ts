@@ -73,7 +73,8 @@ export function bindColumns(columns: ColumnSettings, { headers, source, origin }
     ...shared,
     riskTier: bindWords(tier, tierWords, null, find),
     aliases,
-    standing: bindWords(columns.active ?? null, standingWords, true, find),
+    // Own words take the place of ours here: the code F of a bank may be a frozen account, and not a customer who has left.
+    standing: bindWords(columns.active ?? null, typeof columns.active === 'object' ? {} : standingWords, true, find),
     endDate: bindDate(columns.endDate ?? null, find),
   };
   const names = [...customer.name.columns, ...(aliases?.columns ?? [])];

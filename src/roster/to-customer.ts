@@ -33,10 +33,10 @@ export function toCustomer(binding: CustomerBinding, fields: readonly string[]):
 export function toRelatedParty(binding: RelatedBinding, fields: readonly string[]): RelatedParty | Fault {
   const reference = readId(binding.id, fields);
   if (typeof reference !== 'string') return reference;
-  const role = readWord(binding.role, fields, 'unknown_role');
-  if (role instanceof Fault) return role;
-  if (role === null) return new Fault('unknown_role', binding.role.column, '');
-  const party = toParty(binding, role, fields);
+  const { column, read, absent } = binding.role;
+  const role = column === null ? absent : read(readField(fields, column));
+  // What a party is to the customer is not sent: whatever it is, the name is searched for.
+  const party = toParty(binding, role ?? 'other', fields);
   return party instanceof Fault ? party : { reference, party };
 }
 

@@ -320,8 +320,9 @@ const hasOther = (former: readonly string[], now: readonly string[]): boolean =>
   return former.some((one) => !left.has(one));
 };
 
-const toPartyKey = ({ role, type, name, birthDate }: ComparedParty): string =>
-  `${role} ${type} ${birthDate ?? ''} ${toKey(toTokens(name))}`;
+// What a party is to the customer is not searched for.
+const toPartyKey = ({ type, name, birthDate }: ComparedParty): string =>
+  `${type} ${birthDate ?? ''} ${toKey(toTokens(name))}`;
 
 const latin = /\p{Script=Latin}+/gu;
 const words = /[\p{L}\p{M}\p{N}]+/gu;
