@@ -25,7 +25,8 @@ export function createIsMapped(
   columns: ColumnSettings | PartyColumnSettings,
   standard: Readonly<Record<string, string>>,
 ): (header: string) => boolean {
-  const settings: unknown[] = Object.values({ ...standard, ...columns });
+  const { realNames: _, ...headers } = columns;
+  const settings: unknown[] = Object.values({ ...standard, ...headers });
   const names = new Set(settings.flatMap(listNames).map((name) => name.normalize('NFC')));
   return (header) => names.has(header.trim().normalize('NFC'));
 }
