@@ -1,4 +1,5 @@
 import type { ColumnSettings, PartyColumnSettings } from './column-settings.js';
+import { type ColumnRole, readHeaderRole } from './inspect/header-words.js';
 
 /** The headers of a roster that need no mapping. */
 export const standardHeaders = {
@@ -39,4 +40,41 @@ function listNames(setting: unknown): readonly string[] {
   if (typeof setting !== 'object' || setting === null) return [];
   if ('columns' in setting) return listNames(setting.columns);
   return 'column' in setting ? listNames(setting.column) : [];
+}
+
+/** The facts that a source may leave out, with what its headers say then; each is lost without a word where the header is another one. */
+const facts = [
+  { key: 'type', role: 'type', otherwise: 'every party counts as a person' },
+  { key: 'birthDate', role: 'birth_date', otherwise: 'nobody has a birth date' },
+  { key: 'countries', role: 'countries', otherwise: 'nobody has a country' },
+  { key: 'riskTier', role: 'risk_tier', otherwise: 'everybody counts as high risk' },
+] as const satisfies readonly { key: string; role: ColumnRole; otherwise: string }[];
+
+/**
+ * Says of each fact that no column is mapped for which headers are known words for it, with the line to write. Headers that any setting
+ * names, under `attributes` or `ignore` as well, are not among them.
+ */
+export function describeUnmapped(
+  headers: readonly string[],
+  columns: ColumnSettings | PartyColumnSettings,
+  standard: Readonly<Record<string, string>>,
+): readonly string[] {
+  const isMapped = createIsMapped(columns, standard);
+  const settings: Readonly<Record<string, unknown>> = columns;
+  const given = new Set(headers.map((header) => header.normalize('NFC')));
+  return facts.flatMap(({ key, role, otherwise }) => {
+    const header = standard[key];
+    if (header === undefined || settings[key] !== undefined || given.has(header)) return [];
+    const found = headers.filter((one) => !isMapped(one) && readHeaderRole(one) === role);
+    const [first] = found;
+    if (first === undefined) return [];
+    const quoted = found.map((one) => JSON.stringify(one));
+    const all = `[${quoted.join(', ')}]`;
+    const value = key === 'countries' && found.length > 1 ? all : quoted[0];
+    const where = 'customerId' in standard ? 'this source of related parties' : 'this roster';
+    const reads = found.length === 1 ? `column ${quoted[0]} reads` : `columns ${quoted.join(', ')} read`;
+    return [
+      `${reads} like ${key}, which no column is mapped for, so ${otherwise}: write ${key}: ${value} under columns of ${where}, or ignore: ${all} where ${found.length === 1 ? 'it is' : 'they are'} something else`,
+    ];
+  });
 }

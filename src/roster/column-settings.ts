@@ -120,6 +120,11 @@ const all = z
   .transform(() => 'all' as const);
 const attributes = z.union([all, z.array(header).min(1).max(maxAttributes)], { error: attributesExpected });
 
+const ignore = z
+  .array(header)
+  .optional()
+  .describe('columns that read like a fact of the customer, such as country, and are none: they hold no import');
+
 const realNames = z
   .array(z.string().trim().min(1))
   .optional()
@@ -140,6 +145,7 @@ export const columnsSchema = z.strictObject({
   endDate: wholeDate.optional().describe('the day on which the customer left, or will'),
   attributes: attributes.optional().describe('columns kept beside the customer as text; all for every unmapped one'),
   realNames,
+  ignore,
 });
 
 /** Which columns of a roster's source hold what. */
@@ -168,6 +174,7 @@ export const partyColumnsSchema = z.strictObject({
   birthDate: date.optional().describe('birth date, whole or a year or month; without a format only ISO 8601 is read'),
   countries: countries.optional().describe('countries, as English names or ISO codes'),
   realNames,
+  ignore,
 });
 
 /** Which columns of a source of related parties hold what. */

@@ -13,6 +13,7 @@ export const guardNames = [
   'growth',
   'columns',
   'party_columns',
+  'unmapped_columns',
   'edited',
   'changed',
   'changed_countries',
@@ -55,6 +56,7 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   growth: 'look whether the customers are new, or only their ids are written in another way',
   columns: 'look whether the mapping has to follow the new headers',
   party_columns: 'look whether the mapping of the related parties has to follow the new headers',
+  unmapped_columns: 'look what the column holds, and say so in the configuration',
   edited: 'look whether the file was meant to be changed while the run was stopped',
   changed: 'look at the changes: was a column mapped, cut, filled or sorted in another way?',
   changed_countries: 'look whether the column of countries still means the same',
@@ -95,6 +97,10 @@ export interface GuardFigures {
   partyRowsBefore: number;
   partyHeaders: readonly string[];
   partyHeadersBefore: readonly string[] | null;
+  /** Columns that read like a fact which no column is mapped for, in words. */
+  unmapped: readonly string[];
+  /** Whether the key is a live one, under which no fact may be lost by a header. */
+  isLive: boolean;
 }
 
 /** A guard that a snapshot does not pass, without what to look at. */
@@ -139,6 +145,9 @@ export function judgeSnapshot(
           count: settings.maxMissingCustomers,
           half: halfMissing,
         }),
+    figures.isLive && figures.unmapped.length > 0
+      ? { guard: 'unmapped_columns' as const, message: figures.unmapped.join('; ') }
+      : null,
     ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
     ...changes,
   ];

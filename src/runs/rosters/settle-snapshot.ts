@@ -46,8 +46,8 @@ export async function settleSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'ordinals'>,
-  rule: LeavingRule,
+  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'unmapped' | 'ordinals'>,
+  rule: LeavingRule & { mode: 'test' | 'live' },
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
   await takeRoom(transaction);
@@ -76,6 +76,8 @@ export async function settleSnapshot(
       headersBefore: before.headers,
       partyHeaders: source.partyHeaders,
       partyHeadersBefore: before.partyHeaders,
+      unmapped: source.unmapped,
+      isLive: rule.mode === 'live',
     },
     settings,
     changes.verdicts,

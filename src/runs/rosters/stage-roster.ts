@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.js';
+import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
 import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
 import type { RosterSettings } from '../../roster/settings.js';
@@ -15,6 +16,8 @@ export interface StagedSource {
   headers: readonly string[];
   /** Of the sources of related parties, each with the number of its source. */
   partyHeaders: readonly string[];
+  /** Columns that read like a fact which no column is mapped for, in words. */
+  unmapped: readonly string[];
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
 }
@@ -46,9 +49,16 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
   const reading = await readRoster(roster, stager.secret);
   try {
     const rows = await stageCustomers(reading, stager);
-    const { ordinals, digests, partyHeaders } = await stageAllParties(roster, stager, rows);
+    const { ordinals, digests, partyHeaders, unmapped } = await stageAllParties(roster, stager, rows);
     const { source, headers } = reading;
-    return { source, sourceDigest: joinDigests([reading.digest(), ...digests]), headers, partyHeaders, ordinals };
+    return {
+      source,
+      sourceDigest: joinDigests([reading.digest(), ...digests]),
+      headers,
+      partyHeaders,
+      unmapped: [...describeUnmapped(headers, roster.columns, standardHeaders), ...unmapped],
+      ordinals,
+    };
   } finally {
     await reading.close();
   }
@@ -94,9 +104,10 @@ async function stageAllParties(
   roster: RosterSettings,
   stager: Stager,
   rows: number,
-): Promise<{ ordinals: number; digests: readonly string[]; partyHeaders: readonly string[] }> {
+): Promise<Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & { digests: readonly string[] }> {
   const digests: string[] = [];
   const partyHeaders: string[] = [];
+  const unmapped: string[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
     const reading: PartyReading = await readParties(settings, stager.secret);
@@ -108,12 +119,13 @@ async function stageAllParties(
         ordinal += batch.length;
       }
       digests.push(reading.digest());
+      unmapped.push(...describeUnmapped(reading.headers, settings.columns, standardPartyHeaders));
       partyHeaders.push(...reading.headers.map((header) => `${digests.length}: ${header}`));
     } finally {
       await reading.close();
     }
   }
-  return { ordinals: ordinal, digests, partyHeaders };
+  return { ordinals: ordinal, digests, partyHeaders, unmapped };
 }
 
 function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {

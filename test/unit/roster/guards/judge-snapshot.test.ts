@@ -21,6 +21,8 @@ const quiet: GuardFigures = {
   partyRowsBefore: 0,
   partyHeaders: [],
   partyHeadersBefore: null,
+  unmapped: [],
+  isLive: true,
 };
 const judge = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
   judgeSnapshot({ ...quiet, ...figures }, guardsSchema.parse(settings)).map(
