@@ -50,6 +50,35 @@ const facts = [
   { key: 'riskTier', role: 'risk_tier', otherwise: 'everybody counts as high risk' },
 ] as const satisfies readonly { key: string; role: ColumnRole; otherwise: string }[];
 
+/** The facts that no setting maps and no standard header gives. */
+function listUnmapped(
+  headers: readonly string[],
+  columns: ColumnSettings | PartyColumnSettings,
+  standard: Readonly<Record<string, string>>,
+): (typeof facts)[number][] {
+  const settings: Readonly<Record<string, unknown>> = columns;
+  const given = new Set(headers.map((header) => header.normalize('NFC')));
+  return facts.filter(({ key }) => {
+    const header = standard[key];
+    return header !== undefined && settings[key] === undefined && !given.has(header);
+  });
+}
+
+/**
+ * Gives the predicate that tells whether it matters that a column comes or goes: the mapping reads it, or its header is a known word for a fact
+ * that no column is mapped for. `headers` are those of now.
+ */
+export function createIsRead(
+  headers: readonly string[],
+  { ignore = [], ...columns }: ColumnSettings | PartyColumnSettings,
+  standard: Readonly<Record<string, string>>,
+): (header: string) => boolean {
+  const isMapped = createIsMapped(columns, standard);
+  const roles = new Set<ColumnRole | null>(listUnmapped(headers, columns, standard).map(({ role }) => role));
+  const ignored = new Set(ignore.map((header) => header.normalize('NFC')));
+  return (header) => !ignored.has(header) && (isMapped(header) || roles.has(readHeaderRole(header)));
+}
+
 /**
  * Says of each fact that no column is mapped for which headers are known words for it, with the line to write. Headers that any setting
  * names, under `attributes` or `ignore` as well, are not among them.
@@ -60,11 +89,7 @@ export function describeUnmapped(
   standard: Readonly<Record<string, string>>,
 ): readonly string[] {
   const isMapped = createIsMapped(columns, standard);
-  const settings: Readonly<Record<string, unknown>> = columns;
-  const given = new Set(headers.map((header) => header.normalize('NFC')));
-  return facts.flatMap(({ key, role, otherwise }) => {
-    const header = standard[key];
-    if (header === undefined || settings[key] !== undefined || given.has(header)) return [];
+  return listUnmapped(headers, columns, standard).flatMap(({ key, role, otherwise }) => {
     const found = headers.filter((one) => !isMapped(one) && readHeaderRole(one) === role);
     const [first] = found;
     if (first === undefined) return [];

@@ -95,6 +95,8 @@ export interface RejectedRow {
   reference: string | null;
   /** The row's fields under the source's own headers. */
   fields: Readonly<Record<string, string>>;
+  /** Whether the file ends in the middle of the row. */
+  isCut?: boolean;
 }
 
 /** What a row became. */

@@ -219,3 +219,18 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
   const { known, most, headers, party_rows: partyRows, party_headers: partyHeaders } = firstRow(rows, 'roster');
   return { known, mostIn30Days: most, headers, partyRows, partyHeaders };
 }
+
+/** Those of the references that are customers of the roster. */
+export async function findKnown(
+  transaction: Queryable,
+  rosterId: number,
+  references: readonly string[],
+): Promise<readonly string[]> {
+  if (references.length === 0) return [];
+  const rows = await transaction.query(
+    z.object({ reference: z.string() }),
+    'select reference from customer where roster_id = $1 and reference = any($2::text[])',
+    [rosterId, [...references]],
+  );
+  return rows.map(({ reference }) => reference);
+}

@@ -123,7 +123,7 @@ export const ordinaryChanges: Readonly<Record<string, RosterChange>> = {
         persons(world).filter(({ birth_date }) => birth_date === ''),
       ),
       'birth_date',
-      () => '1971-05-23',
+      (_, __, at) => addDays('1950-05-23', 97 * at),
     ),
   'missing countries collected, 3 % of all': (world) =>
     edit(
@@ -248,7 +248,12 @@ export const brokenChanges: Readonly<Record<string, RosterChange>> = {
         .map((line, at) => (at > world.rows.length / 2 ? line.replaceAll(',', ';') : line))
         .join('\n')}\n`;
   },
-  'a quote that nobody closes': (world) => edit(world.rows.slice(9, 40), 'name', (name) => `"${name}`),
+  'quotes that nobody closes in 1 % of the rows': (world) => {
+    world.finish = (text) =>
+      `${linesOf(text)
+        .map((line, at) => (at % 100 === 1 ? line.replace(/,(?=[^,]*\d{4}-)/, ',"') : line))
+        .join('\n')}\n`;
+  },
   'columns of name and branch swapped': (world) => swap(world, 'name', 'branch'),
   'columns of name and mail swapped': (world) => swap(world, 'name', 'email'),
   'columns of id and name swapped': (world) => swap(world, 'customer_id', 'name'),

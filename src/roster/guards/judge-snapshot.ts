@@ -14,6 +14,7 @@ export const guardNames = [
   'columns',
   'party_columns',
   'unmapped_columns',
+  'cut_off',
   'edited',
   'changed',
   'changed_countries',
@@ -27,6 +28,7 @@ export const guardNames = [
   'dates_exchanged',
   'types_turned',
   'birth_dates_blank',
+  'birth_dates_same',
   'fill_rate',
 ] as const;
 /** What holds a roster. */
@@ -56,6 +58,7 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   growth: 'look whether the customers are new, or only their ids are written in another way',
   columns: 'look whether the mapping has to follow the new headers',
   party_columns: 'look whether the mapping of the related parties has to follow the new headers',
+  cut_off: 'look whether the export came to its end, and the whole file was copied',
   unmapped_columns: 'look what the column holds, and say so in the configuration',
   edited: 'look whether the file was meant to be changed while the run was stopped',
   changed: 'look at the changes: was a column mapped, cut, filled or sorted in another way?',
@@ -70,6 +73,7 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   dates_exchanged: 'look whether the format of birth dates still fits',
   types_turned: 'look whether the column of the type, and the words that are mapped for it, still mean the same',
   birth_dates_blank: 'look whether the export still fills the column of birth dates',
+  birth_dates_same: 'look whether the date is only a default for those that are not known',
   fill_rate: 'look whether the export still fills this column',
 };
 
@@ -97,8 +101,13 @@ export interface GuardFigures {
   partyRowsBefore: number;
   partyHeaders: readonly string[];
   partyHeadersBefore: readonly string[] | null;
+  /** Tells whether a column of the roster, or of the sources of related parties, is read; others may come and go. */
+  isRead: (header: string) => boolean;
+  isPartyRead: (header: string) => boolean;
   /** Columns that read like a fact which no column is mapped for, in words. */
   unmapped: readonly string[];
+  /** Files that end in the middle of a known customer's row, or of any in a first snapshot, in words. */
+  cutOff: readonly string[];
   /** Whether the key is a live one, under which no fact may be lost by a header. */
   isLive: boolean;
 }
@@ -145,6 +154,7 @@ export function judgeSnapshot(
           count: settings.maxMissingCustomers,
           half: halfMissing,
         }),
+    figures.cutOff.length > 0 ? { guard: 'cut_off' as const, message: figures.cutOff.join('; ') } : null,
     figures.isLive && figures.unmapped.length > 0
       ? { guard: 'unmapped_columns' as const, message: figures.unmapped.join('; ') }
       : null,
@@ -195,8 +205,10 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
           guard: 'growth',
           message: `${joined} customers are new beside the ${known} of the last snapshot: ${toPercent(joined / known, settings.maxGrowth)} (at most ${toPercent(settings.maxGrowth)}, guards.maxGrowth)`,
         },
-    settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore) : null,
-    settings.columns ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore) : null,
+    settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore, figures.isRead) : null,
+    settings.columns
+      ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead)
+      : null,
   ];
 }
 
@@ -240,11 +252,12 @@ function judgeColumns(
   guard: GuardName,
   headers: readonly string[],
   headersBefore: readonly string[] | null,
+  isRead: (header: string) => boolean,
 ): Verdict | null {
   if (headersBefore === null) return null;
   const missing = headersBefore.filter((header) => !headers.includes(header));
   const added = headers.filter((header) => !headersBefore.includes(header));
-  if (missing.length + added.length === 0) return null;
+  if (![...missing, ...added].some(isRead)) return null;
   const parts = [
     ...(missing.length > 0 ? [`missing: ${quoteAll(missing)}`] : []),
     ...(added.length > 0 ? [`new: ${quoteAll(added)}`] : []),

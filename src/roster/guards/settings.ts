@@ -32,7 +32,9 @@ export const guardsSchema = z.strictObject({
   columns: z
     .boolean()
     .default(true)
-    .describe('whether a column that is missing or new since the last snapshot holds the roster'),
+    .describe(
+      'whether a column that is missing or new since the last snapshot holds the roster, where the mapping reads it or it reads like a fact that is not mapped',
+    ),
   maxChangedShare: share
     .default(0.01)
     .describe(

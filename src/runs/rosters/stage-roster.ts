@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
+import type { PartyRow, RejectedRow, RosterRow } from '../../roster/customer.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
 import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
 import type { RosterSettings } from '../../roster/settings.js';
@@ -18,6 +19,8 @@ export interface StagedSource {
   partyHeaders: readonly string[];
   /** Columns that read like a fact which no column is mapped for, in words. */
   unmapped: readonly string[];
+  /** Rows in the middle of which their file ends. */
+  cutRows: readonly RejectedRow[];
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
 }
@@ -48,8 +51,9 @@ const dayLength = 10;
 export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
   const reading = await readRoster(roster, stager.secret);
   try {
-    const rows = await stageCustomers(reading, stager);
-    const { ordinals, digests, partyHeaders, unmapped } = await stageAllParties(roster, stager, rows);
+    const cutRows: RejectedRow[] = [];
+    const rows = await stageCustomers(reading, stager, cutRows);
+    const { ordinals, digests, partyHeaders, unmapped } = await stageAllParties(roster, stager, rows, cutRows);
     const { source, headers } = reading;
     return {
       source,
@@ -57,6 +61,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
       headers,
       partyHeaders,
       unmapped: [...describeUnmapped(headers, roster.columns, standardHeaders), ...unmapped],
+      cutRows,
       ordinals,
     };
   } finally {
@@ -64,7 +69,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
   }
 }
 
-async function stageCustomers(reading: RosterReading, stager: Stager): Promise<number> {
+async function stageCustomers(reading: RosterReading, stager: Stager, cutRows: RejectedRow[]): Promise<number> {
   const { runId, copies, clock, signal, write } = stager;
   const today = clock.now().toISOString().slice(0, dayLength);
   const tell = tellPace(reading, stager);
@@ -86,6 +91,7 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
       signal.throwIfAborted();
       for (const row of rows) {
         ordinal += 1;
+        noteCut(row, cutRows);
         chunk.add(toStagedRow(row, ordinal, today));
       }
       if (chunk.rows >= mostRows || chunk.units >= chunkUnits) await flush();
@@ -100,10 +106,15 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
   return ordinal;
 }
 
+function noteCut(row: RosterRow | PartyRow, cutRows: RejectedRow[]): void {
+  if (row.kind === 'rejected' && row.rejected.isCut) cutRows.push(row.rejected);
+}
+
 async function stageAllParties(
   roster: RosterSettings,
   stager: Stager,
   rows: number,
+  cutRows: RejectedRow[],
 ): Promise<Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & { digests: readonly string[] }> {
   const digests: string[] = [];
   const partyHeaders: string[] = [];
@@ -114,6 +125,7 @@ async function stageAllParties(
     try {
       for await (const batch of reading.rows) {
         stager.signal.throwIfAborted();
+        for (const row of batch) noteCut(row, cutRows);
         const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1, reading.headers));
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
         ordinal += batch.length;

@@ -21,7 +21,10 @@ const quiet: GuardFigures = {
   partyRowsBefore: 0,
   partyHeaders: [],
   partyHeadersBefore: null,
+  isRead: (header) => header !== 'note',
+  isPartyRead: () => true,
   unmapped: [],
+  cutOff: [],
   isLive: true,
 };
 const judge = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
@@ -95,6 +98,14 @@ describe('guards', () => {
     ]);
     expect(judge({ headers: ['id', 'full name'] }, { columns: false })).toEqual([]);
     expect(judge({ headersBefore: null })).toEqual([]);
+  });
+
+  it('let columns come and go that nobody reads, and name them beside others', () => {
+    expect(judge({ headers: ['id', 'name', 'note'] })).toEqual([]);
+    expect(judge({ headersBefore: ['id', 'name', 'note'] })).toEqual([]);
+    expect(judge({ headers: ['id', 'name', 'note', 'born'] })).toEqual([
+      'columns: it had 2 columns and has 4; new: "note", "born"',
+    ]);
   });
 
   it('hold a roster without customers with both figures, and measure neither a first snapshot nor a part by the one before', () => {
