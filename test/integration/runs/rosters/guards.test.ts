@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
@@ -113,6 +113,36 @@ describeOnChosenDatabase('guards of a roster', (open) => {
       'column "party_type" reads like type, which no column is mapped for, so every party counts as a person: write type: "party_type" under columns of this source of related parties, or ignore: ["party_type"] where it is something else',
     );
     await nights.close();
+  });
+
+  it('hold a file that ends in the middle of a known customer, and not one with a sum below its rows', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const rows = rowsOf(100);
+    await nights.play({ header, rows, guards: {} });
+    const { workplace, settings } = await nights.prepare({ header, rows, guards: {} });
+    const path = String(settings.csv?.path);
+    const text = await readFile(path, 'utf8');
+    const previewText = async (content: string) => {
+      await writeFile(path, content);
+      return (await previewImport(workplace, settings, signal)).heldBy.map(({ message }) => message);
+    };
+    const message = (line: number): string =>
+      `line ${line} is the last and ends in the middle of its row, so the file is cut off`;
+    expect(await previewText(text.slice(0, text.indexOf(',Customer 98')))).toEqual([message(99)]);
+    expect(await previewText(text.slice(0, text.indexOf('Customer 99')).replace(/person,$/, '"per'))).toEqual([
+      message(100),
+    ]);
+    expect(await previewText(`${text}Rows,100`)).toEqual([]);
+    expect(await previewText(text.trimEnd())).toEqual([]);
+    const first = await openRosterNights(database, 'others');
+    const others = await first.prepare({ header, rows: [], guards: {} });
+    await writeFile(String(others.settings.csv?.path), text.slice(0, text.indexOf(',Customer 98')));
+    await expect(runImport(others.workplace, others.settings, signal)).rejects.toMatchObject({
+      heldBy: [{ guard: 'cut_off' }],
+    });
+    await nights.close();
+    await first.close();
   });
 
   it('hold a source of related parties of which every row is rejected, however few they are', async () => {
