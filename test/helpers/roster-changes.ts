@@ -103,7 +103,7 @@ export const ordinaryChanges: Readonly<Record<string, RosterChange>> = {
   'typing errors corrected': (world) =>
     edit(sample(world, 0.005), 'name', (name) => `${name.slice(0, 3)}${name.slice(4)}`),
   'accents dropped by an upgrade': (world) =>
-    edit(world.rows, 'name', (name) => name.normalize('NFKD').replace(/\p{M}/gu, '')),
+    edit(world.rows, 'name', (name) => name.normalize('NFKD').replace(/[\u0300-\u036f]/g, '')),
   'names in capitals': (world) => edit(world.rows, 'name', (name) => name.toUpperCase()),
   'names in decomposed Unicode': (world) => edit(world.rows, 'name', (name) => name.normalize('NFD')),
   'middle initials added': (world) =>
@@ -141,8 +141,8 @@ export const ordinaryChanges: Readonly<Record<string, RosterChange>> = {
   'risk rated anew for 10 %': (world) => edit(sample(world, 0.1), 'risk_tier', () => 'medium'),
   'the yearly review of all risks': (world) =>
     edit(world.rows, 'risk_tier', (tier) => (tier === 'low' ? 'medium' : 'low')),
-  'countries by their names': (world) => edit(world.rows, 'countries', (country) => english[country] ?? ''),
-  'countries of three letters': (world) => edit(world.rows, 'countries', (country) => alpha3[country] ?? ''),
+  'countries by their names': (world) => edit(world.rows, 'countries', (country) => english[country] ?? country),
+  'countries of three letters': (world) => edit(world.rows, 'countries', (country) => alpha3[country] ?? country),
   'a new column at the end': (world) => withColumn(world, 'phone', world.headers.length, () => '+45 12 34 56 78'),
   'a new column in the middle': (world) => withColumn(world, 'segment', 3, () => 'B2'),
   'an unused column dropped': (world) => world.headers.splice(world.headers.indexOf('email'), 1),

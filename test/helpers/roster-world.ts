@@ -39,8 +39,11 @@ const given =
   );
 const trades = ['Shipping', 'Foods', 'Möbel', 'Trading', 'Software', 'Bakery', 'Logistics', 'Tæpper'];
 
-/** A roster of so many customers, the same for the same seed: a sixth are companies with one or two directors. */
-export function makeRosterWorld(customers: number, seed: number): RosterWorld {
+/**
+ * A roster of so many customers, the same for the same seed: a sixth are companies with one or two directors. The persons are made too, unless
+ * `people` gives their names, birth dates and countries.
+ */
+export function makeRosterWorld(customers: number, seed: number, people: readonly Fields[] = []): RosterWorld {
   const random = makeSeededRandom(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
   const taken = new Set<string>();
@@ -80,6 +83,7 @@ export function makeRosterWorld(customers: number, seed: number): RosterWorld {
         });
       }
     }
+    const person = type === 'person' ? people[at] : undefined;
     return {
       customer_id: id,
       type,
@@ -91,6 +95,7 @@ export function makeRosterWorld(customers: number, seed: number): RosterWorld {
       email: `${id}@post.example`,
       opened: toDate(2005, 20),
       status: 'open',
+      ...person,
     };
   });
   return {
