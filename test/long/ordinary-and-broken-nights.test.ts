@@ -96,7 +96,7 @@ const kinds: Readonly<Record<string, RosterKind>> = {
     : { '2,000 customers, most of a real roster': { customers: 2_000, seed: 7, people: readPeople, held: 50 } }),
 };
 
-describe.each(Object.entries(kinds))('a roster of %s', (title, kind) => {
+describe.each(Object.entries(kinds))('a roster of %s', { timeout: 600_000 }, (title, kind) => {
   it('passes 50 ordinary changes from one night to the next', async () => {
     const outcomes = await playChanges(kind, ordinaryChanges);
     expect(outcomes.size).toBe(50);
