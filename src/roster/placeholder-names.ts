@@ -7,7 +7,8 @@ const words = `null, \\n, n/a, n.a., n.a, n a, na, n/k, nan, none, undefined, un
   non renseigne, non renseigné, desconocido, desconocida, desconhecido, sin nombre, sconosciuto, onbekend, n.v.t., nvt, ukendt, ukjent, okänd,
   nieznany, brak danych`;
 const placeholders: ReadonlySet<string> = new Set(words.split(',').map((word) => word.trim().replace(/\s+/g, ' ')));
-const longest = Math.max(...[...placeholders].map(({ length }) => length));
+const openings: ReadonlySet<string> = new Set([...placeholders].map((word) => word.slice(0, 2)));
+const startsWithLetter = /^[A-Za-z]/;
 /** Quotes and brackets around a word, and the marks of spreadsheets and databases before it, as in `<NULL>` and `#N/A`. */
 const wrapping = /^[\s"'`<>()[\]#-]+|[\s"'`<>()[\]-]+$/g;
 const isObject = /^\s*\{.*\}\s*$/s;
@@ -28,14 +29,12 @@ export function isPlaceholderName(
   parts: readonly string[],
   realNames: ReadonlySet<string>,
 ): boolean {
-  // Nearly every name ends here: it is longer, and begins with a letter.
-  const isShort = name.length <= longest + 4;
-  const isJoined = parts.length > 1;
-  if (!isShort && !isJoined && !isObject.test(name)) return false;
+  // Most names end here, after a tenth of the time.
+  if (startsWithLetter.test(name) && !openings.has(name.slice(0, 2).toLowerCase())) return false;
   const folded = foldPlaceholder(name);
   if (realNames.has(folded)) return false;
   if (isObject.test(name) || isWord(folded, type)) return true;
-  const words = isJoined ? parts.filter((part) => part !== '').map(foldPlaceholder) : [];
+  const words = parts.filter((part) => part !== '').map(foldPlaceholder);
   // Na Na is a name; NA in both columns of an export is none, but only its words could say so.
   return words.length > 1 && words.every((word) => isWord(word, type)) && words.some((word) => word !== 'na');
 }

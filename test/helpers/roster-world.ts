@@ -18,7 +18,7 @@ export interface RosterWorld {
   finish: (text: string) => string | Buffer;
 }
 
-export const rosterHeaders = [
+const rosterHeaders = [
   'customer_id',
   'type',
   'name',
@@ -30,7 +30,7 @@ export const rosterHeaders = [
   'opened',
   'status',
 ];
-export const partyHeaders = ['customer_id', 'role', 'name', 'birth_date'];
+const partyHeaders = ['customer_id', 'role', 'name', 'birth_date'];
 
 const countries = ['dk', 'dk', 'dk', 'dk', 'se', 'no', 'de', 'pl', 'gb', 'fr'];
 const given =
