@@ -30,8 +30,10 @@ export function isAlike(agreement: Agreement, standing: Standing): boolean {
   }
   if (isOtherType) return least >= 0.8;
   if (least >= 0.65) return true;
-  if (words >= 2 && most >= 0.86 && least >= 0.3 && likeness >= 0.86) return true;
-  if (words >= 2 && least >= 0.5 && likeness >= 0.9 && strongest >= 0.6) return true;
+  // Two slips are too many where most of the other name is missing.
+  const bound = least >= 0.5 ? 0.84 : 0.86;
+  if (words >= 2 && most >= bound && least >= 0.3 && likeness >= bound) return true;
+  if (words >= 2 && least >= 0.5 && likeness >= 0.9 && strongest >= 0.65) return true;
   const isAskedWithin = ofAsked >= 0.9 && (strongest >= 0.8 || (strongest >= 0.5 && least >= 0.4));
   const isListedWithin = ofListed >= 0.9 && strongest >= 0.5 && least >= 0.4 && !isAlias;
   if (isAskedWithin || isListedWithin) return true;
