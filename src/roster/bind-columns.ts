@@ -1,15 +1,18 @@
 import { RosterError } from '../errors.js';
 import type { DateReader } from './birth-date.js';
 import { standardHeaders, standardPartyHeaders } from './column-names.js';
-import { type ColumnSettings, maxAttributeLength, maxAttributes, type PartyColumnSettings } from './column-settings.js';
+import {
+  type ColumnSettings,
+  maxAttributeLength,
+  maxAttributes,
+  maxFieldLength,
+  type PartyColumnSettings,
+} from './column-settings.js';
 import { bindCountries, type CountryColumns } from './country-columns.js';
 import type { PartyRole, PartyType, RiskTier } from './customer.js';
 import { createDateReader } from './date-format.js';
 import { type BoundColumn, type ColumnFinder, createColumnFinder, type HeaderOrigin } from './find-columns.js';
 import { bindWords, roleWords, standingWords, tierWords, typeWords, type WordColumn } from './word-columns.js';
-
-/** The longest field of a column, attributes aside, in UTF-16 units. */
-const maxFieldLength = 10_000;
 
 /** The columns of a name, and what joins them. */
 export interface NameColumns {

@@ -17,7 +17,8 @@ export function classifyValue(text: string): string {
   const [found] = harmful.exec(trimmed) ?? [];
   if (found !== undefined) return describeHarmful(found);
   const kind = kinds.find(([, pattern]) => pattern.test(trimmed))?.[0] ?? 'mixed';
-  const count = [...trimmed].length;
+  let count = 0;
+  for (const _ of trimmed) count += 1;
   return `${kind}, ${count} ${count === 1 ? 'character' : 'characters'}`;
 }
 
