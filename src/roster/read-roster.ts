@@ -68,7 +68,7 @@ async function read<Row>(
   bind: (shape: Pick<SourceHeaders, 'headers' | 'source'>) => (record: TableRecord) => Row,
 ) {
   try {
-    const { source, digest, tally, progress, close } = table;
+    const { source, isFedBack = false, digest, tally, progress, close } = table;
     // Whatever names a field from here on has a name for it: of two columns without one, the first would be lost under the second.
     const headers = table.headers.map((header, index) => header || nameColumn(index));
     const rows = checkBatches(table, bind({ source, headers }));
@@ -76,7 +76,7 @@ async function read<Row>(
       await rows.return();
       await close();
     };
-    return { source, headers, rows, digest, tally, ...(progress && { progress }), close: closeAll };
+    return { source, headers, isFedBack, rows, digest, tally, ...(progress && { progress }), close: closeAll };
   } catch (error) {
     await table.close();
     throw error;

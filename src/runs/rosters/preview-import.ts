@@ -28,6 +28,8 @@ export interface ImportPreview {
   distinctSearches: number;
   /** The guards that would hold the roster; none where it would be taken. */
   heldBy: readonly GuardVerdict[];
+  /** Whether it is rejects of this roster that were fed back. */
+  isFedBack: boolean;
   /** The first of the changes that guards found, before and after. */
   changes: readonly ChangeExample[];
 }
@@ -80,7 +82,13 @@ export async function previewImport(
         tell: () => undefined,
       });
       const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays };
-      const { counts, isFirst, heldBy, changes } = await settleSnapshot(transaction, staged, roster, source, rule);
+      const { counts, isFirst, isFedBack, heldBy, changes } = await settleSnapshot(
+        transaction,
+        staged,
+        roster,
+        source,
+        rule,
+      );
       preview = {
         roster: roster.name,
         source: source.source,
@@ -89,6 +97,7 @@ export async function previewImport(
         firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
+        isFedBack,
         changes,
       };
       throw nothing;

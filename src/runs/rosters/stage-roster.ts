@@ -15,6 +15,8 @@ export interface StagedSource {
   headers: readonly string[];
   /** Of the sources of related parties, each with the number of its source. */
   partyHeaders: readonly string[];
+  /** Whether the roster's rows are those of a `rejects.csv`. */
+  isFedBack: boolean;
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
 }
@@ -47,8 +49,15 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
   try {
     const rows = await stageCustomers(reading, stager);
     const { ordinals, digests, partyHeaders } = await stageAllParties(roster, stager, rows);
-    const { source, headers } = reading;
-    return { source, sourceDigest: joinDigests([reading.digest(), ...digests]), headers, partyHeaders, ordinals };
+    const { source, headers, isFedBack } = reading;
+    return {
+      source,
+      sourceDigest: joinDigests([reading.digest(), ...digests]),
+      headers,
+      partyHeaders,
+      isFedBack,
+      ordinals,
+    };
   } finally {
     await reading.close();
   }
