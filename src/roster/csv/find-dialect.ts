@@ -12,8 +12,8 @@ const candidates = [',', ';', '\t', '|'];
 /** How many lines behind the first record are asked whether they agree with it. */
 const sampleLines = 200;
 
-/** How many rows of these have to end with a delimiter for it to belong to how the file is written. */
-const endingShare = 0.9;
+/** For each row without it so many have to end with a delimiter for it to belong to how the file is written. */
+const endingsForEach = 9;
 
 /** The most columns of a table. */
 const maxColumns = 5_000;
@@ -107,13 +107,16 @@ function weigh(first: FirstRecord, block: LineBlock, isMapped: (header: string) 
 }
 
 /**
- * Tells whether nearly all rows behind the first record end with a delimiter that it has not. A comma too many may be that of a name as well
- * (`1,Lee, Ann,` has an empty last field): a single row proves nothing of commas, nor do rows in which a blank follows one.
+ * Tells whether rows behind the first record end with a delimiter that it has not, nine of ten at least beside those that have as many fields
+ * as it has. A comma too many may be that of a name as well (`1,Lee, Ann,` has an empty last field): a single row proves nothing of commas,
+ * nor do rows in which a blank follows one.
  */
 function findEndingDelimiter({ dialect, lineCount, fields }: FirstRecord, block: LineBlock): boolean {
+  const { length } = dialect.headers;
   const records = splitSample({ ...dialect, headers: [...dialect.headers, ''] }, block, lineCount);
   const ending = records.filter((record) => record.fault === null && record.fields.at(-1)?.trim() === '');
-  if (ending.length === 0 || ending.length < endingShare * records.length) return false;
+  const others = records.filter((record) => record.fields.length === length);
+  if (ending.length === 0 || others.length * endingsForEach > ending.length) return false;
   if (dialect.delimiter !== ',') return true;
   const hasBlank = (row: readonly string[]): boolean => row.some((field) => field.startsWith(' '));
   const spaced = ending.filter((record) => hasBlank(record.fields)).length;
