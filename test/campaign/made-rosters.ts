@@ -17,6 +17,8 @@ export interface MeantRow {
   meant: MeantCustomer | null;
   /** Whether it can be read as it stands, so that its customer has to be searched for. */
   isSound: boolean;
+  /** How many lines it takes: what is damaged may be taken for as many rows. */
+  lines?: number;
 }
 
 /** A roster of known truth, with the settings that somebody would write who knows how it is written. */
@@ -36,6 +38,25 @@ export interface PoolName {
   name: string;
   type: MeantCustomer['type'];
 }
+
+/** Names of nobody, in several scripts and with what has to be quoted. */
+export const ownPool: readonly PoolName[] = [
+  [
+    'Åse Ørsted',
+    'Müller Großmann',
+    'José Núñez',
+    "O'Neil-Smith",
+    'لارا نور العجلان',
+    '桂芝 秀兰 孙',
+    'Иван Петров',
+    'Ελένη Παπαδοπούλου',
+    'Nguyễn Thị Hà',
+    'Anna Lee',
+  ].map((name): PoolName => ({ name, type: 'person' })),
+  ['Baustoff & Söhne GmbH', 'ACME, INC.', 'Trading "Star" Ltd', 'Société Générale; Paris', 'A.B.C. | Holdings'].map(
+    (name): PoolName => ({ name, type: 'entity' }),
+  ),
+].flat();
 
 type Random = () => number;
 
@@ -167,8 +188,10 @@ export function makeRoster(seed: number, pool: readonly PoolName[]): MadeRoster 
     const isFirst = heading === 'none' && rows.length === 0;
     const spoilt = isFirst ? null : spoil(sheet, made.meant, fields, write);
     const isEnding = endsAll || (has('delimiters at the end of some rows') && !isFirst && random() < 0.2);
-    lines.push((spoilt?.line ?? write(fields)) + (isEnding ? delimiter : ''));
-    rows.push({ meant: made.meant, isSound: spoilt === null && (endsAll || !isEnding) });
+    const line = (spoilt?.line ?? write(fields)) + (isEnding ? delimiter : '');
+    lines.push(line);
+    const isSound = spoilt === null && (endsAll || !isEnding);
+    rows.push({ meant: made.meant, isSound, lines: line.split('\n').length });
     if (has('repeated rows') && random() < 0.1) {
       lines.push(lines.at(-1) ?? '');
       rows.push(rows.at(-1) ?? { meant: null, isSound: false });

@@ -15,8 +15,9 @@ export interface PlayedRoster {
   title: string;
   /** The code under which the whole file was refused; null where it was read. */
   refused: string | null;
-  /** Rows that the file has, and what the import made of them. */
+  /** Rows that the file has, the most that they may be taken for, and what the import made of them. */
   meant: number;
+  mostMeant: number;
   rows: number;
   customers: number;
   rejected: number;
@@ -62,7 +63,17 @@ export async function playFile(
   played += 1;
   const { title, csv, columns } = made;
   const roster = rosterSettingsSchema.parse({ name: `roster ${played}`, csv: { ...csv, path }, columns });
-  const nothing = { refused: null, meant: made.rows.length, rows: 0, customers: 0, rejected: 0, duplicates: 0 };
+  const further = made.rows.reduce((sum, { isSound, lines = 1 }) => sum + (isSound ? 0 : lines - 1), 0);
+  const meant = made.rows.length;
+  const nothing = {
+    refused: null,
+    meant,
+    mostMeant: meant + further,
+    rows: 0,
+    customers: 0,
+    rejected: 0,
+    duplicates: 0,
+  };
   try {
     const counts = await importRoster(database, roster);
     return { title, ...nothing, ...counts, ...compare(made, await readSearched(database, roster.name)) };
@@ -128,3 +139,15 @@ const describe = ({ id, type, name, birthDate, countries }: MeantCustomer): stri
   [id, type, name.replace(/\s+/g, ' ').trim().normalize('NFC'), birthDate ?? '-', countries.toSorted().join('+')].join(
     ' | ',
   );
+
+/** What is wrong with what became of a roster. */
+export function listFaults(played: PlayedRoster, mayRefuse: string | undefined): string[] {
+  const { refused, meant, mostMeant, rows, customers, rejected, duplicates, wrong, sound, searched, missed } = played;
+  if (refused !== null) return refused === mayRefuse ? [] : [`refused: ${refused}`];
+  return [
+    ...(rows >= meant && rows <= mostMeant ? [] : [`${meant} rows are meant, ${rows} were read`]),
+    ...(rows === customers + rejected + duplicates ? [] : ['the sum does not hold']),
+    ...wrong.slice(0, 5).map((text) => `wrong: ${text}`),
+    ...(searched === sound ? [] : missed.map((text) => `not searched: ${text}`)),
+  ];
+}

@@ -5,8 +5,8 @@ import { type Options, parse } from 'csv-parse/sync';
 import { migrate } from '../../src/store/migrate.js';
 import { openDatabase } from '../../src/store/open-database.js';
 import { startPostgres } from '../helpers/start-postgres.js';
-import { type MadeRoster, makeRoster, type PoolName } from './made-rosters.js';
-import { type PlayedRoster, playFile, playRoster } from './play-roster.js';
+import { type MadeRoster, makeRoster, ownPool, type PoolName } from './made-rosters.js';
+import { listFaults, type PlayedRoster, playFile, playRoster } from './play-roster.js';
 
 /**
  * Imports rosters of known truth, made ones of each seed and those of NIGHTSCREEN_TEST_DATA, and shows whether any row disappears, any
@@ -204,24 +204,6 @@ function listAwkward(folder: string): RealRoster[] {
   });
 }
 
-const ownPool: readonly PoolName[] = [
-  [
-    'Åse Ørsted',
-    'Müller Großmann',
-    'José Núñez',
-    "O'Neil-Smith",
-    'لارا نور العجلان',
-    '桂芝 秀兰 孙',
-    'Иван Петров',
-    'Ελένη Παπαδοπούλου',
-    'Nguyễn Thị Hà',
-    'Anna Lee',
-  ].map((name): PoolName => ({ name, type: 'person' })),
-  ['Baustoff & Söhne GmbH', 'ACME, INC.', 'Trading "Star" Ltd', 'Société Générale; Paris', 'A.B.C. | Holdings'].map(
-    (name): PoolName => ({ name, type: 'entity' }),
-  ),
-].flat();
-
 /** Listed names, those of the list of the United Nations beside those of OFAC; a few of our own without them. */
 function makePool(): readonly PoolName[] {
   if (data === undefined) return ownPool;
@@ -236,18 +218,6 @@ function makePool(): readonly PoolName[] {
       }),
     ),
     ...people.map(([name = '']): PoolName => ({ name: name.trim(), type: 'person' })),
-  ];
-}
-
-/** What is wrong with what became of a roster. */
-function listFaults(played: PlayedRoster, mayRefuse: string | undefined): string[] {
-  const { refused, meant, rows, customers, rejected, duplicates, wrong, sound, searched, missed } = played;
-  if (refused !== null) return refused === mayRefuse ? [] : [`refused: ${refused}`];
-  return [
-    ...(rows === meant ? [] : [`${meant} rows are meant, ${rows} were read`]),
-    ...(rows === customers + rejected + duplicates ? [] : ['the sum does not hold']),
-    ...wrong.slice(0, 5).map((text) => `wrong: ${text}`),
-    ...(searched === sound ? [] : missed.map((text) => `not searched: ${text}`)),
   ];
 }
 
