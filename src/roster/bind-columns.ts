@@ -92,9 +92,10 @@ export function bindColumns(columns: ColumnSettings, { headers, source, origin }
   };
   const names = [...customer.name.columns, ...(aliases?.columns ?? [])];
   const words = finder.found().filter((column) => !names.includes(column));
+  const mapped = finder.found();
   const attributes = bindAttributes(columns.attributes, finder, source);
   finder.finish();
-  const limits = toLimits(finder.headers, [...names, ...words], attributes, columns.attributes === 'all');
+  const limits = toLimits(finder.headers, mapped, attributes, columns.attributes === 'all');
   return { headers: finder.headers, ...customer, names, words, attributes, limits };
 }
 
@@ -114,7 +115,7 @@ export function bindPartyColumns(
   const names = party.name.columns;
   const words = finder.found().filter((column) => !names.includes(column));
   finder.finish();
-  const limits = toLimits(finder.headers, [...names, ...words], [], false);
+  const limits = toLimits(finder.headers, finder.found(), [], false);
   return { headers: finder.headers, ...party, names, words, attributes: [], limits };
 }
 

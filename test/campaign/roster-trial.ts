@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Options, parse } from 'csv-parse/sync';
 import { migrate } from '../../src/store/migrate.js';
@@ -22,7 +22,12 @@ type RealRoster = Omit<MadeRoster, 'bytes' | 'file'> & { path: string };
 
 /** Reads a file with csv-parse alone. */
 function readAlone(path: string, options: Options & { encoding?: BufferEncoding } = {}): string[][] {
-  return parse(readFileSync(path), { bom: true, relax_column_count: true, skip_empty_lines: true, ...options });
+  const rows: string[][] = parse(readFileSync(path), {
+    ...{ bom: true, relax_column_count: true, skip_empty_lines: true },
+    ...options,
+  });
+  // DOS closed a file so.
+  return rows.filter((fields) => fields.join('') !== '\x1a');
 }
 
 const regions = new Intl.DisplayNames('en', { type: 'region' });
@@ -93,13 +98,11 @@ function listReal(folder: string): RealRoster[] {
   ): RealRoster => {
     const path = join(folder, file);
     const rows = readAlone(path).slice(from);
-    // What DOS wrote behind the last line is no row.
-    const sound = rows.filter((fields) => fields.length > 1);
     return {
       title: file,
       path,
       ...options,
-      rows: toRows(sound, sound[0]?.length ?? 0, (fields) => {
+      rows: toRows(rows, rows[0]?.length ?? 0, (fields) => {
         const [id, name, isPerson] = mean(fields);
         return { id, name, type: isPerson ? 'person' : 'entity', birthDate: null, countries: [] };
       }),
@@ -149,7 +152,8 @@ function listReal(folder: string): RealRoster[] {
       1,
       ([query = '', candidate = '', kind]) => [`${query} ${candidate}`, query, kind === 'person'],
     ),
-    ...listAwkward(join(folder, 'csv')),
+    ...listAwkward(join(folder, 'csv'), ['csv-spectrum/csvs', 'csvkit', 'node-csv']),
+    ...listAwkward(join(folder, 'watchlists'), ['ofac']),
   ];
 }
 
@@ -161,13 +165,15 @@ const written: Readonly<
   'csvkit/test_latin1.csv': { csv: { encoding: 'iso-8859-1' }, alone: { encoding: 'latin1' } },
   'csvkit/no_header_row.csv': { header: false },
   'node-csv/327.cws.csv': { csv: { encoding: 'windows-1252' }, alone: { encoding: 'latin1' } },
+  'ofac/add.csv': { header: false },
+  'ofac/sdn_comments.csv': { header: false },
   'node-csv/415.csv': { header: false, csv: { delimiter: 'tab' }, alone: { delimiter: '\t' } },
 };
 
 /** The first column of an awkward file is taken for an id and the second for a name; it holds nobody who is listed. */
-function listAwkward(folder: string): RealRoster[] {
-  const files = ['csv-spectrum/csvs', 'csvkit', 'node-csv'].flatMap((part) =>
-    readdirSync(join(folder, part)).map((name) => join(part, name)),
+function listAwkward(folder: string, parts: readonly string[]): RealRoster[] {
+  const files = parts.flatMap((part) =>
+    readdirSync(join(folder, part)).flatMap((name) => (/^(alt|sdn)\.csv$/.test(name) ? [] : [join(part, name)])),
   );
   return files.map((file) => {
     const path = join(folder, file);
@@ -186,7 +192,7 @@ function listAwkward(folder: string): RealRoster[] {
       : top.map((_, index) => String(index + 1));
     const [id = '', name = id] = headers;
     return {
-      title: `csv/${file}`,
+      title: `${basename(folder)}/${file}`,
       path,
       csv: { ...csv, ...(header ? {} : { header: false }) },
       columns: { id, name, type: { value: 'person' } },
