@@ -68,8 +68,10 @@ export function formatChanges({ changes }: Pick<ImportPreview, 'changes'>): stri
   return `\nThe first changes of known customers\n${formatTable(rows)}`;
 }
 
-const toExitCode = ({ heldBy }: ImportPreview): number =>
-  heldBy.length === 0 ? exitCodes.complete : exitCodes.refused;
+function toExitCode({ heldBy, isFedBack, counts }: ImportPreview): number {
+  if (heldBy.length > 0) return exitCodes.refused;
+  return isFedBack && counts.rejected > 0 ? exitCodes.incomplete : exitCodes.complete;
+}
 
 /** What `import --dry-run` says; a roster that would be held gives the exit code that the import would end with. */
 export const presentImportPreview = (preview: ImportPreview): Outcome => ({

@@ -1,7 +1,13 @@
 import { RosterError } from '../errors.js';
 import type { DateReader } from './birth-date.js';
 import { standardHeaders, standardPartyHeaders } from './column-names.js';
-import { type ColumnSettings, maxAttributes, type PartyColumnSettings } from './column-settings.js';
+import {
+  type ColumnSettings,
+  maxAttributeLength,
+  maxAttributes,
+  maxFieldLength,
+  type PartyColumnSettings,
+} from './column-settings.js';
 import { bindCountries, type CountryColumns } from './country-columns.js';
 import type { PartyRole, PartyType, RiskTier } from './customer.js';
 import { createDateReader } from './date-format.js';
@@ -38,6 +44,14 @@ export interface PartyBinding {
   words: readonly BoundColumn[];
   /** Columns that are only kept. */
   attributes: readonly BoundColumn[];
+  /** The longest field of each column, in the order of the headers. */
+  limits: readonly FieldLimit[];
+}
+
+/** The longest field of a column in UTF-16 units, and whether a longer one is cut there; it rejects its row otherwise. */
+export interface FieldLimit {
+  length: number;
+  isCut: boolean;
 }
 
 /** Where each part of a customer stands in a row. */
@@ -82,9 +96,11 @@ export function bindColumns(columns: ColumnSettings, { headers, source, origin }
   };
   const names = [...customer.name.columns, ...(aliases?.columns ?? [])];
   const words = finder.found().filter((column) => !names.includes(column));
+  const mapped = finder.found();
   const attributes = bindAttributes(columns.attributes, finder, source);
   finder.finish();
-  return { headers: finder.headers, ...customer, names, words, attributes };
+  const limits = toLimits(finder.headers, mapped, attributes, columns.attributes === 'all');
+  return { headers: finder.headers, ...customer, names, words, attributes, limits };
 }
 
 /** Finds the mapped columns of a source of related parties; type (person), birth date and countries may be absent unless mapped by name; throws like `bindColumns`. */
@@ -103,7 +119,21 @@ export function bindPartyColumns(
   const names = party.name.columns;
   const words = finder.found().filter((column) => !names.includes(column));
   finder.finish();
-  return { headers: finder.headers, ...party, names, words, attributes: [] };
+  const limits = toLimits(finder.headers, finder.found(), [], false);
+  return { headers: finder.headers, ...party, names, words, attributes: [], limits };
+}
+
+/** A column that no setting names, of whatever else is kept too, never rejects a row for its length. */
+function toLimits(
+  headers: readonly string[],
+  mapped: readonly BoundColumn[],
+  attributes: readonly BoundColumn[],
+  keepsAll: boolean,
+): readonly FieldLimit[] {
+  const limits = headers.map((): FieldLimit => ({ length: maxFieldLength, isCut: true }));
+  for (const { index } of attributes) limits[index] = { length: maxAttributeLength, isCut: keepsAll };
+  for (const { index } of mapped) limits[index] = { length: maxFieldLength, isCut: false };
+  return limits;
 }
 
 type PartSettings = Pick<ColumnSettings, 'name' | 'birthDate' | 'countries' | 'realNames'> & {

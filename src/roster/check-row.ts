@@ -10,29 +10,29 @@ import { classifyValue } from './value-class.js';
 
 /** Makes a record of a roster a customer, or a rejected row with the first fault found. */
 export function checkRow(binding: CustomerBinding, record: TableRecord): RosterRow {
-  const { line, file, fields } = record;
-  const { fault, joined } = lookAtRecord(binding, record);
-  if (fault !== null) return rejectRow(binding, record, fault);
+  const { line, file } = record;
+  const { fault, fields, joined } = lookAtRecord(binding, record);
+  if (fault !== null) return rejectRow(binding, { ...record, fields }, fault);
   const customer = toCustomer(binding, fields);
   return customer instanceof Fault
-    ? rejectRow(binding, record, customer)
+    ? rejectRow(binding, { ...record, fields }, customer)
     : { kind: 'customer', line, file, customer, fields, joined };
 }
 
 /** Makes a record of related parties a party of a customer, or a rejected row with the first fault found. */
 export function checkPartyRow(binding: RelatedBinding, record: TableRecord): PartyRow {
-  const { line, file, fields } = record;
-  const { fault } = lookAtRecord(binding, record);
-  if (fault !== null) return rejectRow(binding, record, fault);
+  const { line, file } = record;
+  const { fault, fields } = lookAtRecord(binding, record);
+  if (fault !== null) return rejectRow(binding, { ...record, fields }, fault);
   const related = toRelatedParty(binding, fields);
   return related instanceof Fault
-    ? rejectRow(binding, record, related)
+    ? rejectRow(binding, { ...record, fields }, related)
     : { kind: 'party', line, file, related, fields };
 }
 
 function lookAtRecord(binding: PartyBinding, { fault, fields }: TableRecord): FieldsSeen {
   const reason = fault ?? (fields.length === binding.headers.length ? null : 'wrong_column_count');
-  return reason === null ? lookAtFields(binding, fields) : { fault: new Fault(reason, null, ''), joined: null };
+  return reason === null ? lookAtFields(binding, fields) : { fault: new Fault(reason, null, ''), fields, joined: null };
 }
 
 function rejectRow(

@@ -6,6 +6,10 @@ import { foldWord } from './fold-word.js';
 
 /** The most unmapped columns that a customer keeps. */
 export const maxAttributes = 50;
+/** The longest field of those, in UTF-16 units. */
+export const maxAttributeLength = 1_000;
+/** The longest field of every other column, in UTF-16 units. */
+export const maxFieldLength = 10_000;
 
 const isPlace = (value: unknown): boolean => typeof value === 'number' && Number.isInteger(value) && value > 0;
 

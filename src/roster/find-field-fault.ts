@@ -1,10 +1,9 @@
 import type { PartyBinding } from './bind-columns.js';
+import { maxAttributeLength } from './column-settings.js';
 import { Fault } from './fault.js';
 
-/** The longest field of any column, in UTF-16 units. */
-const maxFieldLength = 10_000;
-/** The longest field that is kept without being read, in UTF-16 units. */
-const maxAttributeLength = 1_000;
+/** What a field ends with that was cut. */
+const cutMark = '…';
 
 // Anything that could be at fault in any column.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
@@ -19,36 +18,51 @@ const conspicuousJoined = /[\u0000-\u001e\u007f-\u009f\u2028\u2029\ufffd]/;
 
 /** What a look at all fields of a row together has shown. */
 export interface FieldsSeen {
-  /** The first field that is too long or holds a character that no value may hold; what is in columns that nobody reads is harmless. */
+  /** The first mapped field that is too long or holds a character that no value may hold; what is in columns that nobody reads is harmless. */
   fault: Fault | null;
+  /** Those of the row; of columns that are not mapped, as much as is kept. */
+  fields: readonly string[];
   /** All fields with U+001F between them; null where one of them holds a control character. */
   joined: string | null;
 }
 
 /** Looks at all fields of a row at once, which is enough for nearly all rows. */
-export function lookAtFields(binding: PartyBinding, fields: readonly string[]): FieldsSeen {
-  const row = fields.join(separator);
+export function lookAtFields(binding: PartyBinding, given: readonly string[]): FieldsSeen {
+  const whole = given.join(separator);
+  const { fault, fields } =
+    whole.length <= maxAttributeLength ? { fault: null, fields: given } : fitFields(binding, given);
+  const row = fields === given ? whole : fields.join(separator);
   const isPlain = !conspicuousJoined.test(row) && countSeparators(row) === fields.length - 1;
-  return { fault: findFieldFault(binding, fields, row.length, isPlain), joined: isPlain ? row : null };
+  return {
+    fault: fault ?? (isPlain ? null : findCharacterFault(binding, fields)),
+    fields,
+    joined: isPlain ? row : null,
+  };
 }
 
-function findFieldFault(
-  binding: PartyBinding,
-  fields: readonly string[],
-  rowLength: number,
-  isPlain: boolean,
-): Fault | null {
-  if (rowLength > maxFieldLength) {
-    for (const [index, text] of fields.entries()) {
-      if (text.length <= maxFieldLength) continue;
-      return new Fault('field_too_long', { header: binding.headers[index] ?? '', index }, text);
-    }
+/** Cuts long fields of columns that are not mapped; of mapped ones the first that is too long is at fault. */
+function fitFields(
+  { headers, limits }: PartyBinding,
+  given: readonly string[],
+): { fault: Fault | null; fields: readonly string[] } {
+  let fault: Fault | null = null;
+  let fields: string[] | null = null;
+  for (const [index, text] of given.entries()) {
+    const limit = limits[index];
+    if (limit === undefined || text.length <= limit.length) continue;
+    if (limit.isCut) {
+      fields ??= [...given];
+      fields[index] = cut(text, limit.length);
+    } else fault ??= new Fault('field_too_long', { header: headers[index] ?? '', index }, text);
   }
-  for (const column of binding.attributes) {
-    const text = fields[column.index] ?? '';
-    if (text.length > maxAttributeLength) return new Fault('field_too_long', column, text);
-  }
-  return isPlain ? null : findCharacterFault(binding, fields);
+  return { fault, fields: fields ?? given };
+}
+
+/** A character of two units is left out rather than halved. */
+function cut(text: string, length: number): string {
+  const end = length - cutMark.length;
+  const isHalved = (text.codePointAt(end - 1) ?? 0) > 0xffff;
+  return text.slice(0, isHalved ? end - 1 : end) + cutMark;
 }
 
 function countSeparators(row: string): number {

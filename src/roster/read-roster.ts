@@ -5,6 +5,7 @@ import { createIsMapped, standardHeaders, standardPartyHeaders } from './column-
 import { openCsvTable } from './csv/csv-table.js';
 import { settleRejects } from './detect-rejects.js';
 import { type HeaderOrigin, nameColumn } from './find-columns.js';
+import type { MappedColumns } from './postgres/cursor.js';
 import { openPostgresTable } from './postgres/open-postgres-table.js';
 import { partyFilePrefix } from './rejects-columns.js';
 import { asSource } from './rejects-table.js';
@@ -21,8 +22,9 @@ type Secret = (name: string) => string | undefined;
  * roster that it came from. Throws RosterError when the source cannot be read or lacks a mapped column, ConfigError when the variable is not set.
  */
 export async function readRoster(settings: RosterSettings, secret: Secret): Promise<RosterReading> {
-  const isMapped = createIsMapped(settings.columns, standardHeaders);
-  const table = await openTable(settings, 'roster', settings.name, isMapped, secret);
+  const { columns } = settings;
+  const mapped = { isMapped: createIsMapped(columns, standardHeaders), id: [columns.id ?? standardHeaders.id].flat() };
+  const table = await openTable(settings, 'roster', settings.name, mapped, secret);
   return read(table, (shape) => {
     const binding = bindColumns(settings.columns, { ...shape, origin: toOrigin(settings) });
     return (record) => checkRow(binding, record);
@@ -31,8 +33,10 @@ export async function readRoster(settings: RosterSettings, secret: Secret): Prom
 
 /** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
 export async function readParties(settings: PartySettings, secret: Secret): Promise<PartyReading> {
-  const isMapped = createIsMapped(settings.columns, standardPartyHeaders);
-  const table = await openTable(settings, 'parties', 'parties', isMapped, secret);
+  const { columns } = settings;
+  const id = [columns.customerId ?? standardPartyHeaders.customerId].flat();
+  const mapped = { isMapped: createIsMapped(columns, standardPartyHeaders), id };
+  const table = await openTable(settings, 'parties', 'parties', mapped, secret);
   return read(table, (shape) => {
     const binding = bindPartyColumns(settings.columns, { ...shape, origin: toOrigin(settings) });
     return (record) => checkPartyRow(binding, { ...record, file: partyFilePrefix + (record.file ?? table.source) });
@@ -48,13 +52,14 @@ async function openTable(
   { csv, postgres }: Pick<RosterSettings, 'csv' | 'postgres'>,
   what: 'roster' | 'parties',
   name: string,
-  isMapped: (header: string) => boolean,
+  mapped: MappedColumns,
   secret: Secret,
 ): Promise<TableReading> {
   // That nobody has related parties is something that a source of them may say; that there are no customers is none.
   const mayBeEmpty = what === 'parties';
-  if (csv !== undefined) return asSource(await openCsvTable(await settleRejects(csv), isMapped, mayBeEmpty), what);
-  if (postgres !== undefined) return openPostgresTable(name, postgres, secret, mayBeEmpty);
+  if (csv !== undefined)
+    return asSource(await openCsvTable(await settleRejects(csv), mapped.isMapped, mayBeEmpty), what);
+  if (postgres !== undefined) return openPostgresTable(name, postgres, secret, mapped, mayBeEmpty);
   throw new RosterError('roster_without_source', `Roster ${name} has neither csv nor postgres.`);
 }
 
@@ -63,7 +68,7 @@ async function read<Row>(
   bind: (shape: Pick<SourceHeaders, 'headers' | 'source'>) => (record: TableRecord) => Row,
 ) {
   try {
-    const { source, digest, tally, progress, close } = table;
+    const { source, isFedBack = false, digest, tally, progress, close } = table;
     // Whatever names a field from here on has a name for it: of two columns without one, the first would be lost under the second.
     const headers = table.headers.map((header, index) => header || nameColumn(index));
     const rows = checkBatches(table, bind({ source, headers }));
@@ -71,7 +76,7 @@ async function read<Row>(
       await rows.return();
       await close();
     };
-    return { source, headers, rows, digest, tally, ...(progress && { progress }), close: closeAll };
+    return { source, headers, isFedBack, rows, digest, tally, ...(progress && { progress }), close: closeAll };
   } catch (error) {
     await table.close();
     throw error;

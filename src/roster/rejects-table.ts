@@ -29,6 +29,7 @@ export function asSource(table: TableReading, what: 'roster' | 'parties'): Table
   };
   return {
     ...table,
+    isFedBack: true,
     headers: kept.map((index) => restoreFormula(headers[index] ?? '')),
     records: mapBatches(table.records, (record) => {
       refuseParties(record);

@@ -7,6 +7,8 @@ interface Reading<Row> {
   source: string;
   /** The source's columns. */
   headers: readonly string[];
+  /** Whether its rows are those of a `rejects.csv`. */
+  isFedBack: boolean;
   /** Batches of at most 500 rows in the source's order, read as they are asked for; throws RosterError when the source breaks off. */
   rows: AsyncIterable<readonly Row[]>;
   /** SHA-256 in hex over the files' bytes or the query's rows; throws RosterError until `rows` has been read to its end. */

@@ -20,14 +20,12 @@ const notes = (rows: number, count: number, width: number): string => {
   const columns = Array.from({ length: count }, (_, at) => `repeat('x', ${width}) as note_${at}`);
   return `select i as id, 'Name ' || i as name, ${columns.join(', ')} from generate_series(1, ${rows}) as i`;
 };
-const withOneSound = (query: string): string => `select 0, 'Zero', '' union all (${query})`;
 const whats = ['accepted rows of 320 KB', 'rejected rows of 48 KB'] as const;
 const queries: Readonly<Record<(typeof whats)[number], string>> = {
   'accepted rows of 320 KB': notes(1_500, 40, 8_000),
-  'rejected rows of 48 KB': withOneSound(notes(10_000, 1, 48_000)).replace(
-    "0, 'Zero', ''",
-    "0 as id, 'Zero' as name, '' as note_0",
-  ),
+  // A name of that length rejects its row.
+  'rejected rows of 48 KB': `select 0 as id, 'Zero' as name union all
+    select i, repeat('x', 48000) from generate_series(1, 10000) as i`,
 };
 
 // For CI each kind of row once, and each database.

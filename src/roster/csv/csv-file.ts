@@ -48,7 +48,8 @@ export async function openCsvFile(
     const dialect = findTableDialect(first, withHint(source, hinted), isMapped, name);
     tally.lines += dialect.headerLines;
     tally.headers += dialect.headerLines;
-    const shape = { delimiter: dialect.delimiter, columnCount: dialect.headers.length };
+    const { delimiter, endsWithDelimiter } = dialect;
+    const shape = { delimiter, columnCount: dialect.headers.length, endsWithDelimiter };
     const records = splitBlocks(
       sliceBlock(first, dialect.headerLines),
       blocks,

@@ -1,5 +1,5 @@
 import { RosterError } from '../../errors.js';
-import type { LineTally } from '../table-reading.js';
+import type { LineTally, TableRecord } from '../table-reading.js';
 import type { CsvSource } from './csv-source.js';
 import { joinLines, type LineBlock, sliceBlock } from './line-block.js';
 import { measureFirstRecord } from './measure-record.js';
@@ -12,6 +12,9 @@ const candidates = [',', ';', '\t', '|'];
 /** How many lines behind the first record are asked whether they agree with it. */
 const sampleLines = 200;
 
+/** For each row without it so many have to end with a delimiter for it to belong to how the file is written. */
+const endingsForEach = 9;
+
 /** The most columns of a table. */
 const maxColumns = 5_000;
 
@@ -22,6 +25,15 @@ export interface CsvDialect {
   headers: readonly string[];
   /** Physical lines that the header takes; 0 without one. */
   headerLines: number;
+  /** Whether rows end with one delimiter more than the header has. */
+  endsWithDelimiter: boolean;
+}
+
+/** A dialect found in the first record, which takes so many lines, before anything is known of the rows behind it. */
+interface FirstRecord {
+  dialect: CsvDialect;
+  lineCount: number;
+  fields: readonly string[];
 }
 
 /** A dialect, and what speaks for it. */
@@ -46,7 +58,7 @@ export function findDialect(
   const delimiters = source.delimiter === 'auto' ? candidates : [source.delimiter];
   const best = delimiters
     .flatMap((delimiter) => readDialect(block, delimiter, source.header))
-    .map((dialect) => weigh(dialect, block, isMapped))
+    .map((first) => weigh(first, block, isMapped))
     .sort(
       (one, other) =>
         other.mappedCount - one.mappedCount ||
@@ -71,29 +83,50 @@ export function findDialect(
   return best;
 }
 
-function readDialect(block: LineBlock, delimiter: string, hasHeader: boolean): CsvDialect[] {
+function readDialect(block: LineBlock, delimiter: string, hasHeader: boolean): FirstRecord[] {
   const { lineCount, isPadded } = measureFirstRecord(block.texts, 0, block.isLast, delimiter);
   if (lineCount === null || lineCount === 0) return [];
   const text = joinLines(block, 0, lineCount);
   const fields = parseRecords([isPadded ? dropPadding(text, delimiter) : text], delimiter)[0];
   if (fields === null || fields === undefined) return [];
   const headers = fields.map((field, index) => (hasHeader ? field.trim().normalize('NFC') : String(index + 1)));
-  return [{ delimiter, headers, headerLines: hasHeader ? lineCount : 0 }];
+  const dialect = { delimiter, headers, headerLines: hasHeader ? lineCount : 0, endsWithDelimiter: false };
+  return [{ dialect, lineCount, fields }];
 }
 
-function weigh(dialect: CsvDialect, block: LineBlock, isMapped: (header: string) => boolean): Reading {
+function weigh(first: FirstRecord, block: LineBlock, isMapped: (header: string) => boolean): Reading {
+  const endsWithDelimiter = findEndingDelimiter(first, block);
+  const dialect = { ...first.dialect, endsWithDelimiter };
+  const records = splitSample(dialect, block, dialect.headerLines);
   return {
     dialect,
     mappedCount: dialect.headers.filter((header) => isMapped(header)).length,
     hasSeveral: dialect.headers.length > 1,
-    agreement: measureAgreement(dialect, block),
+    agreement: records.filter((record) => record.fault === null).length / Math.max(records.length, 1),
   };
 }
 
-function measureAgreement({ delimiter, headers, headerLines }: CsvDialect, block: LineBlock): number {
+/**
+ * Tells whether rows behind the first record end with a delimiter that it has not, nine of ten at least beside those that have as many fields
+ * as it has. A comma too many may be that of a name as well (`1,Lee, Ann,` has an empty last field): a single row proves nothing of commas,
+ * nor do rows in which a blank follows one.
+ */
+function findEndingDelimiter({ dialect, lineCount, fields }: FirstRecord, block: LineBlock): boolean {
+  const { length } = dialect.headers;
+  const records = splitSample({ ...dialect, headers: [...dialect.headers, ''] }, block, lineCount);
+  const ending = records.filter((record) => record.fault === null && record.fields.at(-1)?.trim() === '');
+  const others = records.filter((record) => record.fields.length === length);
+  if (ending.length === 0 || others.length * endingsForEach > ending.length) return false;
+  if (dialect.delimiter !== ',') return true;
+  const hasBlank = (row: readonly string[]): boolean => row.some((field) => field.startsWith(' '));
+  const spaced = ending.filter((record) => hasBlank(record.fields)).length;
+  return ending.length > 1 && (hasBlank(fields) || 2 * spaced < ending.length);
+}
+
+function splitSample(dialect: CsvDialect, block: LineBlock, from: number): readonly TableRecord[] {
+  const { delimiter, headers, endsWithDelimiter } = dialect;
   const tally: LineTally = { lines: 0, headers: 0, blanks: 0, continuations: 0, records: 0 };
-  const split = createRecordSplitter({ delimiter, columnCount: headers.length, path: '', file: null }, tally);
-  const sample = sliceBlock(block, headerLines, headerLines + sampleLines);
-  const records = split({ ...sample, isLast: true });
-  return records.filter((record) => record.fault === null).length / Math.max(records.length, 1);
+  const shape = { delimiter, columnCount: headers.length, endsWithDelimiter };
+  const split = createRecordSplitter({ ...shape, path: '', file: null }, tally);
+  return split({ ...sliceBlock(block, from, from + sampleLines), isLast: true });
 }

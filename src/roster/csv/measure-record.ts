@@ -7,8 +7,8 @@ export interface RecordShape {
   columnCount: number;
 }
 
-/** The most physical lines of one record. */
-const maxRecordLines = 100;
+/** The most physical lines of one record; a line whose quotes open a field is the only one from which others are looked at, so a high limit costs nothing. */
+const maxRecordLines = 10_000;
 
 /** How many lines a record takes: 0 when its first line is malformed, null when lines that have not come yet decide. */
 export interface RecordMeasure {

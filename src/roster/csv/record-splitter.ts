@@ -10,6 +10,8 @@ export type SplitRecords = (block: LineBlock) => TableRecord[];
 
 /** How a file is written, and how messages and records call it. */
 export interface SplitSettings extends RecordShape {
+  /** Whether a record has one delimiter more at its end. */
+  endsWithDelimiter: boolean;
   path: string;
   /** The file of the records, where the roster has several. */
   file: string | null;
@@ -29,8 +31,10 @@ interface QuotedRecord {
  * so no line that reads as a whole row is ever swallowed by its neighbour. Throws RosterError `not_a_table` when no sound records come.
  */
 export function createRecordSplitter(settings: SplitSettings, tally: LineTally): SplitRecords {
-  const { delimiter, columnCount, file } = settings;
-  const guard = createSoundnessGuard(settings.path, columnCount);
+  const { delimiter, file } = settings;
+  const columnCount = settings.columnCount + Number(settings.endsWithDelimiter);
+  const shape: RecordShape = { delimiter, columnCount };
+  const guard = createSoundnessGuard(settings.path, settings.columnCount);
   let waiting: LineBlock | null = null;
   let lastSound: string | null = null;
 
@@ -62,7 +66,7 @@ export function createRecordSplitter(settings: SplitSettings, tally: LineTally):
         at += 1;
         continue;
       }
-      const { lineCount, fieldCount, isPadded } = measureRecord(block.texts, at, block.isLast, settings, lastSound);
+      const { lineCount, fieldCount, isPadded } = measureRecord(block.texts, at, block.isLast, shape, lastSound);
       if (lineCount === null) {
         waiting = sliceBlock(block, at);
         break;
@@ -96,8 +100,18 @@ export function createRecordSplitter(settings: SplitSettings, tally: LineTally):
         takePlain(whole.texts[at] ?? '', whole.firstLine + at, records);
       }
     }
+    if (settings.endsWithDelimiter) for (const record of records) dropLastField(record, columnCount);
     return records;
   };
+}
+
+/** Takes off the empty field behind the last delimiter; a record that has neither is whole as well, unless its own last field is empty. */
+function dropLastField(record: TableRecord, columnCount: number): void {
+  const { fields, fault } = record;
+  const isLastEmpty = fields.at(-1)?.trim() === '';
+  if (fault === null && isLastEmpty) record.fields = fields.slice(0, -1);
+  else if (fault === null) record.fault = 'wrong_column_count';
+  else if (fault === 'wrong_column_count' && fields.length === columnCount - 1 && !isLastEmpty) record.fault = null;
 }
 
 /** What csv-parse does not read although its quotes make sense is malformed too. */

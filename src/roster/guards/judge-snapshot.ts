@@ -92,6 +92,8 @@ export interface GuardFigures {
   leaversByRow: number;
   isFirst: boolean;
   isDelta: boolean;
+  /** Rejects of this roster that were fed back. */
+  isFedBack: boolean;
   /** Customers of the last snapshot, those who have left aside. */
   known: number;
   mostIn30Days: number | null;
@@ -114,6 +116,9 @@ export interface GuardFigures {
 
 /** A guard that a snapshot does not pass, without what to look at. */
 export type Verdict = Omit<GuardVerdict, 'look'>;
+
+/** What is rejected again of rows that were fed back says nothing about the roster. */
+const aboutRejects: readonly GuardName[] = ['empty', 'rejects'];
 
 /**
  * Gives every guard that a snapshot does not pass, together with those that its changes do not pass; a part of a roster is not measured by
@@ -163,6 +168,7 @@ export function judgeSnapshot(
   ];
   return verdicts
     .filter((verdict) => verdict !== null)
+    .filter(({ guard }) => !(figures.isFedBack && aboutRejects.includes(guard)))
     .map((verdict) => ({ ...verdict, look: guardAdvice[verdict.guard] }));
 }
 

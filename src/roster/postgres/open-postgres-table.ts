@@ -5,7 +5,7 @@ import { toDurationMs } from '../duration.js';
 import type { PostgresSettings } from '../settings.js';
 import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
 import { connect, disconnect } from './connect.js';
-import { fetchRows, openCursor, type RowBatch } from './cursor.js';
+import { fetchRows, type MappedColumns, openCursor, type RowBatch } from './cursor.js';
 import { firstFetchSize, sizeNextFetch } from './fetch-size.js';
 import { toTableStatement } from './table-statement.js';
 
@@ -13,12 +13,14 @@ const batchSize = 500;
 
 /**
  * Opens the rows of a query or a table in one read-only snapshot; `name` says whose they are. Throws ConfigError when the variable is
- * not set, RosterError when the database cannot be reached, refuses the query, or gives no rows, unless `mayBeEmpty`.
+ * not set, RosterError when the database cannot be reached, refuses the query, or gives no rows, unless `mayBeEmpty`;
+ * also, while `records` are read, for a row that is too wide.
  */
 export async function openPostgresTable(
   name: string,
   postgres: PostgresSettings,
   secret: (name: string) => string | undefined,
+  columns: MappedColumns,
   mayBeEmpty = false,
 ): Promise<TableReading> {
   const { urlEnv, query, table } = postgres;
@@ -27,21 +29,28 @@ export async function openPostgresTable(
   const timeoutMs = toDurationMs(postgres.statementTimeout);
   const client = await connect(readUrl(name, urlEnv, secret), urlEnv, source, timeoutMs);
   try {
-    await openCursor(client, statement, source, timeoutMs);
-    const first = await fetchRows(client, source, timeoutMs, 0, firstFetchSize);
+    await openCursor(client, statement, source, timeoutMs, columns.isMapped);
+    const fetchNext = (readRows: number, fetchSize: number): Promise<RowBatch> =>
+      fetchRows(client, source, timeoutMs, { readRows, fetchSize, id: columns.id });
+    const first = await fetchNext(0, firstFetchSize);
     if (first.rows.length === 0 && !mayBeEmpty) {
       const what = table === undefined ? 'the query gave no rows' : 'the table has no rows';
       const check = table === undefined ? 'check the query' : 'check the table';
       throw new RosterError('roster_empty', `${source}: ${what}. Nothing was changed; ${check}.`);
     }
-    return toReading(client, first, source, timeoutMs);
+    return toReading(client, first, source, fetchNext);
   } catch (error) {
     await disconnect(client);
     throw error;
   }
 }
 
-function toReading(client: pg.Client, first: RowBatch, source: string, timeoutMs: number): TableReading {
+function toReading(
+  client: pg.Client,
+  first: RowBatch,
+  source: string,
+  fetchNext: (readRows: number, fetchSize: number) => Promise<RowBatch>,
+): TableReading {
   const { headers } = first;
   const hash = createHash('sha256').update(`${JSON.stringify(headers)}\n`);
   let digest: string | null = null;
@@ -50,7 +59,7 @@ function toReading(client: pg.Client, first: RowBatch, source: string, timeoutMs
     try {
       for (let { rows } = first; rows.length > 0; ) {
         // Fetched while these are checked; a failure is thrown where the rows are waited for.
-        const next = fetchRows(client, source, timeoutMs, line + rows.length, sizeNextFetch(rows));
+        const next = fetchNext(line + rows.length, sizeNextFetch(rows));
         next.catch(() => undefined);
         // One by one: together, wide rows would be longer than a text can be.
         for (const row of rows) hash.update(`${JSON.stringify(row)}\n`);

@@ -37,7 +37,7 @@ export async function importRoster(
   roster: RosterSettings,
   rosterId: number,
   options: ImportOptions = {},
-): Promise<SnapshotCounts | null> {
+): Promise<SettledSnapshot | null> {
   const progress = { isWritten: false };
   try {
     return await importSnapshot(session, roster, rosterId, options, progress);
@@ -52,7 +52,7 @@ async function importSnapshot(
   rosterId: number,
   options: ImportOptions,
   progress: { isWritten: boolean },
-): Promise<SnapshotCounts | null> {
+): Promise<SettledSnapshot | null> {
   const { workplace, runId, run, signal } = session;
   const { clock, settings } = workplace;
   workplace.tell({ kind: 'stage_started', runId, stage: 'import' });
@@ -98,7 +98,7 @@ async function importSnapshot(
     });
   });
   workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...settled.counts } });
-  return settled.counts;
+  return settled;
 }
 
 function warnUnmapped({ workplace, runId }: RunSession, source: string, message: string): void {

@@ -1,3 +1,4 @@
+import { countNoun } from '../../reports/format-count.js';
 import { listSnapshotRemarks } from '../../reports/snapshot-words.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { computeRunSums } from '../../store/compute-run-sums.js';
@@ -13,6 +14,7 @@ import { findGivenFile } from './given-file.js';
 import { toImportError } from './import-broken-off.js';
 import { type ImportOptions, importRoster } from './import-roster.js';
 import { openRosterScope } from './roster-scope.js';
+import type { SettledSnapshot } from './settle-snapshot.js';
 
 /** Imports a roster, or a part of one, and nothing else; throws RosterError, with the former snapshot untouched, when it cannot be used. */
 export async function runImport(
@@ -29,15 +31,17 @@ export async function runImport(
   const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsRecordId } as const;
   let isImported = false;
   const importAlone = async (session: RunSession): Promise<RunSummary> => {
-    await importRoster(session, roster, scope.rosterId, options);
+    const settled = await importRoster(session, roster, scope.rosterId, options);
     isImported = true;
     const { run, runId } = session;
+    const reasons = settled === null ? [] : listLeftRejects(settled);
+    const state = reasons.length === 0 ? 'complete' : 'incomplete';
     const { sums, snapshot, acceptedChanges } = await session.write(async (transaction) => {
       const sums = await computeRunSums(transaction, run.runId);
       const finishedAt = workplace.clock.now();
       await closeRun(transaction, run.runId, {
-        state: 'complete',
-        stateReasons: [],
+        state,
+        stateReasons: reasons,
         stage: 'finished',
         finishedAt,
         sums,
@@ -45,15 +49,15 @@ export async function runImport(
       const snapshot = await readSnapshot(transaction, run.runId);
       return { sums, snapshot, acceptedChanges: await readAcceptedChanges(transaction, run.runId) };
     });
-    workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state: 'complete', reasons: [] });
+    workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state, reasons });
     const { inScope: _, ...counts } = sums.counts;
     const { roster: name } = scope;
     const summary = toRunSummary({
       runId,
       roster: name,
       kind: 'import',
-      state: 'complete',
-      reasons: [],
+      state,
+      reasons,
       counts,
       snapshot,
       acceptedChanges,
@@ -65,4 +69,12 @@ export async function runImport(
   } catch (error) {
     throw isImported ? error : toImportError(error, roster.name, false);
   }
+}
+
+/** Why an import of rejects that were fed back has not done what it was meant to. */
+function listLeftRejects({ isFedBack, counts: { rows, rejected } }: SettledSnapshot): readonly string[] {
+  if (!isFedBack || rejected === 0) return [];
+  return [
+    `${rejected} of the ${countNoun(rows, 'row')} that were fed back ${rejected === 1 ? 'is' : 'are'} rejected again`,
+  ];
 }

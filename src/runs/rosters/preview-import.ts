@@ -31,6 +31,8 @@ export interface ImportPreview {
   heldBy: readonly GuardVerdict[];
   /** Columns that read like a fact which no column is mapped for, in words, where they do not hold it. */
   unmapped: readonly string[];
+  /** Whether it is rejects of this roster that were fed back. */
+  isFedBack: boolean;
   /** The first of the changes that guards found, before and after. */
   changes: readonly ChangeExample[];
 }
@@ -84,7 +86,13 @@ export async function previewImport(
       });
       const mode = toImportMode(workplace);
       const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
-      const { counts, isFirst, heldBy, changes } = await settleSnapshot(transaction, staged, roster, source, rule);
+      const { counts, isFirst, isFedBack, heldBy, changes } = await settleSnapshot(
+        transaction,
+        staged,
+        roster,
+        source,
+        rule,
+      );
       preview = {
         roster: roster.name,
         source: source.source,
@@ -94,6 +102,7 @@ export async function previewImport(
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
         unmapped: mode === 'test' ? source.unmapped : [],
+        isFedBack,
         changes,
       };
       throw nothing;

@@ -35,6 +35,8 @@ export interface SettledSnapshot {
   counts: SnapshotCounts;
   plain: PlainCounts;
   isFirst: boolean;
+  /** Whether it is rejects of this roster that were fed back. */
+  isFedBack: boolean;
   heldBy: readonly GuardVerdict[];
   /** The first of the changes that guards found, before and after; none where none of them holds it because of changes. */
   changes: readonly ChangeExample[];
@@ -48,7 +50,7 @@ export async function settleSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'ordinals'>,
+  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals'>,
   rule: LeavingRule & { mode: 'test' | 'live' },
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
@@ -67,7 +69,8 @@ export async function settleSnapshot(
   requireStaged(onTheWay.rows, source.ordinals);
   const before = await readRosterBefore(transaction, rosterId, rule.importedAt);
   const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
-  const figures = { ...counts, isFirst, isDelta, known, mostIn30Days, partyRowsBefore };
+  const isFedBack = source.isFedBack && isDelta && !isFirst;
+  const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
   const settings = guardsSchema.parse(roster.guards ?? {});
   const compared = { headers: source.headers, known, now: rule.importedAt };
   const changes = isFirst ? noChanges : await judgeChanges(transaction, staged, compared, settings);
@@ -87,7 +90,7 @@ export async function settleSnapshot(
     settings,
     changes.verdicts,
   );
-  return { counts, plain, isFirst, heldBy, changes: changes.examples, onTheWay };
+  return { counts, plain, isFirst, isFedBack, heldBy, changes: changes.examples, onTheWay };
 }
 
 /** Without a header columns go by number, and one that is new may stand before others. */

@@ -21,6 +21,8 @@ export interface StagedSource {
   unmapped: readonly string[];
   /** Rows in the middle of which their file ends. */
   cutRows: readonly RejectedRow[];
+  /** Whether the roster's rows are those of a `rejects.csv`. */
+  isFedBack: boolean;
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
 }
@@ -54,7 +56,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
     const cutRows: RejectedRow[] = [];
     const rows = await stageCustomers(reading, stager, cutRows);
     const { ordinals, digests, partyHeaders, unmapped } = await stageAllParties(roster, stager, rows, cutRows);
-    const { source, headers } = reading;
+    const { source, headers, isFedBack } = reading;
     return {
       source,
       sourceDigest: joinDigests([reading.digest(), ...digests]),
@@ -62,6 +64,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
       partyHeaders,
       unmapped: [...describeUnmapped(headers, roster.columns, standardHeaders), ...unmapped],
       cutRows,
+      isFedBack,
       ordinals,
     };
   } finally {

@@ -76,3 +76,41 @@ describe('a file with a header alone', () => {
     });
   });
 });
+
+describe('a delimiter at the end of rows, which the header has not', () => {
+  const header = 'id;name;note';
+  const read = async (rows: readonly string[], options = {}) => {
+    const { headers, records, tally } = await readCsv([header, ...rows, ''].join('\r\n'), options);
+    expect(countUnexplained(tally)).toBe(0);
+    expect(headers).toEqual(header.split(';'));
+    return summariseRecords(records);
+  };
+  const commas = (rows: readonly string[]): Promise<string[]> =>
+    readCsv([header, ...rows].join('\n').replaceAll(';', ',')).then(({ records }) => summariseRecords(records));
+
+  it('is understood, quotes and lines that go on included', async () => {
+    expect(await read(['1;Ann;x;', '2;"Bo;";;', '', '3;"C\r\nD"; y ;'])).toEqual([
+      '2 1|Ann|x',
+      '3 2|Bo;|',
+      '5 3|C\r\nD| y ',
+    ]);
+    expect(await read(['1;Ann;;'])).toEqual(['2 1|Ann|']);
+    expect(await read(['1;Ann;x; '])).toEqual(['2 1|Ann|x']);
+    expect(await commas(['1,Ann,x,', '2,Bo,,'])).toEqual(['2 1|Ann|x', '3 2|Bo|']);
+  });
+
+  it('may be missing in a row that is whole without it, and hides no field too many or too few', async () => {
+    const sound = Array.from({ length: 60 }, (_, index) => `${index};Ann;;`);
+    const rows = await read([...sound, '60;Bo;x', '61;Bo;', '62;Bo;x;y', '63;Bo;x;;', '64;Bo']);
+    expect(rows.slice(0, 60).every((row) => row.endsWith('|Ann|'))).toBe(true);
+    expect(rows.slice(60)).toEqual(['62 60|Bo|x', ...[63, 64, 65, 66].map((line) => `${line} wrong_column_count`)]);
+  });
+
+  it('is none where only some rows have it, or where the comma may be that of a name', async () => {
+    expect(await read(['1;Ann;x', '2;Bo;y;', '3;Cy;z'])).toEqual(['2 1|Ann|x', '3 wrong_column_count', '4 3|Cy|z']);
+    expect(await commas(['1,Lee,Ann,'])).toEqual(['2 wrong_column_count']);
+    expect(await commas(['1,Lee, Ann,', '2,Ek, Bo,'])).toEqual(['2 wrong_column_count', '3 wrong_column_count']);
+    const spaced = await readCsv('id, name, note\n1, Ann, x,\n2, Bo, y,\n');
+    expect(summariseRecords(spaced.records)).toEqual(['2 1| Ann| x', '3 2| Bo| y']);
+  });
+});

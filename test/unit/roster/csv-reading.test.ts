@@ -54,11 +54,15 @@ test('a quote that is never closed costs one line, however long the file', async
   expect(records.filter(({ fault }) => fault !== null)).toHaveLength(1);
 });
 
-test('a quoted field that goes on for more than a hundred lines is refused at its first line', async () => {
-  const { records, tally } = await readCsv(`${header}\n1,person,Smith,"${'x\n'.repeat(150)}"\n2,person,Jones,x\n`);
+test('a quoted field may go on for thousands of lines, and one of more than ten thousand is refused at its first line', async () => {
+  const read = (lines: number) => readCsv(`${header}\n1,person,Smith,"${'x\n'.repeat(lines)}"\n2,person,Jones,x\n`);
+  const { records: whole, tally: sound } = await read(9_999);
+  expect(whole.map(({ fault }) => fault)).toEqual([null, null]);
+  expect(sound).toMatchObject({ records: 2, continuations: 9_999 });
+  const { records, tally } = await read(10_001);
   expect(summariseRecords(records).slice(0, 2)).toEqual(['2 malformed_csv', '3 wrong_column_count']);
-  expect(summariseRecords(records).at(-1)).toBe('153 2|person|Jones|x');
-  expect(tally).toEqual({ lines: 153, headers: 1, blanks: 0, continuations: 0, records: 152 });
+  expect(summariseRecords(records).at(-1)).toBe('10004 2|person|Jones|x');
+  expect(tally).toEqual({ lines: 10_004, headers: 1, blanks: 0, continuations: 0, records: 10_003 });
 });
 
 test('lines of an embedded newline are counted, so that a row says where it stands', async () => {

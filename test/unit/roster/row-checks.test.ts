@@ -80,11 +80,16 @@ test('a rejected row keeps its fields under the headers, and those without a hea
   expect(short?.fields).toEqual({ customer_id: '2', type: 'person', name: '' });
 });
 
-test('what stands in a column that nobody reads never rejects a row, unless it is beyond all measure', async () => {
+test('what stands in a column that nobody reads never rejects a row, and of a long text as much is kept as a field may hold', async () => {
+  const long = '𐐷'.repeat(5_250);
   const rows = await readText(
-    `${header},note\n1,person,A,,,,"two\nlines\twith \u0007 and \ufffd"\n2,person,B,,,,${'x'.repeat(10_001)}\n`,
+    `${header},note\n1,person,A,,,,"two\nlines\twith \u0007 and \ufffd"\n2,person,B,,,,${long}\n3,person,,,,,${'x'.repeat(900_000)}\n4,person,C,,,,${'x'.repeat(10_000)}\n`,
   );
-  expect(summarise(rows)).toEqual(['2 1', '4 field_too_long note']);
+  expect(summarise(rows)).toEqual(['2 1', '4 2', '5 missing_name name', '6 4']);
+  const kept = rows.map((row) => (row.kind === 'customer' ? row.fields[6] : row.rejected.fields['note']));
+  expect(kept[1]).toBe(`${'𐐷'.repeat(4_999)}…`);
+  expect(kept[2]).toBe(`${'x'.repeat(9_999)}…`);
+  expect(kept[3]).toBe('x'.repeat(10_000));
 });
 
 test.each([

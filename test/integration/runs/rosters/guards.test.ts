@@ -1,13 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { presentImportPreview } from '../../../../src/cli/present-import-preview.js';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { rosterSettingsSchema } from '../../../../src/roster/settings.js';
 import { runImport } from '../../../../src/runs/rosters/import-run.js';
 import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
 import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
-import { openRosterNights, readChanges, readParties } from '../../../helpers/roster-nights.js';
+import { openRosterNights, readChanges, readParties, readRejected } from '../../../helpers/roster-nights.js';
 
 const rowsOf = (count: number, from = 1): string[] =>
   Array.from({ length: count }, (_, index) => `C-${from + index},person,Customer ${from + index}`);
@@ -151,6 +152,46 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     const parties = Array.from({ length: 5 }, (_, at) => `C-${at + 1},director,person,N/A,,`);
     await expect(nights.play({ header, rows: rowsOf(5), parties, guards: {} })).rejects.toMatchObject({
       heldBy: [{ guard: 'party_rejects' }],
+    });
+    await nights.close();
+  });
+
+  it('let rejects through that are fed back unmended, which stay rejected and end the import incomplete', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const guards = { maxRejectedRows: 20 };
+    await nights.play({ header, rows: [...rowsOf(20), ...bad(10)], guards });
+    const before = await readParties(database);
+    const rejects = {
+      header: `${header},rejected_line,rejected_reason`,
+      guards: { maxRejectedRows: 1 },
+      isDelta: true,
+    };
+    const again = bad(10).map((row, index) => `${row},${22 + index},unknown_type`);
+    const { workplace, settings } = await nights.prepare({ rows: again, ...rejects, day: 1 });
+    const preview = await previewImport(workplace, settings, signal, { isDelta: true });
+    expect(presentImportPreview(preview).exitCode).toBe(3);
+    const summary = await nights.play({ rows: again, ...rejects, day: 1 });
+    expect(summary).toMatchObject({
+      state: 'incomplete',
+      exitCode: 3,
+      counts: { rows: 10, customers: 0, rejected: 10 },
+    });
+    expect(summary.reasons).toEqual(['10 of the 10 rows that were fed back are rejected again']);
+    expect(await readParties(database)).toEqual(before);
+    expect(await readRejected(database)).toContain('2 unknown_type X-0');
+    const mended = again.map((row) => row.replace('robot', 'person'));
+    expect(await nights.play({ rows: [...mended.slice(1), ...again.slice(0, 1)], ...rejects, day: 1 })).toMatchObject({
+      ...{ state: 'incomplete', reasons: ['1 of the 10 rows that were fed back is rejected again'] },
+    });
+    expect(await nights.play({ rows: mended, ...rejects, day: 1 })).toMatchObject({ state: 'complete', exitCode: 0 });
+    expect(await readParties(database)).toHaveLength(30);
+    // Taken for the whole roster they are held, as rows of any other part are.
+    await expect(nights.play({ rows: again, ...rejects, isDelta: false, day: 2 })).rejects.toMatchObject({
+      code: 'roster_without_customers',
+    });
+    await expect(nights.play({ rows: bad(10), header, guards, isDelta: true, day: 2 })).rejects.toMatchObject({
+      code: 'roster_without_customers',
     });
     await nights.close();
   });

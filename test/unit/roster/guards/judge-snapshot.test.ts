@@ -14,6 +14,7 @@ const quiet: GuardFigures = {
   leaversByRow: 0,
   isFirst: false,
   isDelta: false,
+  isFedBack: false,
   known: 100_000,
   mostIn30Days: 100_000,
   headers: ['id', 'name'],
