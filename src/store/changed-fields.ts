@@ -22,6 +22,7 @@ export function changedFieldsSql(before: string, after: string): string {
     ['standing', (record) => `${record} -> 'isActive'`],
     ['end_date', (record) => `${record} -> 'endDate'`],
     ['attributes', (record) => `${record} -> 'attributes'`],
+    ['doubts', (record) => `${record} -> 'doubts'`],
   ];
   const cases = parts.map(([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`);
   return `array_remove(array[${cases.join(', ')}], null)`;
