@@ -1,4 +1,4 @@
-import type { Customer, Doubt, DoubtField, DoubtReason, Party, Readings } from './customer.js';
+import type { Customer, Doubt, DoubtField, DoubtReason, Party, Readings, RelatedParty } from './customer.js';
 
 /** The most rows with a doubt that are kept whole, and about how many characters of them; all are counted. */
 const mostRows = 5_000;
@@ -63,7 +63,11 @@ export interface DoubtedRow {
   doubts: readonly Pick<Doubt, 'column' | 'why'>[];
   /** The row's fields under the source's own headers. */
   fields: Readonly<Record<string, string>>;
+  /** Whether it is a row of a source of related parties. */
+  isParty: boolean;
 }
+
+type RowPlace = Omit<DoubtedRow, 'doubts'>;
 
 interface CountedColumn {
   field: DoubtField;
@@ -88,26 +92,40 @@ export class DoubtTally {
     this.#prefix = prefix;
   }
 
-  addCustomer({ parties, riskTier, endDate }: Customer): void {
+  addCustomer({ parties: [own, ...others], riskTier, endDate, readings }: Customer, toRow: () => RowPlace): void {
     const read = this.#read;
-    this.addParty(parties[0]);
+    this.#addFacts(own);
     if (riskTier !== null) read.riskTier += 1;
     if (endDate !== null) read.endDate += 1;
     read.active += 1;
-    if (parties.length > 1) read.aliases += 1;
+    if (others.length > 0) read.aliases += 1;
+    if (readings.doubts.length === 0) return;
+    const isRead = (field: DoubtField): boolean =>
+      field === 'active' || (field === 'aliases' ? others.length > 0 : isReadOf(own, field));
+    this.#addDoubts(readings.doubts, isRead, toRow);
   }
 
-  addParty({ birthDate, countries }: Pick<Party, 'birthDate' | 'countries'>): void {
+  addParty({ party, readings }: RelatedParty, toRow: () => RowPlace): void {
+    this.#addFacts(party);
+    if (readings.doubts.length > 0) this.#addDoubts(readings.doubts, (field) => isReadOf(party, field), toRow);
+  }
+
+  /** The columns that have doubts, most first. */
+  list(): readonly ColumnDoubts[] {
+    const columns = [...this.#columns].map(([column, { field, doubts, halfRead, unknown, values }]): ColumnDoubts => {
+      const most = [...values.values()].toSorted((one, other) => other.rows - one.rows).slice(0, mostReported);
+      const read = Math.max(0, this.#read[field] - halfRead);
+      return { column: this.#prefix + column, field, read, doubts, unknown, values: most };
+    });
+    return columns.toSorted((one, other) => other.doubts - one.doubts);
+  }
+
+  #addFacts({ birthDate, countries }: Party): void {
     if (birthDate !== null) this.#read.birthDate += 1;
     if (countries.length > 0) this.#read.countries += 1;
   }
 
-  /** Counts the doubts of a row whose facts have been added; `isRead` tells of which fields something was read all the same. */
-  addDoubts(
-    doubts: readonly Doubt[],
-    isRead: (field: DoubtField) => boolean,
-    toRow: () => Omit<DoubtedRow, 'doubts'>,
-  ): void {
+  #addDoubts(doubts: readonly Doubt[], isRead: (field: DoubtField) => boolean, toRow: () => RowPlace): void {
     for (const { field, column, value, why } of doubts) {
       const counted = this.#columns.get(column) ?? { field, doubts: 0, halfRead: 0, unknown: 0, values: new Map() };
       this.#columns.set(column, counted);
@@ -120,21 +138,15 @@ export class DoubtTally {
       else if (counted.values.size < mostValues) counted.values.set(shown, { value: shown, why, rows: 1 });
     }
     if (this.rows.length >= mostRows || this.#units >= mostUnits) return;
-    const row = { ...toRow(), doubts: doubts.map(({ column, why }) => ({ column: this.#prefix + column, why })) };
+    const row = { ...toRow(), doubts: doubts.map(({ column, why }) => ({ column, why })) };
     for (const header in row.fields) this.#units += row.fields[header]?.length ?? 0;
     this.rows.push(row);
   }
-
-  /** The columns that have doubts, most first. */
-  list(): readonly ColumnDoubts[] {
-    const columns = [...this.#columns].map(([column, { field, doubts, halfRead, unknown, values }]): ColumnDoubts => {
-      const most = [...values.values()].toSorted((one, other) => other.rows - one.rows).slice(0, mostReported);
-      const read = Math.max(0, this.#read[field] - halfRead);
-      return { column: this.#prefix + column, field, read, doubts, unknown, values: most };
-    });
-    return columns.toSorted((one, other) => other.doubts - one.doubts);
-  }
 }
+
+/** Whether something of a party's fact is read although it is in doubt. */
+const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =>
+  field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
 
 const cut = (text: string, units: number): string =>
   text.length <= units ? text : `${text.slice(0, units).toWellFormed()}…`;

@@ -95,6 +95,7 @@ export function readFactWord<Word>(
   if (column === null || text === '') return absent;
   const word = read(text);
   if (word === null) readings.doubt(field, column.header, text, findCharacterDoubt(text) ?? unknown);
+  else if (field === 'riskTier' && text.toLowerCase() !== word) readings.say(field, text);
   return word;
 }
 

@@ -40,7 +40,6 @@ export function toStagedParty(
 ): StagedRelated | StagedReject {
   if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
   const { line, file, related, fields } = row;
-  const named = Object.fromEntries(fields.map((field, index) => [headers[index] ?? `column ${index + 1}`, field]));
   return {
     kind: 'party',
     ordinal,
@@ -48,9 +47,13 @@ export function toStagedParty(
     file,
     reference: related.reference,
     party: toParty(related.party, related.readings),
-    fields: named,
+    fields: nameFields(fields, headers),
   };
 }
+
+/** The fields of a row under the headers of their source. */
+export const nameFields = (fields: readonly string[], headers: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(fields.map((field, index) => [headers[index] ?? `column ${index + 1}`, field]));
 
 // Fields that hold what stands between them, or what no database stores, keep its visible symbol.
 const joinFields = (fields: readonly string[]): string =>
