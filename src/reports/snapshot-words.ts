@@ -54,7 +54,10 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
 }
 
 /** The columns of which the run's own import has values in doubt. */
-export const listOwnDoubts = ({ coverage, evidence }: Pick<Report, 'coverage' | 'evidence'>): readonly ColumnDoubts[] =>
+export const listOwnDoubts = ({
+  coverage,
+  evidence,
+}: Pick<Report, 'coverage' | 'evidence'>): readonly ColumnDoubts[] =>
   coverage !== null && coverage.formerRosterAt === null ? (evidence.rosterSource?.doubts ?? []) : [];
 
 /** Without the values: remarks are mailed. */
@@ -62,7 +65,7 @@ const toDoubtRemark = (column: ColumnDoubts): string =>
   `${describeDoubts(column)} ${column.doubts === 1 ? 'is' : 'are'} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown: the customers are searched for all the same.`;
 
 /** How many values of a column are in doubt. */
-export const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
+const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
   `${formatCount(doubts)} of ${countNoun(doubts + read, 'value')} of column ${JSON.stringify(toVisibleText(column))}`;
 
 /** The values in doubt as lines for people, column by column. */

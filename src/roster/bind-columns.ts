@@ -1,6 +1,6 @@
 import { RosterError } from '../errors.js';
 import { standardHeaders, standardPartyHeaders } from './column-names.js';
-import { type ColumnSettings, defaultPivot as pivot, maxAttributes, type PartyColumnSettings } from './column-settings.js';
+import { type ColumnSettings, maxAttributes, type PartyColumnSettings } from './column-settings.js';
 import { bindCountries, type CountryColumns } from './country-columns.js';
 import type { PartyRole, PartyType, RiskTier } from './customer.js';
 import { type BoundColumn, type ColumnFinder, createColumnFinder, type HeaderOrigin } from './find-columns.js';
@@ -61,7 +61,10 @@ export interface SourceHeaders {
  * Finds the mapped columns of a roster; birth date, countries and risk tier may be absent unless mapped by name.
  * Throws RosterError `duplicate_header`, `too_many_attributes`, or `column_missing` with all missing columns at once.
  */
-export function bindColumns(columns: ColumnSettings, { headers, source, origin, today }: SourceHeaders): CustomerBinding {
+export function bindColumns(
+  columns: ColumnSettings,
+  { headers, source, origin, today }: SourceHeaders,
+): CustomerBinding {
   const finder = createColumnFinder(headers, source, origin);
   const { find, findOptional } = finder;
   const id = [columns.id ?? standardHeaders.id].flat().map(find);
@@ -78,7 +81,7 @@ export function bindColumns(columns: ColumnSettings, { headers, source, origin, 
       createEndDateReader({ ...settings, language: columns.language ?? null, today }),
     ),
   };
-  const names = [...customer.name.columns, ...(aliases?.columns ?? [])];
+  const names = customer.name.columns;
   const words = [...id, ...(customer.type.column === null ? [] : [customer.type.column])];
   const attributes = bindAttributes(columns.attributes, finder, source);
   finder.finish();
@@ -135,6 +138,9 @@ function bindAliases(aliases: ColumnSettings['aliases'], { find }: ColumnFinder)
     : { columns: [find(aliases.column)], separator: aliases.separator };
 }
 
+/** Two-digit years from this one on are of the 20th century, where the settings do not say otherwise. */
+const pivot = 30;
+
 function bindDate(
   setting: ColumnSettings['birthDate'] | BoundColumn | null,
   find: ColumnFinder['find'],
@@ -144,7 +150,7 @@ function bindDate(
   if (typeof setting === 'string') return { column: find(setting), read: createReader({ formats: [], pivot }) };
   if ('index' in setting) return { column: setting, read: createReader({ formats: [], pivot }) };
   const formats = [setting.format ?? setting.formats ?? []].flat();
-  return { column: find(setting.column), read: createReader({ formats, pivot: setting.pivot }) };
+  return { column: find(setting.column), read: createReader({ formats, pivot: setting.pivot ?? pivot }) };
 }
 
 function bindAttributes(

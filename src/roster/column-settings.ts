@@ -58,14 +58,14 @@ const dateFormats = z
     error: (issue) =>
       `${describeClash(issue.input)} read the same text as different days, so that nobody could tell which is meant`,
   });
-/** Two-digit years from this one on are of the 20th century. */
-export const defaultPivot = 30;
 const pivot = z
   .int()
   .min(0)
   .max(99)
-  .default(defaultPivot)
-  .describe('years of two digits from this one on are 19.., those below it 20.. unless that is yet to come');
+  .optional()
+  .describe(
+    'years of two digits from this one on (default 30) are 19.., those below it 20.. unless that is yet to come',
+  );
 const date = z.union(
   [
     header,
@@ -82,7 +82,8 @@ const date = z.union(
 );
 const wholeDate = date.refine(
   (setting) =>
-    typeof setting === 'string' || [setting.format ?? setting.formats ?? []].flat().every((each) => hasDay(each)),
+    typeof setting === 'string' ||
+    [setting.format ?? setting.formats ?? []].flat().every((each) => hasDay(each) && each.includes('yyyy')),
   { error: 'an end date is a whole day: the format needs yyyy, a month and a day' },
 );
 
@@ -92,7 +93,9 @@ const language = z
     error: 'expected the two-letter code of a language in which countries have names, such as de, fr or pl',
   })
   .optional()
-  .describe('language of the names of countries and months; without it any, and names that languages read differently are in doubt');
+  .describe(
+    'language of the names of countries and months; without it any, and names that languages read differently are in doubt',
+  );
 
 const countries = z.union(
   [
@@ -147,7 +150,9 @@ export const columnsSchema = z.strictObject({
   id: headers.optional().describe("the customer's number; of several columns all together"),
   name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
   type: type.optional().describe('person or entity, by a column or the same for all'),
-  birthDate: date.optional().describe('birth date, whole or a year or month; a format says which of day and month comes first'),
+  birthDate: date
+    .optional()
+    .describe('birth date, whole or a year or month; a format says which of day and month comes first'),
   countries: countries.optional().describe('countries, as names, ISO codes or nationalities'),
   riskTier: riskTier.optional().describe('low, medium or high'),
   aliases: aliases.optional().describe('further names; each is screened, and so billed, like a customer of its own'),
@@ -180,7 +185,9 @@ export const partyColumnsSchema = z.strictObject({
   role: role.optional().describe('what the party is to the customer'),
   name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
   type: type.optional().describe('person or entity, by a column or the same for all'),
-  birthDate: date.optional().describe('birth date, whole or a year or month; a format says which of day and month comes first'),
+  birthDate: date
+    .optional()
+    .describe('birth date, whole or a year or month; a format says which of day and month comes first'),
   countries: countries.optional().describe('countries, as names, ISO codes or nationalities'),
   language,
 });

@@ -81,7 +81,11 @@ function turnRound(name: string): string {
 
 /** Spells the name of a country so that case, accents, punctuation and articles make no difference; vowel signs of Indic scripts stay. */
 export function foldCountry(text: string): string {
-  const bare = text.normalize('NFKD').replace(/\p{Script=Inherited}/gu, '').toLowerCase().replace(/&/g, ' and ');
+  const bare = text
+    .normalize('NFKD')
+    .replace(/\p{Script=Inherited}/gu, '')
+    .toLowerCase()
+    .replace(/&/g, ' and ');
   return bare
     .replace(/['’`]/g, '')
     .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')

@@ -35,7 +35,11 @@ export function bindCountries(
   if (typeof setting === 'string') return { columns: [find(setting)], read, constant: none };
   if (Array.isArray(setting)) return { columns: setting.map(find), read, constant: none };
   if ('value' in setting) return { columns: [], read, constant: [setting.value] };
-  return { columns: [find(setting.column)], read: toReader(setting.separator, setting.values ?? {}, language), constant: none };
+  return {
+    columns: [find(setting.column)],
+    read: toReader(setting.separator, setting.values ?? {}, language),
+    constant: none,
+  };
 }
 
 /** What may stand between countries where the separator that is declared does not: never a part of the name of one that is read. */

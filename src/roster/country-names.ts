@@ -45,23 +45,93 @@ export function listLanguages(): readonly string[] {
 
 const stateless = new Set(
   [
-    ['stateless', 'stateless person', 'no nationality', 'without nationality', 'xxa', 'staatenlos', 'apatride', 'apatrida', 'apatrido'],
+    [
+      'stateless',
+      'stateless person',
+      'no nationality',
+      'without nationality',
+      'xxa',
+      'staatenlos',
+      'apatride',
+      'apatrida',
+      'apatrido',
+    ],
     ['apolide', 'staatloos', 'statslos', 'statslos', 'bezpanstwowiec', 'haymatlos', 'vatansiz', 'uden statsborgerskab'],
   ].flat(),
 );
 
 /** ISO 3166-3: code of four letters, former codes of two and three, names; of one successor its code is meant. */
 const former: readonly (readonly [code: string, alpha2: string, alpha3: string, ...names: string[]])[] = [
-  ['suhh', 'su', 'sun', 'ussr', 'soviet union', 'union of soviet socialist republics', 'sowjetunion', 'udssr', 'urss', 'ussr former', 'former ussr', 'former soviet union', 'cccp', 'ссср'],
-  ['yucs', 'yu', 'yug', 'yugoslavia', 'former yugoslavia', 'federal republic of yugoslavia', 'socialist federal republic of yugoslavia', 'jugoslawien', 'yougoslavie', 'jugoslavija', 'iugoslavia', 'jugoslavia', 'fr yugoslavia', 'sfr yugoslavia'],
-  ['cshh', '', 'csk', 'czechoslovakia', 'czecho slovakia', 'tschechoslowakei', 'tchecoslovaquie', 'ceskoslovensko', 'former czechoslovakia', 'czechoslovak socialist republic'],
+  [
+    'suhh',
+    'su',
+    'sun',
+    'ussr',
+    'soviet union',
+    'union of soviet socialist republics',
+    'sowjetunion',
+    'udssr',
+    'urss',
+    'ussr former',
+    'former ussr',
+    'former soviet union',
+    'cccp',
+    'ссср',
+  ],
+  [
+    'yucs',
+    'yu',
+    'yug',
+    'yugoslavia',
+    'former yugoslavia',
+    'federal republic of yugoslavia',
+    'socialist federal republic of yugoslavia',
+    'jugoslawien',
+    'yougoslavie',
+    'jugoslavija',
+    'iugoslavia',
+    'jugoslavia',
+    'fr yugoslavia',
+    'sfr yugoslavia',
+  ],
+  [
+    'cshh',
+    '',
+    'csk',
+    'czechoslovakia',
+    'czecho slovakia',
+    'tschechoslowakei',
+    'tchecoslovaquie',
+    'ceskoslovensko',
+    'former czechoslovakia',
+    'czechoslovak socialist republic',
+  ],
   ['csxx', '', 'scg', 'serbia and montenegro', 'serbien und montenegro', 'serbie et montenegro', 'srbija i crna gora'],
-  ['anhh', 'an', 'ant', 'netherlands antilles', 'niederlandische antillen', 'nederlandse antillen', 'antilles neerlandaises', 'dutch antilles'],
+  [
+    'anhh',
+    'an',
+    'ant',
+    'netherlands antilles',
+    'niederlandische antillen',
+    'nederlandse antillen',
+    'antilles neerlandaises',
+    'dutch antilles',
+  ],
   ['nthh', 'nt', 'ntz', 'neutral zone'],
   ['pchh', '', 'pci', 'pacific islands', 'trust territory of the pacific islands', 'pacific islands trust territory'],
   ['fqhh', '', 'atf', 'french southern and antarctic territories'],
   ['gehh', '', 'gel', 'gilbert and ellice islands'],
-  ['ddde', 'dd', 'ddr', 'east germany', 'german democratic republic', 'gdr', 'deutsche demokratische republik', 'ostdeutschland', 'german dem rep'],
+  [
+    'ddde',
+    'dd',
+    'ddr',
+    'east germany',
+    'german democratic republic',
+    'gdr',
+    'deutsche demokratische republik',
+    'ostdeutschland',
+    'german dem rep',
+  ],
   ['dede', '', 'brd', 'west germany', 'federal republic of germany', 'westdeutschland'],
   ['zrcd', 'zr', 'zar', 'zaire'],
   ['bumm', 'bu', 'bur'],
@@ -71,7 +141,16 @@ const former: readonly (readonly [code: string, alpha2: string, alpha3: string, 
   ['rhzw', 'rh', 'rho', 'rhodesia', 'southern rhodesia'],
   ['nhvu', 'nh', 'nhb', 'new hebrides'],
   ['vdvn', 'vd', 'vdr', 'north vietnam', 'democratic republic of vietnam', 'south vietnam'],
-  ['ydye', 'yd', 'ymd', 'south yemen', 'north yemen', 'democratic yemen', 'yemen arab republic', 'peoples democratic republic of yemen'],
+  [
+    'ydye',
+    'yd',
+    'ymd',
+    'south yemen',
+    'north yemen',
+    'democratic yemen',
+    'yemen arab republic',
+    'peoples democratic republic of yemen',
+  ],
   ['fxfr', 'fx', 'fxx', 'metropolitan france'],
   ['byaa', '', 'bys', 'byelorussia', 'byelorussian ssr', 'belorussia'],
   ['skin', '', 'skm', 'sikkim'],
@@ -148,7 +227,8 @@ let allNames: ReadonlyMap<string, string> | undefined;
 function readAllNames(): ReadonlyMap<string, string> {
   const all = new Map<string, string>();
   for (const language of listLanguages()) {
-    for (const [name, code] of readNames(language)) all.set(name, (all.get(name) ?? code) === code ? code : 'ambiguous');
+    for (const [name, code] of readNames(language))
+      all.set(name, (all.get(name) ?? code) === code ? code : 'ambiguous');
   }
   return all;
 }

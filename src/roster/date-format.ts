@@ -37,7 +37,9 @@ export interface DateOrder {
 
 /** Finds the order of day and month that declared formats have in common: `before` where the year comes first, `behind` where it comes last. */
 export function findOrder(formats: readonly string[]): DateOrder {
-  const orders = new Set(formats.map((format) => (format.match(tokens) ?? []).map((token) => token.charAt(0)).join('')));
+  const orders = new Set(
+    formats.map((format) => (format.match(tokens) ?? []).map((token) => token.charAt(0)).join('')),
+  );
   const pick = (monthFirst: string, dayFirst: string): 'md' | 'dm' | null => {
     if (orders.has(monthFirst) === orders.has(dayFirst)) return null;
     return orders.has(monthFirst) ? 'md' : 'dm';

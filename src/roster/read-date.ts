@@ -70,9 +70,11 @@ function judgeYear(date: string, today: string): DoubtReason | null {
   return year >= hijriYears.from && year <= hijriYears.to ? 'hijri_year' : 'year_too_early';
 }
 
-const timeOfDay = /[T\s]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\.?)?\s*(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+const timeOfDay =
+  /[T\s]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\.?)?\s*(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/i;
 const midnight = /[T\s]0{1,2}[:.]00(?:[:.]00(?:[.,]0+)?)?\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?$/i;
-const roughly = /^(?:circa|ca\.?|c\.|approx(?:imately|\.)?|about|around|abt\.?|um|vers|env\.?|environ|hacia|~|≈)\s*(?=\d)/i;
+const roughly =
+  /^(?:circa|ca\.?|c\.|approx(?:imately|\.)?|about|around|abt\.?|um|vers|env\.?|environ|hacia|~|≈)\s*(?=\d)/i;
 
 function createReader({ formats, language, pivot, today }: DateSettings): (text: string) => string | DoubtfulDate {
   const declared = formats.map(compileDateFormat);
@@ -148,7 +150,8 @@ function readThree(first: string, second: string, third: string, settings: Loose
   const { order, toCentury } = settings;
   const [before, behind] = [first.length > 2, third.length > 2];
   if ((before && behind) || first.length === 3 || third.length === 3) return unreadable;
-  const isYearFirst = before || (!behind && (order.behind === null ? order.before !== null || Number(first) > 31 : false));
+  const isYearFirst =
+    before || (!behind && (order.behind === null ? order.before !== null || Number(first) > 31 : false));
   if (isYearFirst) {
     const year = before ? first : toCentury(first);
     const date = order.before === 'dm' ? toDate(year, third, second) : toDate(year, second, third);

@@ -24,11 +24,7 @@ const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
  * Opens a roster and checks its header; `secret` gives the value of an environment variable. A `rejects.csv` is read like the
  * roster that it came from; nobody is born after `now`. Throws RosterError when the source cannot be read or lacks a mapped column, ConfigError when the variable is not set.
  */
-export async function readRoster(
-  settings: RosterSettings,
-  secret: Secret,
-  now = new Date(),
-): Promise<RosterReading> {
+export async function readRoster(settings: RosterSettings, secret: Secret, now = new Date()): Promise<RosterReading> {
   const isMapped = createIsMapped(settings.columns, standardHeaders);
   const table = await openTable(settings, 'roster', settings.name, isMapped, secret);
   return read(table, (shape) => {
@@ -38,11 +34,7 @@ export async function readRoster(
 }
 
 /** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
-export async function readParties(
-  settings: PartySettings,
-  secret: Secret,
-  now = new Date(),
-): Promise<PartyReading> {
+export async function readParties(settings: PartySettings, secret: Secret, now = new Date()): Promise<PartyReading> {
   const isMapped = createIsMapped(settings.columns, standardPartyHeaders);
   const table = await openTable(settings, 'parties', 'parties', isMapped, secret);
   return read(table, (shape) => {

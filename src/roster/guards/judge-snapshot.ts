@@ -49,7 +49,8 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   empty: 'look whether the export came to its end, and whether the mapping of its columns still fits',
   rejects: 'look at the rejected rows and their reasons: has a column another form, or the file another encoding?',
   party_rejects: 'look at the rejected rows of related parties and their reasons',
-  doubts: 'look at the values in doubt: has the column another form? A format, a language or own words in the mapping may read them',
+  doubts:
+    'look at the values in doubt: has the column another form? A format, a language or own words in the mapping may read them',
   duplicates: 'look whether a file was written or given twice',
   shrink_night: 'look whether the export is cut off or was filtered',
   shrink_30_days: 'look whether exports have lost some customers each night',

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { ChangeExample } from '../../roster/guards/judge-changes.js';
 import type { ColumnDoubts } from '../../roster/doubts.js';
+import type { ChangeExample } from '../../roster/guards/judge-changes.js';
 import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database.js';

@@ -1,8 +1,8 @@
 import * as crypto from 'node:crypto';
 import type { Customer, Party, PartyRow, Readings, RosterRow } from '../../roster/customer.js';
 import { toScreeningRequest } from '../../roster/screening-request.js';
-import { fieldSeparator, rowSeparator, withoutNul } from '../../store/roster-staging.js';
 import type { SeatedParty } from '../../store/roster-cases.js';
+import { fieldSeparator, rowSeparator, withoutNul } from '../../store/roster-staging.js';
 import type { StagedCustomer, StagedReject, StagedRelated } from '../../store/staged-row.js';
 
 const digestLength = 32;
