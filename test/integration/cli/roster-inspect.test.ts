@@ -62,7 +62,8 @@ it.each([
 ] as const)(
   'an undescribed file in %s is read by the configuration that is printed for it',
   async (_, encoding, delimiter) => {
-    const { inspection, read } = await readAsPrinted(Buffer.from(stringify(rows, { delimiter }), encoding));
+    const { inspection, read, said } = await readAsPrinted(Buffer.from(stringify(rows, { delimiter }), encoding));
+    expect(said).toMatch(/0072 +person +Jörg Weiß.*in doubt: Geburtsdatum \(no day of the calendar\)/);
     expect(inspection.counts).toMatchObject({ customers: 3, rejected: 0 });
     expect(read).toEqual(inspection.firstRows);
     expect(read.map(toParty)).toEqual([
