@@ -16,7 +16,7 @@ interface PartialDate {
  * nothing: its century is a guess, or day and month may be exchanged.
  */
 export function compareBirthDates(ours: string | null, listed: readonly string[]): Agreement {
-  const own = ours === null ? null : toPartialDate(ours);
+  const own = ours === null ? null : toPartialDate(ours.replace('?', ''));
   const isGuess = ours?.endsWith('?') ?? false;
   const dates = listed.map(toPartialDate);
   if (own === null || dates.length === 0) return 'unknown';
@@ -25,8 +25,11 @@ export function compareBirthDates(ours: string | null, listed: readonly string[]
   return isGuess || verdicts.includes('unknown') ? 'unknown' : 'contradict';
 }
 
+/** A date with or without a time; anything else after it, such as the end of a span, makes it a text that is not understood. */
+const partialDate = /^(\d{4})(?:-(0\d|1[0-2])(?:-([0-2]\d|3[01])(?:[T ]\d\d:.*)?)?)?$/;
+
 function toPartialDate(text: string): PartialDate | null {
-  const [, year, month = '00', day = '00'] = /^(\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?!\d)/.exec(text.trim()) ?? [];
+  const [, year, month = '00', day = '00'] = partialDate.exec(text.trim()) ?? [];
   if (year === undefined || year === '0000') return null;
   if (month === '00' || (month === '01' && day === '01')) return { year: Number(year), month: null, day: null };
   return { year: Number(year), month: Number(month), day: day === '00' ? null : Number(day) };

@@ -1,6 +1,5 @@
 import type { RiskTier } from '../roster/customer.js';
 import { type Severity, severities } from './change-event.js';
-import type { Corroboration } from './corroboration.js';
 import type { ChangeSettings } from './settings.js';
 import { type JudgedDifference, type SeverityRuleName, severityRules } from './severity-rules.js';
 import { isOfFamily } from './topic-families.js';
@@ -22,8 +21,9 @@ export interface SeverityCase extends Omit<JudgedDifference, 'families'> {
 }
 
 /**
- * Judges a difference by the table; deterministic, and never without a rule. A birth date that contradicts lowers by one step, a sanction
- * never below medium, an unknown one never; the risk tier only raises, and never to critical.
+ * Judges a difference by the table; deterministic, and never without a rule. A birth date that contradicts lowers by one step: never below
+ * low, a sanction now or before never below medium, and neither a match that is no longer returned nor one that a reviewer has confirmed.
+ * The risk tier only raises, and never to critical.
  */
 export function toSeverity(subject: SeverityCase, settings: ChangeSettings): SeverityVerdict {
   const judged: JudgedDifference = { ...subject, families: settings.topics };
@@ -47,13 +47,14 @@ const move = (severity: Severity, steps: number): Severity =>
   severities[severities.indexOf(severity) + steps] ?? severity;
 
 function isLowered(judged: JudgedDifference, severity: Severity, settings: ChangeSettings): boolean {
-  const { difference, corroboration, families } = judged;
-  if (!settings.birthDateLowers || !contradicts(corroboration) || difference.after === null) return false;
-  const isSanction = difference.after.topics.some((topic) => isOfFamily(families, 'sanction', topic));
+  const { difference, corroboration, isConfirmed, families } = judged;
+  const { before, after } = difference;
+  if (!settings.birthDateLowers || corroboration.birthDate !== 'contradict' || after === null || isConfirmed)
+    return false;
+  const topics = [...(before?.topics ?? []), ...after.topics];
+  const isSanction = topics.some((topic) => isOfFamily(families, 'sanction', topic));
   return severities.indexOf(severity) < severities.indexOf(isSanction ? 'medium' : 'low');
 }
-
-const contradicts = ({ birthDate }: Corroboration): boolean => birthDate === 'contradict';
 
 const isRaised = (riskTier: RiskTier | null, severity: Severity, { raisedTiers }: ChangeSettings): boolean =>
   riskTier !== null && raisedTiers.includes(riskTier) && (severity === 'medium' || severity === 'low');

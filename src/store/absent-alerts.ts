@@ -34,7 +34,7 @@ const policyAnswers = 3;
 /**
  * The undecided alerts of a roster on an account that the accepted policy `review.autoClose` closes when a run closes at `now`: never
  * proposed or commented, for nothing more serious than political exposure, absent by the service alone, from three whole answers of closed
- * runs over at least seven days, never of a run that was held, and no settings accepted meanwhile.
+ * runs over at least seven days (an answer that was used again is none), never of a run that was held, and no settings accepted meanwhile.
  */
 export async function findAutoClosable(
   transaction: Queryable,
@@ -63,8 +63,20 @@ export async function findAutoClosable(
          from screening
          join run on run.run_id = screening.run_id and run.account_id = item.account_id
          join response on response.response_id = screening.response_id and not response.truncated
+         join commit_batch batch on batch.batch_id = screening.batch_id
          where screening.party_id = item.party_id and screening.outcome = 'screened'
-           and (run.run_id = $1 or run.state in ('complete', 'incomplete') and run.finished_at >= item.absent_since)
+           and (run.run_id = $1 or run.state in ('complete', 'incomplete'))
+           -- By when the answer came: accepting a run moves its end. The absence is dated by the end of the run that found it.
+           and (batch.committed_at >= item.absent_since or exists (
+             select from review_event found
+             where found.item_id = item.item_id and found.run_id = run.run_id and found.happened_at = item.absent_since
+           ))
+           -- A cap that has gone since may have cut what came before.
+           and not exists (
+             select from list_cap cap
+             where cap.account_id = item.account_id and cap.length = response.total
+               and (cap.gone_at is null or cap.gone_at > batch.committed_at)
+           )
        )
      order by item.item_id`,
     [runId, rosterId, accountId, now],

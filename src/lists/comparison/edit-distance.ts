@@ -11,6 +11,27 @@ export function isWithinEdits(left: string, right: string, most: number): boolea
   return countEdits(ours, theirs) <= most;
 }
 
+/**
+ * Whether two different words are one slip of the pen apart: neighbours swapped, or, in words that are not all short, a letter dropped,
+ * added or changed. Never with figures: another number is another name.
+ */
+export function isOneSlip(left: string, right: string): boolean {
+  const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
+  if (longer.length - shorter.length > 1 || left === right) return false;
+  // One changed letter always changes the sum of the letters, two swapped ones never do.
+  const isShort = shorter.length < 3 || longer.length < 4;
+  if (isShort && (shorter.length < longer.length || sumLetters(left) !== sumLetters(right))) return false;
+  return isWithinEdits(left, right, 1) && !figures.test(left) && !figures.test(right);
+}
+
+const figures = /\d/;
+
+function sumLetters(word: string): number {
+  let sum = 0;
+  for (let at = 0; at < word.length; at += 1) sum += word.charCodeAt(at);
+  return sum;
+}
+
 function countEdits(left: string, right: string): number {
   let before: number[] = [];
   let last = Array.from({ length: right.length + 1 }, (_, column) => column);

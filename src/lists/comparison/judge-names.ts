@@ -1,3 +1,4 @@
+import { isOneSlip } from './edit-distance.js';
 import type { AskedPiece, ListedPiece, NamePiece, WeighedName } from './weighed-name.js';
 
 /** How far two names agree, each share up to 1. */
@@ -6,49 +7,89 @@ export interface Agreement {
   ofListed: number;
   /** How much of that name stands in the listed spelling. */
   ofAsked: number;
-  /** How many words both have, apart from particles and legal forms. */
+  /** How many words both have, apart from particles and legal forms; words that only one of them writes together are one. */
   words: number;
+  /** How alike those words are on average, by their weight. */
+  likeness: number;
   /** How much the most telling of the words that are the same to the letter says. */
   strongest: number;
+  /** How many letters that stand alone were taken for words. */
+  initials: number;
+  /** How many words of the listed spelling were found, particles included. */
+  found: number;
+  /** Every word of the listed spelling was found. */
+  isWhole: boolean;
+  /** The name has words that the listed spelling has not, apart from particles and legal forms. */
+  hasOthers: boolean;
 }
 
 interface Pair {
-  asked: AskedPiece;
-  listed: ListedPiece;
+  asked: readonly number[];
+  listed: readonly number[];
   likeness: number;
+  /** How much the listed words say. */
   weight: number;
 }
 
 const fillerWeight = 0.1;
 const initial = { weight: 0.3, likeness: 0.7 };
+/** A slip in a word that is too short, or too unlike, for the index to find it. */
+const slipLikeness = 0.75;
 
 /** Compares two names word by word, in any order, each word used once; words that were written together or apart agree as well. */
 export function judgeNames(asked: WeighedName<AskedPiece>, listed: WeighedName<ListedPiece>): Agreement {
   const usedAsked: boolean[] = [];
   const usedListed: boolean[] = [];
-  let agreed = 0;
-  let paired = 0;
+  const [agreedListed, agreedAsked, content] = [new Share(), new Share(), new Share()];
   let words = 0;
   let strongest = 0;
-  for (const { likeness, weight, ...pair } of findPairs(asked, listed)) {
-    const [ours, theirs] = [pair.asked.places, pair.listed.places];
-    if (isUsed(ours, usedAsked) || isUsed(theirs, usedListed)) continue;
-    for (const place of ours) usedAsked[place] = true;
-    for (const place of theirs) usedListed[place] = true;
-    agreed += weight * likeness;
-    paired += weight;
-    if (weight > fillerWeight) words += Math.max(ours.length, theirs.length);
-    if (likeness === 1) strongest = Math.max(strongest, weight);
-  }
-  const initials = pairInitials(asked.texts, listed.texts, usedAsked, usedListed);
-  agreed += initials * initial.weight * initial.likeness;
-  paired += initials * initial.weight;
-  return {
-    ofListed: divide(agreed, paired + sumUnused(listed.weights, usedListed)),
-    ofAsked: divide(agreed, paired + sumUnused(asked.weights, usedAsked)),
-    words,
-    strongest,
+  const take = ({ likeness, weight, ...pair }: Pair): void => {
+    for (const place of pair.asked) usedAsked[place] = true;
+    for (const place of pair.listed) usedListed[place] = true;
+    const ownWeight = sumAt(asked.weights, pair.asked);
+    // Each side by its own weights: a common word is no more of a name for being like two rare ones.
+    agreedListed.add(weight, likeness);
+    agreedAsked.add(ownWeight, likeness);
+    if (weight <= fillerWeight || ownWeight <= fillerWeight) return;
+    content.add(weight, likeness);
+    words += 1;
+    if (likeness === 1 && pair.asked.length === 1 && pair.listed.length === 1) strongest = Math.max(strongest, weight);
   };
+  for (const pair of findPairs(asked, listed)) {
+    if (!isUsed(pair.asked, usedAsked) && !isUsed(pair.listed, usedListed)) take(pair);
+  }
+  pairSlips(asked.texts, listed, usedAsked, usedListed, take);
+  const initials = pairInitials(asked.texts, listed.texts, usedAsked, usedListed);
+  agreedListed.add(initials * initial.weight, initial.likeness);
+  agreedAsked.add(initials * initial.weight, initial.likeness);
+  const found = usedListed.filter(Boolean).length;
+  return {
+    ofListed: agreedListed.of(sumUnused(listed.weights, usedListed)),
+    ofAsked: agreedAsked.of(sumUnused(asked.weights, usedAsked)),
+    words,
+    likeness: content.of(0),
+    strongest,
+    initials,
+    found,
+    isWhole: found === listed.texts.length,
+    hasOthers: asked.weights.some((weight, place) => weight > fillerWeight && !usedAsked[place]),
+  };
+}
+
+/** What was found to agree of a name, by weight. */
+class Share {
+  #agreed = 0;
+  #paired = 0;
+
+  add(weight: number, likeness: number): void {
+    this.#agreed += weight * likeness;
+    this.#paired += weight;
+  }
+
+  /** The part of the whole name, with the weight of what was not found. */
+  of(unused: number): number {
+    return this.#paired + unused === 0 ? 0 : this.#agreed / (this.#paired + unused);
+  }
 }
 
 /** Every piece of one that may be a piece of the other, the most alike first, and of those the most telling. */
@@ -60,9 +101,8 @@ function findPairs(asked: WeighedName<AskedPiece>, listed: WeighedName<ListedPie
       if (isJoined(ours) && isJoined(theirs)) continue;
       const likeness = ours.likeIds.get(theirs.id);
       if (likeness === undefined) continue;
-      let weight = 0;
-      for (const place of theirs.places) weight += listed.weights[place] ?? 0;
-      pairs.push({ asked: ours, listed: theirs, likeness, weight });
+      const weight = sumAt(listed.weights, theirs.places);
+      pairs.push({ asked: ours.places, listed: theirs.places, likeness, weight });
     }
   }
   return pairs.length < 2
@@ -75,6 +115,23 @@ const isJoined = ({ places }: NamePiece): boolean => places.length > 1;
 function isUsed(places: readonly number[], used: readonly boolean[]): boolean {
   for (const place of places) if (used[place]) return true;
   return false;
+}
+
+/** Pairs words that are left on both sides and one slip apart. */
+function pairSlips(
+  asked: readonly string[],
+  listed: WeighedName<ListedPiece>,
+  usedAsked: readonly boolean[],
+  usedListed: readonly boolean[],
+  take: (pair: Pair) => void,
+): void {
+  for (const [ours, text] of asked.entries()) {
+    for (const [theirs, other] of listed.texts.entries()) {
+      if (usedAsked[ours]) break;
+      if (usedListed[theirs] || !isOneSlip(text, other)) continue;
+      take({ asked: [ours], listed: [theirs], likeness: slipLikeness, weight: listed.weights[theirs] ?? 0 });
+    }
+  }
 }
 
 /** Pairs a letter that stands alone with a word that begins with it; gives how many, and takes them from what is left. */
@@ -98,10 +155,14 @@ function pairInitials(
   return count;
 }
 
+function sumAt(weights: readonly number[], places: readonly number[]): number {
+  let sum = 0;
+  for (const place of places) sum += weights[place] ?? 0;
+  return sum;
+}
+
 function sumUnused(weights: readonly number[], used: readonly boolean[]): number {
   let sum = 0;
   for (const [place, weight] of weights.entries()) if (!used[place]) sum += weight;
   return sum;
 }
-
-const divide = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);

@@ -10,11 +10,14 @@ import { WordCounts } from './word-counts.js';
 export interface Resemblance extends Agreement {
   party: ListedParty;
   spelling: string;
+  /** The spelling has one word at most that is no particle, title or legal form. */
+  isOneWord: boolean;
 }
 
 interface ListedSpelling {
   party: ListedParty;
   spelling: string;
+  isOneWord: boolean;
   name: WeighedName<ListedPiece>;
   weight: number;
 }
@@ -55,7 +58,8 @@ export class NameIndex {
     }
     for (const { party, spelling, tokens, pieces } of folded) {
       const name = { ...this.#weigh(tokens), pieces };
-      this.#spellings.push({ party, spelling, name, weight: sum(name.weights) });
+      const isOneWord = tokens.filter((token) => !token.isFiller).length <= 1;
+      this.#spellings.push({ party, spelling, isOneWord, name, weight: sum(name.weights) });
     }
   }
 
@@ -68,8 +72,8 @@ export class NameIndex {
     });
     if (pieces.length === 0) return;
     const asked = { ...this.#weigh(tokens), pieces };
-    for (const { party, spelling, name: listed } of this.#findCandidates(asked, type)) {
-      yield { party, spelling, ...judgeNames(asked, listed) };
+    for (const { party, spelling, isOneWord, name: listed } of this.#findCandidates(asked, type)) {
+      yield { party, spelling, isOneWord, ...judgeNames(asked, listed) };
     }
   }
 

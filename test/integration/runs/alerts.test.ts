@@ -5,6 +5,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
+import { acceptRun } from '../../../src/runs/accepting/accept-run.js';
 import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
 import { exportItems } from '../../../src/runs/reviewing/export-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
@@ -13,6 +14,7 @@ import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { exportStatus } from '../../../src/runs/telling/export-status.js';
+import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database.js';
 import { acceptChanges, makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
@@ -260,6 +262,76 @@ describeOnChosenDatabase('alerts and states', (open) => {
     ).toEqual([{ reviewer: 'review.autoClose', origin: 'policy', verdict: 'no_longer_matched', isAttested: false }]);
     expect(await night(3, second, exposed)).toEqual({ 'C-1': 'open', 'C-2': 'open', 'C-3': 'open' });
     expect((await readAlerts(database))[2]).toMatchObject({ openedAt: opened?.openedAt });
+  });
+
+  /** Nights of a roster with an exposed third customer, under `review.autoClose` from the second night on. */
+  const beginClosing = async () => {
+    const site = await begin();
+    const { sandbox, database, work, run } = site;
+    const settings = {
+      review: reviewSettingsSchema.parse({ autoClose: true }),
+      screening: screeningSettingsSchema.parse({ hold: { newlyOpenLeast: 1 }, reuseMaxAge: '20h' }),
+    };
+    const workAt = (daysAgo: number) => work({ offsetMs: -daysAgo * dayMs, settings: daysAgo >= 20 ? {} : settings });
+    const night = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
+      sandbox.setWorld({ watchlist: [...world, canary], dossiers: [] });
+      return run(await workAt(daysAgo));
+    };
+    const readExposed = async () =>
+      (await readAlerts(database)).filter(({ reference }) => reference === 'C-3').map(({ state }) => state);
+    return { ...site, workAt, night, readExposed };
+  };
+  const exposed = listed('pep', 'Tamsin Oyelaran', ['role.pep']);
+
+  it('review.autoClose counts no answer from before the absence, also when its run is accepted afterwards', async () => {
+    const { workAt, night, readExposed } = await beginClosing();
+    await night(20, second);
+    const flood = await night(15, first, second, exposed);
+    expect(flood.reasons.join()).toContain('newly open');
+    await night(12, second);
+    const workplace = await workAt(11);
+    expect(await acceptRun(workplace, flood.runId, await makeAcceptance(workplace), signal)).toMatchObject({
+      kind: 'accepted',
+      parties: 0,
+    });
+    await night(4, second);
+    expect(await readExposed()).toEqual(['open']);
+    await night(3, second);
+    expect(await readExposed()).toEqual(['gone']);
+  });
+
+  it('review.autoClose counts no answer as long as lists were known to be cut to', async () => {
+    const { database, night, readExposed } = await beginClosing();
+    const other = { ...listed('weak', 'Tamsin Johanna Maria Oyelaran', ['role.pep']) };
+    await night(20, first, second, exposed);
+    const { runId } = await night(12, second, other);
+    await database.execute(
+      `insert into list_cap (account_id, length, found_run_id, found_at, gone_run_id, gone_at)
+       select account_id, 1, run_id, now() - interval '13 days', run_id, now() - interval '9 days' from run where run_id = $1`,
+      [Number(runId.split('-').at(-1))],
+    );
+    await night(10, second, other);
+    await night(4, second, other);
+    expect(await readExposed()).toEqual(['open']);
+    await night(3, second, other);
+    expect(await readExposed()).toEqual(['open']);
+    await night(2, second, other);
+    expect(await readExposed()).toEqual(['gone']);
+  });
+
+  it('review.autoClose counts no answer that was used again', async () => {
+    const { roster, sandbox, workAt, run, night, readExposed } = await beginClosing();
+    const copy = { ...roster, name: 'copy' };
+    const both = async (daysAgo: number, ...world: (typeof watchlist)[number][]) => {
+      await night(daysAgo, ...world);
+      return run(await workAt(daysAgo - 0.1), { roster: copy });
+    };
+    await both(20.5, first, second, exposed);
+    sandbox.setWorld({ watchlist: [second, canary], dossiers: [] });
+    expect(await both(12, second)).toMatchObject({ counts: { reused: 6 } });
+    await both(10, second);
+    await both(4, second);
+    expect(await readExposed()).toEqual(['gone', 'open']);
   });
 
   it('review.autoClose is refused until a named person has accepted it', async () => {

@@ -6,36 +6,14 @@ const birth = (ours: string | null, ...listed: string[]) =>
   corroborate({ birthDate: ours, countries: [] }, { birthDates: listed, countries: [] }).birthDate;
 
 it.each([
-  ['the same day', '1961-04-09', ['1961-04-09'], 'agree'],
-  ['one of several', '1961-04-09', ['1950-02-03', '1961-04-09'], 'agree'],
-  ['only the year is listed', '1961-04-09', ['1961'], 'agree'],
-  ['only our year is known', '1961', ['1961-04-09'], 'agree'],
-  ['only the month is listed', '1961-04-09', ['1961-04'], 'agree'],
-  ['1 January stands for a year', '1961-04-09', ['1961-01-01'], 'agree'],
   ['a date with a time', '1961-04-09', ['1961-04-09T00:00:00Z'], 'agree'],
-  ['a year that is off by one', '1961-04-09', ['1962'], 'unknown'],
-  ['day and month exchanged', '1961-04-09', ['1961-09-04'], 'unknown'],
-  ['another day of the month', '1961-04-09', ['1961-04-10'], 'unknown'],
-  ['the same day ten years later', '1961-04-09', ['1971-04-09'], 'unknown'],
-  ['nothing listed', '1961-04-09', [], 'unknown'],
-  ['nothing known of ours', null, ['1961-04-09'], 'unknown'],
-  ['words', '1961-04-09', ['about 1950'], 'unknown'],
-  ['words beside another year', '1961-04-09', ['1950', 'unclear'], 'unknown'],
-  ['another year', '1961-04-09', ['1950'], 'contradict'],
-  ['another day and month', '1961-04-09', ['1961-07-23'], 'contradict'],
   ['the year before and another month', '1961-04-09', ['1960-12-09'], 'contradict'],
-  ['other years throughout', '1961-04-09', ['1950', '1971-03-02'], 'contradict'],
+  ['a month that is none', '1961-04-09', ['1950-13-01'], 'unknown'],
+  ['a day that is none', '1961-04-09', ['1950-01-32'], 'unknown'],
+  ['a span of years in words', '1961-04-09', ['1950 to 1965'], 'unknown'],
+  ['a year with a remark', '1961-04-09', ['1950 (approximately)'], 'unknown'],
 ] as const)('%s', (_title, ours, listed, verdict) => {
   expect(birth(ours, ...listed)).toBe(verdict);
-});
-
-it('a country in common agrees, none in common contradicts, none known is unknown', () => {
-  const compare = (ours: string[], listed: string[]) =>
-    corroborate({ birthDate: null, countries: ours }, { birthDates: [], countries: listed }).country;
-  expect(compare(['fr', 'de'], ['DE', 'ru'])).toBe('agree');
-  expect(compare(['fr'], ['ru'])).toBe('contradict');
-  expect(compare([], ['ru'])).toBe('unknown');
-  expect(compare(['fr'], [])).toBe('unknown');
 });
 
 it('a date or a country that may be another one agrees at most, and never contradicts', () => {

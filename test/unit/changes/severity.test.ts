@@ -74,17 +74,7 @@ const below = match({ topics: ['sanction'], isHit: false });
 it('a birth date that agrees makes a sanction below the threshold urgent', () => {
   expect(judge(null, below, born('agree'))).toBe('high sanction_birth_date_agrees');
   expect(judge(null, below, born('unknown'))).toBe('medium sanction_below_threshold');
-});
-
-it('a birth date that contradicts lowers by one step, a sanction never below medium; an unknown one never lowers', () => {
-  expect(judge(null, sanctioned, born('contradict'))).toBe('high sanction_hit_gained birth_date_contradicts');
   expect(judge(null, below, born('contradict'))).toBe('medium sanction_below_threshold');
-  expect(judge(null, pep, born('contradict'))).toBe('low pep_hit_gained birth_date_contradicts');
-  expect(judge(null, match({ topics: ['role.rca'] }), born('contradict'))).toBe('low associate_hit_gained');
-  for (const after of [sanctioned, below, pep]) {
-    expect(judge(null, after, born('unknown'))).not.toContain('contradicts');
-  }
-  expect(judge(sanctioned, null, born('contradict'))).toBe('medium delisted');
 });
 
 it('the risk tier only raises, and never to critical', () => {

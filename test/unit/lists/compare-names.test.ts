@@ -108,6 +108,45 @@ describe('the comparison with a published list', () => {
     expect(among('Mohammed Aly', 'person')?.name).toBe('Mohammad Ali');
   });
 
+  it.each([
+    ['the alias alone', 'Israel', 'person', true],
+    ['with accents and a title', 'Mr. Isr\u00e1\u00ebl', 'person', true],
+    ['two letters swapped', 'Isreal', 'person', true],
+    ['as a given name', 'Israel Fischer', 'person', false],
+    ['as a family name', 'Anna Israel', 'person', false],
+    ['a particle before it', 'Farid Abu Hamza', 'person', true],
+    ['its word without the particle', 'Farid Hamza', 'person', false],
+    ['a firm with a legal form', 'NWSC Ltd.', 'entity', true],
+    ['a firm with another word', 'NWSC Holding', 'entity', false],
+    ['two words of the name', 'Yaldor Quenbar', 'person', true],
+  ] as const)('an alias of one word means a customer only as the whole name: %s', async (_, name, type, isForced) => {
+    const nicknamed = [
+      listed('person', 'Yaldor Ibrim QUENBAR', 'ISRAEL', 'Abu Hamza'),
+      listed('entity', 'NORDWIND SHIPPING CO., LTD.', 'NWSC'),
+    ];
+    const alone = await createComparison(nicknamed, batches([...clean, name]));
+    expect(alone(name, type) !== null).toBe(isForced);
+  });
+
+  it.each([
+    ['a letter left out of a short word', 'Okot Lokwang', 'Oot Lokwang'],
+    ['neighbours swapped in a short word', 'Eric Badege', 'Eric Baedge'],
+    ['neighbours swapped in a particle', 'Abu Jarrah', 'Bau Jarrah'],
+    ['neighbours swapped in two letters', 'Li Chenko', 'Il Chenko'],
+  ])('finds %s', async (_, name, customer) => {
+    const alone = await createComparison([listed('person', name)], batches([...clean, customer]));
+    expect(alone(customer, 'person')?.name).toBe(name);
+  });
+
+  it.each([
+    ['both words have a slip and the rest is missing', 'Esperanza Maria Gonzalez Muniz', 'Mario N\u00fa\u00f1ez'],
+    ['one word sounds like two that are written together', 'Spen Zrae', 'Spencer Fischer'],
+    ['one number is another', 'Unit 39', 'Unit 93'],
+  ])('does not take a name for a listed one when %s', async (_, name, customer) => {
+    const alone = await createComparison([listed('person', name)], batches([...clean, customer]));
+    expect(alone(customer, 'person')).toBeNull();
+  });
+
   it('takes a name of another type only when it is almost the same', () => {
     expect(find('Nordwind Shipping Co Ltd', 'person')?.name).toBe('NORDWIND SHIPPING CO., LTD.');
     expect(find('Wilhelmina Achterberg Holding', 'entity')).toBeNull();

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
+import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { testDatabases } from '../../helpers/databases.js';
+import { makeInvocation } from '../../helpers/invocation.js';
+import { people, toCsv, watchlist } from '../../helpers/small-world.js';
+
+vi.setConfig({ testTimeout: 120_000 });
+
+const runSchema = z.object({ runId: z.string(), state: z.string() });
+const onlyCanary = watchlist.slice(-1);
+const said = ['--reason', 'the publisher confirmed it'];
+
+describe('runs accept', () => {
+  const databases = testDatabases('postgres');
+  const second = `second_${randomBytes(4).toString('hex')}`;
+  let folder = '';
+  let url = '';
+  let sandbox: Sandbox;
+  const configure = (judging: string) =>
+    writeFile(
+      join(folder, 'nightscreen.config.yaml'),
+      `rosters: [{ name: people, csv: { path: people.csv } }]
+canaries: [{ type: person, name: Canary Listed, expect: match }, { type: person, name: Zzyzx Qwfpg, expect: none }]
+reports: { dir: ${JSON.stringify(join(folder, 'reports'))} }
+${judging}
+`,
+    );
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'nightscreen-accept-'));
+    sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+    await writeFile(join(folder, 'people.csv'), toCsv(people));
+    await configure('');
+    url = (await databases.locate()).url ?? '';
+  });
+  afterAll(async () => {
+    await sandbox.close();
+    await rm(folder, { recursive: true });
+  });
+
+  async function run(words: readonly string[], login?: string) {
+    const { invocation, terminal } = makeInvocation(folder);
+    const location = new URL(url);
+    if (login !== undefined) location.username = login;
+    const environment = {
+      ...{ DATABASE_URL: location.href, NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey },
+    };
+    const exitCode = await runCommandLine({ words, environment, folder, terminal: invocation.terminal });
+    return { exitCode, ...terminal };
+  }
+
+  /** Searches for everybody; gives the run. */
+  async function screenAll(world: typeof watchlist, exitCode: number, ...words: string[]): Promise<string> {
+    sandbox.setWorld({ watchlist: world, dossiers: [] });
+    const screened = await run(['screen', '--roster', 'people', '--all', '--json', ...words]);
+    expect(screened).toMatchObject({ exitCode });
+    return runSchema.parse(JSON.parse(screened.stdout)).runId;
+  }
+  const expectRefused = async (words: readonly string[], message: RegExp, login?: string) => {
+    const { exitCode, stdout, stderr } = await run(['runs', 'accept', ...words], login);
+    expect([exitCode, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(message);
+  };
+
+  it('takes the answers of a held run by name and reason once, and refuses everything else with exit code 2', async () => {
+    expect(await run(['import', '--roster', 'people'])).toMatchObject({ exitCode: 0 });
+    const good = await screenAll(watchlist, 0);
+    const held = await screenAll(onlyCanary, 3);
+    await expectRefused([good, ...said], /nothing of \S+ is held, so there is nothing to accept/);
+    await expectRefused(['99', ...said], /there is no run 99/);
+    await expectRefused(['last', ...said], /last/);
+    await expectRefused([held], /--reason: is missing/);
+    await configure('changes: { scoreStep: 0.05 }');
+    await expectRefused([held, ...said], /those that judge are not as they were accepted/);
+    await configure('');
+
+    const stopped = await screenAll(onlyCanary, 4, '--max-searches', '1');
+    await expectRefused([held, ...said], new RegExp(`${stopped} has not come to its end`));
+    await expectRefused([stopped, ...said], /has not come to its end/);
+    // An import gives the open run up; its one answer is newer than the held one.
+    expect(await run(['import', '--roster', 'people'])).toMatchObject({ exitCode: 0 });
+
+    const calls = sandbox.ledger().length;
+    const { exitCode, stdout } = await run(['runs', 'accept', held, ...said, '--json']);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ schema: 'nightscreen/run-accept/1', runId: held, kind: 'accepted', state: 'complete', parties: 5 },
+    });
+    expect(sandbox.ledger()).toHaveLength(calls);
+    expect((await run(['runs', 'show', held])).stdout).toMatch(/^state +complete/m);
+    await expectRefused([held, ...said], /was accepted before, by \S+ on 20/);
+  });
+
+  it('waits for a second person under four eyes: exit code 3, then 2 for the same person, then 0', async () => {
+    await configure('review: { fourEyes: [critical] }');
+    expect(await run(['config', 'accept', ...said])).toMatchObject({ exitCode: 0 });
+    await screenAll(watchlist, 0);
+    const held = await screenAll(onlyCanary, 3);
+    const first = await run(['runs', 'accept', held, ...said]);
+    expect([first.exitCode, first.stdout]).toEqual([3, expect.stringContaining('A second person accepts it')]);
+    await expectRefused([held, ...said], /waits for a second person/);
+    const owner = await databases.open({ url });
+    await owner.runScript(`create role ${second} login superuser`);
+    const accepted = await run(['runs', 'accept', held, ...said], second);
+    await owner.runScript(`drop role ${second}`);
+    expect([accepted.exitCode, accepted.stdout]).toEqual([0, expect.stringContaining(`is accepted by ${second}`)]);
+  });
+});
