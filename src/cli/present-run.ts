@@ -1,6 +1,6 @@
 import { countNoun, formatCount } from '../reports/format-count.js';
 import { describeWaiting } from '../reports/item-words.js';
-import { describeSnapshot } from '../reports/snapshot-words.js';
+import { describeSnapshot, listDoubtLines } from '../reports/snapshot-words.js';
 import type { RunSummary } from '../runs/session/run-summary.js';
 import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';
@@ -18,7 +18,9 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [strin
     'roster',
     `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
   ];
-  const customers: [string, string][] = snapshot ? [['customers', describeSnapshot(snapshot)]] : [];
+  const customers: [string, string][] = snapshot
+    ? [['customers', describeSnapshot(snapshot)], ...listDoubtLines(snapshot.doubts)]
+    : [];
   if (kind === 'import') return [roster, ...customers];
   const toDecide: [string, string][] = openItems ? [['to decide', describeWaiting(openItems)]] : [];
   // Some runs screen the roster as it was last imported.
@@ -49,8 +51,10 @@ function describeNext(summary: RunSummary): [string, string][] {
   const again = kind === 'sweep' ? 'nightscreen sweep' : `nightscreen runs resume ${runId}`;
   if (state === 'stopped') return [['next', `${again}${describeHurdle(summary)}`]];
   const hasRejects = 'rejected' in counts && counts.rejected > 0;
-  return hasRejects && artifacts === null
-    ? [['next', `nightscreen runs show ${runId}  (lists the rejected rows)`]]
+  if (artifacts !== null) return [];
+  if (hasRejects) return [['next', `nightscreen runs show ${runId}  (lists the rejected rows)`]];
+  return summary.snapshot && summary.snapshot.doubts.length > 0
+    ? [['next', `nightscreen report --run ${runId}  (writes rejects.csv, with the rows in doubt)`]]
     : [];
 }
 

@@ -1,3 +1,4 @@
+import type { ColumnDoubts } from '../doubts.js';
 import type { GuardSettings } from './settings.js';
 
 /** What holds a roster; stable codes, also stored with an import that overrode them. */
@@ -5,6 +6,7 @@ export const guardNames = [
   'empty',
   'rejects',
   'party_rejects',
+  'doubts',
   'duplicates',
   'shrink_night',
   'shrink_30_days',
@@ -50,6 +52,8 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   empty: 'look whether the export came to its end, and whether the mapping of its columns still fits',
   rejects: 'look at the rejected rows and their reasons: has a column another form, or the file another encoding?',
   party_rejects: 'look at the rejected rows of related parties and their reasons',
+  doubts:
+    'look at the values in doubt: has the column another form? A format, a language or own words in the mapping may read them',
   duplicates: 'look whether a file was written or given twice',
   shrink_night: 'look whether the export is cut off or was filtered',
   shrink_30_days: 'look whether exports have lost some customers each night',
@@ -112,6 +116,7 @@ export interface GuardFigures {
   cutOff: readonly string[];
   /** Whether the key is a live one, under which no fact may be lost by a header. */
   isLive: boolean;
+  doubts: readonly ColumnDoubts[];
 }
 
 /** A guard that a snapshot does not pass, without what to look at. */
@@ -146,6 +151,7 @@ export function judgeSnapshot(
       'rows of related parties were rejected',
       rejectLimit,
     ),
+    ...(figures.isDelta ? [] : figures.doubts.map((column) => judgeDoubts(column, settings))),
     judgeShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
       share: settings.maxDuplicateShare,
       count: settings.maxDuplicateRows,
@@ -216,6 +222,17 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
       ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead)
       : null,
   ];
+}
+
+/** What a value says itself, that it is not known, is no sign of a column that is read wrongly. */
+function judgeDoubts({ column, read, doubts, unknown }: ColumnDoubts, settings: GuardSettings): Verdict | null {
+  const inDoubt = doubts - unknown;
+  const what = `values of column ${JSON.stringify(column.slice(0, 60))} are in doubt`;
+  return judgeShare('doubts', inDoubt, read + inDoubt, what, {
+    share: settings.maxDoubtShare,
+    count: settings.maxDoubtRows,
+    key: 'maxDoubtShare',
+  });
 }
 
 function judgeEmptiness({ rows, customers, known }: GuardFigures): Verdict | null {

@@ -50,7 +50,7 @@ export async function settleSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals'>,
+  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts'>,
   rule: LeavingRule & { mode: 'test' | 'live' },
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
@@ -86,6 +86,7 @@ export async function settleSnapshot(
       unmapped: source.unmapped,
       cutOff: await describeCuts(transaction, rosterId, isFirst, source.cutRows),
       isLive: rule.mode === 'live',
+      doubts: source.doubts,
     },
     settings,
     changes.verdicts,

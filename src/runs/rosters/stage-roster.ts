@@ -1,14 +1,16 @@
 import type { Clock } from '../../clock.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
 import type { PartyRow, RejectedRow, RosterRow } from '../../roster/customer.js';
+import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
+import { partyFilePrefix } from '../../roster/rejects-columns.js';
 import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database.js';
 import { StagingChunk, stageParties, stageRows } from '../../store/roster-staging.js';
 import type { RunEvent } from '../run-event.js';
 import { joinDigests } from './join-digests.js';
-import { toStagedParty, toStagedRow } from './to-staged-row.js';
+import { nameFields, toStagedParty, toStagedRow } from './to-staged-row.js';
 
 /** What a reading of a roster came from. */
 export interface StagedSource {
@@ -25,6 +27,9 @@ export interface StagedSource {
   isFedBack: boolean;
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
+  /** What is in doubt, related parties included, and the first rows that hold it. */
+  doubts: readonly ColumnDoubts[];
+  doubted: readonly DoubtedRow[];
 }
 
 /** Where rows are staged. */
@@ -51,12 +56,14 @@ const dayLength = 10;
 
 /** Reads a roster with its related parties and stages every row in chunks, each while the next is being read. */
 export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
-  const reading = await readRoster(roster, stager.secret);
+  const reading = await readRoster(roster, stager.secret, stager.clock.now());
   try {
     const cutRows: RejectedRow[] = [];
-    const rows = await stageCustomers(reading, stager, cutRows);
-    const { ordinals, digests, partyHeaders, unmapped } = await stageAllParties(roster, stager, rows, cutRows);
+    const tally = new DoubtTally();
+    const rows = await stageCustomers(reading, stager, cutRows, tally);
+    const { ordinals, digests, partyHeaders, unmapped, tallies } = await stageAllParties(roster, stager, rows, cutRows);
     const { source, headers, isFedBack } = reading;
+    const all = [tally, ...tallies];
     return {
       source,
       sourceDigest: joinDigests([reading.digest(), ...digests]),
@@ -66,13 +73,20 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
       cutRows,
       isFedBack,
       ordinals,
+      doubts: all.flatMap((each) => each.list()),
+      doubted: all.flatMap(({ rows }) => rows),
     };
   } finally {
     await reading.close();
   }
 }
 
-async function stageCustomers(reading: RosterReading, stager: Stager, cutRows: RejectedRow[]): Promise<number> {
+async function stageCustomers(
+  reading: RosterReading,
+  stager: Stager,
+  cutRows: RejectedRow[],
+  tally: DoubtTally,
+): Promise<number> {
   const { runId, copies, clock, signal, write } = stager;
   const today = clock.now().toISOString().slice(0, dayLength);
   const tell = tellPace(reading, stager);
@@ -96,6 +110,13 @@ async function stageCustomers(reading: RosterReading, stager: Stager, cutRows: R
         ordinal += 1;
         noteCut(row, cutRows);
         chunk.add(toStagedRow(row, ordinal, today));
+        if (row.kind !== 'customer') continue;
+        const { customer, line, file, fields } = row;
+        const at = ordinal;
+        tally.addCustomer(customer, () => ({
+          ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
+          fields: nameFields(fields, reading.headers),
+        }));
       }
       if (chunk.rows >= mostRows || chunk.units >= chunkUnits) await flush();
     }
@@ -118,18 +139,34 @@ async function stageAllParties(
   stager: Stager,
   rows: number,
   cutRows: RejectedRow[],
-): Promise<Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & { digests: readonly string[] }> {
+): Promise<
+  Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & {
+    digests: readonly string[];
+    tallies: readonly DoubtTally[];
+  }
+> {
+  const tallies: DoubtTally[] = [];
   const digests: string[] = [];
   const partyHeaders: string[] = [];
   const unmapped: string[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
-    const reading: PartyReading = await readParties(settings, stager.secret);
+    const reading: PartyReading = await readParties(settings, stager.secret, stager.clock.now());
+    const tally = new DoubtTally(partyFilePrefix);
+    tallies.push(tally);
     try {
       for await (const batch of reading.rows) {
         stager.signal.throwIfAborted();
         for (const row of batch) noteCut(row, cutRows);
         const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1, reading.headers));
+        for (const [index, row] of batch.entries()) {
+          if (row.kind !== 'party') continue;
+          const { related, line, file, fields } = row;
+          tally.addParty(related, () => ({
+            ...{ ordinal: ordinal + index + 1, line, file, reference: related.reference, isParty: true },
+            fields: nameFields(fields, reading.headers),
+          }));
+        }
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
         ordinal += batch.length;
       }
@@ -140,7 +177,7 @@ async function stageAllParties(
       await reading.close();
     }
   }
-  return { ordinals: ordinal, digests, partyHeaders, unmapped };
+  return { ordinals: ordinal, digests, partyHeaders, unmapped, tallies };
 }
 
 function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {

@@ -27,6 +27,7 @@ const quiet: GuardFigures = {
   unmapped: [],
   cutOff: [],
   isLive: true,
+  doubts: [],
 };
 const judge = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
   judgeSnapshot({ ...quiet, ...figures }, guardsSchema.parse(settings)).map(
