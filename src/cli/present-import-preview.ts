@@ -38,6 +38,9 @@ const listGuards = ({ heldBy }: ImportPreview): [string, string][] =>
         `${message} [guard ${guard}]; ${look}`,
       ]);
 
+const listWarnings = ({ unmapped }: ImportPreview): [string, string][] =>
+  unmapped.map((message) => ['warning', message]);
+
 const shownRejections = 20;
 
 /** Where the first rejected rows stand, not what they hold. */
@@ -73,7 +76,9 @@ export const presentImportPreview = (preview: ImportPreview): Outcome => ({
   exitCode: toExitCode(preview),
   document: { schema: 'nightscreen/import-preview/1', ...preview },
   text:
-    formatTable([...listReads(preview), ...listGuards(preview)]) + formatRejections(preview) + formatChanges(preview),
+    formatTable([...listReads(preview), ...listGuards(preview), ...listWarnings(preview)]) +
+    formatRejections(preview) +
+    formatChanges(preview),
 });
 
 /** What `onboard --dry-run` says. */
@@ -83,6 +88,7 @@ export const presentOnboardingPreview = (preview: OnboardingPreview): Outcome =>
   text: `${formatTable([
     ...listReads(preview),
     ...listGuards(preview),
+    ...listWarnings(preview),
     [
       'calls',
       `${formatCount(preview.calls)} = ${formatCount(preview.distinctSearches)} different searches + ${formatCount(preview.controlSearches)} control searches; repeats not counted`,

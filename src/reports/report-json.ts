@@ -18,7 +18,7 @@ const names = z.array(z.string());
 
 const party = z.strictObject({
   reference: z.string(),
-  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
+  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'other', 'conflicting_row']),
   type: z.enum(['person', 'entity']),
   name: z.string(),
   birthDate: z.string().nullable(),
@@ -207,6 +207,7 @@ export const reportJsonSchema = z.strictObject({
         conflicts: count,
         partyRows: count,
         partyRejected: count,
+        otherRoles: count,
         unreadableIds: count,
         droppedParties: count,
         keptRecords: count,

@@ -207,6 +207,8 @@ export interface SnapshotFacts {
   conflicts: number;
   partyRows: number;
   partyRejected: number;
+  /** Related parties with a role that is not known, screened as `other`. */
+  otherRoles: number;
   /** Rejected rows, those of related parties included, of which nobody can say whose they are. */
   unreadableIds: number;
   /** Parties with an open hit, a true match or a cut list whom it no longer names. */

@@ -19,7 +19,8 @@ export function describeSnapshot(snapshot: SnapshotFacts): string {
 /** What a reader must know of an import beside its counts: overridden guards, contradictions, rejected related parties, dropped ones that
  * nobody has cleared. */
 export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] {
-  const { overriddenGuards, conflicts, partyRejected, unreadableIds, droppedParties, keptRecords } = snapshot;
+  const { overriddenGuards, conflicts, partyRejected, otherRoles, unreadableIds, droppedParties, keptRecords } =
+    snapshot;
   return [
     ...listDropRemarks(droppedParties),
     ...(overriddenGuards.length > 0
@@ -38,6 +39,11 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
     ...(unreadableIds > 0
       ? [
           `${countNoun(unreadableIds, 'rejected row')} ${unreadableIds === 1 ? 'has' : 'have'} no readable customer id: a customer may be missing because of ${unreadableIds === 1 ? 'it' : 'them'}.`,
+        ]
+      : []),
+    ...(otherRoles > 0
+      ? [
+          `${countNoun(otherRoles, 'related party', 'related parties')} ${otherRoles === 1 ? 'has' : 'have'} a role that is not known: screened as other. Add their words to the values of columns.role.`,
         ]
       : []),
     ...(partyRejected > 0

@@ -6,6 +6,7 @@ import { bindCountries, type CountryColumns } from './country-columns.js';
 import type { PartyRole, PartyType, RiskTier } from './customer.js';
 import { createDateReader } from './date-format.js';
 import { type BoundColumn, type ColumnFinder, createColumnFinder, type HeaderOrigin } from './find-columns.js';
+import { foldPlaceholder } from './placeholder-names.js';
 import { bindWords, roleWords, standingWords, tierWords, typeWords, type WordColumn } from './word-columns.js';
 
 /** The columns of a name, and what joins them. */
@@ -29,6 +30,8 @@ export interface PartyBinding {
   type: WordColumn<PartyType>;
   birthDate: DateColumn | null;
   countries: CountryColumns;
+  /** Folded names that read like placeholders and are real. */
+  realNames: ReadonlySet<string>;
   /** Columns of names, where a line break is a reason of its own. */
   names: readonly BoundColumn[];
   /** Other columns that are read as words, numbers or dates. */
@@ -73,7 +76,8 @@ export function bindColumns(columns: ColumnSettings, { headers, source, origin }
     ...shared,
     riskTier: bindWords(tier, tierWords, null, find),
     aliases,
-    standing: bindWords(columns.active ?? null, standingWords, true, find),
+    // Own words take the place of ours here: the code F of a bank may be a frozen account, and not a customer who has left.
+    standing: bindWords(columns.active ?? null, typeof columns.active === 'object' ? {} : standingWords, true, find),
     endDate: bindDate(columns.endDate ?? null, find),
   };
   const names = [...customer.name.columns, ...(aliases?.columns ?? [])];
@@ -102,7 +106,7 @@ export function bindPartyColumns(
   return { headers: finder.headers, ...party, names, words, attributes: [] };
 }
 
-type PartSettings = Pick<ColumnSettings, 'name' | 'birthDate' | 'countries'> & {
+type PartSettings = Pick<ColumnSettings, 'name' | 'birthDate' | 'countries' | 'realNames'> & {
   type: NonNullable<ColumnSettings['type']>;
 };
 
@@ -113,6 +117,7 @@ function bindParty(columns: PartSettings, absentType: PartyType | null, finder: 
     type: bindWords(columns.type, typeWords, absentType, find),
     birthDate: bindDate(columns.birthDate ?? findOptional(standardHeaders.birthDate), find),
     countries: bindCountries(columns.countries, standardHeaders.countries, finder),
+    realNames: new Set(columns.realNames?.map(foldPlaceholder)),
   };
 }
 

@@ -54,6 +54,7 @@ function rejectRow(
       valueClass: describeFault(binding, record, fault),
       reference: readReference(binding, bare),
       fields: nameFields(binding.headers, fields),
+      ...(record.isCut && { isCut: true }),
     },
   };
 }

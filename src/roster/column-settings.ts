@@ -120,6 +120,18 @@ const all = z
   .transform(() => 'all' as const);
 const attributes = z.union([all, z.array(header).min(1).max(maxAttributes)], { error: attributesExpected });
 
+const ignore = z
+  .array(header)
+  .optional()
+  .describe('columns that read like a fact of the customer, such as country, and are none: they hold no import');
+
+const realNames = z
+  .array(z.string().trim().min(1))
+  .optional()
+  .describe(
+    'names that read like placeholders (NULL, N/A, test, 123) and are real: rows with any other one are rejected',
+  );
+
 /** The columns of a roster's source by what they hold; a key that is absent stands for the standard header where there is one. */
 export const columnsSchema = z.strictObject({
   id: headers.optional().describe("the customer's number; of several columns all together"),
@@ -132,6 +144,8 @@ export const columnsSchema = z.strictObject({
   active: active.optional().describe('whether the customer is one still'),
   endDate: wholeDate.optional().describe('the day on which the customer left, or will'),
   attributes: attributes.optional().describe('columns kept beside the customer as text; all for every unmapped one'),
+  realNames,
+  ignore,
 });
 
 /** Which columns of a roster's source hold what. */
@@ -159,6 +173,8 @@ export const partyColumnsSchema = z.strictObject({
   type: type.optional().describe('person or entity, by a column or the same for all'),
   birthDate: date.optional().describe('birth date, whole or a year or month; without a format only ISO 8601 is read'),
   countries: countries.optional().describe('countries, as English names or ISO codes'),
+  realNames,
+  ignore,
 });
 
 /** Which columns of a source of related parties hold what. */

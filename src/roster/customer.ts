@@ -13,6 +13,8 @@ export const partyRoles = [
   'joint_holder',
   'director',
   'beneficial_owner',
+  // Related in a way that no word of ours names; screened like any other.
+  'other',
   // Of two rows that contradict each other both names are searched for.
   'conflicting_row',
 ] as const;
@@ -72,6 +74,7 @@ export const rejectReasons = [
   'replacement_character',
   'unknown_standing',
   'invalid_end_date',
+  // Of imports by earlier versions; such a party is `other` now.
   'unknown_role',
   'unknown_customer',
 ] as const;
@@ -92,6 +95,8 @@ export interface RejectedRow {
   reference: string | null;
   /** The row's fields under the source's own headers. */
   fields: Readonly<Record<string, string>>;
+  /** Whether the file ends in the middle of the row. */
+  isCut?: boolean;
 }
 
 /** What a row became. */

@@ -10,6 +10,8 @@ export interface TableRecord {
   fields: readonly string[];
   /** Null where the record is sound. */
   fault: RejectReason | null;
+  /** Whether the file ends in the middle of it. */
+  isCut?: boolean;
 }
 
 /** How the physical lines of a source add up: lines = headers + blanks + continuations + records. */

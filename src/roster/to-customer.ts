@@ -3,6 +3,7 @@ import type { Customer, Party, RelatedParty } from './customer.js';
 import { Fault } from './fault.js';
 import type { BoundColumn } from './find-columns.js';
 import { maxParties } from './max-parties.js';
+import { isPlaceholderName } from './placeholder-names.js';
 import { readAliases, readCountries, readDate, readField, readId, readName, readWord } from './read-fields.js';
 import { toRequestKey } from './screening-request.js';
 
@@ -33,10 +34,10 @@ export function toCustomer(binding: CustomerBinding, fields: readonly string[]):
 export function toRelatedParty(binding: RelatedBinding, fields: readonly string[]): RelatedParty | Fault {
   const reference = readId(binding.id, fields);
   if (typeof reference !== 'string') return reference;
-  const role = readWord(binding.role, fields, 'unknown_role');
-  if (role instanceof Fault) return role;
-  if (role === null) return new Fault('unknown_role', binding.role.column, '');
-  const party = toParty(binding, role, fields);
+  const { column, read, absent } = binding.role;
+  const role = column === null ? absent : read(readField(fields, column));
+  // What a party is to the customer is not sent: whatever it is, the name is searched for.
+  const party = toParty(binding, role ?? 'other', fields);
   return party instanceof Fault ? party : { reference, party };
 }
 
@@ -50,6 +51,11 @@ function toParty(
   const type = readWord(binding.type, fields, 'unknown_type');
   if (type instanceof Fault) return type;
   if (type === null) return new Fault('missing_type', binding.type.column, '');
+  const { columns } = binding.name;
+  const parts = columns.length > 1 ? columns.map((column) => readField(fields, column)) : [];
+  if (isPlaceholderName(name, type, parts, binding.realNames)) {
+    return new Fault('missing_name', columns[0] ?? null, name);
+  }
   const birthDate = readDate(binding.birthDate, fields, 'invalid_birth_date');
   if (birthDate instanceof Fault) return birthDate;
   const countries = readCountries(binding.countries, fields);

@@ -33,6 +33,7 @@ export const roleWords: Words<PartyRole> = {
   beneficial_owner: 'beneficial_owner',
   'beneficial owner': 'beneficial_owner',
   ubo: 'beneficial_owner',
+  other: 'other',
 };
 
 /** Whether a customer is still one. */
@@ -42,7 +43,7 @@ export const standingWords: Words<boolean> = {
   ...{ former: false, left: false, ended: false, terminated: false },
 };
 
-/** Binds a setting to a column; own words that it lists take the place of ours. */
+/** Binds a setting to a column; own words that it lists are read beside ours, and before them. */
 export function bindWords<Word extends string | boolean>(
   setting: WordSetting<Word> | BoundColumn | null,
   words: Words<Word>,
@@ -53,10 +54,11 @@ export function bindWords<Word extends string | boolean>(
   if (typeof setting === 'string') return { column: find(setting), read: toReader(words), absent };
   if ('value' in setting) return { column: null, read: () => null, absent: setting.value };
   if ('index' in setting) return { column: setting, read: toReader(words), absent };
-  return { column: find(setting.column), read: toReader(setting.values), absent };
+  return { column: find(setting.column), read: toReader(words, setting.values), absent };
 }
 
-function toReader<Word>(words: Words<Word>): (text: string) => Word | null {
-  const folded = new Map(Object.entries(words).map(([own, word]) => [foldWord(own), word]));
+function toReader<Word>(words: Words<Word>, own: Words<Word> = {}): (text: string) => Word | null {
+  const all = [...Object.entries(words), ...Object.entries(own)];
+  const folded = new Map(all.map(([text, word]) => [foldWord(text), word]));
   return rememberWords((text) => folded.get(foldWord(text)) ?? null);
 }

@@ -4,7 +4,8 @@ const rolesSql = (record: string, roles: string): string =>
 
 const aliases = '@.role == "alias"';
 const conflicting = '@.role == "conflicting_row"';
-const related = '@.role == "joint_holder" || @.role == "director" || @.role == "beneficial_owner"';
+/** SQL: the condition of a JSON path that a party of a record is from a source of related parties. */
+export const relatedPath = '@.role != "customer" && @.role != "alias" && @.role != "conflicting_row"';
 
 /** SQL for the parts of a customer's record that are not as they were, from two records as jsonb. */
 export function changedFieldsSql(before: string, after: string): string {
@@ -17,7 +18,7 @@ export function changedFieldsSql(before: string, after: string): string {
     ['countries', own('countries')],
     ['risk_tier', (record) => `${record} -> 'riskTier'`],
     ['aliases', (record) => rolesSql(record, aliases)],
-    ['related_parties', (record) => rolesSql(record, related)],
+    ['related_parties', (record) => rolesSql(record, relatedPath)],
     ['conflicting_rows', (record) => rolesSql(record, conflicting)],
     ['standing', (record) => `${record} -> 'isActive'`],
     ['end_date', (record) => `${record} -> 'endDate'`],

@@ -5,7 +5,7 @@ import type { PartyFacts } from '../reports/run-facts.js';
 /** A party as the roster described it in one version of its customer; the shape that `partyFactsSql` builds. */
 export const partyFactsSchema = z.object({
   reference: z.string(),
-  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'conflicting_row']),
+  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'other', 'conflicting_row']),
   type: z.enum(['person', 'entity']),
   name: z.string(),
   birthDate: z.string().nullable(),

@@ -14,6 +14,8 @@ export interface SnapshotCounts {
   conflicts: number;
   partyRows: number;
   partyRejected: number;
+  /** Of the others those with a role that is not known, screened as `other`. */
+  otherRoles: number;
   /** Rejected rows, those of related parties included, of which nobody can say whose they are. */
   unreadableIds: number;
   /** Customers who were not known before. */
@@ -126,8 +128,15 @@ export async function countSnapshot(
     [runId],
   );
   const parties = await transaction.query(
-    z.object({ rows: z.number(), rejected: z.number(), unreadable: z.number(), conflicts: z.number() }),
+    z.object({
+      rows: z.number(),
+      rejected: z.number(),
+      others: z.number(),
+      unreadable: z.number(),
+      conflicts: z.number(),
+    }),
     `select count(*)::integer as rows, count(reject_reason)::integer as rejected,
+       count(*) filter (where reject_reason is null and party ->> 'role' = 'other')::integer as others,
        count(*) filter (where reject_reason is not null and reference is null)::integer as unreadable,
        (select count(*)::integer from roster_case where run_id = $1 and conflicts <> '[]') as conflicts
      from roster_party_staging where run_id = $1`,
@@ -163,6 +172,7 @@ export async function countSnapshot(
     conflicts: party.conflicts,
     partyRows: party.rows,
     partyRejected: party.rejected,
+    otherRoles: party.others,
     unreadableIds: unreadable + party.unreadable,
     ...step,
     newlyAbsent,
@@ -208,4 +218,19 @@ export async function readRosterBefore(transaction: Queryable, rosterId: number,
   );
   const { known, most, headers, party_rows: partyRows, party_headers: partyHeaders } = firstRow(rows, 'roster');
   return { known, mostIn30Days: most, headers, partyRows, partyHeaders };
+}
+
+/** Those of the references that are customers of the roster. */
+export async function findKnown(
+  transaction: Queryable,
+  rosterId: number,
+  references: readonly string[],
+): Promise<readonly string[]> {
+  if (references.length === 0) return [];
+  const rows = await transaction.query(
+    z.object({ reference: z.string() }),
+    'select reference from customer where roster_id = $1 and reference = any($2::text[])',
+    [rosterId, [...references]],
+  );
+  return rows.map(({ reference }) => reference);
 }

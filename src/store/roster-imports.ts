@@ -32,6 +32,17 @@ export async function readImportOrigin(
 const snapshotColumns = `
   is_delta as "isDelta", joined, changed, absent, leavers, returned, conflicts, party_rows as "partyRows",
   party_rejected as "partyRejected", unreadable_ids as "unreadableIds",
+  case when party_rows = 0 then 0 else (
+    select count(*)::integer from customer
+    join customer_version named using (customer_id)
+    cross join jsonb_path_query(named.record, '$.parties[*] ? (@.role == "other")')
+    where customer.roster_id = roster_import.roster_id and named.import_id <= roster_import.import_id
+      and not exists (
+        select from customer_version later
+        where later.customer_id = named.customer_id and later.version > named.version
+          and later.import_id <= roster_import.import_id
+      )
+  ) end as "otherRoles",
   (select count(distinct party_id)::integer from dropped_party where dropped_party.import_id = roster_import.import_id) as "droppedParties",
   (
     select count(distinct reject.reference)::integer from roster_reject reject
@@ -50,6 +61,7 @@ const snapshotRow = z.object({
   conflicts: z.number(),
   partyRows: z.number(),
   partyRejected: z.number(),
+  otherRoles: z.number(),
   unreadableIds: z.number(),
   droppedParties: z.number(),
   keptRecords: z.number(),

@@ -1,3 +1,4 @@
+import { relatedPath } from './changed-fields.js';
 import type { Queryable } from './database.js';
 import type { ImportOrigin } from './merge-roster.js';
 import type { StagedImport } from './settle-staging.js';
@@ -79,7 +80,7 @@ export async function saveUnreadableParties(transaction: Queryable, origin: Impo
      ),
      judged as (
        select customer.customer_id, named.unreadable > (
-         select count(*) from jsonb_path_query(latest.record, '$.parties[*] ? (@.role == "joint_holder" || @.role == "director" || @.role == "beneficial_owner")')
+         select count(*) from jsonb_path_query(latest.record, '$.parties[*] ? (${relatedPath})')
        ) - named.readable or customer.unreadable_party_since is not null as is_unreadable
        from named
        join customer on customer.roster_id = $2 and customer.reference = named.reference

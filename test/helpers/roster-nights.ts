@@ -2,6 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import type { ColumnSettings } from '../../src/roster/column-settings.js';
 import { type GuardSettings, guardsSchema } from '../../src/roster/guards/settings.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { ImportOptions } from '../../src/runs/rosters/import-roster.js';
@@ -20,6 +21,9 @@ export interface RosterNight extends ImportOptions {
   header?: string;
   leaveAfterDays?: number;
   guards?: Partial<GuardSettings>;
+  /** That of the key; without it a test key's. */
+  mode?: 'test' | 'live';
+  columns?: ColumnSettings;
 }
 
 const everythingPasses: Partial<GuardSettings> = {
@@ -52,6 +56,7 @@ export async function openRosterNights(database: Database, roster = 'people') {
     const where = { url: 'http://127.0.0.1:9', privateKey: 'private_test_nobody' };
     const workplace = await makeWorkplace(database, where, { offsetMs: (night.day ?? 0) * dayMs });
     workplace.settings.screening.leaveAfterDays = night.leaveAfterDays ?? 7;
+    if (night.mode) workplace.settings.service.mode = night.mode;
     workplaces.push(workplace);
     const base = toFileRoster(roster, path);
     const { csv } = toFileRoster(roster, partyPath);
@@ -59,7 +64,10 @@ export async function openRosterNights(database: Database, roster = 'people') {
     const guards = night.guards ?? everythingPasses;
     const headers = (night.header ?? defaultHeader).split(',');
     const columns = Object.fromEntries(Object.entries(optional).filter(([, header]) => headers.includes(header)));
-    return { workplace, settings: { ...base, columns, parties, guards: guardsSchema.parse(guards) } };
+    return {
+      workplace,
+      settings: { ...base, columns: { ...columns, ...night.columns }, parties, guards: guardsSchema.parse(guards) },
+    };
   };
   return {
     prepare,

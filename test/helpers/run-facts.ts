@@ -159,6 +159,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
       conflicts: 0,
       partyRows: 0,
       partyRejected: 0,
+      otherRoles: 0,
       unreadableIds: 0,
       keptRecords: 0,
       droppedParties: 0,

@@ -5,7 +5,7 @@ import { takeDelimiterHint, withHint } from './delimiter-hint.js';
 import { type CsvDialect, findDialect } from './find-dialect.js';
 import { type LineBlock, sliceBlock } from './line-block.js';
 import { type LineBlocks, readLineBlocks } from './line-blocks.js';
-import { createRecordSplitter, isBlank } from './record-splitter.js';
+import { createRecordSplitter, isBlank, type SplitRecords } from './record-splitter.js';
 import { refuseJson } from './refuse-other-formats.js';
 import { createSoundnessGuard } from './soundness-guard.js';
 import { readSourceBytes } from './source-bytes.js';
@@ -52,7 +52,7 @@ export async function openCsvFile(
     const records = splitBlocks(
       sliceBlock(first, dialect.headerLines),
       blocks,
-      createRecordSplitter({ ...shape, path: name, file }, tally),
+      markCut(createRecordSplitter({ ...shape, path: name, file }, tally), shape.columnCount),
     );
     return {
       ...dialect,
@@ -110,10 +110,21 @@ async function findFirstRecord(
   }
 }
 
+/** A file that ends within a line, and a line that ends within a row, was cut off where it was written or copied. */
+function markCut(split: SplitRecords, columnCount: number): SplitRecords {
+  return (block) => {
+    const records = split(block);
+    const last = records.at(-1);
+    if (!block.isOpen || last === undefined || last.fault === null) return records;
+    const isShort = last.fields.length > 1 && last.fields.length < columnCount;
+    return isShort ? [...records.slice(0, -1), { ...last, isCut: true }] : records;
+  };
+}
+
 async function* splitBlocks(
   first: LineBlock,
   blocks: LineBlocks,
-  split: (block: LineBlock) => TableRecord[],
+  split: SplitRecords,
 ): AsyncGenerator<readonly TableRecord[], void, undefined> {
   try {
     yield split(first);

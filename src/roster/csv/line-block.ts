@@ -9,6 +9,8 @@ export interface LineBlock {
   hasQuote: boolean;
   /** Whether nothing follows in the file. */
   isLast: boolean;
+  /** Whether it is the last, and its last line has no ending. */
+  isOpen: boolean;
 }
 
 /** Gives lines of a block as they lie, without the ending of the last. */
@@ -38,6 +40,7 @@ export function joinBlocks(one: LineBlock, other: LineBlock): LineBlock {
     endings: isUniform ? one.endings : [...listEndings(one), ...listEndings(other)],
     hasQuote: one.hasQuote || other.hasQuote,
     isLast: other.isLast,
+    isOpen: other.isOpen,
   };
 }
 

@@ -89,9 +89,10 @@ function toLineBlock(given: string, firstLine: number, isLast: boolean): LineBlo
   const text = isLast ? withoutEndOfFile(given) : given;
   const hasQuote = text.includes('"');
   const { texts, endings } = splitLines(text, hasQuote);
+  const isOpen = isLast && texts.at(-1) !== '';
   // Behind the last ending there is no line.
   if (texts.at(-1) === '') texts.pop();
-  return { firstLine, texts, endings, hasQuote, isLast };
+  return { firstLine, texts, endings, hasQuote, isLast, isOpen };
 }
 
 function splitLines(text: string, hasQuote: boolean): { texts: string[]; endings: string | readonly string[] } {

@@ -94,6 +94,8 @@ export class ChangeTally {
   readonly #givenUp = new Map<number, number>();
   readonly #taken = new Map<number, number>();
   readonly #cut = new Map<string, number>();
+  /** Birth dates of customers who had none. */
+  readonly #filled = new Map<string, number>();
   #personsTurned = 0;
   #birthDatesLost = 0;
 
@@ -175,6 +177,7 @@ export class ChangeTally {
     if (before.type === 'person' && after.type === 'entity') this.#personsTurned += 1;
     if (before.birthDate !== after.birthDate) {
       this.#births.changed += 1;
+      if (before.birthDate === null && after.birthDate !== null) count(this.#filled, after.birthDate);
       if (after.birthDate === null) this.#birthDatesLost += 1;
       if (after.birthDate !== null && after.birthDate === exchangeDayAndMonth(before.birthDate))
         this.#births.exchanged += 1;
@@ -241,6 +244,14 @@ export class ChangeTally {
         `${this.#births.exchanged} of ${this.#births.changed} changed birth dates have day and month exchanged`,
       );
     }
+    const filled = [...this.#filled.values()].reduce((sum, customers) => sum + customers, 0);
+    const [date, same] = [...this.#filled].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0]);
+    if (isMost(same, filled)) {
+      add(
+        'birth_dates_same',
+        `${same} of ${filled} known customers who had no birth date have the same one now, ${date}`,
+      );
+    }
     if (this.#personsTurned >= fewest && 5 * this.#personsTurned > known) {
       add('types_turned', `${this.#personsTurned} of ${known} known customers were persons and are entities`);
     }
@@ -302,14 +313,13 @@ function toFacts(record: ComparedRecord): ScreenedFacts {
 /** Case, accents and the order of words count for nothing, nor do parties that are new. */
 function compareRecords(before: ComparedRecord, after: ComparedRecord): Kinds {
   const [own, now] = [findOwn(before), findOwn(after)];
-  const others = findOthers(before);
-  const isPartyGone = others.length > 0 && hasOther(others.map(toPartyKey), findOthers(after).map(toPartyKey));
+  const isPartyGone = isAnyGone(findOthers(before), findOthers(after));
   if (own === null || now === null) return { isMaterial: isPartyGone, areCountries: false };
   const areCountries = own.countries.length !== now.countries.length || hasOther(own.countries, now.countries);
   const isMaterial =
     isPartyGone ||
     own.type !== now.type ||
-    own.birthDate !== now.birthDate ||
+    isOtherDate(own.birthDate, now.birthDate) ||
     (own.countries.length > 0 && now.countries.length === 0) ||
     (own.name !== now.name && toKey(toTokens(own.name)) !== toKey(toTokens(now.name)));
   return { isMaterial, areCountries };
@@ -320,8 +330,26 @@ const hasOther = (former: readonly string[], now: readonly string[]): boolean =>
   return former.some((one) => !left.has(one));
 };
 
-const toPartyKey = ({ role, type, name, birthDate }: ComparedParty): string =>
-  `${role} ${type} ${birthDate ?? ''} ${toKey(toTokens(name))}`;
+/** A date that was not known, or of which only the year was, is not another one now. */
+const isOtherDate = (before: string | null, after: string | null): boolean =>
+  before !== null && after?.startsWith(before) !== true;
+
+// What a party is to the customer is not searched for.
+const toPartyKey = ({ type, name }: ComparedParty): string => `${type} ${toKey(toTokens(name))}`;
+
+function isAnyGone(before: readonly ComparedParty[], after: readonly ComparedParty[]): boolean {
+  if (before.length === 0) return false;
+  const left = new Map<string, (string | null)[]>();
+  for (const party of after) {
+    const key = toPartyKey(party);
+    const dates = left.get(key);
+    if (dates) dates.push(party.birthDate);
+    else left.set(key, [party.birthDate]);
+  }
+  return before.some(
+    (party) => left.get(toPartyKey(party))?.some((date) => !isOtherDate(party.birthDate, date)) !== true,
+  );
+}
 
 const latin = /\p{Script=Latin}+/gu;
 const words = /[\p{L}\p{M}\p{N}]+/gu;

@@ -13,6 +13,8 @@ export const guardNames = [
   'growth',
   'columns',
   'party_columns',
+  'unmapped_columns',
+  'cut_off',
   'edited',
   'changed',
   'changed_countries',
@@ -26,6 +28,7 @@ export const guardNames = [
   'dates_exchanged',
   'types_turned',
   'birth_dates_blank',
+  'birth_dates_same',
   'fill_rate',
 ] as const;
 /** What holds a roster. */
@@ -55,6 +58,8 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   growth: 'look whether the customers are new, or only their ids are written in another way',
   columns: 'look whether the mapping has to follow the new headers',
   party_columns: 'look whether the mapping of the related parties has to follow the new headers',
+  cut_off: 'look whether the export came to its end, and the whole file was copied',
+  unmapped_columns: 'look what the column holds, and say so in the configuration',
   edited: 'look whether the file was meant to be changed while the run was stopped',
   changed: 'look at the changes: was a column mapped, cut, filled or sorted in another way?',
   changed_countries: 'look whether the column of countries still means the same',
@@ -68,6 +73,7 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   dates_exchanged: 'look whether the format of birth dates still fits',
   types_turned: 'look whether the column of the type, and the words that are mapped for it, still mean the same',
   birth_dates_blank: 'look whether the export still fills the column of birth dates',
+  birth_dates_same: 'look whether the date is only a default for those that are not known',
   fill_rate: 'look whether the export still fills this column',
 };
 
@@ -95,6 +101,15 @@ export interface GuardFigures {
   partyRowsBefore: number;
   partyHeaders: readonly string[];
   partyHeadersBefore: readonly string[] | null;
+  /** Tells whether a column of the roster, or of the sources of related parties, is read; others may come and go. */
+  isRead: (header: string) => boolean;
+  isPartyRead: (header: string) => boolean;
+  /** Columns that read like a fact which no column is mapped for, in words. */
+  unmapped: readonly string[];
+  /** Files that end in the middle of a known customer's row, or of any in a first snapshot, in words. */
+  cutOff: readonly string[];
+  /** Whether the key is a live one, under which no fact may be lost by a header. */
+  isLive: boolean;
 }
 
 /** A guard that a snapshot does not pass, without what to look at. */
@@ -109,18 +124,23 @@ export function judgeSnapshot(
   settings: GuardSettings,
   changes: readonly Verdict[] = [],
 ): readonly GuardVerdict[] {
+  const rejectLimit = {
+    share: settings.maxRejectShare,
+    key: 'maxRejectShare',
+    count: settings.maxRejectedRows,
+    // A few bad rows are let through, and not a source of which most cannot be read.
+    half: { from: 1, key: 'maxRejectedRows' },
+  } as const;
   const verdicts = [
     judgeEmptiness(figures),
-    judgeShare('rejects', figures.rejected, figures.rows, 'rows were rejected', {
-      share: settings.maxRejectShare,
-      count: settings.maxRejectedRows,
-      key: 'maxRejectShare',
-    }),
-    judgeShare('party_rejects', figures.partyRejected, figures.partyRows, 'rows of related parties were rejected', {
-      share: settings.maxRejectShare,
-      count: settings.maxRejectedRows,
-      key: 'maxRejectShare',
-    }),
+    judgeShare('rejects', figures.rejected, figures.rows, 'rows were rejected', rejectLimit),
+    judgeShare(
+      'party_rejects',
+      figures.partyRejected,
+      figures.partyRows,
+      'rows of related parties were rejected',
+      rejectLimit,
+    ),
     judgeShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
       share: settings.maxDuplicateShare,
       count: settings.maxDuplicateRows,
@@ -132,8 +152,12 @@ export function judgeSnapshot(
           share: settings.maxShrinkNight,
           key: 'maxShrinkNight',
           count: settings.maxMissingCustomers,
-          holdsHalf: true,
+          half: halfMissing,
         }),
+    figures.cutOff.length > 0 ? { guard: 'cut_off' as const, message: figures.cutOff.join('; ') } : null,
+    figures.isLive && figures.unmapped.length > 0
+      ? { guard: 'unmapped_columns' as const, message: figures.unmapped.join('; ') }
+      : null,
     ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
     ...changes,
   ];
@@ -141,6 +165,9 @@ export function judgeSnapshot(
     .filter((verdict) => verdict !== null)
     .map((verdict) => ({ ...verdict, look: guardAdvice[verdict.guard] }));
 }
+
+/** A small roster may lose a few of its customers, and not most of them in one night. */
+const halfMissing = { from: 2, key: 'maxMissingCustomers' } as const;
 
 function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
   const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
@@ -152,8 +179,7 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
   return [
     judgeShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
       ...missingLimit,
-      // A small roster may lose a few of its customers, and not most of them in one night.
-      holdsHalf: true,
+      half: halfMissing,
       share: settings.maxShrinkNight,
       key: 'maxShrinkNight',
     }),
@@ -179,8 +205,10 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
           guard: 'growth',
           message: `${joined} customers are new beside the ${known} of the last snapshot: ${toPercent(joined / known, settings.maxGrowth)} (at most ${toPercent(settings.maxGrowth)}, guards.maxGrowth)`,
         },
-    settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore) : null,
-    settings.columns ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore) : null,
+    settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore, figures.isRead) : null,
+    settings.columns
+      ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead)
+      : null,
   ];
 }
 
@@ -190,22 +218,33 @@ function judgeEmptiness({ rows, customers, known }: GuardFigures): Verdict | nul
   return { guard: 'empty', message };
 }
 
+/** Which part of a whole is too much. */
+interface ShareLimit {
+  share: number;
+  /** So many are let through whatever their share is. */
+  count: number;
+  key: keyof GuardSettings;
+  /** Of so few more than half is too many all the same, where it is at least `from`; `key` is that of the count. */
+  half?: { from: number; key: keyof GuardSettings };
+}
+
 /** `part` of `whole` is more than a share and more than a count let through; both of them `times` over where that is given. */
 export function judgeShare(
   guard: GuardName,
   part: number,
   whole: number,
   what: string,
-  { times = 1, ...of }: { share: number; count: number; key: keyof GuardSettings; holdsHalf?: boolean; times?: number },
+  { times = 1, half, key, ...of }: ShareLimit & { times?: number },
 ): Verdict | null {
-  const limit = { ...of, share: times * of.share, count: times * of.count };
+  const limit = { share: times * of.share, count: times * of.count };
   if (part <= limit.share * whole) return null;
-  if (part <= limit.count && !(limit.holdsHalf === true && part >= 2 && 2 * part > whole)) return null;
+  const isFew = part <= limit.count;
+  if (isFew && !(half !== undefined && part >= half.from && 2 * part > whole)) return null;
   const share = toPercent(part / whole, limit.share);
-  const few = part <= limit.count ? `; of so few more than half is too many, guards.maxMissingCustomers` : '';
+  const few = isFew && half ? `; of so few more than half is too many, guards.${half.key}` : '';
   return {
     guard,
-    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}guards.${limit.key}${few})`,
+    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}guards.${key}${few})`,
   };
 }
 
@@ -213,11 +252,12 @@ function judgeColumns(
   guard: GuardName,
   headers: readonly string[],
   headersBefore: readonly string[] | null,
+  isRead: (header: string) => boolean,
 ): Verdict | null {
   if (headersBefore === null) return null;
   const missing = headersBefore.filter((header) => !headers.includes(header));
   const added = headers.filter((header) => !headersBefore.includes(header));
-  if (missing.length + added.length === 0) return null;
+  if (![...missing, ...added].some(isRead)) return null;
   const parts = [
     ...(missing.length > 0 ? [`missing: ${quoteAll(missing)}`] : []),
     ...(added.length > 0 ? [`new: ${quoteAll(added)}`] : []),

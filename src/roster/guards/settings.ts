@@ -10,7 +10,7 @@ export const guardsSchema = z.strictObject({
     .min(0)
     .default(5)
     .describe(
-      'so many rejected rows are let through whatever their share is: a tenth of a small roster may be one row',
+      'so many rejected rows are let through whatever their share is, as long as they are not over half of all: a tenth of a small roster may be one row',
     ),
   maxShrinkNight: share.default(0.01).describe('customers of the last snapshot that this one does not show any more'),
   maxShrink30Days: share.default(0.03).describe('customers fewer than in the largest snapshot of the last 30 days'),
@@ -32,7 +32,9 @@ export const guardsSchema = z.strictObject({
   columns: z
     .boolean()
     .default(true)
-    .describe('whether a column that is missing or new since the last snapshot holds the roster'),
+    .describe(
+      'whether a column that is missing or new since the last snapshot holds the roster, where the mapping reads it or it reads like a fact that is not mapped',
+    ),
   maxChangedShare: share
     .default(0.01)
     .describe(

@@ -66,7 +66,10 @@ async function importSnapshot(
     tell: (progress) => workplace.tell({ kind: 'progress', runId, stage: 'import', ...progress }),
   });
   signal.throwIfAborted();
-  const rule = { importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays };
+  const { mode } = run;
+  // Under a live key they hold the roster.
+  if (mode === 'test') for (const message of source.unmapped) warnUnmapped(session, source.source, message);
+  const rule = { importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays, mode };
   const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
   const settled = await session.write((transaction) => settleSnapshot(transaction, staged, roster, source, rule));
   signal.throwIfAborted();
@@ -96,6 +99,10 @@ async function importSnapshot(
   });
   workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...settled.counts } });
   return settled.counts;
+}
+
+function warnUnmapped({ workplace, runId }: RunSession, source: string, message: string): void {
+  workplace.tell({ kind: 'warning', runId, code: 'unmapped_column', message: `${source}: ${message}` });
 }
 
 /** On a server two connections work at once; the embedded database has only one. */

@@ -5,6 +5,7 @@ import { readAcceptedChanges } from '../../store/roster-acceptances.js';
 import { readSnapshot } from '../../store/roster-imports.js';
 import { closeRun } from '../../store/runs.js';
 import { requireAcceptedSettings } from '../accepting/require-accepted-settings.js';
+import { toImportMode } from '../session/identify-account.js';
 import { type RunSession, withLease, withRun } from '../session/run-session.js';
 import { type RunSummary, toRunSummary } from '../session/run-summary.js';
 import type { Workplace } from '../workplace.js';
@@ -23,7 +24,7 @@ export async function runImport(
   const scope = await openRosterScope(workplace, roster.name);
   const settingsRecordId = await requireAcceptedSettings(workplace, scope);
   // Nothing is asked of the service; the mode is that of whoever screens the roster next.
-  const mode = workplace.settings.service.mode ?? 'test';
+  const mode = toImportMode(workplace);
   const rosterFile = findGivenFile(workplace.settings.rosters, roster);
   const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsRecordId } as const;
   let isImported = false;

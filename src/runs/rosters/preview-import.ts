@@ -11,6 +11,7 @@ import {
   listStagedRejections,
   type StagedRejection,
 } from '../../store/staged-sums.js';
+import { toImportMode } from '../session/identify-account.js';
 import type { Workplace } from '../workplace.js';
 import { settleSnapshot } from './settle-snapshot.js';
 import { stageRoster } from './stage-roster.js';
@@ -28,6 +29,8 @@ export interface ImportPreview {
   distinctSearches: number;
   /** The guards that would hold the roster; none where it would be taken. */
   heldBy: readonly GuardVerdict[];
+  /** Columns that read like a fact which no column is mapped for, in words, where they do not hold it. */
+  unmapped: readonly string[];
   /** The first of the changes that guards found, before and after. */
   changes: readonly ChangeExample[];
 }
@@ -79,7 +82,8 @@ export async function previewImport(
         write: inTurn(transaction),
         tell: () => undefined,
       });
-      const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays };
+      const mode = toImportMode(workplace);
+      const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
       const { counts, isFirst, heldBy, changes } = await settleSnapshot(transaction, staged, roster, source, rule);
       preview = {
         roster: roster.name,
@@ -89,6 +93,7 @@ export async function previewImport(
         firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
+        unmapped: mode === 'test' ? source.unmapped : [],
         changes,
       };
       throw nothing;

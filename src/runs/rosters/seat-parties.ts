@@ -9,9 +9,14 @@ export const toPartyKey = ({ role, type, sentName, name, birthDate, countries }:
 
 const toNameKey = ({ role, type, sentName }: SeatedParty): string => JSON.stringify([role, type, sentName]);
 
+/** A director who becomes an owner, or whose role is known by now, is the same party; an alias and a row in conflict are not. */
+const toRelatedKey = (party: SeatedParty): string =>
+  toNameKey(party.role === 'alias' || party.role === 'conflicting_row' ? party : { ...party, role: 'other' });
+
 /**
- * Gives each party its place in the record: the customer itself the first; who is known, by all facts or else by role, type and the name
- * that is sent, the place they have always had; everybody else one that nobody ever had. Places of those who are gone hold null.
+ * Gives each party its place in the record: the customer itself the first; who is known, by all facts, or else by role, type and the name
+ * that is sent, or else by the last two of these, the place they have always had; everybody else one that nobody ever had. Places of those
+ * who are gone hold null.
  */
 export function seatParties(seats: Seats, parties: readonly SeatedParty[]): (SeatedParty | null)[] {
   const seated = new Map<number, SeatedParty>();
@@ -22,7 +27,7 @@ export function seatParties(seats: Seats, parties: readonly SeatedParty[]): (Sea
   }
   const known = [...seats].filter(([place]) => place > 0).toSorted(([one], [other]) => one - other);
   let waiting: readonly SeatedParty[] = others;
-  for (const toKey of [toPartyKey, toNameKey]) {
+  for (const toKey of [toPartyKey, toNameKey, toRelatedKey]) {
     const free = new Map<string, number[]>();
     for (const [place, party] of known) {
       if (!seated.has(place)) free.set(toKey(party), [...(free.get(toKey(party)) ?? []), place]);

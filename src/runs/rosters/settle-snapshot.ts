@@ -1,8 +1,9 @@
+import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
 import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/guards/judge-changes.js';
 import { changeGuards, type GuardVerdict, judgeSnapshot, type Verdict } from '../../roster/guards/judge-snapshot.js';
 import { type GuardSettings, guardsSchema } from '../../roster/guards/settings.js';
 import { maxParties } from '../../roster/max-parties.js';
-import type { RosterSettings } from '../../roster/settings.js';
+import type { PartySettings, RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database.js';
 import { judgeRows } from '../../store/judge-rows.js';
 import { findCrowd } from '../../store/party-crowds.js';
@@ -11,6 +12,7 @@ import { readCases, saveSettledCases } from '../../store/roster-cases.js';
 import { compareRecords, hasBirthDates, readComparedFigures, readStagedFields } from '../../store/roster-comparison.js';
 import {
   countSnapshot,
+  findKnown,
   type LeavingRule,
   type PlainCounts,
   readRosterBefore,
@@ -46,8 +48,8 @@ export async function settleSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'ordinals'>,
-  rule: LeavingRule,
+  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'ordinals'>,
+  rule: LeavingRule & { mode: 'test' | 'live' },
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
   await takeRoom(transaction);
@@ -76,11 +78,56 @@ export async function settleSnapshot(
       headersBefore: before.headers,
       partyHeaders: source.partyHeaders,
       partyHeadersBefore: before.partyHeaders,
+      isRead: toIsRead(roster, source.headers, standardHeaders),
+      isPartyRead: toIsPartyRead(roster, source.partyHeaders),
+      unmapped: source.unmapped,
+      cutOff: await describeCuts(transaction, rosterId, isFirst, source.cutRows),
+      isLive: rule.mode === 'live',
     },
     settings,
     changes.verdicts,
   );
   return { counts, plain, isFirst, heldBy, changes: changes.examples, onTheWay };
+}
+
+/** Without a header columns go by number, and one that is new may stand before others. */
+function toIsRead(
+  { csv, columns }: Pick<RosterSettings, 'csv' | 'columns'> | PartySettings,
+  headers: readonly string[],
+  standard: Readonly<Record<string, string>>,
+): (header: string) => boolean {
+  return csv?.header === false ? () => true : createIsRead(headers, columns, standard);
+}
+
+/** Headers of related parties are told apart by the number of their source, from 1. */
+function toIsPartyRead({ parties }: RosterSettings, headers: readonly string[]): (header: string) => boolean {
+  const sources = parties.map((settings, index) => {
+    const prefix = `${index + 1}: `;
+    const own = headers.flatMap((header) => (header.startsWith(prefix) ? [header.slice(prefix.length)] : []));
+    return { prefix, isRead: toIsRead(settings, own, standardPartyHeaders) };
+  });
+  return (header) => {
+    const source = sources.find(({ prefix }) => header.startsWith(prefix));
+    return source === undefined || source.isRead(header.slice(source.prefix.length));
+  };
+}
+
+/** Says which files end in the middle of a row. A line below the last row, such as a sum, may end without an ending too: it names no known customer. */
+async function describeCuts(
+  transaction: Queryable,
+  rosterId: number,
+  isFirst: boolean,
+  cutRows: StagedSource['cutRows'],
+): Promise<readonly string[]> {
+  const references = cutRows.flatMap(({ reference }) => reference ?? []);
+  const known = isFirst ? references : await findKnown(transaction, rosterId, references);
+  return cutRows.flatMap(({ reference, file, line }) =>
+    reference !== null && known.includes(reference)
+      ? [
+          `${file === null ? '' : `${file}, `}line ${line} is the last and ends in the middle of its row, so the file is cut off`,
+        ]
+      : [],
+  );
 }
 
 /** What the changes of known customers are held by, and the first of them. */

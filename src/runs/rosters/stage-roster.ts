@@ -1,4 +1,6 @@
 import type { Clock } from '../../clock.js';
+import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
+import type { PartyRow, RejectedRow, RosterRow } from '../../roster/customer.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
 import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
 import type { RosterSettings } from '../../roster/settings.js';
@@ -15,6 +17,10 @@ export interface StagedSource {
   headers: readonly string[];
   /** Of the sources of related parties, each with the number of its source. */
   partyHeaders: readonly string[];
+  /** Columns that read like a fact which no column is mapped for, in words. */
+  unmapped: readonly string[];
+  /** Rows in the middle of which their file ends. */
+  cutRows: readonly RejectedRow[];
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
 }
@@ -45,16 +51,25 @@ const dayLength = 10;
 export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
   const reading = await readRoster(roster, stager.secret);
   try {
-    const rows = await stageCustomers(reading, stager);
-    const { ordinals, digests, partyHeaders } = await stageAllParties(roster, stager, rows);
+    const cutRows: RejectedRow[] = [];
+    const rows = await stageCustomers(reading, stager, cutRows);
+    const { ordinals, digests, partyHeaders, unmapped } = await stageAllParties(roster, stager, rows, cutRows);
     const { source, headers } = reading;
-    return { source, sourceDigest: joinDigests([reading.digest(), ...digests]), headers, partyHeaders, ordinals };
+    return {
+      source,
+      sourceDigest: joinDigests([reading.digest(), ...digests]),
+      headers,
+      partyHeaders,
+      unmapped: [...describeUnmapped(headers, roster.columns, standardHeaders), ...unmapped],
+      cutRows,
+      ordinals,
+    };
   } finally {
     await reading.close();
   }
 }
 
-async function stageCustomers(reading: RosterReading, stager: Stager): Promise<number> {
+async function stageCustomers(reading: RosterReading, stager: Stager, cutRows: RejectedRow[]): Promise<number> {
   const { runId, copies, clock, signal, write } = stager;
   const today = clock.now().toISOString().slice(0, dayLength);
   const tell = tellPace(reading, stager);
@@ -76,6 +91,7 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
       signal.throwIfAborted();
       for (const row of rows) {
         ordinal += 1;
+        noteCut(row, cutRows);
         chunk.add(toStagedRow(row, ordinal, today));
       }
       if (chunk.rows >= mostRows || chunk.units >= chunkUnits) await flush();
@@ -90,30 +106,38 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
   return ordinal;
 }
 
+function noteCut(row: RosterRow | PartyRow, cutRows: RejectedRow[]): void {
+  if (row.kind === 'rejected' && row.rejected.isCut) cutRows.push(row.rejected);
+}
+
 async function stageAllParties(
   roster: RosterSettings,
   stager: Stager,
   rows: number,
-): Promise<{ ordinals: number; digests: readonly string[]; partyHeaders: readonly string[] }> {
+  cutRows: RejectedRow[],
+): Promise<Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & { digests: readonly string[] }> {
   const digests: string[] = [];
   const partyHeaders: string[] = [];
+  const unmapped: string[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
     const reading: PartyReading = await readParties(settings, stager.secret);
     try {
       for await (const batch of reading.rows) {
         stager.signal.throwIfAborted();
+        for (const row of batch) noteCut(row, cutRows);
         const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1, reading.headers));
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
         ordinal += batch.length;
       }
       digests.push(reading.digest());
+      unmapped.push(...describeUnmapped(reading.headers, settings.columns, standardPartyHeaders));
       partyHeaders.push(...reading.headers.map((header) => `${digests.length}: ${header}`));
     } finally {
       await reading.close();
     }
   }
-  return { ordinals: ordinal, digests, partyHeaders };
+  return { ordinals: ordinal, digests, partyHeaders, unmapped };
 }
 
 function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {

@@ -1,3 +1,4 @@
+import { toKeyMode } from '../../client/calls/api-key.js';
 import type { Client } from '../../client/create-client.js';
 import { ConnectionError, NightscreenError, ResponseError } from '../../errors.js';
 import { isHalting, isTransient } from '../../screening/screen.js';
@@ -46,6 +47,13 @@ export function findSaidMode({ client, settings }: Pick<Workplace, 'client' | 's
 /** The mode of a run that begins before the service was asked: live where nothing says otherwise. The service's answer replaces it. */
 export const toAssumedMode = (workplace: Pick<Workplace, 'client' | 'settings'>): 'test' | 'live' =>
   findSaidMode(workplace) ?? 'live';
+
+/** The mode that a roster is judged by before any call is made, where there may be no key at all. */
+export function toImportMode({ settings, secret }: Pick<Workplace, 'settings' | 'secret'>): 'test' | 'live' {
+  const key = secret('NIGHTSCREEN_API_KEY');
+  if (settings.service.mode !== undefined) return settings.service.mode;
+  return key === undefined || toKeyMode(key) === 'test' ? 'test' : 'live';
+}
 
 /** Notes whose account a run works under; from then on the run has the mode that the service says, whatever the key looked like. */
 export async function noteAccount(

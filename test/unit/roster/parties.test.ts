@@ -57,7 +57,7 @@ test('a party is a person unless its row says otherwise', async () => {
   expect(types).toEqual(['person', 'entity', 'person']);
 });
 
-test('roles are read by our words or by own ones, and an unknown one rejects its row', async () => {
+test('roles are read by our words and by own ones beside them, and a party of any other role is screened as other', async () => {
   const standard =
     'customer_id,role,name\nC1,UBO,A\nC1,joint_holder,B\nC1,Director,C\nC1,alias,D\nC2,chief,E\nC2,,F\nC2,customer,G\n';
   expect((await readPartyText(standard)).map(summarise)).toEqual([
@@ -65,14 +65,24 @@ test('roles are read by our words or by own ones, and an unknown one rejects its
     'C1 joint_holder B',
     'C1 director C',
     'C1 alias D',
-    'C2 unknown_role role',
-    'C2 unknown_role role',
-    'C2 unknown_role role',
+    'C2 other E',
+    'C2 other F',
+    'C2 other G',
   ]);
-  const columns = { customerId: 'kunde', role: { column: 'rolle', values: { Direktør: 'director' } }, name: 'navn' };
-  expect((await readPartyText('kunde,rolle,navn\n1,direktør,A\n2,ubo,B\n', columns)).map(summarise)).toEqual([
+  const values = { Direktør: 'director', ubo: 'joint_holder' };
+  const columns = { customerId: 'kunde', role: { column: 'rolle', values }, name: 'navn', type: 'art' };
+  const own = 'kunde,rolle,navn,art\n1,direktør,A,\n2,ubo,B,\n3,joint holder,C,\n4,sønn,D,\n';
+  expect((await readPartyText(own, columns)).map(summarise)).toEqual([
     '1 director A',
-    '2 unknown_role rolle',
+    '2 joint_holder B',
+    '3 joint_holder C',
+    '4 other D',
+  ]);
+  const types = { ...columns, type: { column: 'art', values: { Firma: 'entity' } } };
+  const [firm, entity] = await readPartyText('kunde,rolle,navn,art\n1,ubo,A,firma\n2,ubo,B,Entity\n', types);
+  expect([firm, entity]).toMatchObject([
+    { related: { party: { type: 'entity' } } },
+    { related: { party: { type: 'entity' } } },
   ]);
 });
 

@@ -111,6 +111,71 @@ test('values stay text', async () => {
   ]);
 });
 
+const placeholders = [
+  'NULL',
+  'n/a',
+  'N.A.',
+  '#N/A',
+  '<null>',
+  '\\N',
+  'none',
+  'NONE ',
+  '(unknown)',
+  'Test',
+  '123',
+  'ＮＵＬＬ',
+];
+
+test('a name that is a placeholder as a whole is rejected as missing, and one that only begins with it is kept', async () => {
+  const objects = ['{"first":"Ann","last":"Lee"}', '[object Object]'];
+  const named = [
+    'None Smith',
+    'Nullmeyer',
+    'Testa',
+    'Ann Test',
+    'Na Na',
+    'Nil',
+    'N A Palm',
+    '{Ann} Lee',
+    '3M',
+    'Mx 123',
+    'Unknown Pleasures Ltd',
+  ];
+  const rows = [...placeholders, ...objects, ...named].map(
+    (name, at) => `${at},person,"${name.replaceAll('"', '""')}"`,
+  );
+  const read = await readText(`customer_id,type,name\n${rows.join('\n')}\n`);
+  expect(read.flatMap((row) => (row.kind === 'customer' ? [row.customer.parties[0].name] : []))).toEqual(named);
+  expect(new Set(onlyRejected(read).map(({ reason, column }) => `${reason} ${column}`))).toEqual(
+    new Set(['missing_name name']),
+  );
+});
+
+test('the name of an entity may be a number, unless it is one that is typed at random', async () => {
+  const rows = 'customer_id,type,name\n1,entity,555\n2,entity,1234\n3,entity,000\n4,person,555\n';
+  expect(summarise(await readText(rows))).toEqual([
+    '2 1',
+    '3 missing_name name',
+    '4 missing_name name',
+    '5 missing_name name',
+  ]);
+});
+
+test('a name of several columns is missing where each of them holds a placeholder', async () => {
+  const columns = { name: ['first', 'last'], type: { value: 'person' } };
+  const rows = 'customer_id,first,last\n1,NULL,NULL\n2,,n/a\n3,No,Name\n4,Null,Lee\n5,Na,Na\n6,Test,Lee\n';
+  expect(summarise(await readText(rows, { columns }))).toEqual([
+    ...['2 missing_name first', '3 missing_name first', '4 missing_name first'],
+    ...['5 4', '6 5', '7 6'],
+  ]);
+});
+
+test('a placeholder that is a real name in this roster is kept, whatever its case', async () => {
+  const columns = { realNames: ['Null', '123'] };
+  const rows = 'customer_id,type,name\n1,person,NULL\n2,entity,123\n3,person,none\n';
+  expect(summarise(await readText(rows, { columns }))).toEqual(['2 1', '3 2', '4 missing_name name']);
+});
+
 test('a malformed line is shown as it stands, quotes included', async () => {
   const [row] = onlyRejected(await readText('customer_id,type,name\n"1",person,"Lee\n'));
   expect(row).toMatchObject({ reference: '1', fields: { customer_id: '"1"', type: 'person', name: '"Lee' } });

@@ -1,6 +1,9 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
+import { rosterSettingsSchema } from '../../../../src/roster/settings.js';
+import { runImport } from '../../../../src/runs/rosters/import-run.js';
 import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
 import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
@@ -64,6 +67,91 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     // Slowly is too much as well.
     await play(rowsOf(94), { day: 3 });
     expect(await held(rowsOf(92), { day: 4 })).toEqual(['shrink_30_days']);
+    await nights.close();
+  });
+
+  it('hold any import with a live key in which a header is a known word for a fact that no column is mapped for, which is a warning otherwise', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const night = {
+      header: `${header},birthdate,Country,nationality,status`,
+      rows: ['C-1,person,Ann Alder,1970-02-03,DK,SE,open'],
+      guards: {},
+    };
+    const lines = [
+      'column "birthdate" reads like birthDate, which no column is mapped for, so nobody has a birth date: write birthDate: "birthdate" under columns of this roster, or ignore: ["birthdate"] where it is something else',
+      'columns "Country", "nationality" read like countries, which no column is mapped for, so nobody has a country: write countries: ["Country", "nationality"] under columns of this roster, or ignore: ["Country", "nationality"] where they are something else',
+    ];
+    const { workplace, settings } = await nights.prepare(night);
+    expect(await previewImport(workplace, settings, signal)).toMatchObject({ heldBy: [], unmapped: lines });
+    await runImport(workplace, settings, signal);
+    const warnings = workplace.events.flatMap((event) => (event.kind === 'warning' ? [event] : []));
+    expect(warnings.map(({ code, message }) => [code, message.replace(/^.*?: /, '')])).toEqual(
+      lines.map((line) => ['unmapped_column', line]),
+    );
+    for (const part of [{}, { isDelta: true }]) {
+      await expect(nights.play({ ...night, ...part, mode: 'live' })).rejects.toMatchObject({
+        heldBy: [{ guard: 'unmapped_columns', message: lines.join('; ') }],
+      });
+    }
+    const mapped = { birthDate: 'birthdate', ignore: ['Country'], attributes: ['nationality'] };
+    expect(await nights.play({ ...night, mode: 'live', columns: mapped })).toMatchObject({ state: 'complete' });
+    // Another way to write the standard header is one as well; where the header is right, others beside it are their owner's affair.
+    const upper = {
+      ...night,
+      mode: 'live',
+      header: 'customer_id,type,name,Birth Date,countries,country,notes',
+    } as const;
+    await expect(nights.play({ ...upper, isDelta: true })).rejects.toMatchObject({
+      heldBy: [{ message: expect.stringContaining('write birthDate: "Birth Date"') }],
+    });
+    // A party without a type counts as a person.
+    await writeFile(`${settings.csv?.path}.parties`, 'customer_id,role,name,party_type\nC-1,director,Acme,entity\n');
+    const csv = { ...settings.csv, path: `${settings.csv?.path}.parties` };
+    const withParties = rosterSettingsSchema.parse({ ...settings, parties: [{ csv }] });
+    expect((await previewImport(workplace, withParties, signal)).unmapped).toContain(
+      'column "party_type" reads like type, which no column is mapped for, so every party counts as a person: write type: "party_type" under columns of this source of related parties, or ignore: ["party_type"] where it is something else',
+    );
+    await nights.close();
+  });
+
+  it('hold a file that ends in the middle of a known customer, and not one with a sum below its rows', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const rows = rowsOf(100);
+    await nights.play({ header, rows, guards: {} });
+    const { workplace, settings } = await nights.prepare({ header, rows, guards: {} });
+    const path = String(settings.csv?.path);
+    const text = await readFile(path, 'utf8');
+    const previewText = async (content: string) => {
+      await writeFile(path, content);
+      return (await previewImport(workplace, settings, signal)).heldBy.map(({ message }) => message);
+    };
+    const message = (line: number): string =>
+      `line ${line} is the last and ends in the middle of its row, so the file is cut off`;
+    expect(await previewText(text.slice(0, text.indexOf(',Customer 98')))).toEqual([message(99)]);
+    expect(await previewText(text.slice(0, text.indexOf('Customer 99')).replace(/person,$/, '"per'))).toEqual([
+      message(100),
+    ]);
+    expect(await previewText(`${text}Rows,100`)).toEqual([]);
+    expect(await previewText(text.trimEnd())).toEqual([]);
+    const first = await openRosterNights(database, 'others');
+    const others = await first.prepare({ header, rows: [], guards: {} });
+    await writeFile(String(others.settings.csv?.path), text.slice(0, text.indexOf(',Customer 98')));
+    await expect(runImport(others.workplace, others.settings, signal)).rejects.toMatchObject({
+      heldBy: [{ guard: 'cut_off' }],
+    });
+    await nights.close();
+    await first.close();
+  });
+
+  it('hold a source of related parties of which every row is rejected, however few they are', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const parties = Array.from({ length: 5 }, (_, at) => `C-${at + 1},director,person,N/A,,`);
+    await expect(nights.play({ header, rows: rowsOf(5), parties, guards: {} })).rejects.toMatchObject({
+      heldBy: [{ guard: 'party_rejects' }],
+    });
     await nights.close();
   });
 

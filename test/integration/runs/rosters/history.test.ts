@@ -206,7 +206,7 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
     await nights.play({
       day: 1,
       rows: [row(1, 'Ann Alder', ',31.31.1970,,,Annie Alder,,'), row(2, 'Ben Birch')],
-      parties: [...parties.toReversed(), 'C-8,director,person,Nobody Known,,', 'C-1,clerk,person,Cleo Clerk,,'],
+      parties: [...parties.toReversed(), 'C-8,director,person,Nobody Known,,', 'C-1,clerk,person,?,,'],
     });
     expect(await readParties(database)).toEqual(seated);
     expect(await readCounts(database)).toEqual([
@@ -219,8 +219,31 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
     expect((await readRejected(database)).toSorted()).toEqual([
       '2 invalid_birth_date C-1',
       '4 unknown_customer C-8',
-      '5 unknown_role C-1',
+      '5 name_without_letters C-1',
     ]);
+    await nights.close();
+  });
+
+  it('screens parties of an unknown role as other and counts them; when their role is mapped they keep their places', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const rows = Array.from({ length: 30 }, (_, at) => row(at + 1, `Firm ${'ABCDEFGHIJKLMNOPQRSTUVWXYZabcd'[at]}`));
+    const toParties = (role: string): string[] =>
+      rows.map((_, at) => `C-${at + 1},${at === 0 ? '' : role},person,Cleo Clerk ${at + 1},,`);
+    const first = await nights.play({ rows, parties: toParties('clerk'), guards: {} });
+    expect(first).toMatchObject({
+      snapshot: { partyRows: 30, partyRejected: 0, otherRoles: 30 },
+      remarks: [
+        '30 related parties have a role that is not known: screened as other. Add their words to the values of columns.role.',
+      ],
+    });
+    const searched = await readParties(database);
+    expect(searched).toContain('C-2 1 other Cleo Clerk 2');
+    const second = await nights.play({ day: 1, rows, parties: toParties('director'), guards: {} });
+    expect(second.snapshot).toMatchObject({ changed: 29, otherRoles: 1 });
+    expect(await readParties(database)).toEqual(
+      searched.map((line) => (line.startsWith('C-1 ') ? line : line.replace('other', 'director'))),
+    );
     await nights.close();
   });
 

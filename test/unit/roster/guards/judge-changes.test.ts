@@ -79,3 +79,30 @@ it('fewer than five changed customers are never a shape', () => {
     }),
   );
 });
+
+it('birth dates that were not known are no change, unless most of them are the same one now', () => {
+  const toDate = (at: number): string => new Date(Date.UTC(1950, 0, 1 + 97 * at)).toISOString().slice(0, 10);
+  const fill = (to: (at: number) => string, from: string | null = null) =>
+    Array.from({ length: 60 }, (_, at) => {
+      const director = { role: 'director', type: 'person', name: `Dee Dogwood ${at}`, countries: [] };
+      const toParties = (birthDate: string | null): ComparedRecord => ({
+        riskTier: null,
+        parties: [...toRecord(`Ann Alder ${at}`, { birthDate }).parties, { ...director, birthDate }],
+      });
+      return [toParties(from), toParties(to(at))] as const;
+    });
+  expect(judge(fill(toDate), 1_000)).toEqual([]);
+  expect(
+    judge(
+      fill((at) => `1970-${String((at % 12) + 1).padStart(2, '0')}`, '1970'),
+      1_000,
+    ),
+  ).toEqual([]);
+  expect(
+    judge(
+      fill(() => '1970-01-01'),
+      1_000,
+    ),
+  ).toEqual(['birth_dates_same']);
+  expect(judge(fill(toDate, '1949-12-31'), 1_000)).toEqual(['changed']);
+});

@@ -21,6 +21,11 @@ const quiet: GuardFigures = {
   partyRowsBefore: 0,
   partyHeaders: [],
   partyHeadersBefore: null,
+  isRead: (header) => header !== 'note',
+  isPartyRead: () => true,
+  unmapped: [],
+  cutOff: [],
+  isLive: true,
 };
 const judge = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
   judgeSnapshot({ ...quiet, ...figures }, guardsSchema.parse(settings)).map(
@@ -73,12 +78,34 @@ describe('guards', () => {
     expect(judge({ ...five, newlyAbsent: 5, isDelta: true })).toEqual([]);
   });
 
+  it('hold a source of any size of which over half of the customer or party rows are rejected', () => {
+    const five = { rows: 5, customers: 0, known: 5, mostIn30Days: 5 };
+    expect(judge({ ...five, customers: 2, rejected: 3 })).toEqual([
+      'rejects: 3 of 5 rows were rejected: 60 % (at most 0.5 %, guards.maxRejectShare; of so few more than half is too many, guards.maxRejectedRows)',
+    ]);
+    expect(judge({ ...five, rejected: 5 }).map((verdict) => verdict.split(':')[0])).toEqual(['empty', 'rejects']);
+    expect(judge({ partyRows: 5, partyRejected: 5 })).toEqual([
+      'party_rejects: 5 of 5 rows of related parties were rejected: 100 % (at most 0.5 %, guards.maxRejectShare; of so few more than half is too many, guards.maxRejectedRows)',
+    ]);
+    expect(judge({ partyRows: 1, partyRejected: 1, isFirst: true })).toHaveLength(1);
+    expect(judge({ partyRows: 4, partyRejected: 2 })).toEqual([]);
+    expect(judge({ partyRows: 5, partyRejected: 5 }, { maxRejectShare: 1 })).toEqual([]);
+  });
+
   it('name every column that is missing or new', () => {
     expect(judge({ headers: ['id', 'full name'] })).toEqual([
       'columns: it had 2 columns and has 2; missing: "name"; new: "full name"',
     ]);
     expect(judge({ headers: ['id', 'full name'] }, { columns: false })).toEqual([]);
     expect(judge({ headersBefore: null })).toEqual([]);
+  });
+
+  it('let columns come and go that nobody reads, and name them beside others', () => {
+    expect(judge({ headers: ['id', 'name', 'note'] })).toEqual([]);
+    expect(judge({ headersBefore: ['id', 'name', 'note'] })).toEqual([]);
+    expect(judge({ headers: ['id', 'name', 'note', 'born'] })).toEqual([
+      'columns: it had 2 columns and has 4; new: "note", "born"',
+    ]);
   });
 
   it('hold a roster without customers with both figures, and measure neither a first snapshot nor a part by the one before', () => {
