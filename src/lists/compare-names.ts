@@ -12,8 +12,8 @@ export interface ListedName {
   spelling: string;
 }
 
-/** A roster of fewer names says little about which words are rare: of 1,000 clean people it took 1.5 % for namesakes of rare names. */
-const fewestTelling = 10_000;
+/** A roster of fewer names says little about which words are rare: of 2,000 clean people it took 1.5 % for namesakes of rare names. */
+const fewestTelling = 25_000;
 
 /** Finds the listed name that a customer's may be, or null. */
 export type FindListed = (name: string, type: PartyType) => ListedName | null;

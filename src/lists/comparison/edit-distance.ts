@@ -18,6 +18,9 @@ export function isWithinEdits(left: string, right: string, most: number): boolea
 export function isOneSlip(left: string, right: string): boolean {
   const [shorter, longer] = left.length < right.length ? [left, right] : [right, left];
   if (longer.length - shorter.length > 1 || left === right) return false;
+  // One slip leaves the first or the last letter as it was, but in two letters. Most pairs of words end here.
+  const isEitherSame = left[0] === right[0] || left[left.length - 1] === right[right.length - 1];
+  if (!isEitherSame && longer.length > 2) return false;
   // One changed letter always changes the sum of the letters, two swapped ones never do.
   const isShort = shorter.length < 3 || longer.length < 4;
   if (isShort && (shorter.length < longer.length || sumLetters(left) !== sumLetters(right))) return false;

@@ -17,7 +17,7 @@ interface Standing {
  * in common. Two names that share one word of a listed nickname (`Israel`, `George`) share nothing: such an alias has to be the whole
  * name, or to stand in it with its particle (`Abu Hamza`). Names of different types have to agree almost wholly.
  *
- * The bounds come from the OFAC and UN lists and 50,000 clean people: with them 2.3 % of the people are alike a name of either list, with
+ * The bounds come from the OFAC and UN lists and 50,000 clean people: with them 2.6 % of the people are alike a name of either list, with
  * any two words in common it was 13.9 % (test/long/listed-names.test.ts).
  */
 export function isAlike(agreement: Agreement, standing: Standing): boolean {

@@ -125,10 +125,11 @@ function pairSlips(
   usedListed: readonly boolean[],
   take: (pair: Pair) => void,
 ): void {
-  for (const [ours, text] of asked.entries()) {
-    for (const [theirs, other] of listed.texts.entries()) {
-      if (usedAsked[ours]) break;
-      if (usedListed[theirs] || !isOneSlip(text, other)) continue;
+  // This runs for each candidate, so without iterators.
+  for (let ours = 0; ours < asked.length; ours += 1) {
+    const text = asked[ours] ?? '';
+    for (let theirs = 0; theirs < listed.texts.length && !usedAsked[ours]; theirs += 1) {
+      if (usedListed[theirs] || !isOneSlip(text, listed.texts[theirs] ?? '')) continue;
       take({ asked: [ours], listed: [theirs], likeness: slipLikeness, weight: listed.weights[theirs] ?? 0 });
     }
   }

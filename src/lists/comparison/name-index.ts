@@ -25,7 +25,7 @@ interface ListedSpelling {
 const fillerWeight = 0.1;
 const leastWeight = 0.15;
 /** What a spelling must share with a name, of its own weight or of the name's, before it is looked at closely. */
-const leastShare = 0.4;
+const leastShare = 0.34;
 /** Names of different types have to agree almost wholly, so both must share this much. */
 const leastShareOfOtherType = 0.5;
 const mostNeighbours = 3;

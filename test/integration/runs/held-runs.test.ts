@@ -12,7 +12,9 @@ import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js'
 import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { tellStates } from '../../../src/runs/telling/tell-states.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
 import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
+import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { findPlainlyAbsent } from '../../../src/store/absent-alerts.js';
 import type { Database } from '../../../src/store/database.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
@@ -25,7 +27,8 @@ import { canaries, fileOf, listed } from '../../helpers/small-world.js';
 
 vi.setConfig({ testTimeout: 120_000 });
 
-const dayMs = 24 * 60 * 60 * 1_000;
+const hourMs = 60 * 60 * 1_000;
+const dayMs = 24 * hourMs;
 const names = makeOddNames(60);
 const [canary] = canaries;
 /** Twelve customers are sanctioned, eight exposed. */
@@ -314,6 +317,32 @@ describeOnEachDatabase('a night that cannot be relied on', (open) => {
     await expect(accept('99')).rejects.toThrow(/there is no run 99/);
     // What it no longer found is known as gone.
     expect(await run(await work({ offsetMs: 1 }))).toMatchObject({ state: 'complete', counts: { changes: 0 } });
+  });
+
+  it('has the answers that it used again count from when they came, once it is accepted', async () => {
+    const { sandbox, database, roster, work, run } = await beginWith([...sanctioned, ...exposed]);
+    const settings = { screening: screeningSettingsSchema.parse({ reuseMaxAge: '20h' }) };
+    const copy = { ...roster, name: 'copy' };
+    const { signal } = new AbortController();
+    const accept = async (workplace: Workplace, id: string) =>
+      acceptRun(workplace, id, await makeAcceptance(workplace), signal);
+    expect(await run(await work({ offsetMs: -dayMs + hourMs, settings }), { roster: copy })).toMatchObject({
+      counts: { screened: 0, reused: 60 },
+    });
+    sandbox.setWorld(worldOf(sanctioned));
+    const first = await work({ offsetMs: -2 * hourMs, settings });
+    await accept(first, (await run(first, { selection: 'all' })).runId);
+    const second = await work({ settings });
+    const held = await run(second, { roster: copy, selection: 'due' });
+    expect(held).toMatchObject({ state: 'incomplete', counts: { screened: 0, reused: 0, failed: 60 } });
+    expect(await accept(second, held.runId)).toMatchObject({ kind: 'accepted', parties: 60, state: 'complete' });
+    // Those whose hits had vanished were searched for again.
+    expect((await showRun(database, held.runId)).counts).toMatchObject({ reused: 52, screened: 8, failed: 0 });
+    const again = new Set(exposed.map((_, at) => `C-${sanctioned.length + at + 1}`));
+    const asOf = (await readStates(database)).filter(({ reference }) => !again.has(reference));
+    expect(asOf).toHaveLength(104);
+    // The rows of both rosters follow one another by reference.
+    for (const [at, { as_of }] of asOf.entries()) expect(as_of).toEqual(asOf[at ^ 1]?.as_of);
   });
 
   it('is not accepted once a later run has answered', async () => {

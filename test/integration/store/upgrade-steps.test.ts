@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import type { Database } from '../../../src/store/database.js';
 import { migrate } from '../../../src/store/migrate.js';
 import { takeBackAnswers } from '../../../src/store/unconfirmed-answers.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
-
-const migration = '0012_former_answers.sql';
 
 /** A run that was stopped before former answers were kept, and one that came to its end. */
 const fillSql = `
@@ -29,16 +28,41 @@ const fillSql = `
   insert into party_state (account_id, party_id, run_id, request_id, response_id, customer_version, settings_digest, screened_at, state)
     select 1, n, n, n, 1, 1, 's', now(), 'open_hit' from generate_series(1, 2) n;`;
 
-describeOnEachDatabase('a run that was open when former answers began to be kept', (open, databases) => {
-  it('has its unconfirmed answers dated back, so that they are due again, and loses no state', async () => {
+/** Alerts that absence had closed: undecided, proposed, dismissed, confirmed. */
+const goneSql = `
+  insert into review_item (account_id, party_id, state, listed, customer_version, severity, rule, priority, is_baseline, opened_at)
+    select 1, 1, 'open', '{"topics": ["role.pep"]}', 1, 'medium', 'pep_hit_gained', 500, false, now() from generate_series(1, 4);
+  insert into disposition (item_id, kind, verdict, reviewer, is_attested, reason, decided_at, origin, seen, seen_digest)
+    select item_id, kind, verdict, session_user, version() ~ 'emscripten', 'looked at it', now(), 'review', '{}', '\\x00'
+    from (values (2, 'proposed', 'false_positive'), (3, 'decided', 'false_positive'), (4, 'decided', 'true_match'))
+      as said (item_id, kind, verdict)
+    -- There are no proposals where no second person can be told from the first.
+    where kind <> 'proposed' or version() !~ 'emscripten';
+  update review_item set state = 'gone';`;
+
+/** Brings an empty database up to each of these migrations, fills it before each, and applies the last. */
+async function applyTo(
+  database: Database,
+  ...steps: readonly (readonly [migration: string, sql: string])[]
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'nightscreen-migrations-'));
+  const files = (await readdir('sql')).filter((name) => /^\d{4}_.*\.sql$/.test(name));
+  const bring = async (isWanted: (name: string) => boolean) => {
+    for (const name of files.filter(isWanted)) await copyFile(join('sql', name), join(folder, name));
+    return migrate(database, folder);
+  };
+  for (const [migration, sql] of steps) {
+    await bring((name) => name < migration);
+    await database.runScript(sql);
+  }
+  const [last = ''] = steps.at(-1) ?? [];
+  expect(await bring((name) => name === last)).toEqual([last]);
+}
+
+describeOnEachDatabase('a migration of a filled database', (open, databases) => {
+  it('has unconfirmed answers of an open run dated back, so that they are due again, and loses no state', async () => {
     const database = await open(await databases.locateEmpty());
-    const folder = await mkdtemp(join(tmpdir(), 'nightscreen-migrations-'));
-    const files = (await readdir('sql')).filter((name) => /^\d{4}_.*\.sql$/.test(name));
-    for (const name of files.filter((name) => name < migration)) await copyFile(join('sql', name), join(folder, name));
-    await migrate(database, folder);
-    await database.runScript(fillSql);
-    await copyFile(join('sql', migration), join(folder, migration));
-    expect(await migrate(database, folder)).toEqual([migration]);
+    await applyTo(database, ['0012_former_answers.sql', fillSql]);
     // What takes answers back is of today.
     await migrate(database);
     await database.transaction(async (transaction) => {
@@ -51,6 +75,22 @@ describeOnEachDatabase('a run that was open when former answers began to be kept
     expect(states).toEqual([
       { party_id: 1, state: 'open_hit', is_expired: false },
       { party_id: 2, state: 'open_hit', is_expired: true },
+    ]);
+  });
+
+  it('has alerts that absence had closed wait again, proposals as proposals, unless they were dismissed', async () => {
+    const database = await open(await databases.locateEmpty());
+    await applyTo(database, ['0012_former_answers.sql', fillSql], ['0035_alerts_and_states.sql', goneSql]);
+    const alerts = await database.query(
+      z.object({ state: z.string(), absence: z.string().nullable(), topic: z.string(), isConfirmed: z.boolean() }),
+      'select state, absence, topic, is_confirmed as "isConfirmed" from review_item order by item_id',
+    );
+    const absent = { absence: 'not_returned', topic: 'pep', isConfirmed: false };
+    expect(alerts).toEqual([
+      { ...absent, state: 'open' },
+      { ...absent, state: database.dialect === 'postgres' ? 'proposed' : 'open' },
+      { ...absent, state: 'gone' },
+      { ...absent, state: 'open', isConfirmed: true },
     ]);
   });
 });
