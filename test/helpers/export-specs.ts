@@ -1,0 +1,104 @@
+/** Ninety-nine exports, written down before anything was mended for them; see `makeExport` for the words. */
+export const exportSpecs: readonly string[] = String.raw`
+plain standard headers :: en mixed :: customer_id=id:C- | type=type:person/entity | name=full | birth_date=birth:yyyy-MM-dd | countries=nat:a2 | risk_tier=word:low/medium/high
+snake case bank :: en :: cust_id=id:7 | first_nm=first | last_nm=last | birth_dt=birth:yyyy-MM-dd | ctry_cd=nat:a2 | acct_open_dt=date:yyyy-MM-dd | last_upd_ts=stamp
+camel case core :: en mixed :: customerNumber=id: | customerType=type:INDIVIDUAL/ORGANISATION | givenName=first | familyName=last | organisationName=org | dateOfBirth=birth:yyyy-MM-dd | countryOfResidence=res:a2 | createdAt=stamp | updatedAt=stamp
+prefixed columns :: en :: c_id=id:K | c_first_name=first | c_last_name=last | c_dob=birth:dd/MM/yyyy | c_country=res:en | c_email=email
+table name before a dot :: en mixed :: customer.id=id: | customer.kind=type:person/company | customer.full_name=full | customer.birthdate=birth:yyyy-MM-dd | customer.country=nat:a3 | account.opened=date:yyyy-MM-dd
+SAP customer master :: de mixed semi windows-1252 :: MANDT=word:100 | KUNNR=id:padded | LAND1=res:a2 | NAME1=name1 | NAME2=name2 | ORT01=city | PSTLZ=number:5 | STRAS=street | KTOKD=type:PRIV/FIRM | ERDAT=date:yyyyMMdd | SPRAS=word:D/E/F
+SAP business partner :: de mixed tab :: PARTNER=id:padded | TYPE=type:1/2 | NAME_ORG1=org | NAME_LAST=last | NAME_FIRST=first | BIRTHDT=birth:yyyyMMdd | NATIO=nat:a2 | CRDAT=date:yyyyMMdd | CHDAT=date:yyyyMMdd
+Salesforce person accounts :: en :: Id=id:crm | IsDeleted=word:0 | AccountNumber=unique:AC | FirstName=first | LastName=last | PersonBirthdate=birth:yyyy-MM-dd | BillingCountry=res:en | OwnerId=word:0055g000001/0055g000002 | CreatedDate=stamp | LastModifiedDate=stamp
+Salesforce mixed accounts :: en mixed :: Account ID=id:crm | Account Name=full | First Name=sparse | Is Person Account=type:1/0 | Birthdate=birth:M/d/yyyy | Billing Country=res:en | Account Owner=someone | Created Date=date:M/d/yyyy
+Dynamics contacts :: en quoted :: contactid=id:guid | fullname=full | firstname=first | lastname=last | birthdate=birth:M/d/yyyy | address1_country=res:en | createdon=stamp | modifiedon=stamp | statecode=word:Active/Inactive
+HubSpot contacts :: en :: Record ID=id:33 | First Name=first | Last Name=last | Email=email | Date of birth=birth:yyyy-MM-dd | Country/Region=res:en | Create Date=stamp | Contact owner=someone | Lifecycle Stage=word:lead/customer
+Zoho accounts :: en companies :: Record Id=id:zcrm_ | Account Name=org | Account Owner=someone | Website=email | Billing Country=res:en | Industry=word:Retail/Shipping/Banking | Created Time=stamp
+Odoo partners :: fr mixed :: id=id:__export__.res_partner_ | name=full | is_company=type:False/True | country_id/code=res:a2 | ref=maybe:A1/A2/A3 | create_date=stamp | lang=word:fr_FR/en_US
+T24 customer file :: en mixed bar :: CUSTOMER.NO=id:10 | MNEMONIC=upper | SHORT.NAME=full | SECTOR=type:1001/2001 | NATIONALITY=nat:a2 | RESIDENCE=res:a2 | DATE.OF.BIRTH=birth:yyyyMMdd | CUST.SINCE=date:yyyyMMdd
+Flexcube customers :: en mixed :: CUSTOMER_NO=id:00 | CUSTOMER_TYPE=type:I/C | CUSTOMER_NAME1=full | SHORT_NAME=upper | COUNTRY=res:a2 | NATIONALITY=nat:a2 | DATE_OF_BIRTH=birth:dd-MM-yyyy | CIF_CREATION_DATE=date:dd-MM-yyyy
+Finacle extract :: en mixed bar :: CIF_ID=id:R00 | CUST_TYPE=type:RETAIL/CORPORATE | CUST_FIRST_NAME=first | CUST_MIDDLE_NAME=middle | CUST_LAST_NAME=last | CORP_NAME=org | CUST_DOB=birth:yyyy-MM-dd | NATIONALITY=nat:en | RM_NAME=someone
+Mambu clients :: en :: encodedKey=guid | id=id: | firstName=first | middleName=middle | lastName=last | birthDate=birth:yyyy-MM-dd | gender=word:MALE/FEMALE | citizenship=nat:a3 | creationDate=stamp | state=word:ACTIVE/BLACKLISTED
+German crm :: de semi windows-1252 crlf :: Kundennummer=id: | Anrede=salutation:Herr/Frau/Firma | Titel=maybe:Dr./Prof. | Vorname=first | Nachname=last | Geburtsdatum=birth:dd.MM.yyyy | Staatsangehörigkeit=nat:a2 | Telefon=phone | E-Mail=email | Kunde seit=date:dd.MM.yyyy
+German crm of persons and firms :: de mixed semi :: KdNr=id: | Anrede=salutation:Herr/Frau/Firma | Vorname=first | Name=last | Firma=org | Geb.-Datum=birth:dd.MM.yyyy | Land=res:a2 | Ort=city
+German firms :: de companies semi :: Kunden-Nr.=id: | Firmenname=org | Rechtsform=word:GmbH/AG/KG | Land=res:a3 | HRB=unique:HRB | Gründungsdatum=founded:dd.MM.yyyy | Ansprechpartner=contact
+DATEV debtors :: de mixed semi windows-1252 quoted :: Konto=id: | Name (Adressattyp Unternehmen)=org | Name (Adressattyp natürl. Person)=last | Vorname (Adressattyp natürl. Person)=first | Adressattyp=type:1/2 | Straße=street | Ort=city | Land=res:a2 | Umsatzsteuer-ID=unique:DE
+German insurance :: de semi :: Versicherungsnummer=unique:VS- | Partnernummer=id:P | Name=last | Vorname=first | Geb.Dat.=birth:dd.MM.yyyy | Nationalität=nat:a2 | Antragsdatum=date:dd.MM.yyyy | Beginn=date:dd.MM.yyyy
+German savings bank, spelt without umlauts :: de mixed semi :: PERSONENNUMMER=id:0 | PERSONENART=type:NAT/JUR | NACHNAME_FIRMA=name1 | VORNAME=name2 | GEBURTSDATUM=birth:yyyyMMdd | STAATSANGEHOERIGKEIT=nat:a3 | ANLAGEDATUM=date:yyyyMMdd | FILIALE=word:001/002/017
+German country names :: de semi :: Kundennr=id: | Vorname=first | Zuname=last | Geburtstag=birth:dd.MM.yyyy | Wohnland=res:de
+German full name :: de mixed semi :: Mandantennummer=id: | Vollständiger Name=full | Art=type:natürliche Person/juristische Person | Geburtsdatum=birth:dd.MM.yyyy | Sitzland=res:a2 | Betreuer=someone
+French bank :: fr semi windows-1252 :: N° client=id: | Civilité=salutation:M./Mme/Sté | Nom=last | Prénom=first | Date de naissance=birth:dd/MM/yyyy | Lieu de naissance=city | Nationalité=nat:a2 | Pays de résidence=res:a2 | Date d'ouverture=date:dd/MM/yyyy
+French mixed :: fr mixed semi :: Identifiant=id:CL | Type de personne=type:Physique/Morale | Nom / Raison sociale=name1 | Prénom=name2 | Né(e) le=birth:dd/MM/yyyy | Pays=res:fr | Conseiller=someone
+French companies register :: fr companies :: SIREN=id:8 | Dénomination sociale=org | Forme juridique=word:SARL/SAS | Code APE=word:4711F/6201Z | Pays du siège=res:fr | Date de création=founded:yyyy-MM-dd
+French snake :: fr :: id_client=id: | nom_naissance=last | prenoms=first | dt_naissance=birth:yyyy-MM-dd | nationalite=nat:a3 | dt_maj=stamp | code_agence=word:0012/0044
+Spanish bank :: es semi windows-1252 :: Nº Cliente=id: | Nombre=first | Apellidos=last | Fecha nacimiento=birth:dd/MM/yyyy | País de residencia=res:es | DNI=unique:X | Fecha alta=date:dd/MM/yyyy
+Spanish mixed :: es mixed semi :: CODIGO_CLIENTE=id: | TIPO_PERSONA=type:F/J | NOMBRE_RAZON_SOCIAL=full | FEC_NACIMIENTO=birth:yyyyMMdd | NACIONALIDAD=nat:a2 | GESTOR=someone
+Portuguese :: es :: Número de cliente=id: | Nome completo=full | Data de nascimento=birth:dd-MM-yyyy | Nacionalidade=nat:pt | NIF=unique:2 | Data de abertura=date:dd-MM-yyyy
+Italian bank :: it mixed semi :: Codice cliente=id: | Tipo soggetto=type:PF/PG | Cognome=last | Nome=first | Ragione sociale=org | Data di nascita=birth:dd/MM/yyyy | Nazione=res:a2 | Codice fiscale=unique:RSS
+Italian country names :: it :: ID Cliente=id: | Nominativo=full | Nato il=birth:dd/MM/yyyy | Cittadinanza=nat:it
+Danish bank :: nordic mixed semi windows-1252 :: Kundenr=id: | Kundetype=type:Privat/Erhverv | Fornavn=first | Efternavn=last | Virksomhedsnavn=org | Fødselsdato=birth:dd-MM-yyyy | Statsborgerskab=nat:a2 | Oprettet=date:dd-MM-yyyy | Rådgiver=someone
+Danish with number of the register :: nordic companies semi :: CVR-nr.=id:3 | Navn=org | Land=res:a2 | Stiftet=founded:dd-MM-yyyy | Branche=word:Fisk/Bygg/Energi
+Norwegian :: nordic semi :: Kundenummer=id: | Etternavn=last | Fornavn=first | Mellomnavn=middle | Fødselsdato=birth:dd.MM.yyyy | Nasjonalitet=nat:a2 | Kunde siden=date:dd.MM.yyyy
+Swedish :: nordic mixed semi :: Kundnummer=id: | Kundtyp=type:Privatperson/Företag | Namn=full | Födelsedatum=birth:yyyy-MM-dd | Medborgarskap=nat:sv | Skapad=stamp
+Swedish companies :: nordic companies semi :: Organisationsnummer=id:55 | Företagsnamn=org | Säte=city | Land=res:a2 | Registrerad=founded:yyyy-MM-dd
+Finnish :: nordic semi :: Asiakasnumero=id: | Etunimi=first | Sukunimi=last | Syntymäaika=birth:d.M.yyyy | Kansalaisuus=nat:a2 | Avattu=date:d.M.yyyy
+Dutch :: en semi :: Klantnummer=id: | Voornaam=first | Tussenvoegsel=maybe:van/de | Achternaam=last | Geboortedatum=birth:dd-MM-yyyy | Nationaliteit=nat:nl | Klant sinds=date:dd-MM-yyyy
+Dutch mixed :: en mixed semi :: Relatienummer=id: | Soort relatie=type:Particulier/Zakelijk | Naam=full | Geb. datum=birth:dd-MM-yyyy | Vestigingsland=res:a2
+Polish :: pl mixed semi windows-1250 :: Nr klienta=id: | Typ klienta=type:Osoba fizyczna/Firma | Imię=first | Nazwisko=last | Nazwa firmy=org | Data urodzenia=birth:dd.MM.yyyy | Obywatelstwo=nat:a2 | Data otwarcia=date:dd.MM.yyyy
+Czech :: cz semi windows-1250 :: Číslo klienta=id: | Jméno=first | Příjmení=last | Datum narození=birth:d.M.yyyy | Státní příslušnost=nat:a2 | Založeno=date:d.M.yyyy
+Hungarian :: hu semi windows-1250 :: Ügyfélszám=id: | Családnév=last | Keresztnév=first | Születési dátum=birth:yyyy.MM.dd | Állampolgárság=nat:a2
+Turkish :: tr semi windows-1254 :: Müşteri No=id: | Adı=first | Soyadı=last | Doğum Tarihi=birth:dd.MM.yyyy | Uyruk=nat:a2 | Şube=word:Kadıköy/Beyoğlu
+Russian :: ru semi windows-1251 :: Код клиента=id: | Фамилия=last | Имя=first | Дата рождения=birth:dd.MM.yyyy | Гражданство=nat:ru | Телефон=phone
+Russian full name :: ru mixed semi :: ID=id: | Наименование=full | Тип=type:ФЛ/ЮЛ | Дата рождения=birth:dd.MM.yyyy | Страна=res:a2 | Менеджер=word:Петров П./Сидорова А.
+Greek :: el semi :: Κωδικός πελάτη=id: | Επώνυμο=last | Όνομα=first | Ημερομηνία γέννησης=birth:dd/MM/yyyy | Υπηκοότητα=nat:a2
+Chinese :: zh :: 客户编号=id: | 姓名=full:glued | 出生日期=birth:yyyy-MM-dd | 国籍=nat:zh | 开户日期=date:yyyy-MM-dd
+Japanese :: ja :: 顧客番号=id: | 氏名=full | 生年月日=birth:yyyy/MM/dd | 国籍=nat:a2 | 登録日=date:yyyy/MM/dd
+Arabic :: ar bom :: رقم العميل=id: | الاسم الكامل=full | تاريخ الميلاد=birth:yyyy-MM-dd | الجنسية=nat:a2
+American credit union :: en :: Member Number=id: | Member Name=lastfirst | DOB=birth:MM/dd/yyyy | State=word:CA/NY/TX/AL/GA/IN | Zip=number:5 | Citizenship=nat:a2 | Join Date=date:MM/dd/yyyy
+American with states beside an empty country :: en :: MBR_NBR=id: | FNAME=first | MI=maybe:A/B/J | LNAME=last | BIRTH_DATE=birth:MM/dd/yyyy | ST=word:CA/DE/MD/IN/CO/AR | SSN4=number:4
+British fund register :: en mixed :: Investor Ref=id:INV | Investor Type=type:Individual/Corporate | Investor Name=full | D.O.B.=birth:dd/MM/yyyy | Domicile=res:en | Adviser=someone | Units=amount
+British payroll :: en :: Employee No=id:E | Forename=first | Surname=last | Date of Birth=birth:dd/MM/yyyy | Start Date=date:dd/MM/yyyy | Leaving Date=rare:dd/MM/yyyy | Nationality=nat:adjective
+last, first in one column :: en :: client_no=id: | client=lastfirst | born=birth:yyyy-MM-dd | nationality=nat:a2
+last, first and organisation :: en mixed :: EntityNumber=id: | LastName=last | FirstName=first | Organization=org | PRIMARY_NAME_FULL=sparse | EntityKind=type:Person/Organisation | DOB=birth:yyyy-MM-dd | Citizenship=nat:a2
+an almost empty full name :: en :: id=id: | full_name=sparse | surname=last | forenames=first | dob=birth:yyyy-MM-dd | country=res:a2
+an agency that leaves one word :: en companies :: Exclusion ID=id:S4 | Name=org | Agency=word:TREAS/HHS/DOD | Country=res:a3 | Active Date=date:MM/dd/yyyy | Record Status=word:Active
+an organisation column that only some fill :: en mixed :: ref_no=id: | title=maybe:Mr/Mrs/Dr | first=first | last=last | company=org | category=type:Private/Business | birthday=birth:dd MMM yyyy | country=res:en
+several numbers, the id last :: en :: iban=iban | phone=phone | passport_no=unique:P | full name=full | date of birth=birth:yyyy-MM-dd | country code=res:a2 | customer number=id:
+the id among unique numbers, none called so :: en :: row=count | kyc_file=unique:F | cid=id: | nm=full | bdate=birth:yyyy-MM-dd | natl=nat:a2
+row number first :: de semi :: Lfd. Nr.=count | Kundennummer=id: | Name, Vorname=lastfirst | geb. am=birth:dd.MM.yyyy | Nation=nat:a2
+guid beside a business number :: en :: RowGuid=guid | ClientCode=id:CL- | ClientFullName=full | ClientDateOfBirth=birth:yyyy-MM-dd | ClientNationality=nat:a2 | LastReviewDate=date:yyyy-MM-dd
+account numbers beside party id :: en mixed :: account_number=unique:4 | party_id=id: | party_type=type:P/E | party_name=full | party_birth_date=birth:yyyy-MM-dd | party_country=res:a2 | product=word:loan/card
+three dates, the birth date last :: en :: id=id: | name=full | opened=date:yyyy-MM-dd | modified=stamp | birth=birth:yyyy-MM-dd | country=res:a2
+three dates of one form, the birth date unnamed :: en :: id=id: | name=full | date1=date:dd/MM/yyyy | date2=birth:dd/MM/yyyy | date3=date:dd/MM/yyyy | nation=nat:a2
+year of birth :: en :: id=id: | name=full | yob=birth:yyyy | country=res:en
+two-digit years :: en :: id=id: | name=full | dob=birth:dd/MM/yy | nationality=nat:a2
+month names :: en :: id=id: | name=full | dob=birth:dd-MMM-yyyy | nationality=nat:a2
+compact dates :: en :: id=id: | name=full | birth_date=birth:yyyyMMdd | nationality=nat:a2 | since=date:yyyyMMdd
+American dates without zeros :: en :: id=id: | name=full | dob=birth:M/d/yyyy | nationality=nat:a2
+nationalities as adjectives :: en :: id=id: | name=full | dob=birth:yyyy-MM-dd | nationality=nat:adjective | residence=res:en
+countries beside currencies and languages :: en :: no=id: | name=full | lang=word:en/de/fr/it | ccy=word:EUR/USD/GBP | ctry=res:a2 | birth_dt=birth:yyyy-MM-dd
+several country columns :: en :: id=id: | name=full | country_of_birth=word:GB/IE/FR | nationality=nat:a2 | tax_country=word:GB/US | residence_country=res:a2 | dob=birth:yyyy-MM-dd
+related parties beside :: en mixed :: customer_no=id: | customer_name=full | customer_type=type:P/C | dob=birth:yyyy-MM-dd | spouse_name=someone:0.4 | guarantor=someone:0.2 | beneficial_owner=contact | country=res:a2
+directors and contacts beside companies :: en companies :: company_no=id:0 | company_name=org | director_1=contact | director_2=contact | contact_person=contact | contact_email=email | country_of_incorporation=res:a2 | incorporated=founded:yyyy-MM-dd
+relationship manager first :: en :: relationship_manager=someone | client_id=id: | client_first_name=first | client_last_name=last | client_dob=birth:yyyy-MM-dd | client_country=res:a2
+sparse columns :: en mixed :: id=id: | kind=type:P/E | name=full | dob=birth:yyyy-MM-dd | aka=maybe:Bob/Rob | maiden name=sparse | fax=empty | note=text | country=res:a2
+notes without blanks :: en rows=200 :: id=id: | remark=note:80 | name=full | dob=birth:yyyy-MM-dd | country=res:a2
+long free text :: en :: Customer Ref=id: | Comments=text | Customer Name=full | Date of birth=birth:dd/MM/yyyy | Country of residence=res:en
+mojibake names :: de mojibake semi :: Kundennummer=id: | Vorname=first | Nachname=last | Geburtsdatum=birth:dd.MM.yyyy | Land=res:a2
+half UTF-8, half windows-1252 :: de half semi :: Kundennummer=id: | Vorname=first | Nachname=last | Geburtsdatum=birth:dd.MM.yyyy | Land=res:a2
+no header, typed rows :: en mixed noheader :: id=id:C | type=type:P/E | name=full | birth=birth:yyyy-MM-dd | country=res:a2
+no header, first and last name :: de semi noheader :: id=id: | first=first | last=last | birth=birth:dd.MM.yyyy | country=res:a2
+no header, opened beside birth :: en noheader tab :: id=id: | name=full | birth=birth:yyyy-MM-dd | opened=date:yyyy-MM-dd | country=res:en
+no header, companies :: en companies noheader :: id=id:88 | name=org | country=res:a2 | opened=founded:yyyy-MM-dd
+UTF-16 with tabs :: fr utf16 tab :: Code client=id: | Nom complet=full | Date naissance=birth:dd/MM/yyyy | Pays=res:a2
+bars and capitals :: en mixed bar :: CUSTNO=id: | CUSTTYPE=type:IND/ORG | CUSTNAME=full | BIRTHDATE=birth:yyyyMMdd | CNTRY=res:a2 | BRANCH=word:001/002
+abbreviations :: en :: CIF=id: | FST_NM=first | LST_NM=last | DT_BRTH=birth:yyyy-MM-dd | CNTRY_CD=res:a2 | CRT_DT=date:yyyy-MM-dd
+companies with legal entity identifiers :: en companies :: LEI=id:lei | Entity.LegalName=org | Entity.LegalAddress.Country=res:a2 | Registration.InitialRegistrationDate=date:yyyy-MM-dd | Entity.EntityStatus=word:ACTIVE/INACTIVE
+company register :: en companies :: CompanyName=org | CompanyNumber=id:0 | CompanyCategory=word:Private Limited Company/Public Limited Company | CompanyStatus=word:Active/Dissolved | CountryOfOrigin=res:en | IncorporationDate=founded:dd/MM/yyyy
+payment provider :: en :: customer_uuid=id:guid | billing_name=full | billing_country=res:a2 | date_of_birth=birth:yyyy-MM-dd | total_spend=amount | created=stamp
+lower-case typed words in Danish :: nordic mixed :: id=id: | navn=full | art=type:person/selskab | født=birth:yyyy-MM-dd | land=res:da
+eight rows only :: en rows=8 :: id=id: | name=full | date_of_birth=birth:yyyy-MM-dd | country=res:a2
+claims beside policy holders :: en :: claim_no=unique:CL | holder_id=id:H | holder_surname=last | holder_given_names=first | holder_birthdate=birth:yyyy-MM-dd | holder_nationality=nat:a2 | claimant_name=someone:0.5 | claim_date=date:yyyy-MM-dd
+trusts beside their owners :: en companies bar :: trust_ref=id:TR | trust_name=org | settlor=someone | trustee_name=someone | jurisdiction=res:en | settled_on=date:dd/MM/yyyy
+broker list, quoted everywhere :: en mixed quoted crlf :: Policy No=unique:POL | Insured Ref=id: | Insured Name=full | Insured Type=type:Natural/Legal | Insured DOB=birth:dd/MM/yyyy | Insured Country=res:en | Broker=word:Marsh/Aon
+`
+  .trim()
+  .split('\n');
