@@ -4,7 +4,7 @@ import { formatCount } from '../reports/format-count.js';
 import { rejectWords } from '../reports/reason-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { Customer, RosterRow } from '../roster/customer.js';
-import type { ColumnGuess } from '../roster/inspect/guess-columns.js';
+import type { ColumnGuess } from '../roster/inspect/guess.js';
 import type { FileInspection } from '../roster/inspect/inspect-file.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';

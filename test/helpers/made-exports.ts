@@ -50,7 +50,9 @@ type Random = () => number;
  */
 export function makeExport(line: string): MadeExport {
   const [title = '', optionText = '', columnText = ''] = line.split(' :: ');
-  const random = makeSeededRandom([...line].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1e9, 7));
+  const random = makeSeededRandom(
+    [...line].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 1e9, 7),
+  );
   const options = optionText.split(' ');
   const has = (option: string): boolean => options.includes(option);
   const columns = columnText.split(' | ').map((text): Column => {
@@ -76,13 +78,16 @@ export function makeExport(line: string): MadeExport {
       const birth = columns.find(({ kind }) => kind === 'birth')?.argument;
       return {
         id: table[row]?.[idPlace] ?? '',
-        name: table[row]?.filter((_, at) => /^(first|middle|last|org|full|name[12]|lastfirst)$/.test(columns[at]?.kind ?? '')).join(' ') ?? '',
+        name:
+          table[row]
+            ?.filter((_, at) => /^(first|middle|last|org|full|name[12]|lastfirst)$/.test(columns[at]?.kind ?? ''))
+            .join(' ') ?? '',
         type: made.isCompany ? 'entity' : 'person',
         birthDate: birth === undefined || made.isCompany ? null : toMeantDate(made.birth, birth),
         countries: [...(isMeant('nat') ? [made.nationality] : []), ...(isMeant('res') ? [made.residence] : [])],
       };
     }),
-    isTypeKnown: isMeant('type') || mix === 0 || mix === 1,
+    isTypeKnown: isMeant('type') || isMeant('salutation') || mix === 0 || mix === 1,
     damage: has('mojibake') ? 'mojibake' : has('half') ? 'half' : null,
   };
 }
@@ -121,8 +126,26 @@ const toMeantDate = (birth: Made['birth'], format: string): string =>
   /d/.test(format) ? writeDate(birth, 'yyyy-MM-dd') : String(birth[0]);
 
 const adjectives: Readonly<Record<string, string>> = {
-  ...{ gb: 'British', de: 'German', fr: 'French', dk: 'Danish', us: 'American', it: 'Italian', es: 'Spanish', se: 'Swedish' },
-  ...{ pl: 'Polish', tr: 'Turkish', at: 'Austrian', ch: 'Swiss', nl: 'Dutch', ie: 'Irish', no: 'Norwegian', be: 'Belgian' },
+  ...{
+    gb: 'British',
+    de: 'German',
+    fr: 'French',
+    dk: 'Danish',
+    us: 'American',
+    it: 'Italian',
+    es: 'Spanish',
+    se: 'Swedish',
+  },
+  ...{
+    pl: 'Polish',
+    tr: 'Turkish',
+    at: 'Austrian',
+    ch: 'Swiss',
+    nl: 'Dutch',
+    ie: 'Irish',
+    no: 'Norwegian',
+    be: 'Belgian',
+  },
 };
 
 function writeCountry(code: string, form: string): string {
@@ -174,7 +197,8 @@ function writeCell(kind: string, argument: string, made: Made, random: Random): 
     date: () => writeDate(someDay(2005), argument),
     founded: () => (isCompany ? writeDate(someDay(1980), argument) : ''),
     rare: () => (random() < 0.06 ? writeDate(someDay(2012), argument) : ''),
-    stamp: () => `${writeDate(someDay(2010), 'yyyy-MM-dd')}T0${Math.floor(random() * 9)}:15:${two(Math.floor(random() * 60))}Z`,
+    stamp: () =>
+      `${writeDate(someDay(2010), 'yyyy-MM-dd')}T0${Math.floor(random() * 9)}:15:${two(Math.floor(random() * 60))}Z`,
     nat: () => writeCountry(made.nationality, argument),
     res: () => writeCountry(made.residence, argument),
     word: () => pick(argument),
@@ -189,9 +213,11 @@ function writeCell(kind: string, argument: string, made: Made, random: Random): 
     phone: () => `+45 ${digits(random, 2)} ${digits(random, 2)} ${digits(random, 2)} ${digits(random, 2)}`,
     email: () => `u${row}.${hex(random, 4)}@mail.example`,
     street: () => `${pick('Hauptstraße/Main Street/Rue Verte/Ringvej/Calle Mayor')} ${1 + Math.floor(random() * 90)}`,
-    city: () => pick('Berlin/Odense/Lyon/Leeds/Sevilla/Graz/Bergen/Malmö/Gent/Torino/Kraków/Izmir/Porto/Brno/Turku/Riga'),
+    city: () =>
+      pick('Berlin/Odense/Lyon/Leeds/Sevilla/Graz/Bergen/Malmö/Gent/Torino/Kraków/Izmir/Porto/Brno/Turku/Riga'),
     note: () => (random() < 0.2 ? 'callbackrequestedseefile/'.repeat(Number(argument)) : ''),
-    text: () => (random() < 0.4 ? `called on ${1 + Math.floor(random() * 28)}.3., asked ${someone()} to send papers` : ''),
+    text: () =>
+      random() < 0.4 ? `called on ${1 + Math.floor(random() * 28)}.3., asked ${someone()} to send papers` : '',
   };
   const write = cells[kind];
   if (write === undefined) throw new Error(`no kind ${kind}`);

@@ -10,7 +10,8 @@ import { readSourceBytes } from '../csv/source-bytes.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { TableReading } from '../table-reading.js';
 import { profileColumn } from './column-profile.js';
-import { type ColumnGuess, guessColumns } from './guess-columns.js';
+import type { ColumnGuess } from './guess.js';
+import { guessColumns } from './guess-columns.js';
 import { looksLikeHeader } from './guess-header.js';
 import { readWhole, type WholeReading } from './read-whole.js';
 
