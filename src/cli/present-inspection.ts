@@ -121,7 +121,7 @@ export function presentInspection(inspection: FileInspection): Outcome {
     guess.doubts.length === 0
       ? ''
       : `\nTo be checked\n${guess.doubts.map((doubt) => `  - ${toVisibleText(doubt)}\n`).join('')}`,
-    settings === null
+    customers + rejected + repeated === 0
       ? '\nNo row can be read without an id and a name: name their columns under `columns:`.\n'
       : `\nThe first rows as they would be read\n${formatTable([
           ['line', 'id', 'type', 'name', 'born', 'countries', 'tier', ''],
@@ -131,7 +131,9 @@ export function presentInspection(inspection: FileInspection): Outcome {
             ? ''
             : 'There are too many ids to compare all rows of one id: more rows may be repeated or rejected.\n'
         }${formatTable(Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]))}`,
-    `\nConfiguration to paste\n\n${toYaml(inspection)}`,
+    settings === null && customers + rejected + repeated > 0
+      ? '\nNo configuration is printed, because over half of the rows would be rejected: name the right columns under `columns:`.\n'
+      : `\nConfiguration to paste\n\n${toYaml(inspection)}`,
   ].join('');
   return {
     exitCode: settings === null ? exitCodes.incomplete : exitCodes.complete,

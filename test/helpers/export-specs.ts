@@ -1,5 +1,5 @@
 /** Ninety-nine exports, written down before anything was mended for them; see `makeExport` for the words. */
-export const exportSpecs: readonly string[] = String.raw`
+export const exportSpecs: readonly string[] = `
 plain standard headers :: en mixed :: customer_id=id:C- | type=type:person/entity | name=full | birth_date=birth:yyyy-MM-dd | countries=nat:a2 | risk_tier=word:low/medium/high
 snake case bank :: en :: cust_id=id:7 | first_nm=first | last_nm=last | birth_dt=birth:yyyy-MM-dd | ctry_cd=nat:a2 | acct_open_dt=date:yyyy-MM-dd | last_upd_ts=stamp
 camel case core :: en mixed :: customerNumber=id: | customerType=type:INDIVIDUAL/ORGANISATION | givenName=first | familyName=last | organisationName=org | dateOfBirth=birth:yyyy-MM-dd | countryOfResidence=res:a2 | createdAt=stamp | updatedAt=stamp

@@ -38,6 +38,8 @@ function findMiss(
   { isTypeKnown, isGarbled }: { isTypeKnown: boolean; isGarbled: boolean },
 ): string | null {
   if (row === undefined) return 'no row';
+  // Garbled letters may be control characters.
+  if (row.kind === 'rejected' && isGarbled && row.rejected.reason === 'control_character') return null;
   if (row.kind === 'rejected') return `rejected as ${row.rejected.reason}`;
   const [{ name, type, birthDate, countries }] = row.customer.parties;
   if (row.customer.reference !== meant.id) return 'another id';

@@ -1,5 +1,7 @@
 import { createRequire } from 'node:module';
 import countries from 'i18n-iso-countries/index.js';
+import { csvEncodings, type EncodingLabel } from '../../src/roster/csv/encodings.js';
+import { createSingleByteTable, decodeSingleBytes } from '../../src/roster/csv/single-byte-table.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { type MadeName, namePools } from './name-pools.js';
 
@@ -245,19 +247,19 @@ function encode(lines: readonly string[], options: readonly string[]): Buffer {
   const text = `${lines.join(options.includes('crlf') ? '\r\n' : '\n')}\n`;
   if (options.includes('utf16')) return Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
   if (options.includes('bom')) return Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), Buffer.from(text)]);
-  if (options.includes('mojibake')) return Buffer.from(new TextDecoder('windows-1252').decode(Buffer.from(text)));
+  if (options.includes('mojibake'))
+    return Buffer.from(decodeSingleBytes(Buffer.from(text), createSingleByteTable('iso-8859-1')) ?? '');
   if (options.includes('half')) {
     const half = Math.floor(lines.length / 2);
     return Buffer.concat(
       lines.map((line, at) => (at < half ? Buffer.from(`${line}\n`) : toSingleBytes(`${line}\n`, 'windows-1252'))),
     );
   }
-  const label = options.find((option) => /^(windows|koi8|iso)-/.test(option));
+  const label = csvEncodings.find((encoding) => options.includes(encoding));
   return label === undefined ? Buffer.from(text) : toSingleBytes(text, label);
 }
 
-function toSingleBytes(text: string, label: string): Buffer {
-  const decoded = new TextDecoder(label).decode(Uint8Array.from({ length: 256 }, (_, byte) => byte));
-  const bytes = new Map([...decoded].map((letter, byte) => [letter, byte]));
+function toSingleBytes(text: string, label: EncodingLabel): Buffer {
+  const bytes = new Map([...createSingleByteTable(label)].map((unit, byte) => [String.fromCharCode(unit), byte]));
   return Buffer.from([...text].map((letter) => bytes.get(letter) ?? 0x3f));
 }

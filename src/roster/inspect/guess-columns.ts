@@ -56,7 +56,8 @@ function findCodes(guess: Guess): ColumnProfile | undefined {
   return short.find((profile) => !countsRows(profile)) ?? short[0] ?? codes[0];
 }
 
-const countsRows = ({ values }: ColumnProfile): boolean => values.every((value, row) => Number(value) === row + 1);
+const countsRows = ({ values }: ColumnProfile): boolean =>
+  values.every((value, row) => (row === 0 ? Number(value) === 1 : Number(value) > Number(values[row - 1])));
 
 /** A number of four digits passes for a year, but is nobody's birthday. */
 const holdsDates = ({ dateFormats: [best], meanLength }: ColumnProfile): boolean =>

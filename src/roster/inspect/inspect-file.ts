@@ -7,13 +7,16 @@ import { csvEncodings, type EncodingLabel } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
 import { guessEncoding } from '../csv/guess-encoding.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
+import { nameColumn } from '../find-columns.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { TableReading } from '../table-reading.js';
 import { profileColumn } from './column-profile.js';
+import { doubtGarbledLetters, doubtMixedLines } from './doubt-letters.js';
 import type { ColumnGuess } from './guess.js';
 import { guessColumns } from './guess-columns.js';
 import { looksLikeHeader } from './guess-header.js';
 import { readWhole, type WholeReading } from './read-whole.js';
+import { tryColumns } from './try-columns.js';
 
 /** What is said about a file before anybody has described it. */
 export interface InspectionRequest {
@@ -37,11 +40,13 @@ export interface FileInspection extends WholeReading {
   hasHeader: boolean;
   headers: readonly string[];
   guess: ColumnGuess;
-  /** The entry of `rosters:` to paste, or null where too little could be guessed to read a single row. */
+  /** The entry of `rosters:` to paste, or null where no row could be read by what was guessed, or over half would be rejected. */
   settings: RosterSettings | null;
 }
 
 const sampleSize = 10_000;
+/** Of the sample so many rows are profiled; of 40 columns it takes half a second. */
+const profiledRows = 2_000;
 const encodingSampleBytes = 4 * 1024 * 1024;
 
 /**
@@ -53,22 +58,27 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const given = parseRequest(request);
   const files = await findFiles([path]);
   const first = files[0] ?? path;
-  const encoding = given.encoding === 'auto' ? await findEncoding(first) : given.encoding;
+  const start = await readStart(first);
+  const encoding = given.encoding === 'auto' ? findEncoding(start, first) : given.encoding;
   const table = await openCsvTable({ ...given, path: first, encoding, header: false }, () => false);
   const sample = await readSample(table);
   const [top = [], ...others] = sample;
   const hasHeader = request.header ?? looksLikeHeader(top, others);
-  const headers = hasHeader ? top.map((cell) => cell.trim().normalize('NFC')) : table.headers;
-  const rows = hasHeader ? others : sample;
+  const headers = hasHeader
+    ? top.map((cell, index) => cell.trim().normalize('NFC') || nameColumn(index))
+    : table.headers;
+  const rows = thinOut(hasHeader ? others : sample);
   const profiles = headers.map((header, index) =>
     profileColumn(
       header,
       rows.map((fields) => fields[index] ?? ''),
     ),
   );
-  const guess = guessColumns(profiles);
+  const guess = tryColumns(guessColumns(profiles), headers, rows);
+  const mixed = doubtMixedLines(start, encoding);
+  const doubts = [...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)), ...guess.doubts];
   const csv = { path, delimiter: table.delimiter, encoding, ...(hasHeader ? {} : { header: false }) };
-  const found = { path, files, encoding, delimiter: table.delimiter, hasHeader, headers, guess };
+  const found = { path, files, encoding, delimiter: table.delimiter, hasHeader, headers, guess: { ...guess, doubts } };
   const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
   if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
     const { records, headers: headerLines, ...others } = table.tally();
@@ -83,7 +93,9 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
     };
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
-  return { ...found, settings: parsed.data, ...(await readWhole(ofFirst)) };
+  const whole = await readWhole(ofFirst);
+  const { customers, rejected, repeated } = whole.counts;
+  return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
 }
 
 /** Flags are checked as the configuration would be. */
@@ -106,8 +118,7 @@ export const toRosterName = (path: string): string =>
     .replace(/[^\p{L}\p{N}_-]+/gu, '-')
     .replace(/^-+|-+$/g, '') || 'default';
 
-/** By the byte order mark or the first megabytes; what is no UTF-8 is guessed by its letters. */
-async function findEncoding(path: string): Promise<EncodingLabel> {
+async function readStart(path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of readSourceBytes(path, () => undefined)) {
@@ -115,11 +126,21 @@ async function findEncoding(path: string): Promise<EncodingLabel> {
     length += chunk.length;
     if (length >= encodingSampleBytes) break;
   }
-  const bytes = Buffer.concat(chunks);
+  return Buffer.concat(chunks);
+}
+
+/** By the byte order mark or the first megabytes; what is no UTF-8 is guessed by its letters. */
+function findEncoding(bytes: Buffer, path: string): EncodingLabel {
   const detected = detectEncoding(bytes, 'auto', path);
   // A character may be cut at the end of the sample.
   const isSound = detected !== 'utf-8' || isUtf8(bytes) || [1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, -cut)));
   return isSound ? detected : (guessEncoding(bytes) ?? detected);
+}
+
+/** As many rows as are looked at, from everywhere in the sample. */
+function thinOut<Row>(rows: readonly Row[]): readonly Row[] {
+  const step = rows.length / profiledRows;
+  return step <= 1 ? rows : rows.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step));
 }
 
 async function readSample(table: TableReading): Promise<readonly (readonly string[])[]> {
