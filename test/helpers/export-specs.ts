@@ -102,3 +102,29 @@ broker list, quoted everywhere :: en mixed quoted crlf :: Policy No=unique:POL |
 `
   .trim()
   .split('\n');
+
+/** Twenty more, written down when the guesses were done and not looked at while they were made. */
+export const unseenSpecs: readonly string[] = `
+NetSuite customers :: en mixed :: Internal ID=id:9 | Is Person=type:Yes/No | Name=full | Subsidiary=word:UK/EMEA | Primary Contact=contact | Billing Country=res:en | Date Created=date:M/d/yyyy
+Shopify customers :: en :: Customer ID=id:66 | First Name=first | Last Name=last | Email=email | Accepts Email Marketing=word:yes/no | Default Address Country Code=res:a2 | Total Spent=amount | Phone=phone
+crypto exchange :: en quoted :: user_id=id:guid | kyc_first_name=first | kyc_last_name=last | kyc_dob=birth:yyyy-MM-dd | kyc_country=nat:a3 | wallet_address=guid | signup_at=stamp | kyc_level=word:1/2/3
+airline loyalty :: en :: FFP_NO=id:BA | PAX_SURNAME=last | PAX_GIVEN=first | PAX_DOB=birth:yyyy-MM-dd | PAX_NATIONALITY=nat:a3 | TIER=word:BLUE/SILVER/GOLD | ENROL_DATE=date:yyyy-MM-dd
+auction house :: en mixed semi :: Bidder=id: | Client type=type:Private/Trade | Surname / Company=name1 | Given name=name2 | Born=birth:dd/MM/yyyy | Country=res:en | Specialist=someone
+law firm :: de mixed semi windows-1252 :: Aktenzeichen=unique:AZ | Mandant-Nr.=id: | Mandant=full | Mandantentyp=type:natürlich/juristisch | Geburtsdatum=birth:dd.MM.yyyy | Staatsangehörigkeit=nat:a2 | Sachbearbeiter=someone
+Swiss bank :: fr mixed semi :: No CIF=id:0 | Type de partenaire=type:PP/PM | Nom=name1 | Prénom=name2 | Date de naissance=birth:dd.MM.yyyy | Domicile (pays)=res:a2 | Nationalité=nat:a2 | Gérant=someone
+Austrian insurance :: de semi :: VSNR=unique:4 | PartnerID=id:P | Familienname=last | Vorname=first | GebDat=birth:dd.MM.yyyy | Staatsbürgerschaft=nat:a3 | PolizzeNr=number:8 | Vertragsbeginn=date:dd.MM.yyyy
+Romanian :: cz semi windows-1250 :: Cod client=id: | Nume=last | Prenume=first | Data nasterii=birth:dd.MM.yyyy | Cetatenie=nat:a2 | Agentie=word:Cluj/Arad
+Croatian :: cz semi :: Šifra klijenta=id: | Ime=first | Prezime=last | Datum rođenja=birth:dd.MM.yyyy | Državljanstvo=nat:a2 | Datum otvaranja=date:dd.MM.yyyy
+Ukrainian :: ru semi windows-1251 :: Код клієнта=id: | Прізвище=last | Імя=first | Дата народження=birth:dd.MM.yyyy | Громадянство=nat:a2 | Відділення=word:Львів/Київ
+Korean :: ja :: 고객번호=id: | 이름=full | 생년월일=birth:yyyy-MM-dd | 국적=nat:a2 | 가입일=date:yyyy-MM-dd
+Estonian :: nordic semi :: Kliendi kood=id: | Eesnimi=first | Perekonnanimi=last | Sünniaeg=birth:dd.MM.yyyy | Kodakondsus=nat:a2 | Kliendihaldur=someone
+Brazilian :: es mixed semi :: COD_CLIENTE=id: | TP_PESSOA=type:F/J | NM_CLIENTE=full | DT_NASCIMENTO=birth:dd/MM/yyyy | CPF_CNPJ=unique:3 | PAIS=res:a2
+university alumni :: en tab utf16 :: Student Number=id:S | Title=maybe:Mr/Ms/Dr | Given Name=first | Middle Name=middle | Family Name=last | Birthdate=birth:yyyy-MM-dd | Country of Citizenship=nat:en | Graduation Date=date:yyyy-MM-dd
+charity donors :: en mixed :: Constituent ID=id: | Constituent Type=type:Individual/Organization | First=first | Surname=last | Org Name=org | Date of birth=birth:dd/MM/yyyy | Country=res:en | Last Gift Date=date:dd/MM/yyyy
+supplier master :: en companies semi :: LIFNR=id:padded | NAME1=org | LAND1=res:a2 | ORT01=city | STCEG=unique:GB | ERDAT=date:yyyyMMdd
+real estate buyers, no header :: es noheader semi :: id=id:C | name=full | dni=unique:X | birth=birth:dd/MM/yyyy | nat=nat:a2 | signed=date:dd/MM/yyyy
+wealth manager :: en mixed bar :: PortfolioNo=unique:PF | ClientRef=id:CL | ClientLegalName=full | ClientLegalForm=type:Natural Person/Legal Entity | Inception=date:yyyy-MM-dd | ClientBirthOrIncorporationDate=birth:yyyy-MM-dd | TaxDomicile=res:a2
+telecom, all in capitals without blanks :: en :: CUSTOMERID=id: | FIRSTNAME=first | LASTNAME=last | DATEOFBIRTH=birth:yyyyMMdd | COUNTRYCODE=res:a2 | ACTIVATIONDATE=date:yyyyMMdd | MSISDN=number:11
+`
+  .trim()
+  .split('\n');

@@ -222,7 +222,7 @@ function readTypes(column: ColumnProfile, rows: RowTypes): TypeOption {
   for (const [word, { person, entity, all }] of counts) {
     const sum = person + entity;
     const isShown = sum >= Math.min(3, all) && sum >= all / 20;
-    const isNoEntity = hasEntities && all >= 3 && entity <= all / 50;
+    const isNoEntity = values[word] === undefined && hasEntities && all >= 3 && entity <= all / 50;
     const type =
       (isShown && person >= sum * 0.95) || isNoEntity ? 'person' : isShown && entity >= sum * 0.95 ? 'entity' : null;
     if (type === null || values[word] === type) continue;

@@ -165,7 +165,7 @@ const otherWords = new Set(
     ehegatte burge arbeitgeber conseiller gestionnaire conjoint garant charge gestor gestore asesor conyuge consulente referente coniuge
     radgiver radgivare handlaggare kontaktperson aegtefaelle medarbejder opiekun doradca malzonek менеджер супруг temsilci
     state province region county bundesland language lang sprache langue idioma lingua sprog sprak taal currency ccy wahrung waehrung devise moneda valuta
-    bank branch product issuer issue issued phone mobile telefon email mail street strasse city town ort stadt ville ciudad citta by place birthplace
+    bank branch product issuer issue issued phone mobile telefon email mail street strasse zip postal postcode postnummer plz cap iban bic passport pass ssn tax vat fax city town ort stadt ville ciudad citta by place birthplace
     lieu lugar luogo geburtsort industry sector occupation profession beruf note notes comment comments remark remarks bemerkung mnemonic`),
 );
 

@@ -22,6 +22,7 @@ export function tryColumns(
   headers: readonly string[],
   rows: readonly (readonly string[])[],
 ): ColumnGuess {
+  if (guess.columns.id === undefined || guess.columns.name === undefined) return guess;
   let tried = guess;
   for (const _ of Object.keys(dispensable)) {
     const reasons = countReasons(tried.columns, headers, rows);
