@@ -1,6 +1,7 @@
 import { toCountryCode } from '../country-code.js';
 import { createDateReader } from '../date-format.js';
-import { type ColumnRole, isOtherDay, isOtherHeader, readHeader } from './header-words.js';
+import type { ColumnRole } from './header-words.js';
+import { isOtherDay, isOtherHeader, readHeader } from './read-header.js';
 
 /** How a date format fits a column; years are those within which nine of ten dates lie, and the one in the middle. */
 interface DateFit {

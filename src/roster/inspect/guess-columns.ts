@@ -3,6 +3,7 @@ import type { ColumnProfile } from './column-profile.js';
 import { type ColumnGuess, enough, Guess, quoteAll, toHeaders } from './guess.js';
 import { guessName, guessType } from './guess-names.js';
 import { tierWords, toValues } from './own-words.js';
+import { isOfThings } from './read-header.js';
 
 const shortCode = 14;
 const yearLength = 4;
@@ -52,8 +53,10 @@ function findCodes(guess: Guess): ColumnProfile | undefined {
     (profile) =>
       profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile),
   );
-  const short = codes.filter(({ meanLength }) => meanLength <= shortCode);
-  return short.find((profile) => !countsRows(profile)) ?? short[0] ?? codes[0];
+  const ofCustomers = codes.filter(({ header }) => !isOfThings(header));
+  const likely = ofCustomers.length > 0 ? ofCustomers : codes;
+  const short = likely.filter(({ meanLength }) => meanLength <= shortCode);
+  return short.find((profile) => !countsRows(profile)) ?? short[0] ?? likely[0];
 }
 
 const countsRows = ({ values }: ColumnProfile): boolean =>

@@ -1,4 +1,4 @@
-import { readHeader } from './header-words.js';
+import { readHeader } from './read-header.js';
 
 /** Tells whether the first record of a table reads like a header above the records that follow it. */
 export function looksLikeHeader(first: readonly string[], others: readonly (readonly string[])[]): boolean {

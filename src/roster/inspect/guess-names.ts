@@ -90,7 +90,14 @@ function guessNameByValues(guess: Guess): readonly ColumnProfile[] {
   const [whole] = wholes.toSorted(
     (one, other) => other.distinctShare * other.filledShare - one.distinctShare * one.filledShare,
   );
-  const columns = whole ? [whole] : findPair(guess, likely);
+  const pair = findPair(guess, likely);
+  // What comes first is the customer's, as others follow; a pair that few values fill is no name.
+  const [first] = pair;
+  const isPairFirst =
+    pair.length > 1 &&
+    first !== undefined &&
+    (whole === undefined || guess.free.indexOf(first) < guess.free.indexOf(whole));
+  const columns = whole && !isPairFirst ? [whole] : pair;
   if (columns.length === 0) {
     guess.doubts.push('no column looks like names: name the column, or the columns that make the name together');
     return [];
@@ -104,7 +111,7 @@ function guessNameByValues(guess: Guess): readonly ColumnProfile[] {
   return columns;
 }
 
-/** Many different values of letters that begin with a capital, where the script has any, and are no countries. */
+/** Many different values of letters, with a capital first in scripts that have capitals, that are no countries. */
 function isOfNames({ letterShare, distinctShare, words, countryShare, values, filled }: ColumnProfile): boolean {
   const capitals = values.filter((value) => /^[^\p{Ll}]/u.test(value)).length;
   const isVaried = words === null || distinctShare > enough || words.length >= 8;
