@@ -67,8 +67,8 @@ const dateFormats = [
 const readers = dateFormats.map((format) => ({ format, read: createDateReader([format]) }));
 const latestYear = new Date().getFullYear();
 
-/** Looks at a column's values, one for each row that was read. */
-export function profileColumn(header: string, given: readonly string[]): ColumnProfile {
+/** Looks at a column's values, one for each row that was read; `name` is what of its header says what it holds. */
+export function profileColumn(header: string, given: readonly string[], name = header): ColumnProfile {
   const values = given.map((value) => value.slice(0, maxCellLength).trim());
   const counts = new Map<string, number>();
   for (const value of values) if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -79,14 +79,14 @@ export function profileColumn(header: string, given: readonly string[]): ColumnP
     return filled === 0 ? 0 : sum / filled;
   };
   const distinct = new Set([...counts.keys()].map((value) => value.toLowerCase()));
-  const reading = readHeader(header);
+  const reading = readHeader(name);
   const letterShare = share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value));
   const role = reading === null ? null : toFittingRole(reading.role, letterShare);
   return {
     header,
     role,
     strength: role === null ? 0 : (reading?.strength ?? 0),
-    isOpen: role === null && !isOtherHeader(header) && !isOtherDay(header),
+    isOpen: role === null && !isOtherHeader(name) && !isOtherDay(name),
     values,
     filled,
     filledShare: values.length === 0 ? 0 : filled / values.length,

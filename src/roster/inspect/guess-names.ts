@@ -18,7 +18,7 @@ export function guessName(guess: Guess): readonly ColumnProfile[] {
   if (best === undefined || best.covered === 0) {
     return guessNameByValues(guess);
   }
-  const { columns } = best;
+  const columns = withUnnamed(guess, best.columns);
   guess.columns.name = toHeaders(columns);
   guess.take('name', columns.length === 1 ? 'by its header' : 'by their headers', ...columns);
   const company = guess.byRole('company');
@@ -28,6 +28,24 @@ export function guessName(guess: Guess): readonly ColumnProfile[] {
     );
   }
   return columns;
+}
+
+/** A first name without a last name is half a name: a column of names beside it is the other half. */
+function withUnnamed(guess: Guess, columns: readonly ColumnProfile[]): readonly ColumnProfile[] {
+  const isHalf = columns.every(
+    ({ role, severalWordsShare }) => (role === 'first_name' || role === 'middle_name') && severalWordsShare < 0.5,
+  );
+  const [first] = columns;
+  if (!isHalf || first === undefined) return columns;
+  const place = guess.free.indexOf(first);
+  const [other] = guess.unnamed
+    .filter(isOfNames)
+    .map((profile) => ({ profile, distance: Math.abs(guess.free.indexOf(profile) - place) }))
+    .filter(({ distance }) => distance <= columns.length)
+    .toSorted((one, another) => one.distance - another.distance);
+  if (other === undefined) return columns;
+  guess.doubts.push(`${other.profile.header} is taken for the last name by its values alone`);
+  return [...columns, other.profile];
 }
 
 /** The likeliest come first, as of equals the first wins. */

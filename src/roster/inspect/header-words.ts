@@ -24,7 +24,7 @@ const words: Readonly<Record<ColumnRole, string>> = {
     cliente id, codigo cliente, codigo, identificador, codice cliente, codice, codice anagrafica, nag, ndg, klient number, klient id, identyfikator, numer klienta,
     asiakasnumero, asiakas id, asiakastunnus, cislo klienta, cislo zakaznika, klient cislo, ugyfelszam, ugyfel azonosito, ugyfelkod, musteri no, musteri numarasi, musteri kodu,
     cod client, numar client, sifra klijenta, broj klijenta, клиент код, клиент номер, клиент id, ид клиента, номер клиента, код, код контрагента, κωδικος πελατη, αριθμος πελατη, κωδικος, 客户编号, 客户号, 客户代码, 编号, 客戶編號, 顧客番号, 顧客id, 会員番号, 顧客コード,
-    고객번호, رقم العميل, رقم الزبون, معرف العميل, kunnr, partner, cid, custno, custid,
+    고객번호, رقم العميل, رقم الزبون, معرف العميل, kunnr, lifnr, partner, cid, custno, custid,
     kliendi kood, kliendi number, klienta numurs, klienta kods, kliento kodas, kliento numeris, код клієнта, номер клієнта, клиентски номер, stevilka stranke, מספר לקוח, รหัสลูกค้า, ma khach hang, nomor nasabah, id nasabah, kode pelanggan, user id, userid, user no`,
   name: `name, full name, fullname, customer name, client name, legal name, party name, display name, account name, customer full name, complete name, registered name, navn,
     fulde navn, fullt navn, fullstandigt namn, namn, naam, volledige naam, vollstandiger name, kundenname, name vorname, nachname vorname, name und vorname, nom complet, nom prenom, nom et prenom, prenom nom, nombre completo, nombre y apellidos, apellidos y nombre, nome completo, nome cognome, cognome nome, nominativo,
@@ -69,7 +69,7 @@ const words: Readonly<Record<ColumnRole, string>> = {
 const spellings: ReadonlyMap<string, string> = new Map(
   `nm:name nme:name names:name fst:first frst:first lst:last mid:middle mdl:middle fname:first_name lname:last_name mname:middle_name fnm:first_name
   lnm:last_name surnames:surname forenames:forename dt:date dte:date brth:birth bth:birth fec:fecha ctry:country cntry:country ctr:country
-  cntr:country countries:country cd:code nat:nationality natl:nationality natio:nationality natn:nationality ntnlty:nationality
+  cntr:country countries:country cd:code cod:codigo nat:nationality natl:nationality natio:nationality natn:nationality ntnlty:nationality
   ctzn:citizenship ctznshp:citizenship res:residence rsdnc:residence nr:no nbr:no num:no number:no numero:no nummer:no n:no cust:customer
   cst:customer cus:customer clnt:client cli:client clt:client kd:kunde kdn:kunde kunden:kunde kund:kunde acct:account acc:account
   mbr:member mem:member emp:employee org:organisation typ:type organization:organisation organizations:organisation indiv:individual
@@ -86,30 +86,29 @@ const joints = new Set(
   'of the de du des di del della do da le la les el los d l s af av den der des und and et y e il i du'.split(' '),
 );
 
+/** The words of phrases that some write without blanks, such as DATEOFBIRTH. */
+const glued = new Map<string, readonly string[]>();
+
 const roles: ReadonlyMap<string, ColumnRole> = new Map(
   Object.entries(words).flatMap(([role, list]) =>
     isRole(role) ? list.split(',').map((phrase) => [toKey(toTokens(phrase)), role] as const) : [],
   ),
 );
+
+for (const phrase of Object.values(words).flatMap((list) => list.split(','))) {
+  const folded = fold(phrase);
+  if (folded.includes(' ')) glued.set(folded.replaceAll(' ', ''), toTokens(phrase));
+}
+
 function isRole(role: string): role is ColumnRole {
   return Object.hasOwn(words, role);
 }
-
-/** The same phrases written without blanks, such as DATEOFBIRTH. */
-const joined: ReadonlyMap<string, ColumnRole> = new Map(
-  Object.entries(words).flatMap(([role, list]) =>
-    isRole(role) ? list.split(',').map((phrase) => [fold(phrase).replaceAll(' ', ''), role] as const) : [],
-  ),
-);
 
 /** Gives what a header says that its column holds, or null when it says nothing that is known. */
 export const readHeaderRole = (header: string): ColumnRole | null => readTokens(toTokens(header));
 
 /** The same for the words of a header. */
-export function readTokens(tokens: readonly string[]): ColumnRole | null {
-  const [only] = tokens;
-  return roles.get(toKey(tokens)) ?? (only !== undefined && tokens.length === 1 ? joined.get(only) : undefined) ?? null;
-}
+export const readTokens = (tokens: readonly string[]): ColumnRole | null => roles.get(toKey(tokens)) ?? null;
 
 /** One key for the words of a header, whatever their order. */
 export function toKey(tokens: readonly string[]): string {
@@ -117,10 +116,11 @@ export function toKey(tokens: readonly string[]): string {
 }
 
 /** The words of a header, folded and spelt out. */
-export function toTokens(header: string): string[] {
-  const tokens = fold(header)
-    .split(' ')
-    .flatMap((token) => (spellings.get(token) ?? token).split(' '));
+export function toTokens(header: string): readonly string[] {
+  const folded = fold(header);
+  const known = glued.get(folded);
+  if (known !== undefined) return known;
+  const tokens = folded.split(' ').flatMap((token) => (spellings.get(token) ?? token).split(' '));
   const telling = tokens.filter((token) => !joints.has(token));
   return telling.length > 0 ? telling : tokens;
 }

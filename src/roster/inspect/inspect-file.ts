@@ -15,6 +15,7 @@ import { doubtGarbledLetters, doubtMixedLines } from './doubt-letters.js';
 import type { ColumnGuess } from './guess.js';
 import { guessColumns } from './guess-columns.js';
 import { looksLikeHeader } from './guess-header.js';
+import { dropSharedPrefix } from './read-header.js';
 import { readWhole, type WholeReading } from './read-whole.js';
 import { tryColumns } from './try-columns.js';
 
@@ -68,10 +69,12 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
     ? top.map((cell, index) => cell.trim().normalize('NFC') || nameColumn(index))
     : table.headers;
   const rows = thinOut(hasHeader ? others : sample);
+  const names = dropSharedPrefix(headers);
   const profiles = headers.map((header, index) =>
     profileColumn(
       header,
       rows.map((fields) => fields[index] ?? ''),
+      names[index],
     ),
   );
   const guess = tryColumns(guessColumns(profiles), headers, rows);

@@ -56,11 +56,14 @@ const idWords = new Set(toFolded('id no ref reference'));
 const things = new Set(
   toFolded(`policy polizze police poliza polizza versicherung versicherungs contract vertrag vertrags contrat contrato contratto claim order invoice rechnung rechnungs portfolio
     depot ticket case akte aktenzeichen loan card karte file document dokument ausweis wallet transaction deal trade booking application request row line lfd
-    seq sequence item sku asset lead opportunity campaign site batch session tax vat steuer`),
+    seq sequence item sku asset lead opportunity campaign site batch session tax vat steuer stceg cpf cnpj nif dni nie cuit rfc pesel oib bsn cpr ssn siret`),
 );
 
 /** Tells whether a header names something that has numbers of its own. */
-export const isOfThings = (header: string): boolean => toTokens(header).some((token) => things.has(token));
+export const isOfThings = (header: string): boolean =>
+  toTokens(header).some(
+    (token) => things.has(token) || [...things].some((thing) => thing.length > 3 && token.startsWith(thing)),
+  );
 
 /** What a header says about its column. */
 interface HeaderReading {
@@ -83,7 +86,7 @@ export function readHeader(header: string): HeaderReading | null {
   if (both !== null) return { role: both, strength: 2 };
   for (const rest of [...dropOwnWords(tokens), ...splitCompound(header)]) {
     const role = readTokens(rest) ?? readTokens(dropEndings(rest));
-    if (role === null || (role === 'id' && rest.length === tokens.length && endings.has(rest.at(-1) ?? ''))) continue;
+    if (role === null) continue;
     return { role, strength: role === 'id' ? 3 : weak.has(toKey(rest)) ? 1 : 2 };
   }
   return readTellingWord(tokens);
@@ -97,6 +100,18 @@ function readTellingWord(tokens: readonly string[]): HeaderReading | null {
   if (has(countryWords)) return { role: 'countries', strength: 1 };
   const isId = idWords.has(tokens.at(-1) ?? '') || idWords.has(tokens[0] ?? '');
   return isId && tokens.length > 1 && !has(things) ? { role: 'id', strength: 1 } : null;
+}
+
+/** The headers without the word that most of them begin with, such as the name of a table. */
+export function dropSharedPrefix(headers: readonly string[]): readonly string[] {
+  const prefixes = headers.map((header) => /^[\p{L}\p{N}]+[._\- ](?=.)/u.exec(header)?.[0] ?? '');
+  const counts = new Map<string, number>();
+  for (const prefix of prefixes) if (prefix !== '') counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
+  const [shared, count] = [...counts].toSorted(([, one], [, other]) => other - one)[0] ?? ['', 0];
+  const isShared = count >= 3 && count > headers.length * 0.6;
+  return isShared
+    ? headers.map((header) => (header.startsWith(shared) ? header.slice(shared.length) : header))
+    : headers;
 }
 
 /** Tells whether a header says that its column is about somebody or something else than the customer. */
@@ -124,9 +139,9 @@ function readBothNames(tokens: readonly string[]): ColumnRole | null {
   return null;
 }
 
-function dropOwnWords(tokens: readonly string[]): string[][] {
-  const rests = [[...tokens]];
-  for (let rest = [...tokens]; rest.length > 1 && ownWords.has(rest[0] ?? ''); ) {
+function dropOwnWords(tokens: readonly string[]): (readonly string[])[] {
+  const rests = [tokens];
+  for (let rest = tokens; rest.length > 1 && ownWords.has(rest[0] ?? ''); ) {
     rest = rest.slice(1);
     rests.push(rest);
   }
@@ -141,7 +156,7 @@ function dropEndings(tokens: readonly string[]): readonly string[] {
 }
 
 /** `CUSTNAME` and `Partnernummer` are of two words. */
-function splitCompound(header: string): string[][] {
+function splitCompound(header: string): (readonly string[])[] {
   const [first = '', ...others] = fold(header).split(' ');
   return [...ownWords, 'cust', 'cli', 'clnt', 'kunden', 'kd', 'acct', 'mbr']
     .filter((own) => own.length > (/[a-z]/.test(own) ? 2 : 1) && first.startsWith(own) && first.length > own.length + 1)

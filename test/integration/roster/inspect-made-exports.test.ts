@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { presentInspection } from '../../../src/cli/present-inspection.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
-import { exportSpecs } from '../../helpers/export-specs.js';
+import { exportSpecs, unseenSpecs } from '../../helpers/export-specs.js';
 import { judgeInspection } from '../../helpers/judge-inspection.js';
 import { makeExport } from '../../helpers/made-exports.js';
 import { printFigure } from '../../helpers/print-figure.js';
@@ -21,17 +21,19 @@ async function inspect(content: string | Buffer, name = 'export.csv'): Promise<F
   return inspectFile({ path, name: 'made' });
 }
 
-it('the mapping that is printed for a made export reads it as meant, for at least 84 of 99', async () => {
+it.each([
+  ['99 made exports', exportSpecs, 84],
+  ['20 that were not looked at while the guesses were made, of which 16 were right at first', unseenSpecs, 20],
+])('the mapping that is printed reads a file as meant, for %s', async (what, specs, least) => {
   const wrong: string[] = [];
-  for (const spec of exportSpecs) {
+  for (const spec of specs) {
     const made = makeExport(spec);
     const faults = await judgeInspection(made, await inspect(made.bytes));
     if (faults.length > 0) wrong.push(`${made.title}: ${faults.join('; ')}`);
   }
-  printFigure(`${exportSpecs.length - wrong.length} of ${exportSpecs.length} made exports right at the first go`);
+  printFigure(`${specs.length - wrong.length} right of ${what}`);
   for (const line of wrong) printFigure(`  ${line}`);
-  expect(exportSpecs).toHaveLength(99);
-  expect(wrong.length).toBeLessThanOrEqual(15);
+  expect(specs.length - wrong.length).toBeGreaterThanOrEqual(least);
 });
 
 const makeRows = (count: number, write: (row: number) => string): string =>

@@ -4,7 +4,9 @@ import { profileColumn } from '../../../src/roster/inspect/column-profile.js';
 import { guessColumns } from '../../../src/roster/inspect/guess-columns.js';
 import { looksLikeHeader } from '../../../src/roster/inspect/guess-header.js';
 import { readHeaderRole } from '../../../src/roster/inspect/header-words.js';
+import { dropSharedPrefix, readHeader } from '../../../src/roster/inspect/read-header.js';
 import { createRepetitionCounter } from '../../../src/roster/inspect/repetitions.js';
+import { exportSpecs } from '../../helpers/export-specs.js';
 
 function guess(table: readonly (readonly string[])[]) {
   const [headers = [], ...rows] = table;
@@ -32,6 +34,44 @@ describe('a header', () => {
     ['shoe size', null],
   ])('%s tells %s', (header, role) => {
     expect(readHeaderRole(header)).toBe(role);
+  });
+
+  it('says the same in whatever style it is written', () => {
+    // A letter alone and a figure are lost in words that are written together.
+    const headers = exportSpecs
+      .flatMap((spec) => (spec.split(' :: ')[2] ?? '').split(' | ').map((column) => column.replace(/=.*/, '')))
+      .filter((header) => /^[^\p{N}°(]*$/u.test(header) && !/(?<!\p{L})\p{L}(?!\p{L})/u.test(header));
+    const toWords = (header: string) =>
+      header.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+    const toCapital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
+    const styles = [
+      (words: readonly string[]) => words.join('_').toLowerCase(),
+      (words: readonly string[]) => words.join('_').toUpperCase(),
+      (words: readonly string[]) => words.map(toCapital).join(''),
+      (words: readonly string[]) => `${words.join(' ')} *`,
+    ];
+    const roles = headers.map((header) => [header, readHeader(header)?.role ?? null]);
+    for (const style of styles)
+      expect(headers.map((header) => [header, readHeader(style(toWords(header)))?.role ?? null])).toEqual(roles);
+  });
+
+  it.each([
+    ['c_dob', 'birth_date'],
+    ['Insured Country Code', 'countries'],
+    ['CUSTNAME', 'name'],
+    ['Partnernummer', 'id'],
+    ['NAME_LAST', 'last_name'],
+    ['spouse_name', null],
+    ['guarantor date of birth', null],
+    ['claim_no', null],
+    ['account_manager', null],
+  ])('%s with words around it tells %s', (header, role) => {
+    expect(readHeader(header)?.role ?? null).toBe(role);
+  });
+
+  it('is read without the word that most headers of the table begin with', () => {
+    expect(dropSharedPrefix(['c_id', 'c_name', 'c_dob', 'note'])).toEqual(['id', 'name', 'dob', 'note']);
+    expect(dropSharedPrefix(['first_name', 'last_name', 'id'])).toEqual(['first_name', 'last_name', 'id']);
   });
 
   it('is told from a first row of values', () => {
