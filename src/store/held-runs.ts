@@ -129,15 +129,15 @@ export async function saveVanishing(
   );
 }
 
-const secondSearchRow = z.object({ searches: z.number(), vanished: z.number(), isWhole: z.boolean() });
-/** Searches that a run has made again because their answers missed known hits. */
+const secondSearchRow = z.object({ searches: z.number(), vanished: z.number() });
+/** Searches that a run has made again because their answers missed known hits, and how many had vanished by then, summed over the families. */
 export type SecondSearches = z.infer<typeof secondSearchRow>;
 
 /** What a run has searched for again, or null. */
 export async function readSecondSearches(database: Queryable, runId: number): Promise<SecondSearches | null> {
   const rows = await database.query(
     secondSearchRow,
-    'select searches, vanished, is_whole as "isWhole" from run_second_search where run_id = $1',
+    'select searches, vanished from run_second_search where run_id = $1',
     [runId],
   );
   return rows[0] ?? null;
@@ -147,12 +147,13 @@ export async function readSecondSearches(database: Queryable, runId: number): Pr
 export async function saveSecondSearches(
   transaction: Queryable,
   runId: number,
-  { searches, vanished, isWhole }: SecondSearches,
+  { searches, vanished }: SecondSearches,
 ): Promise<void> {
-  await transaction.execute(
-    'insert into run_second_search (run_id, searches, vanished, is_whole) values ($1, $2, $3, $4)',
-    [runId, searches, vanished, isWhole],
-  );
+  await transaction.execute('insert into run_second_search (run_id, searches, vanished) values ($1, $2, $3)', [
+    runId,
+    searches,
+    vanished,
+  ]);
 }
 
 /** How many customers a run has answered for. */

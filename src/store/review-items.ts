@@ -21,6 +21,8 @@ export interface StoredItem extends ReviewItem {
   dueAt: Date | null;
   /** Whether the customer is a true match because of it; ends by `false_positive` or `no_longer_matched` alone. */
   isConfirmed: boolean;
+  /** Whether a held run found it as it is listed, after the party's last answer that counts. */
+  isProvisional: boolean;
 }
 
 const texts = z.array(z.string());
@@ -49,6 +51,7 @@ const itemRow = z
     openedAt: z.date(),
     dueAt: z.date().nullable(),
     isConfirmed: z.boolean(),
+    isProvisional: z.boolean(),
     absence: absenceShape.nullable(),
     verdict: verdictShape.nullable(),
     isFinal: z.boolean(),
@@ -83,11 +86,17 @@ export async function readReviewItems(
     `select item.item_id as "itemId", item.party_id as "partyId", item.state, item.listed, item.severity, item.rule, item.priority,
        item.opened_at as "openedAt", item.due_at as "dueAt", disposition.verdict, disposition.seen,
        coalesce(disposition.kind <> 'proposed', false) as "isFinal", disposition.expires_at as "expiresAt",
-       item.is_confirmed as "isConfirmed", item.absence, ${seenCustomerSql} as customer
+       item.is_confirmed as "isConfirmed", item.absence, ${seenCustomerSql} as customer,
+       item.absence is null and item.state <> 'gone' and exists (
+         select from review_event event
+         join run_hold hold on hold.run_id = event.run_id and hold.kind = 'answers' and hold.held_at >= event.happened_at
+         where event.item_id = item.item_id and event.run_id > coalesce(state.run_id, 0)
+       ) as "isProvisional"
      from review_item item
      join party on party.party_id = item.party_id
      join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
      left join disposition on disposition.disposition_id = item.disposition_id
+     left join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
      where item.account_id = $1 and item.party_id = any ($2::bigint[])
      order by item.item_id`,
     [accountId, [...partyIds]],

@@ -56,6 +56,7 @@ const toChangesJson = (found: Found): string => withoutNul(JSON.stringify(found.
 /** A roster that guards held while its run went on with the last accepted one. */
 export interface RosterHold extends Found {
   source: string;
+  sourceDigest: string;
   /** Its ids of which no accepted roster has a record. */
   newIds: number;
   /** What to type to take it all the same. */
@@ -66,7 +67,7 @@ export interface RosterHold extends Found {
 export async function saveRosterHold(
   transaction: Queryable,
   { runId, rosterId }: StagedImport,
-  hold: RosterHold & { sourceDigest: string; heldAt: Date },
+  hold: RosterHold & { heldAt: Date },
 ): Promise<void> {
   const { source, sourceDigest, heldAt, newIds, command } = hold;
   await transaction.execute(
@@ -79,8 +80,15 @@ export async function saveRosterHold(
 /** The roster that guards held in this run; null where none was. */
 export async function readRosterHold(database: Queryable, runId: number): Promise<RosterHold | null> {
   const rows = await database.query(
-    z.object({ source: z.string(), newIds: z.number(), command: z.string(), heldBy, changes }),
-    `select source, new_ids as "newIds", command, held_by as "heldBy", changes
+    z.object({
+      source: z.string(),
+      sourceDigest: z.string(),
+      newIds: z.number(),
+      command: z.string(),
+      heldBy,
+      changes,
+    }),
+    `select source, source_digest as "sourceDigest", new_ids as "newIds", command, held_by as "heldBy", changes
      from roster_hold where run_id = $1 order by hold_id desc limit 1`,
     [runId],
   );

@@ -123,7 +123,8 @@ export async function findUnprojectedParties(
      from review_item item
      join party on party.party_id = item.party_id
      join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
-     join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
+     -- None where only held runs have answered.
+     left join party_state state on state.party_id = item.party_id and state.account_id = item.account_id
      left join disposition on disposition.disposition_id = item.disposition_id
      where item.account_id = $2 and item.state <> 'gone' and case
        when not party.is_current then item.absence is null or item.absence in ('not_returned', 'below_threshold')
@@ -203,25 +204,30 @@ export async function readUnprojectedParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select state.party_id as "partyId", state.customer_version as "customerVersion", version.risk_tier as "riskTier",
+    `select party.party_id as "partyId", version.version as "customerVersion", version.risk_tier as "riskTier",
        party.is_current as "isCurrent", ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
        coalesce(state.unreturned, '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')
         -- Fenced off: without statistics all changes of a run would be walked through for each party.
-        from (select * from change_event where party_id = state.party_id offset 0) event
+        from (select * from change_event where party_id = party.party_id offset 0) event
         join run on run.run_id = event.run_id and run.roster_id = $1 and run.account_id = $2
           and event.change_id > coalesce(run.projected_change_id, 0)) as changes
-     from party_state state
-     join party on party.party_id = state.party_id
-     join customer_version version on version.customer_id = party.customer_id and version.version = state.customer_version
-     where state.account_id = $2 and state.party_id = any ($3::bigint[])
-     order by state.party_id`,
+     from party
+     join customer on customer.customer_id = party.customer_id
+     left join party_state state on state.account_id = $2 and state.party_id = party.party_id
+     join customer_version version
+       on version.customer_id = party.customer_id and version.version = coalesce(state.customer_version, customer.version)
+     where party.party_id = any ($3::bigint[])
+     order by party.party_id`,
     [rosterId, accountId, [...partyIds]],
   );
 }
 
-/** The parties for which a held run found what was not known, by the answers that were taken back; at most `limit` after party `last`. */
+/**
+ * The parties for which a held run found what was not known, or a decided match beside another record of the customer, by the answers that were
+ * taken back; at most `limit` after party `last`.
+ */
 export async function readHeldParties(
   database: Queryable,
   { rosterId, accountId, runId }: ProjectionScope & { runId: number },
@@ -243,10 +249,17 @@ export async function readHeldParties(
        on version.customer_id = party.customer_id and version.version = (taken.answer ->> 'customer_version')::integer
      left join party_state state on state.account_id = $3 and state.party_id = taken.party_id
      where taken.run_id = $1 and taken.answer is not null and taken.party_id > $4
-       and exists (
-         select from taken_back_change event
-         where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id
-           and event.kind not in ('match_removed', 'match_not_returned', 'hit_lost')
+       and (
+         exists (
+           select from taken_back_change event
+           where event.run_id = $1 and event.party_id = taken.party_id and event.batch_id = taken.batch_id
+             and event.kind not in ('match_removed', 'match_not_returned', 'hit_lost')
+         )
+         or exists (
+           select from review_item item
+           where item.party_id = taken.party_id and item.account_id = $3 and item.disposition_id is not null
+             and item.customer_version <> (taken.answer ->> 'customer_version')::integer
+         )
        )
      order by taken.party_id
      limit $5`,

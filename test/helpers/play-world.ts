@@ -134,7 +134,8 @@ export async function playWorld(
           )
         : 'no item';
       const isPending = takesTwo && !choice.hasSecond && choice.verdict !== 'inconclusive';
-      if (!isPending) model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
+      if (isPending) model.propose(customer, alert.party, match.id, choice.verdict);
+      else model.decide(customer, alert.party, match.id, choice.verdict, expiresAtMs);
       compared.decisions += 1;
       if (['decided', 'confirmed', 'undone', 'same_already', isPending ? 'proposed' : ''].includes(result)) continue;
       const expected = `${choice.verdict} about ${match.id} ${alert.absences.join(' or ')}`;

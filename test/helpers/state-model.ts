@@ -80,6 +80,8 @@ interface Alert {
   absences: Absence[];
   isClosed: boolean;
   decision: { verdict: 'false_positive' | 'true_match'; boundTo: string; expiresAtMs: number | null } | null;
+  /** One of two people has said that it is no longer matched. */
+  isEnding: boolean;
   /** Decided as a true match at some time, and not ended since by one of the two dispositions that end it. */
   isTrueMatch: boolean;
   /** Whether it was a true match before the last decision: undoing what ended it does not leave it ended. */
@@ -182,6 +184,7 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
       const owner = customers.get(customer)?.parties.get(party);
       const alert = owner?.alerts.find(({ listed }) => listed.id === matchId);
       if (!owner || !alert) throw new Error(`no alert of ${customer} about ${matchId}`);
+      alert.isEnding = false;
       if (verdict === 'inconclusive') {
         // Who cannot tell leaves it open, and whoever was a true match stays one.
         alert.decision = null;
@@ -203,6 +206,15 @@ export function createStateModel({ validMs, leaveAfterDays }: ModelRules) {
       alert.decision = { verdict, boundTo, expiresAtMs };
       alert.isTrueMatch = verdict === 'true_match';
       alert.wasDecided = true;
+    },
+
+    /** Notes what one of two people has said, which changes no state; who comes back although that was said to be over is looked at anew. */
+    propose(customer: string, party: string, matchId: string, verdict: Verdict): void {
+      const alert = customers
+        .get(customer)
+        ?.parties.get(party)
+        ?.alerts.find(({ listed }) => listed.id === matchId);
+      if (alert) alert.isEnding = verdict === 'no_longer_matched';
     },
 
     /** The state of each customer in scope. */
@@ -285,20 +297,32 @@ function takeAnswer(party: Party, { atMs, reliance, search }: ModelNight): void 
   const pairs = pair(alerts, answer.results);
   for (const alert of alerts) {
     const listed = pairs.get(alert);
+    const before = { ...alert };
     if (listed) {
       alert.listed = listed;
-      if (!alert.ids.includes(listed.id)) alert.ids.push(listed.id);
+      if (!alert.ids.includes(listed.id)) alert.ids = [...alert.ids, listed.id];
     }
     // A held night re-opens what has changed for the worse, and ends no wait.
     if (listed?.isHit && isNamed) seeAgain(alert, record);
     else if (listed?.isHit) noteAbsence(alert, 'customer_changed');
     else if (reliance === 'relied_on')
       noteMissing(alert, party, listed ? 'listed' : answer.isCut ? 'unproven' : 'missing');
+    // What it only lists otherwise, under another id say, is not believed either.
+    const isSame = alert.decision === before.decision && alert.absences.length === before.absences.length;
+    if (reliance === 'held' && isSame && !before.isClosed)
+      Object.assign(alert, { listed: before.listed, ids: before.ids });
   }
   const paired = new Set(pairs.values());
   for (const listed of answer.results) {
     if (!listed.isHit || paired.has(listed)) continue;
-    const state = { isClosed: false, decision: null, isTrueMatch: false, wasTrueMatch: false, wasDecided: false };
+    const state = {
+      isClosed: false,
+      decision: null,
+      isTrueMatch: false,
+      wasTrueMatch: false,
+      wasDecided: false,
+      isEnding: false,
+    };
     alerts.push({
       listed,
       ids: [listed.id],
@@ -349,6 +373,8 @@ function pair(alerts: readonly Alert[], results: readonly ListedMatch[]): Map<Al
 
 /** The match is a hit tonight: a closed alert goes on, and a decision holds as long as what it was bound to is the same. */
 function seeAgain(alert: Alert, record: PartyRecord): void {
+  if (alert.isEnding) alert.decision = null;
+  alert.isEnding = false;
   alert.absences = [];
   alert.isClosed = false;
   dropUnlessBound(alert, record);

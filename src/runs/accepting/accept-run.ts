@@ -14,7 +14,7 @@ import { settleRun } from '../finish-screening.js';
 import { findRun } from '../session/list-runs.js';
 import { openOrganisation, type RunSession, withLease } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
-import type { Acceptance } from './acceptance.js';
+import { type Acceptance, requireLogins } from './acceptance.js';
 import { requireAcceptedSettings } from './require-accepted-settings.js';
 
 /** What came of accepting a held run: a second person is still needed, or its answers count. */
@@ -95,6 +95,7 @@ async function proposesOnly(
   const stored =
     run.accountId === null ? undefined : (await readFourEyes(transaction, [run.accountId])).get(run.accountId);
   if (workplace.settings.review.fourEyes.length === 0 && (stored?.size ?? 0) === 0) return false;
+  requireLogins(workplace.database, `accepting ${toRunId(run)}`);
   const proposals = await readRunAcceptances(transaction, run.runId);
   const { name } = acceptance.by;
   if (proposals.some(({ acceptedBy }) => acceptedBy !== name)) return false;

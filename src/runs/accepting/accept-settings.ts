@@ -11,7 +11,7 @@ import {
 } from '../../store/settings-records.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { RunSettings, Workplace } from '../workplace.js';
-import type { Acceptance } from './acceptance.js';
+import { type Acceptance, requireLogins } from './acceptance.js';
 import {
   compareJudging,
   digestJudging,
@@ -62,6 +62,7 @@ export async function acceptSettings(
     const acceptance = { digest, acceptedBy: by.name, isAttested: by.isAttested, reason, acceptedAt: clock.now() };
     let proposedBy: string | null = null;
     if (needsTwo(settings, accepted)) {
+      requireLogins(database, 'accepting review.autoClose');
       proposedBy = await findSettingsProposer(transaction, organisationId, { digest, except: by.name });
       if (proposedBy === null) {
         await saveSettingsProposal(transaction, organisationId, acceptance);

@@ -21,7 +21,7 @@ import {
 import { isAutoClosing } from '../accepting/accept-settings.js';
 import type { RunSession } from '../session/run-session.js';
 import { toSeenDigest } from './item-stamp.js';
-import { toItemChanges } from './to-item-changes.js';
+import { addProvisional, toItemChanges } from './to-item-changes.js';
 
 const partiesAtOnce = 500;
 
@@ -50,7 +50,10 @@ export async function makeItems(
     const chunk = partyIds.slice(start, start + partiesAtOnce);
     const parties = await readUnprojectedParties(transaction, scope, chunk);
     const items = await readReviewItems(transaction, accountId, chunk);
-    const changes = parties.flatMap((party) => toItemChanges(party, items.get(party.partyId) ?? [], judged));
+    const changes = parties.flatMap((party) => {
+      const own = items.get(party.partyId) ?? [];
+      return toItemChanges(addProvisional(party, own), own, judged);
+    });
     await saveItemChanges(transaction, { accountId, runId, now }, changes);
     const changed = parties.filter(({ changes }) => [...changes.values()].some(({ isBaseline }) => !isBaseline));
     await saveChangeItems(

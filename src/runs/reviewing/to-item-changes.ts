@@ -4,6 +4,7 @@ import { toDueTime } from '../../changes/due-time.js';
 import { toPriority } from '../../changes/priority.js';
 import { type TopicFamilies, toWorstTopic } from '../../changes/topic-families.js';
 import type { Match } from '../../matches/match.js';
+import { pairMatches } from '../../matches/pair-matches.js';
 import { type ItemStep, projectItems } from '../../matches/review/project-items.js';
 import { compareSeenFacts, toSeenFacts } from '../../matches/review/seen-facts.js';
 import type { ItemChange, StoredItem } from '../../store/review-items.js';
@@ -45,6 +46,13 @@ export function toItemChanges(
       ...escalate(item, item.listed, projection),
     }));
   return [...changes, ...dated];
+}
+
+/** The party with what held runs have found since its last answer that counts: that is neither absent nor as before until another answer counts. */
+export function addProvisional(party: UnprojectedParty, items: readonly StoredItem[]): UnprojectedParty {
+  const provisional = items.filter(({ isProvisional }) => isProvisional).map(({ listed }) => listed);
+  if (provisional.length === 0) return party;
+  return { ...party, matches: [...pairMatches(party.matches, provisional).onlyBefore, ...provisional] };
 }
 
 interface Projection {
@@ -146,7 +154,7 @@ const seen = (match: Match, { party, families }: Projection) => ({
 
 /** An item as it was, beside the record with which its match was last seen. */
 const keep = (
-  { disposition: _, isConfirmed: __, customer: ___, ...item }: StoredItem,
+  { disposition: _, isConfirmed: __, customer: ___, isProvisional: ____, ...item }: StoredItem,
   { families }: Pick<Projection, 'families'>,
 ): ItemChange => ({
   ...item,

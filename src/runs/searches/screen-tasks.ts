@@ -89,12 +89,10 @@ async function searchVanishedAgain(context: SearchContext, affordable: number): 
   if (await hasFailedCanary(database, run.runId)) return;
   const { findings, vanished, findSearches } = await assessRun(database, session, account.accountId);
   if (findings.length === 0 || (await readSecondSearches(database, run.runId)) !== null) return;
-  const missing = findSearches(Number.POSITIVE_INFINITY);
-  const again = missing.slice(0, Math.min(readBounds(workplace.settings).searchAgain, affordable, tally.affordable));
+  const again = findSearches(Math.min(readBounds(workplace.settings).searchAgain, affordable, tally.affordable));
   if (again.length === 0) return;
   await session.write(async (transaction) => {
-    const isWhole = again.length === missing.length;
-    await saveSecondSearches(transaction, run.runId, { searches: again.length, vanished, isWhole });
+    await saveSecondSearches(transaction, run.runId, { searches: again.length, vanished });
     await putBackSearches(transaction, run.runId, again, workplace.clock.now());
   });
   const searches = countNoun(again.length, 'search', 'searches');

@@ -1,5 +1,6 @@
 import { readParties, readRoster } from '../../roster/read-roster.js';
 import type { RosterSettings } from '../../roster/settings.js';
+import type { RosterHold } from '../../store/roster-acceptances.js';
 import { readImportOrigin } from '../../store/roster-imports.js';
 import { joinDigests } from '../rosters/join-digests.js';
 import type { Workplace } from '../workplace.js';
@@ -15,6 +16,24 @@ export async function describeRosterChange(
 ): Promise<string | null> {
   const imported = await readImportOrigin(database, runId);
   if (imported === null) return null;
+  const now = await readFigures(roster, secret);
+  const { source } = imported;
+  if (source === now.source && imported.digest === now.digest) return null;
+  const from = source === now.source ? '' : `read from ${source} then and from ${now.source} now, `;
+  return `the roster has changed since: ${from}rows ${imported.rows} then and ${now.rows} now, rejected ${imported.rejected} then and ${now.rejected} now, digest ${shorten(imported.digest)} then and ${shorten(now.digest)} now`;
+}
+
+/** Whether a roster is another, or reads otherwise, than the one that guards held in a run. Throws RosterError when it cannot be read. */
+export async function isOtherThanHeld(
+  { secret }: Workplace,
+  hold: RosterHold,
+  roster: RosterSettings,
+): Promise<boolean> {
+  const { source, digest } = await readFigures(roster, secret);
+  return source !== hold.source || digest !== hold.sourceDigest;
+}
+
+async function readFigures(roster: RosterSettings, secret: Workplace['secret']) {
   const reading = await readRoster(roster, secret);
   try {
     const now = { rows: 0, rejected: 0 };
@@ -23,10 +42,7 @@ export async function describeRosterChange(
       now.rejected += rows.filter((row) => row.kind === 'rejected').length;
     }
     const digest = joinDigests([reading.digest(), ...(await digestParties(roster, secret))]);
-    const { source } = imported;
-    if (source === reading.source && imported.digest === digest) return null;
-    const from = source === reading.source ? '' : `read from ${source} then and from ${reading.source} now, `;
-    return `the roster has changed since: ${from}rows ${imported.rows} then and ${now.rows} now, rejected ${imported.rejected} then and ${now.rejected} now, digest ${shorten(imported.digest)} then and ${shorten(digest)} now`;
+    return { ...now, source: reading.source, digest };
   } finally {
     await reading.close();
   }

@@ -4,13 +4,14 @@ import { guardAdvice } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { readLastActivity } from '../../store/find-runs.js';
 import { type Account, readAccountName } from '../../store/organisations.js';
+import { readRosterHold } from '../../store/roster-acceptances.js';
 import { toRunId } from '../../store/run-id.js';
 import { readRunKeys } from '../../store/run-keys.js';
 import type { RunRow } from '../../store/run-row.js';
 import { hasBegun, type PlanSelection } from '../../store/screening-plan.js';
 import type { Acceptance } from '../accepting/acceptance.js';
 import type { Workplace } from '../workplace.js';
-import { describeRosterChange } from './describe-roster-change.js';
+import { describeRosterChange, isOtherThanHeld } from './describe-roster-change.js';
 import { nameChangedSettings, toStoredSettings } from './name-changed-settings.js';
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
@@ -52,7 +53,8 @@ export async function findObstacle(workplace: Workplace, open: RunRow, intention
     findOtherWish(open, intention) ??
     findOtherSettings(workplace, open, changed) ??
     (await findOtherAccount(workplace, open, intention)) ??
-    (await findAge(workplace, open, intention));
+    (await findAge(workplace, open, intention)) ??
+    (await findMendedRoster(workplace, open, intention));
   if (obstacle !== null) return { obstacle, differences: [] };
   const rosterChange = open.stage === 'started' ? null : await findOtherRoster(workplace, open, intention);
   if (rosterChange !== null && !intention.isNamed) return { obstacle: rosterChange.words, differences: [] };
@@ -104,6 +106,29 @@ async function findAge({ database, clock }: Workplace, open: RunRow, { isNamed }
   const last = await readLastActivity(database, open);
   const isOld = clock.now().getTime() - last.getTime() > resumableForMs;
   return isOld ? `nothing has been saved by it for twelve hours, since ${last.toISOString()}` : null;
+}
+
+/**
+ * A run whose roster guards held has imported nothing: another roster, or an acceptance of the held one, needs a new run. Throws RosterError where
+ * somebody named the run and accepts the roster with it.
+ */
+async function findMendedRoster(
+  workplace: Workplace,
+  open: RunRow,
+  { roster, isNamed, acceptRoster }: Intention,
+): Promise<string | null> {
+  const hold =
+    roster === null || open.stage === 'started' ? null : await readRosterHold(workplace.database, open.runId);
+  if (hold === null || roster === null) return null;
+  if (isNamed && acceptRoster) {
+    throw new RosterError(
+      'roster_was_held',
+      `the roster of ${toRunId(open)} was held, so it goes on with the last accepted roster; a new run takes the held one: ${hold.command}`,
+    );
+  }
+  if (isNamed) return null;
+  if (acceptRoster) return 'its roster was held, and is accepted now';
+  return (await isOtherThanHeld(workplace, hold, roster)) ? 'its roster was held, and is another now' : null;
 }
 
 /** A run that somebody named goes on also when its roster cannot be read any more. */

@@ -34,7 +34,7 @@ export interface RunAssessment {
   figures: readonly VanishedFigures[];
   /** Why the run is to be held; empty where nothing holds it. */
   findings: readonly HoldFinding[];
-  /** Listed parties that vanished, each once. */
+  /** How many listed parties vanished, summed over the families. */
   vanished: number;
   /** The searches that miss them, at most so many. */
   findSearches(limit: number): readonly number[];
@@ -52,10 +52,9 @@ export async function assessRun(
   const scope = rosterId === null ? null : { runId, rosterId, accountId };
   if (scope) for await (const party of readComparedParties(database, scope)) tally.add(party);
   const figures = tally.figures();
-  const vanished = figures.find(({ family }) => family === 'any')?.vanished ?? 0;
-  const isAnyVanished = figures.some((one) => one.vanished > 0);
+  const vanished = figures.reduce((sum, one) => sum + one.vanished, 0);
   const since = new Date(clock.now().getTime() - weekMs);
-  const before = scope && isAnyVanished ? await readVanishedBefore(database, scope, since) : {};
+  const before = scope && vanished > 0 ? await readVanishedBefore(database, scope, since) : {};
   const findings = judgeVanished(figures, before, readBounds(settings));
   return { figures, findings, vanished, findSearches: (limit) => tally.findSearches(limit) };
 }
@@ -78,11 +77,14 @@ export function describeFinding({ family, span, vanishedOfSpan, knownOfSpan, bou
   return `${hits} vanished${when} (${limit})`;
 }
 
-/** That second searches contradicted the first ones while not all could be made; null where nothing of the kind was found. */
+/**
+ * That second searches contradicted the first ones, or null. The other first answers of the run are then no better: customers without a known hit
+ * have nothing that a wrong answer could be noticed by.
+ */
 function describeContradiction(second: SecondSearches | null, vanished: number): string | null {
-  if (second === null || second.isWhole || vanished === 0 || vanished >= second.vanished) return null;
-  const back = countNoun(second.vanished - vanished, 'vanished hit');
-  return `${back} came back when ${countNoun(second.searches, 'search', 'searches')} were made again, and not all could be`;
+  if (second === null || vanished >= second.vanished) return null;
+  const searches = countNoun(second.searches, 'search was', 'searches were');
+  return `known hits came back when ${searches} made again, so the first answers of this run are not to be relied on`;
 }
 
 /** Why a run is held, and how many customers it withholds answers for. */

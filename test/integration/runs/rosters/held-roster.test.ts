@@ -81,6 +81,38 @@ describeOnChosenDatabase('a night whose roster is held', (open) => {
     expect(await expectAgreement(workplace)).toMatchObject({ open_hit: 20 });
   });
 
+  it('that is stopped does not go on when the roster was mended, or is accepted', async () => {
+    const { roster, run, work } = await openSite(names);
+    const path = String(roster.csv?.path);
+    const workplace = await work();
+    await run(workplace);
+    const rotated = toCsv([...names.slice(1, 20), names[0] ?? '', ...names.slice(20)]);
+    await writeFile(path, rotated);
+    const stop = { selection: 'all', maxSearches: 5 } as const;
+    const stopped = await run(workplace, stop);
+    expect(stopped).toMatchObject({ state: 'stopped', counts: { screened: 5 } });
+    const resumeOnly = Number(stopped.runId.split('-').at(-1));
+    const acceptRoster = await makeAcceptance(workplace);
+    await expect(run(workplace, { ...stop, resumeOnly, acceptRoster })).rejects.toThrow(
+      /goes on with the last accepted roster.* nightscreen rescreen --roster people --accept-roster/,
+    );
+    expect((await run(workplace, stop)).runId).toBe(stopped.runId);
+
+    await writeFile(path, toCsv([...names, 'Nova Entrant']));
+    const mended = await run(workplace, { ...stop, maxSearches: 200 });
+    expect(mended.runId).not.toBe(stopped.runId);
+    expect(mended).toMatchObject({ state: 'complete', counts: { rows: 101, screened: 101 } });
+
+    await writeFile(path, rotated);
+    const again = await run(workplace, stop);
+    const accepted = await run(workplace, { selection: 'all', acceptRoster });
+    expect(accepted.runId).not.toBe(again.runId);
+    expect(accepted.acceptedChanges).toHaveLength(20);
+    expect(workplace.events).toContainEqual(
+      expect.objectContaining({ code: 'run_abandoned', message: expect.stringContaining('its roster was held') }),
+    );
+  });
+
   it('is refused where no roster was accepted yet, and where it is onboarded', async () => {
     const { roster, run, work } = await openSite(names);
     const path = String(roster.csv?.path);

@@ -25,6 +25,7 @@ function change(state: StoredItem['state'], severity: Severity) {
       openedAt: longAgo,
       dueAt: soon,
       isConfirmed: state === 'confirmed',
+      isProvisional: false,
       absence: null,
       customer,
     },
