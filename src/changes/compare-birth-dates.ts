@@ -12,15 +12,17 @@ interface PartialDate {
 /**
  * Compares a customer's birth date (`yyyy`, `yyyy-mm` or `yyyy-mm-dd`) with all that a list gives. Only a date that cannot be the same
  * one contradicts: one part mistyped, day and month exchanged, or a year that is off by one where only years are known is `unknown`,
- * and 1 January counts as a year alone, because lists and forms write it when nobody knows the day.
+ * and 1 January counts as a year alone, because lists and forms write it when nobody knows the day. A date of ours with `?` behind it contradicts
+ * nothing: its century is a guess, or day and month may be exchanged.
  */
 export function compareBirthDates(ours: string | null, listed: readonly string[]): Agreement {
   const own = ours === null ? null : toPartialDate(ours);
+  const isGuess = ours?.endsWith('?') ?? false;
   const dates = listed.map(toPartialDate);
   if (own === null || dates.length === 0) return 'unknown';
   const verdicts = dates.map((date) => (date === null ? 'unknown' : compareDates(own, date)));
   if (verdicts.includes('agree')) return 'agree';
-  return verdicts.includes('unknown') ? 'unknown' : 'contradict';
+  return isGuess || verdicts.includes('unknown') ? 'unknown' : 'contradict';
 }
 
 function toPartialDate(text: string): PartialDate | null {

@@ -13,6 +13,14 @@ export interface AnswerOrigin {
   requestId: number;
   customerVersion: number;
   settingsDigest: string;
+  /** What the record says of the party, where it may have to be compared with another version. */
+  said?: PartySaid | undefined;
+}
+
+/** The facts of a party that are no part of its request, and what stands in the source for those that are kept in another form or in doubt. */
+export interface PartySaid extends ChangedParty {
+  doubts: Readonly<Record<string, string>>;
+  said: Readonly<Record<string, string>>;
 }
 
 /** What is known of a party from its valid answers so far. */
@@ -66,7 +74,26 @@ const isHitFor = (match: Match | null, families: TopicFamilies): boolean =>
 /** Whose doing a difference between two answers is: our settings before the customer's record before the service's data. */
 function toCause(before: AnswerOrigin, after: AnswerOrigin): ChangeCause {
   if (before.settingsDigest !== after.settingsDigest) return 'settings';
-  if (before.requestId !== after.requestId || before.customerVersion !== after.customerVersion)
-    return 'customer_record';
-  return 'service_data';
+  if (before.requestId !== after.requestId) return 'customer_record';
+  if (before.customerVersion === after.customerVersion) return 'service_data';
+  return isReadDifferently(before.said, after.said) ? 'settings' : 'customer_record';
 }
+
+/** Whether two versions of a record differ, and the source says the same for each fact that does. */
+function isReadDifferently(before: PartySaid | undefined, after: PartySaid | undefined): boolean {
+  if (before === undefined || after === undefined) return false;
+  const fields = ['birthDate', 'countries', 'riskTier'] as const;
+  const changed = fields.filter((field) => toValue(before, field) !== toValue(after, field));
+  return changed.length > 0 && changed.every((field) => isSaidAlike(before, after, field));
+}
+
+/** A record of an earlier version has only the value: a text that it stands for is the value itself, or reads as it. */
+function isSaidAlike(before: PartySaid, after: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): boolean {
+  const [texts, others] = [before, after].map(
+    (facts) => new Set([facts.doubts[field], facts.said[field], toValue(facts, field)].filter((text) => text)),
+  );
+  return [...(texts ?? [])].some((text) => others?.has(text));
+}
+
+const toValue = (facts: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): string =>
+  field === 'countries' ? facts.countries.toSorted().join(';') : (facts[field] ?? '');

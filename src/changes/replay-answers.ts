@@ -60,8 +60,8 @@ interface JudgedAnswer {
 }
 
 function judgeNext(known: Known | null, answer: StoredAnswer, settings: ChangeSettings): JudgedAnswer {
-  const { responseId, matchSet, party, confirmedIds, requestId, customerVersion, settingsDigest } = answer;
-  const origin = { requestId, customerVersion, settingsDigest };
+  const { responseId, matchSet, party, confirmedIds, requestId, customerVersion, settingsDigest, said } = answer;
+  const origin = { requestId, customerVersion, settingsDigest, said };
   if (known && isSameAnswer(known, { responseId, truncated: matchSet.truncated })) {
     return { known: { ...known, origin }, changes: [] };
   }

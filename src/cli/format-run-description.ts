@@ -3,7 +3,7 @@ import { describeDetails } from '../reports/detail-words.js';
 import { countNoun, formatCount } from '../reports/format-count.js';
 import { describeWaiting } from '../reports/item-words.js';
 import { describeReason } from '../reports/reason-words.js';
-import { describeSnapshot, listSnapshotRemarks } from '../reports/snapshot-words.js';
+import { describeSnapshot, listDoubtLines, listSnapshotRemarks } from '../reports/snapshot-words.js';
 import { describeRounds, describeWatch } from '../reports/watch-words.js';
 import type { RunDescription } from '../runs/session/describe-run.js';
 import { describeCounts } from './describe-counts.js';
@@ -80,6 +80,7 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
                 ] satisfies Row,
               ]),
           ...(snapshot === null ? [] : [['customers', describeSnapshot(snapshot)] satisfies Row]),
+          ...listDoubtLines(snapshot?.doubts ?? []),
           ...(snapshot === null ? [] : listSnapshotRemarks(snapshot).map((remark): Row => ['note', remark])),
           ['in scope', `customers: ${describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))}`],
           ['planned', `customers: ${describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))}`],

@@ -1,6 +1,7 @@
 import { describeRecord } from '../reports/accepted-words.js';
 import { formatCount } from '../reports/format-count.js';
 import { rejectWords } from '../reports/reason-words.js';
+import { listDoubtLines } from '../reports/snapshot-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { RejectReason } from '../roster/customer.js';
 import type { OnboardingPreview } from '../runs/planning/preview-onboarding.js';
@@ -13,7 +14,7 @@ import { describeCost } from './present-preview.js';
 
 const isKnown = (reason: string): reason is RejectReason => Object.hasOwn(rejectWords, reason);
 
-function listReads({ roster, source, counts, rejectedByReason }: ImportPreview): [string, string][] {
+function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportPreview): [string, string][] {
   const { rows, customers, rejected, duplicates, conflicts, ...history } = counts;
   const sums = `${formatCount(rows)} = ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(duplicates)} repeated`;
   return [
@@ -23,6 +24,7 @@ function listReads({ roster, source, counts, rejectedByReason }: ImportPreview):
       `  ${reason}`,
       `${formatCount(count)}  ${isKnown(reason) ? rejectWords[reason] : ''}`,
     ]),
+    ...listDoubtLines(doubts),
     ...(conflicts > 0
       ? [['conflicts', `${formatCount(conflicts)} ids with rows that differ`] satisfies [string, string]]
       : []),

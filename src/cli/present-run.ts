@@ -1,6 +1,6 @@
 import { countNoun, formatCount } from '../reports/format-count.js';
 import { describeWaiting } from '../reports/item-words.js';
-import { describeSnapshot } from '../reports/snapshot-words.js';
+import { describeSnapshot, listDoubtLines } from '../reports/snapshot-words.js';
 import type { RunSummary } from '../runs/session/run-summary.js';
 import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';
@@ -18,7 +18,9 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [strin
     'roster',
     `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
   ];
-  const customers: [string, string][] = snapshot ? [['customers', describeSnapshot(snapshot)]] : [];
+  const customers: [string, string][] = snapshot
+    ? [['customers', describeSnapshot(snapshot)], ...listDoubtLines(snapshot.doubts)]
+    : [];
   if (kind === 'import') return [roster, ...customers];
   const toDecide: [string, string][] = openItems ? [['to decide', describeWaiting(openItems)]] : [];
   // Some runs screen the roster as it was last imported.

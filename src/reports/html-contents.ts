@@ -7,6 +7,7 @@ import { hasTrend } from './html-trend.js';
 import type { OpenItemsFacts } from './item-facts.js';
 import { countCritical } from './item-words.js';
 import type { Report } from './report.js';
+import { listOwnDoubts } from './snapshot-words.js';
 
 interface Entry {
   id: string;
@@ -43,6 +44,7 @@ function listContents(report: Report): readonly Entry[] {
       note: formatCount(droppedParties.length),
     },
     rejects && { id: 'rejects', title: 'Rejected rows', note: formatCount(rejects.length) },
+    listOwnDoubts(report).length > 0 && { id: 'doubts', title: 'Values in doubt' },
     history.settled && { id: 'settled', title: 'Settled and carried' },
     hasHealth(report) && { id: 'health', title: 'Run health' },
     hasTrend(report) && { id: 'trend', title: 'Trend' },

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { RejectedRow } from '../roster/customer.js';
-import { countNoun } from './format-count.js';
+import type { ColumnDoubts } from '../roster/doubts.js';
+import { countNoun, formatCount } from './format-count.js';
 import {
   type Markup,
   nothing,
@@ -16,6 +17,7 @@ import { describeReason, outcomeWords, rejectWords } from './reason-words.js';
 import { isOfParties } from './rejects-csv.js';
 import type { Report } from './report.js';
 import type { NotScreenedFacts } from './run-facts.js';
+import { describeDoubtedValues, listOwnDoubts } from './snapshot-words.js';
 
 const notScreenedColumns: readonly TableColumn<NotScreenedFacts>[] = [
   { title: 'Customer', cell: (line) => showParty(line.party) },
@@ -63,10 +65,35 @@ export function showRejects(report: Report): Markup {
       ? html`<p class="quiet">No roster row was rejected.</p>`
       : html`${showTable(`${countNoun(rejects.length, 'roster row')} not accepted, by line of the source`, rejectColumns, rejects, 'rejects.csv')}
 <p class="muted">The whole rows are in ${showFiles(rejects)}, to be mended and fed back. A customer that was on the roster before stays in scope with its last accepted record.</p>`;
-  return section('rejects', 'Rejected rows', body);
+  return html`${section('rejects', 'Rejected rows', body)}${showDoubts(report)}`;
 }
 
-function showFiles(rejects: readonly RejectedRow[]): Markup {
+const doubtColumns: readonly TableColumn<ColumnDoubts>[] = [
+  { title: 'Column', cell: ({ column }) => showText(column) },
+  { title: 'In doubt', numeric: true, cell: ({ doubts }) => formatCount(doubts) },
+  { title: 'Read', numeric: true, cell: ({ read }) => formatCount(read) },
+  { title: 'The most frequent values', cell: (column) => showText(describeDoubtedValues(column)) },
+];
+
+/** Values of accepted rows that cannot be read for certain. */
+function showDoubts(report: Report): Markup {
+  const columns = listOwnDoubts(report);
+  if (columns.length === 0) return nothing;
+  const table = showTable(
+    'Values that count as unknown: they agree with nothing, contradict nothing and lower no severity',
+    doubtColumns,
+    columns,
+    'report.json',
+  );
+  const more = `The ${report.doubted.length === 1 ? 'row is' : `first ${formatCount(report.doubted.length)} rows are`} in `;
+  return section(
+    'doubts',
+    'Values in doubt',
+    html`${table}<p class="muted">The customers are searched for all the same. ${more}${showFiles(report.doubted)}, to be mended and fed back.</p>`,
+  );
+}
+
+function showFiles(rejects: readonly Pick<RejectedRow, 'file'>[]): Markup {
   const parties = rejects.filter(isOfParties).length;
   if (parties === 0) return html`<code>rejects.csv</code>`;
   if (parties === rejects.length) return html`<code>rejects-parties.csv</code>`;

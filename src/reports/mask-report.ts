@@ -52,6 +52,7 @@ export function maskReport(report: Report): Report {
     dossiers: dossiers && { ...dossiers, changes: dossiers.changes.map(maskDossierChange) },
     notScreened: report.notScreened?.map(maskLine) ?? null,
     rejects: report.rejects?.map(maskReject) ?? null,
+    doubted: report.doubted.map((row) => ({ ...row, fields: {} })),
     droppedParties: report.droppedParties.map(maskLine),
     openItems: report.openItems && maskOpenItems(report.openItems),
     canaries: report.canaries?.map(maskCanary) ?? null,
@@ -169,6 +170,7 @@ const maskRecord = (record: CustomerRecordFacts): CustomerRecordFacts => ({
 /** Of files their names only: folders are often named after people or places. */
 const maskSource = (source: RosterSource): RosterSource => ({
   ...source,
+  doubts: source.doubts.map((column) => ({ ...column, values: [] })),
   source: source.source.replaceAll(/[^,]*[/\\]/g, (path) => (path.startsWith(' ') ? ' ' : '')),
 });
 

@@ -1,4 +1,4 @@
-import type { RejectReason } from '../roster/customer.js';
+import type { DoubtReason, RejectReason } from '../roster/customer.js';
 import type { NotScreenedFacts } from './run-facts.js';
 import { toVisibleText } from './visible-text.js';
 
@@ -26,6 +26,27 @@ export const rejectWords: Readonly<Record<RejectReason, string>> = {
   invalid_end_date: 'end date cannot be read',
   unknown_role: 'role of a related party is not known',
   unknown_customer: 'related party of a customer that is not on the roster',
+};
+
+/** Why a value counts as unknown although its row was accepted. */
+export const doubtWords: Readonly<Record<DoubtReason, string>> = {
+  says_unknown: 'says itself that it is not known',
+  invalid_birth_date: 'no date that can be read',
+  no_such_day: 'no day of the calendar',
+  ambiguous_date: 'may be two dates, and no format is declared',
+  year_too_early: 'a year before 1850',
+  year_in_future: 'a date that is yet to come',
+  hijri_year: 'a year before 1850: it looks like the Hijri calendar',
+  buddhist_year: 'a year that is yet to come: it looks like the Buddhist calendar',
+  unknown_country: 'no country that is known',
+  ambiguous_country: 'may be two countries',
+  stateless: 'says that there is no country',
+  unknown_risk_tier: 'risk tier is not low, medium or high',
+  unknown_standing: 'does not say whether the customer is active',
+  invalid_end_date: 'no day that can be read for certain',
+  unreadable_alias: 'no name: without letters, too long, or with a control character',
+  control_character: 'holds a control character',
+  replacement_character: 'holds U+FFFD, which stands for a letter that was lost before',
 };
 
 /** Why a customer is not screened, first part: what became of its plan. */

@@ -211,6 +211,16 @@ export const reportJsonSchema = z.strictObject({
         droppedParties: count,
         keptRecords: count,
         overriddenGuards: z.array(z.string()),
+        doubts: z.array(
+          z.strictObject({
+            column: z.string(),
+            field: z.string(),
+            read: count,
+            doubts: count,
+            unknown: count,
+            values: z.array(z.strictObject({ value: z.string(), why: z.string(), rows: count })),
+          }),
+        ),
       })
       .nullable(),
   }),
@@ -286,5 +296,15 @@ export const reportJsonSchema = z.strictObject({
       }),
     )
     .nullable(),
+  /** The first rows that were accepted with values in doubt. */
+  doubted: z.array(
+    z.strictObject({
+      line: count,
+      file: z.string().nullable(),
+      reference: z.string(),
+      doubts: z.array(z.strictObject({ column: z.string(), why: z.string() })),
+      fields: z.array(z.tuple([z.string(), z.string()])),
+    }),
+  ),
 });
 export type ReportJson = z.infer<typeof reportJsonSchema>;

@@ -79,6 +79,8 @@ export interface Report {
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
   notScreened: readonly NotScreenedFacts[] | null;
   rejects: readonly RejectedRow[] | null;
+  /** The first rows that were accepted with values in doubt; the columns are among what the import made of the roster. */
+  doubted: RunFacts['doubted'];
   /** Whom the roster no longer names although a hit is open or a list was cut. */
   droppedParties: readonly DroppedPartyFacts[];
   /** The matches of first screenings, apart from what is new; grouped like the changes. */
@@ -120,6 +122,7 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,
     rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
+    doubted: counts === null ? [] : facts.doubted,
     droppedParties: facts.droppedParties,
     baseline: groupBaseline(facts.baselineChanges, facts.cut.baseline),
     cut: { ...facts.cut, changes: changes.cut },

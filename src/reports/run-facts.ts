@@ -6,6 +6,7 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
+import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { AcceptedFacts } from './accepted-facts.js';
 import type { CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
@@ -215,6 +216,8 @@ export interface SnapshotFacts {
   keptRecords: number;
   /** Guards that would have held it, and that somebody has overridden. */
   overriddenGuards: readonly string[];
+  /** The columns of which values count as unknown because they cannot be read for certain. */
+  doubts: readonly ColumnDoubts[];
 }
 
 /** Where a roster came from, with the digest of its bytes, and what became of it. */
@@ -267,6 +270,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   /** The first of them where `cut` says so. */
   notScreened: readonly NotScreenedFacts[];
   cut: CutLists;
+  /** The first rows that were accepted with values in doubt. */
+  doubted: readonly Omit<DoubtedRow, 'ordinal'>[];
   rejects: readonly RejectedRow[];
   /** By the run's own import, and by imports that no report had told of. */
   droppedParties: readonly DroppedPartyFacts[];

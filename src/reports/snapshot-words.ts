@@ -1,5 +1,9 @@
+import type { ColumnDoubts } from '../roster/doubts.js';
 import { countNoun, formatCount } from './format-count.js';
+import { doubtWords } from './reason-words.js';
+import type { Report } from './report.js';
 import type { SnapshotFacts } from './run-facts.js';
+import { toVisibleText } from './visible-text.js';
 
 /** Who joined, changed, is absent, left or returned by an import, and how many related parties it read. */
 export function describeSnapshot(snapshot: SnapshotFacts): string {
@@ -35,6 +39,7 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
           `${countNoun(keptRecords, 'customer')} whose row was rejected ${keptRecords === 1 ? 'is' : 'are'} screened by the last accepted record.`,
         ]
       : []),
+    ...snapshot.doubts.map(toDoubtRemark),
     ...(unreadableIds > 0
       ? [
           `${countNoun(unreadableIds, 'rejected row')} ${unreadableIds === 1 ? 'has' : 'have'} no readable customer id: a customer may be missing because of ${unreadableIds === 1 ? 'it' : 'them'}.`,
@@ -47,6 +52,38 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
       : []),
   ];
 }
+
+/** The columns of which the run's own import has values in doubt. */
+export const listOwnDoubts = ({
+  coverage,
+  evidence,
+}: Pick<Report, 'coverage' | 'evidence'>): readonly ColumnDoubts[] =>
+  coverage !== null && coverage.formerRosterAt === null ? (evidence.rosterSource?.doubts ?? []) : [];
+
+/** Without the values: remarks are mailed. */
+const toDoubtRemark = (column: ColumnDoubts): string =>
+  `${describeDoubts(column)} ${column.doubts === 1 ? 'is' : 'are'} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown: the customers are searched for all the same.`;
+
+/** How many values of a column are in doubt. */
+const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
+  `${formatCount(doubts)} of ${countNoun(doubts + read, 'value')} of column ${JSON.stringify(toVisibleText(column))}`;
+
+/** The values in doubt as lines for people, column by column. */
+export const listDoubtLines = (columns: readonly ColumnDoubts[]): readonly [string, string][] =>
+  columns.map((column, index) => [
+    index === 0 ? 'in doubt' : '',
+    `${describeDoubts(column)}${column.values.length === 0 ? '' : `: ${describeDoubtedValues(column)}`}`,
+  ]);
+
+/** The most frequent values of a column that are in doubt, each with the reason. */
+export const describeDoubtedValues = ({ values, doubts }: ColumnDoubts): string => {
+  const rest = doubts - values.reduce((sum, { rows }) => sum + rows, 0);
+  const shown = values.map(
+    ({ value, why, rows }) =>
+      `${JSON.stringify(toVisibleText(value))}${rows === 1 ? '' : ` (${formatCount(rows)} times)`}: ${doubtWords[why]}`,
+  );
+  return [...shown, ...(rest > 0 ? [`and ${formatCount(rest)} more`] : [])].join('; ');
+};
 
 /** What a reader must know of parties with an open hit, a true match or a cut list that their source dropped; nothing where there are none. */
 export function listDropRemarks(parties: number): readonly string[] {

@@ -71,6 +71,7 @@ function toDocument<Changes, Baseline, NotScreened>(
               ...rosterSource,
               importedAt: rosterSource.importedAt.toISOString(),
               overriddenGuards: [...rosterSource.overriddenGuards],
+              doubts: rosterSource.doubts.map((column) => ({ ...column, values: [...column.values] })),
             },
     },
     openItems: toOpenItems(report.openItems),
@@ -108,6 +109,11 @@ function toDocument<Changes, Baseline, NotScreened>(
         reference,
         fields: Object.entries(fields),
       })) ?? null,
+    doubted: report.doubted.map(({ line, file, reference, doubts, fields }) => ({
+      ...{ line, file, reference },
+      doubts: [...doubts],
+      fields: Object.entries(fields),
+    })),
   };
 }
 

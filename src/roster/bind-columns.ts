@@ -1,11 +1,10 @@
 import { RosterError } from '../errors.js';
-import type { DateReader } from './birth-date.js';
 import { standardHeaders, standardPartyHeaders } from './column-names.js';
 import { type ColumnSettings, maxAttributes, type PartyColumnSettings } from './column-settings.js';
 import { bindCountries, type CountryColumns } from './country-columns.js';
 import type { PartyRole, PartyType, RiskTier } from './customer.js';
-import { createDateReader } from './date-format.js';
 import { type BoundColumn, type ColumnFinder, createColumnFinder, type HeaderOrigin } from './find-columns.js';
+import { createBirthDateReader, createEndDateReader, type DateSettings, type DoubtfulDate } from './read-date.js';
 import { bindWords, roleWords, standingWords, tierWords, typeWords, type WordColumn } from './word-columns.js';
 
 /** The columns of a name, and what joins them. */
@@ -17,7 +16,7 @@ export interface NameColumns {
 /** A column of dates and how it is read. */
 export interface DateColumn {
   column: BoundColumn;
-  read: DateReader;
+  read: (text: string) => string | DoubtfulDate;
 }
 
 /** Where each part of a party stands in a row of any source. */
@@ -31,7 +30,7 @@ export interface PartyBinding {
   countries: CountryColumns;
   /** Columns of names, where a line break is a reason of its own. */
   names: readonly BoundColumn[];
-  /** Other columns that are read as words, numbers or dates. */
+  /** Columns without which a row is nobody's: of the id, the type and the role. */
   words: readonly BoundColumn[];
   /** Columns that are only kept. */
   attributes: readonly BoundColumn[];
@@ -50,22 +49,26 @@ export interface RelatedBinding extends PartyBinding {
   role: WordColumn<PartyRole>;
 }
 
-/** A source's headers, its name for messages, and where the headers come from. */
+/** A source's headers, its name for messages, where the headers come from, and the day (`yyyy-mm-dd`) after which nobody is born. */
 export interface SourceHeaders {
   headers: readonly string[];
   source: string;
   origin: HeaderOrigin;
+  today: string;
 }
 
 /**
  * Finds the mapped columns of a roster; birth date, countries and risk tier may be absent unless mapped by name.
  * Throws RosterError `duplicate_header`, `too_many_attributes`, or `column_missing` with all missing columns at once.
  */
-export function bindColumns(columns: ColumnSettings, { headers, source, origin }: SourceHeaders): CustomerBinding {
+export function bindColumns(
+  columns: ColumnSettings,
+  { headers, source, origin, today }: SourceHeaders,
+): CustomerBinding {
   const finder = createColumnFinder(headers, source, origin);
   const { find, findOptional } = finder;
   const id = [columns.id ?? standardHeaders.id].flat().map(find);
-  const shared = bindParty({ ...columns, type: columns.type ?? standardHeaders.type }, null, finder);
+  const shared = bindParty({ ...columns, type: columns.type ?? standardHeaders.type }, null, finder, today);
   const tier = columns.riskTier ?? findOptional(standardHeaders.riskTier);
   const aliases = bindAliases(columns.aliases, finder);
   const customer = {
@@ -74,10 +77,12 @@ export function bindColumns(columns: ColumnSettings, { headers, source, origin }
     riskTier: bindWords(tier, tierWords, null, find),
     aliases,
     standing: bindWords(columns.active ?? null, standingWords, true, find),
-    endDate: bindDate(columns.endDate ?? null, find),
+    endDate: bindDate(columns.endDate ?? null, find, (settings) =>
+      createEndDateReader({ ...settings, language: columns.language ?? null, today }),
+    ),
   };
-  const names = [...customer.name.columns, ...(aliases?.columns ?? [])];
-  const words = finder.found().filter((column) => !names.includes(column));
+  const names = customer.name.columns;
+  const words = [...id, ...(customer.type.column === null ? [] : [customer.type.column])];
   const attributes = bindAttributes(columns.attributes, finder, source);
   finder.finish();
   return { headers: finder.headers, ...customer, names, words, attributes };
@@ -86,7 +91,7 @@ export function bindColumns(columns: ColumnSettings, { headers, source, origin }
 /** Finds the mapped columns of a source of related parties; type (person), birth date and countries may be absent unless mapped by name; throws like `bindColumns`. */
 export function bindPartyColumns(
   columns: PartyColumnSettings,
-  { headers, source, origin }: SourceHeaders,
+  { headers, source, origin, today }: SourceHeaders,
 ): RelatedBinding {
   const finder = createColumnFinder(headers, source, origin);
   const { find, headers: given } = finder;
@@ -94,25 +99,29 @@ export function bindPartyColumns(
   const party = {
     id: [columns.customerId ?? standardPartyHeaders.customerId].flat().map(find),
     role: bindWords(columns.role ?? standardPartyHeaders.role, roleWords, null, find),
-    ...bindParty({ ...columns, type: columns.type ?? standardType ?? { value: 'person' } }, 'person', finder),
+    ...bindParty({ ...columns, type: columns.type ?? standardType ?? { value: 'person' } }, 'person', finder, today),
   };
   const names = party.name.columns;
-  const words = finder.found().filter((column) => !names.includes(column));
+  const keys = [...party.id, party.type.column, party.role.column];
+  const words = keys.filter((column) => column !== null);
   finder.finish();
   return { headers: finder.headers, ...party, names, words, attributes: [] };
 }
 
-type PartSettings = Pick<ColumnSettings, 'name' | 'birthDate' | 'countries'> & {
+type PartSettings = Pick<ColumnSettings, 'name' | 'birthDate' | 'countries' | 'language'> & {
   type: NonNullable<ColumnSettings['type']>;
 };
 
-function bindParty(columns: PartSettings, absentType: PartyType | null, finder: ColumnFinder) {
+function bindParty(columns: PartSettings, absentType: PartyType | null, finder: ColumnFinder, today: string) {
+  const { language = null } = columns;
   const { find, findOptional } = finder;
   return {
     name: bindName(columns.name ?? standardHeaders.name, ' ', finder),
     type: bindWords(columns.type, typeWords, absentType, find),
-    birthDate: bindDate(columns.birthDate ?? findOptional(standardHeaders.birthDate), find),
-    countries: bindCountries(columns.countries, standardHeaders.countries, finder),
+    birthDate: bindDate(columns.birthDate ?? findOptional(standardHeaders.birthDate), find, (settings) =>
+      createBirthDateReader({ ...settings, language, today }),
+    ),
+    countries: bindCountries(columns, standardHeaders.countries, finder),
   };
 }
 
@@ -129,15 +138,19 @@ function bindAliases(aliases: ColumnSettings['aliases'], { find }: ColumnFinder)
     : { columns: [find(aliases.column)], separator: aliases.separator };
 }
 
+/** Two-digit years from this one on are of the 20th century, where the settings do not say otherwise. */
+const pivot = 30;
+
 function bindDate(
-  setting: NonNullable<ColumnSettings['birthDate']> | BoundColumn | null,
+  setting: ColumnSettings['birthDate'] | BoundColumn | null,
   find: ColumnFinder['find'],
+  createReader: (settings: Pick<DateSettings, 'formats' | 'pivot'>) => DateColumn['read'],
 ): DateColumn | null {
-  if (setting === null) return null;
-  if (typeof setting === 'string') return { column: find(setting), read: createDateReader([]) };
-  if ('index' in setting) return { column: setting, read: createDateReader([]) };
-  const formats = 'format' in setting ? [setting.format] : setting.formats;
-  return { column: find(setting.column), read: createDateReader(formats) };
+  if (setting === null || setting === undefined) return null;
+  if (typeof setting === 'string') return { column: find(setting), read: createReader({ formats: [], pivot }) };
+  if ('index' in setting) return { column: setting, read: createReader({ formats: [], pivot }) };
+  const formats = [setting.format ?? setting.formats ?? []].flat();
+  return { column: find(setting.column), read: createReader({ formats, pivot: setting.pivot ?? pivot }) };
 }
 
 function bindAttributes(

@@ -1,24 +1,26 @@
 const isoDate = /^(?<year>\d{4})(?:-(?<month>\d{2})(?:-(?<day>\d{2}))?)?$/;
 
-/** Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null when the text is none, or names a day that does not exist. */
-export type DateReader = (text: string) => string | null;
-
 /**
  * Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null when the text is no such date or names a day that does not exist.
- * A text that fits a declared format is read by the first that it fits alone.
+ * A text that fits a declared format is read by the first that it fits alone; a date whose century only `toCentury` tells ends in `?`.
  */
-export function parseDate(text: string, declared: readonly RegExp[]): string | null {
+export function parseDate(
+  text: string,
+  declared: readonly RegExp[],
+  toCentury?: (short: string) => string,
+): string | null {
   const groups = matchFirst(text, declared)?.groups;
-  const year = groups?.['year'];
+  const short = groups?.['short'];
+  const year = short === undefined ? groups?.['year'] : toCentury?.(short);
   if (year === undefined || year === '0000') return null;
+  const mark = short === undefined ? '' : '?';
   const month = groups?.['month']?.padStart(2, '0');
-  if (month === undefined) return year;
+  if (month === undefined) return year + mark;
   if (month < '01' || month > '12') return null;
   const day = groups?.['day']?.padStart(2, '0');
-  if (day === undefined) return `${year}-${month}`;
-  return isDay(Number(year), Number(month), Number(day)) ? `${year}-${month}-${day}` : null;
+  if (day === undefined) return `${year}-${month}${mark}`;
+  return isDay(Number(year), Number(month), Number(day)) ? `${year}-${month}-${day}${mark}` : null;
 }
-
 /** Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; as it decides for nearly every row, whole days without an expression. */
 export function parseIsoDate(text: string): string | null {
   if (text.length !== 10 || text[4] !== '-' || text[7] !== '-') return parseDate(text, []);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toCountryCode } from './country-code.js';
+import { listLanguages, readCountry } from './country-names.js';
 import { partyRoles, partyTypes, riskTiers } from './customer.js';
 import { findFormatClash, hasDay, isDateFormat } from './date-format.js';
 import { foldWord } from './fold-word.js';
@@ -23,12 +23,16 @@ const ownWords = <Word extends z.ZodType>(word: Word) =>
       error: 'two own words differ in nothing but case or blanks; write each once',
     });
 
+const toOneCountry = (text: string): string | null => {
+  const found = readCountry(text, null);
+  return 'codes' in found && found.codes.length === 1 ? (found.codes[0] ?? null) : null;
+};
 const country = z
   .string()
-  .refine((text) => toCountryCode(text) !== null, {
-    error: 'expected a country: an English name, or an ISO code of two or three letters',
+  .refine((text) => toOneCountry(text) !== null, {
+    error: 'expected a country: a name, or an ISO code of two or three letters',
   })
-  .transform((text) => toCountryCode(text) ?? '');
+  .transform((text) => toOneCountry(text) ?? '');
 
 const name = z.union(
   [header, z.array(header).min(1), z.strictObject({ columns: z.array(header).min(1), separator: z.string().max(10) })],
@@ -54,23 +58,44 @@ const dateFormats = z
     error: (issue) =>
       `${describeClash(issue.input)} read the same text as different days, so that nobody could tell which is meant`,
   });
+const pivot = z
+  .int()
+  .min(0)
+  .max(99)
+  .optional()
+  .describe(
+    'years of two digits from this one on (default 30) are 19.., those below it 20.. unless that is yet to come',
+  );
 const date = z.union(
   [
     header,
-    z.strictObject({ column: header, format: dateFormat }),
-    z.strictObject({ column: header, formats: dateFormats }),
+    z
+      .strictObject({ column: header, format: dateFormat.optional(), formats: dateFormats.optional(), pivot })
+      .refine(({ format, formats }) => format === undefined || formats === undefined, {
+        error: 'expected format or formats, not both',
+      }),
   ],
   {
     error:
-      'expected a header, {column, format} or {column, formats: [...]} with formats of yyyy, MM, dd and separators, such as dd.MM.yyyy',
+      'expected a header, {column, format} or {column, formats: [...]}, each with a pivot or without, and formats of yyyy or yy, MM, dd and separators, such as dd.MM.yyyy',
   },
 );
 const wholeDate = date.refine(
   (setting) =>
     typeof setting === 'string' ||
-    ('format' in setting ? [setting.format] : setting.formats).every((each) => hasDay(each)),
+    [setting.format ?? setting.formats ?? []].flat().every((each) => hasDay(each) && each.includes('yyyy')),
   { error: 'an end date is a whole day: the format needs yyyy, a month and a day' },
 );
+
+const language = z
+  .string()
+  .refine((code) => listLanguages().includes(code), {
+    error: 'expected the two-letter code of a language in which countries have names, such as de, fr or pl',
+  })
+  .optional()
+  .describe(
+    'language of the names of countries and months; without it any, and names that languages read differently are in doubt',
+  );
 
 const countries = z.union(
   [
@@ -125,12 +150,15 @@ export const columnsSchema = z.strictObject({
   id: headers.optional().describe("the customer's number; of several columns all together"),
   name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
   type: type.optional().describe('person or entity, by a column or the same for all'),
-  birthDate: date.optional().describe('birth date, whole or a year or month; without a format only ISO 8601 is read'),
-  countries: countries.optional().describe('countries, as English names or ISO codes'),
+  birthDate: date
+    .optional()
+    .describe('birth date, whole or a year or month; a format says which of day and month comes first'),
+  countries: countries.optional().describe('countries, as names, ISO codes or nationalities'),
   riskTier: riskTier.optional().describe('low, medium or high'),
   aliases: aliases.optional().describe('further names; each is screened, and so billed, like a customer of its own'),
   active: active.optional().describe('whether the customer is one still'),
   endDate: wholeDate.optional().describe('the day on which the customer left, or will'),
+  language,
   attributes: attributes.optional().describe('columns kept beside the customer as text; all for every unmapped one'),
 });
 
@@ -157,8 +185,11 @@ export const partyColumnsSchema = z.strictObject({
   role: role.optional().describe('what the party is to the customer'),
   name: name.optional().describe('the name; several columns are joined by a blank or by `separator`'),
   type: type.optional().describe('person or entity, by a column or the same for all'),
-  birthDate: date.optional().describe('birth date, whole or a year or month; without a format only ISO 8601 is read'),
-  countries: countries.optional().describe('countries, as English names or ISO codes'),
+  birthDate: date
+    .optional()
+    .describe('birth date, whole or a year or month; a format says which of day and month comes first'),
+  countries: countries.optional().describe('countries, as names, ISO codes or nationalities'),
+  language,
 });
 
 /** Which columns of a source of related parties hold what. */

@@ -79,11 +79,16 @@ function turnRound(name: string): string {
   return name.replace(/^\s*(.+?)\s*[,(]\s*(.+?)\s*\)?\s*$/, '$2 $1');
 }
 
-function foldCountry(text: string): string {
-  const bare = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/&/g, ' and ');
+/** Spells the name of a country so that case, accents, punctuation and articles make no difference; vowel signs of Indic scripts stay. */
+export function foldCountry(text: string): string {
+  const bare = text
+    .normalize('NFKD')
+    .replace(/\p{Script=Inherited}/gu, '')
+    .toLowerCase()
+    .replace(/&/g, ' and ');
   return bare
     .replace(/['’`]/g, '')
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
     .trim()
     .replace(/^the /, '')
     .replace(/^st /, 'saint ');

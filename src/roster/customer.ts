@@ -24,9 +24,12 @@ export interface Party {
   type: PartyType;
   /** As the roster gives it. */
   name: string;
-  /** `yyyy`, `yyyy-mm` or `yyyy-mm-dd`. */
+  /** `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; with `?` behind it where it may be another date, so that it contradicts none. */
   birthDate: string | null;
-  /** Lower-case ISO 3166-1 alpha-2 codes. */
+  /**
+   * Lower-case ISO 3166-1 alpha-2 codes, and ISO 3166-3 codes of four letters of countries that were split up since; `zz` among others is one
+   * that cannot be read.
+   */
   countries: readonly string[];
 }
 
@@ -41,6 +44,47 @@ export interface Customer {
   endDate: string | null;
   /** What else the roster says, by its own headers, where the settings ask to keep it. */
   attributes: Readonly<Record<string, string>>;
+  readings: Readings;
+}
+
+/** What of a row's facts is in doubt, and what stands in the source where it is kept in another form. */
+export interface Readings {
+  doubts: readonly Doubt[];
+  said: Readonly<Partial<Record<DoubtField, string>>> | null;
+}
+
+/** The facts that are no part of a request: they stop no search. */
+export type DoubtField = 'birthDate' | 'countries' | 'riskTier' | 'active' | 'endDate' | 'aliases';
+
+/** Why a fact of an accepted row counts as unknown; stable codes, used in rejects.csv and in SQL. */
+export const doubtReasons = [
+  'says_unknown',
+  'invalid_birth_date',
+  'no_such_day',
+  'ambiguous_date',
+  'year_too_early',
+  'year_in_future',
+  'hijri_year',
+  'buddhist_year',
+  'unknown_country',
+  'ambiguous_country',
+  'stateless',
+  'unknown_risk_tier',
+  'unknown_standing',
+  'invalid_end_date',
+  'unreadable_alias',
+  'control_character',
+  'replacement_character',
+] as const;
+export type DoubtReason = (typeof doubtReasons)[number];
+
+/** A fact that counts as unknown, with what the source says. */
+export interface Doubt {
+  field: DoubtField;
+  /** The source's column. */
+  column: string;
+  value: string;
+  why: DoubtReason;
 }
 
 /** A further party of a customer from a source of its own, such as a director. */
@@ -48,9 +92,10 @@ export interface RelatedParty {
   /** The customer's id. */
   reference: string;
   party: Party;
+  readings: Readings;
 }
 
-/** Why a row was not accepted; stable codes, used in rejects.csv and in SQL. */
+/** Why a row was not accepted; stable codes, used in rejects.csv and in SQL. Some of them only earlier versions gave. */
 export const rejectReasons = [
   'missing_id',
   'missing_name',

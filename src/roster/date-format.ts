@@ -1,16 +1,17 @@
-import { type DateReader, parseDate, parseIsoDate } from './birth-date.js';
+import { parseDate, parseIsoDate } from './birth-date.js';
 import { rememberWords } from './remember-words.js';
 
-const tokens = /yyyy|MM?|dd?/g;
+const tokens = /yyyy|yy|MM?|dd?/g;
 const patterns: Readonly<Record<string, string>> = {
   yyyy: '(?<year>\\d{4})',
+  yy: '(?<short>\\d{2})',
   MM: '(?<month>\\d{2})',
   M: '(?<month>\\d{1,2})',
   dd: '(?<day>\\d{2})',
   d: '(?<day>\\d{1,2})',
 };
 
-/** Tells whether a text is a date format: `yyyy` once, then at most one month, and a day only beside a month; no other letters or digits. */
+/** Tells whether a text is a date format: `yyyy` or `yy` once, then at most one month, and a day only beside a month; no other letters or digits. */
 export function isDateFormat(format: string): boolean {
   const found = (format.match(tokens) ?? []).map((token) => token.charAt(0)).sort();
   const rest = format.replace(tokens, '');
@@ -22,17 +23,38 @@ export function hasDay(format: string): boolean {
   return /d/.test(format);
 }
 
-/** Gives the expression that a text in the format matches whole, with the groups `year`, `month` and `day`. */
-function compileDateFormat(format: string): RegExp {
-  const source = format.replace(/yyyy|MM?|dd?|[^\p{L}\p{N}]/gu, (part) => patterns[part] ?? escapeLiteral(part));
+/** Gives the expression that a text in the format matches whole, with the groups `year` or `short`, `month` and `day`. */
+export function compileDateFormat(format: string): RegExp {
+  const source = format.replace(/yyyy|yy|MM?|dd?|[^\p{L}\p{N}]/gu, (part) => patterns[part] ?? escapeLiteral(part));
   return new RegExp(`^${source}$`, 'u');
 }
 
-/** Gives the reader of texts in any of the formats, or written `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; the first format that fits decides. */
-export function createDateReader(formats: readonly string[]): DateReader {
+/** In which order day (`d`) and month stand behind a year, and before one; null where formats do not say, or not alike. */
+export interface DateOrder {
+  before: 'md' | 'dm' | null;
+  behind: 'md' | 'dm' | null;
+}
+
+/** Finds the order of day and month that declared formats have in common: `before` where the year comes first, `behind` where it comes last. */
+export function findOrder(formats: readonly string[]): DateOrder {
+  const orders = new Set(
+    formats.map((format) => (format.match(tokens) ?? []).map((token) => token.charAt(0)).join('')),
+  );
+  const pick = (monthFirst: string, dayFirst: string): 'md' | 'dm' | null => {
+    if (orders.has(monthFirst) === orders.has(dayFirst)) return null;
+    return orders.has(monthFirst) ? 'md' : 'dm';
+  };
+  return { before: pick('yMd', 'ydM'), behind: pick('Mdy', 'dMy') };
+}
+
+/**
+ * Gives the reader of texts in any of the formats, or written `yyyy`, `yyyy-mm` or `yyyy-mm-dd`, and of no others; the first format that fits
+ * decides. A year of two digits is one of the 20th century.
+ */
+export function createDateReader(formats: readonly string[]): (text: string) => string | null {
   if (formats.length === 0) return parseIsoDate;
   const compiled = formats.map(compileDateFormat);
-  return rememberWords((text) => parseDate(text, compiled));
+  return rememberWords((text) => parseDate(text, compiled, (short) => `19${short}`));
 }
 
 /** Finds two formats that read the same text as different days; null when there are none. */
@@ -63,7 +85,7 @@ function listSamples(format: string): readonly string[] {
   ] as const;
   return days.map(([month, day]) =>
     format.replace(tokens, (token) => {
-      if (token === 'yyyy') return '1102';
+      if (token.startsWith('y')) return '1102'.slice(0, token.length);
       return String(token.startsWith('M') ? month : day).padStart(token.length, '0');
     }),
   );

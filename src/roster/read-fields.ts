@@ -1,6 +1,7 @@
 import type { DateColumn, NameColumns, PartyBinding } from './bind-columns.js';
 import type { CountryColumns } from './country-columns.js';
-import type { RejectReason } from './customer.js';
+import type { DoubtReason, RejectReason } from './customer.js';
+import type { RowReadings } from './doubts.js';
 import { Fault } from './fault.js';
 import type { BoundColumn } from './find-columns.js';
 import { isConspicuous } from './find-field-fault.js';
@@ -47,8 +48,12 @@ export function readName({ columns, separator }: NameColumns, fields: readonly s
   return checkName(name, columns[0] ?? null) ?? name;
 }
 
-/** Reads the aliases of a row, each once and as it stands. */
-export function readAliases({ columns, separator }: NameColumns, fields: readonly string[]): readonly string[] | Fault {
+/** Reads the aliases of a row, each once and as it stands; one that cannot be a name is in doubt. */
+export function readAliases(
+  { columns, separator }: NameColumns,
+  fields: readonly string[],
+  readings: RowReadings,
+): readonly string[] {
   const aliases = new Set<string>();
   for (const column of columns) {
     const text = readField(fields, column);
@@ -56,9 +61,8 @@ export function readAliases({ columns, separator }: NameColumns, fields: readonl
     for (const part of text.split(separator)) {
       const alias = part.trim();
       if (alias === '') continue;
-      const fault = checkName(alias, column);
-      if (fault !== null) return fault;
-      aliases.add(alias);
+      if (checkName(alias, column) === null && !isConspicuous(alias)) aliases.add(alias);
+      else readings.doubt('aliases', column.header, alias, 'unreadable_alias');
     }
   }
   return [...aliases];
@@ -80,29 +84,67 @@ export function readWord<Word>(
   return read(text) ?? new Fault(unknown, column, text);
 }
 
-/** Reads a date; null where the row gives none. */
+/** Reads a word of a closed set that is no part of a request; one that is not known is in doubt. */
+export function readFactWord<Word>(
+  { column, read, absent }: WordColumn<Word>,
+  fields: readonly string[],
+  readings: RowReadings,
+  [field, unknown]: readonly ['riskTier' | 'active', DoubtReason],
+): Word | null {
+  const text = column === null ? '' : readField(fields, column);
+  if (column === null || text === '') return absent;
+  const word = read(text);
+  if (word === null) readings.doubt(field, column.header, text, findCharacterDoubt(text) ?? unknown);
+  else if (field === 'riskTier' && text.toLowerCase() !== word) readings.say(field, text);
+  return word;
+}
+
+/** Reads a date; null where the row gives none, or none that can be read. */
 export function readDate(
   date: DateColumn | null,
   fields: readonly string[],
-  invalid: RejectReason,
-): string | null | Fault {
+  readings: RowReadings,
+  field: 'birthDate' | 'endDate',
+): string | null {
   const text = date === null ? '' : readField(fields, date.column);
   if (date === null || text === '') return null;
-  return date.read(text) ?? new Fault(invalid, date.column, text);
+  const found = date.read(text);
+  if (found === text) return text;
+  if (typeof found === 'string') {
+    readings.say(field, text);
+    return found;
+  }
+  readings.doubt(field, date.column.header, text, findCharacterDoubt(text) ?? found.why);
+  if (found.reads !== undefined) readings.say(field, found.reads);
+  return found.value;
 }
 
-/** Reads the countries of a row, each once. */
+/** Reads the countries of a row, each once; `zz` among them is one that cannot be read. */
 export function readCountries(
   { columns, read, constant }: CountryColumns,
   fields: readonly string[],
-): readonly string[] | Fault {
+  readings: RowReadings,
+): readonly string[] {
   let countries = constant;
+  let said = '';
   for (const column of columns) {
     const text = readField(fields, column);
     if (text === '') continue;
-    const codes = read(text);
-    if (codes === null) return new Fault('unknown_country', column, text);
+    const wrong = findCharacterDoubt(text);
+    const { codes, why } = wrong === null ? read(text) : { codes: [], why: wrong };
+    if (why !== null) readings.doubt('countries', column.header, text, why);
+    said = said === '' ? text : `${said};${text}`;
     countries = countries.length === 0 ? codes : [...new Set([...countries, ...codes])];
   }
+  if (said === '' || (said.length === 2 && said.toLowerCase() === countries[0])) return countries;
+  if (readings.doubts.some(({ field }) => field === 'countries')) {
+    // One of several columns that cannot be read is one more country that is not known.
+    if (countries.length > 0 && !countries.includes('zz')) return [...countries, 'zz'];
+  } else if (said !== countries.join(';')) readings.say('countries', said);
   return countries;
+}
+
+function findCharacterDoubt(text: string): DoubtReason | null {
+  if (!isConspicuous(text)) return null;
+  return text.includes('\ufffd') ? 'replacement_character' : 'control_character';
 }

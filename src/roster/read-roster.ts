@@ -16,25 +16,29 @@ export type { PartyReading, RosterReading } from './roster-reading.js';
 
 type Secret = (name: string) => string | undefined;
 
+const dayLength = 10;
+/** The day by which birth dates are judged where no clock is given. */
+const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
+
 /**
  * Opens a roster and checks its header; `secret` gives the value of an environment variable. A `rejects.csv` is read like the
- * roster that it came from. Throws RosterError when the source cannot be read or lacks a mapped column, ConfigError when the variable is not set.
+ * roster that it came from; nobody is born after `now`. Throws RosterError when the source cannot be read or lacks a mapped column, ConfigError when the variable is not set.
  */
-export async function readRoster(settings: RosterSettings, secret: Secret): Promise<RosterReading> {
+export async function readRoster(settings: RosterSettings, secret: Secret, now = new Date()): Promise<RosterReading> {
   const isMapped = createIsMapped(settings.columns, standardHeaders);
   const table = await openTable(settings, 'roster', settings.name, isMapped, secret);
   return read(table, (shape) => {
-    const binding = bindColumns(settings.columns, { ...shape, origin: toOrigin(settings) });
+    const binding = bindColumns(settings.columns, { ...shape, origin: toOrigin(settings), today: toDay(now) });
     return (record) => checkRow(binding, record);
   });
 }
 
 /** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
-export async function readParties(settings: PartySettings, secret: Secret): Promise<PartyReading> {
+export async function readParties(settings: PartySettings, secret: Secret, now = new Date()): Promise<PartyReading> {
   const isMapped = createIsMapped(settings.columns, standardPartyHeaders);
   const table = await openTable(settings, 'parties', 'parties', isMapped, secret);
   return read(table, (shape) => {
-    const binding = bindPartyColumns(settings.columns, { ...shape, origin: toOrigin(settings) });
+    const binding = bindPartyColumns(settings.columns, { ...shape, origin: toOrigin(settings), today: toDay(now) });
     return (record) => checkPartyRow(binding, { ...record, file: partyFilePrefix + (record.file ?? table.source) });
   });
 }

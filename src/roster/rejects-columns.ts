@@ -10,6 +10,7 @@ const rejectsColumns = [
   'rejected_value',
   'rejected_reference',
   'rejected_surplus',
+  'rejected_outcome',
 ] as const;
 export type RejectsColumn = (typeof rejectsColumns)[number];
 

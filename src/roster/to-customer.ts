@@ -1,32 +1,37 @@
 import type { CustomerBinding, RelatedBinding } from './bind-columns.js';
 import type { Customer, Party, RelatedParty } from './customer.js';
+import { RowReadings } from './doubts.js';
 import { Fault } from './fault.js';
 import type { BoundColumn } from './find-columns.js';
 import { maxParties } from './max-parties.js';
-import { readAliases, readCountries, readDate, readField, readId, readName, readWord } from './read-fields.js';
+import {
+  readAliases,
+  readCountries,
+  readDate,
+  readFactWord,
+  readField,
+  readId,
+  readName,
+  readWord,
+} from './read-fields.js';
 import { toRequestKey } from './screening-request.js';
 
 const noAttributes: Customer['attributes'] = Object.freeze({});
 
-/** Makes the fields of a row a customer, or gives the first fault found. */
+/** Makes the fields of a row a customer, or gives the fault for which it is none; a fact that is no part of a request is in doubt at most. */
 export function toCustomer(binding: CustomerBinding, fields: readonly string[]): Customer | Fault {
   const reference = readId(binding.id, fields);
   if (typeof reference !== 'string') return reference;
-  const party = toParty(binding, 'customer', fields);
+  const readings = new RowReadings();
+  const party = toParty(binding, 'customer', fields, readings);
   if (party instanceof Fault) return party;
-  const riskTier = readWord(binding.riskTier, fields, 'unknown_risk_tier');
-  if (riskTier instanceof Fault) return riskTier;
-  const isActive = readWord(binding.standing, fields, 'unknown_standing');
-  if (isActive instanceof Fault) return isActive;
-  const endDate = readDate(binding.endDate, fields, 'invalid_end_date');
-  if (endDate instanceof Fault) return endDate;
-  if (endDate !== null && binding.endDate !== null && endDate.length < 10) {
-    return new Fault('invalid_end_date', binding.endDate.column, readField(fields, binding.endDate.column));
-  }
-  const parties = withAliases(binding, party, fields);
+  const riskTier = readFactWord(binding.riskTier, fields, readings, ['riskTier', 'unknown_risk_tier']);
+  const isActive = readFactWord(binding.standing, fields, readings, ['active', 'unknown_standing']);
+  const endDate = readDate(binding.endDate, fields, readings, 'endDate');
+  const parties = withAliases(binding, party, fields, readings);
   if (parties instanceof Fault) return parties;
   const attributes = binding.attributes.length === 0 ? noAttributes : readAttributes(binding.attributes, fields);
-  return { reference, riskTier, parties, isActive: isActive ?? true, endDate, attributes };
+  return { reference, riskTier, parties, isActive: isActive ?? true, endDate, attributes, readings };
 }
 
 /** Makes the fields of a row a further party of a customer, or gives the first fault found. */
@@ -36,24 +41,24 @@ export function toRelatedParty(binding: RelatedBinding, fields: readonly string[
   const role = readWord(binding.role, fields, 'unknown_role');
   if (role instanceof Fault) return role;
   if (role === null) return new Fault('unknown_role', binding.role.column, '');
-  const party = toParty(binding, role, fields);
-  return party instanceof Fault ? party : { reference, party };
+  const readings = new RowReadings();
+  const party = toParty(binding, role, fields, readings);
+  return party instanceof Fault ? party : { reference, party, readings };
 }
 
 function toParty(
   binding: CustomerBinding | RelatedBinding,
   role: Party['role'],
   fields: readonly string[],
+  readings: RowReadings,
 ): Party | Fault {
   const name = readName(binding.name, fields);
   if (typeof name !== 'string') return name;
   const type = readWord(binding.type, fields, 'unknown_type');
   if (type instanceof Fault) return type;
   if (type === null) return new Fault('missing_type', binding.type.column, '');
-  const birthDate = readDate(binding.birthDate, fields, 'invalid_birth_date');
-  if (birthDate instanceof Fault) return birthDate;
-  const countries = readCountries(binding.countries, fields);
-  if (countries instanceof Fault) return countries;
+  const birthDate = readDate(binding.birthDate, fields, readings, 'birthDate');
+  const countries = readCountries(binding.countries, fields, readings);
   return { role, type, name, birthDate, countries };
 }
 
@@ -62,10 +67,10 @@ function withAliases(
   { aliases }: CustomerBinding,
   party: Party,
   fields: readonly string[],
+  readings: RowReadings,
 ): Customer['parties'] | Fault {
   if (aliases === null) return [party];
-  const names = readAliases(aliases, fields);
-  if (names instanceof Fault) return names;
+  const names = readAliases(aliases, fields, readings);
   if (names.length === 0) return [party];
   const known = new Set([toRequestKey(party)]);
   const others: Party[] = [];

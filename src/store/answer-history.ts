@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
-import { partyFactsSchema, seenCustomerSchema, seenCustomerSql } from './party-facts.js';
+import {
+  judgedTierSql,
+  partyFactsSchema,
+  partySaidSchema,
+  partySaidSql,
+  seenCustomerSchema,
+  seenCustomerSql,
+} from './party-facts.js';
 
 const answerRow = z.object({
   partyId: z.number(),
@@ -80,6 +87,7 @@ const partyRow = z.object({
   reference: z.string(),
   customer: seenCustomerSchema,
   riskTier: partyFactsSchema.shape.riskTier,
+  said: partySaidSchema,
 });
 /** A party as its customer was in one version. */
 export type HistoricalParty = z.infer<typeof partyRow>;
@@ -92,7 +100,7 @@ export async function readHistoricalParties(
   return database.query(
     partyRow,
     `select distinct on (party.party_id, version.version) party.party_id as "partyId", version.version, customer.reference,
-       ${seenCustomerSql} as customer, version.risk_tier as "riskTier"
+       ${seenCustomerSql} as customer, ${judgedTierSql} as "riskTier", ${partySaidSql} as said
      from unnest($1::bigint[], $2::integer[]) as asked (party_id, customer_version)
      join party on party.party_id = asked.party_id
      join customer on customer.customer_id = party.customer_id

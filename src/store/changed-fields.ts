@@ -1,6 +1,6 @@
-/** In an order of their own: who has only changed places has not changed. */
+/** In an order of their own: who has only changed places has not changed, nor who is only written in another way. */
 const rolesSql = (record: string, roles: string): string =>
-  `(select jsonb_agg(party order by party) from jsonb_path_query(${record}, '$.parties[*] ? (${roles})') as party)`;
+  `(select jsonb_agg(party - 'said' order by party - 'said') from jsonb_path_query(${record}, '$.parties[*] ? (${roles})') as party)`;
 
 const aliases = '@.role == "alias"';
 const conflicting = '@.role == "conflicting_row"';
@@ -22,6 +22,7 @@ export function changedFieldsSql(before: string, after: string): string {
     ['standing', (record) => `${record} -> 'isActive'`],
     ['end_date', (record) => `${record} -> 'endDate'`],
     ['attributes', (record) => `${record} -> 'attributes'`],
+    ['doubts', (record) => `${record} -> 'doubts'`],
   ];
   const cases = parts.map(([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`);
   return `array_remove(array[${cases.join(', ')}], null)`;

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { ChangedParty } from '../changes/detect-changes.js';
+import type { ChangedParty, PartySaid } from '../changes/detect-changes.js';
 import type { Match } from '../matches/match.js';
 import type { Queryable } from './database.js';
+import { judgedTierSql, partySaidSchema, partySaidSql } from './party-facts.js';
 import { storedMatchSchema } from './stored-match.js';
 
 /** What bears on how much changes of a party matter. */
@@ -27,7 +28,7 @@ export async function readChangedParties(
   if (parties.length === 0) return new Map();
   const rows = await database.query(
     partyRow,
-    `select asked.party_id as "partyId", version.risk_tier as "riskTier",
+    `select asked.party_id as "partyId", ${judgedTierSql} as "riskTier",
        version.record -> 'parties' -> party.ordinal::integer ->> 'birthDate' as "birthDate",
        version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
        coalesce((
@@ -45,6 +46,23 @@ export async function readChangedParties(
     [accountId, parties.map(({ partyId }) => partyId), parties.map(({ customerVersion }) => customerVersion)],
   );
   return new Map(rows.map(({ partyId, gone, ...party }) => [partyId, { ...party, removed: findGone(gone) }]));
+}
+
+/** What the records of parties say, by `party id/customer version`. */
+export async function readPartiesSaid(
+  database: Queryable,
+  parties: readonly { partyId: number; customerVersion: number }[],
+): Promise<ReadonlyMap<string, PartySaid>> {
+  if (parties.length === 0) return new Map();
+  const rows = await database.query(
+    z.object({ key: z.string(), said: partySaidSchema }),
+    `select concat_ws('/', asked.party_id, asked.customer_version) as key, ${partySaidSql} as said
+     from unnest($1::bigint[], $2::integer[]) as asked (party_id, customer_version)
+     join party on party.party_id = asked.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = asked.customer_version`,
+    [parties.map(({ partyId }) => partyId), parties.map(({ customerVersion }) => customerVersion)],
+  );
+  return new Map(rows.map(({ key, said }) => [key, said]));
 }
 
 /** What was removed and has not come back: a return names what was removed as it was then. */

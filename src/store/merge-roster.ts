@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import { changedFieldsSql } from './changed-fields.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { requireAll } from './require-all.js';
 import { countOnTheWay, requireStaged, type Staged } from './require-staged.js';
 import type { PlainCounts, SnapshotCounts } from './roster-figures.js';
-import { clearStaging, fieldSeparator, rowSeparator } from './roster-staging.js';
+import { clearStaging, fieldSeparator, rowSeparator, toJson } from './roster-staging.js';
 import { saveParties } from './save-parties.js';
 import { saveStanding } from './save-standing.js';
 import { plainSql, takeRoom } from './settle-staging.js';
@@ -25,6 +26,8 @@ export interface ImportOrigin {
   isDelta: boolean;
   leaveAfterDays: number;
   overriddenGuards: readonly string[];
+  doubts: readonly ColumnDoubts[];
+  doubted: readonly DoubtedRow[];
   /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
   lastCustomerId: number;
   /** The same for requests. */
@@ -60,6 +63,7 @@ export async function mergeSnapshot(
   requireStaged(found.rows + found.steps, onTheWay.rows + onTheWay.steps);
   const importId = await insertImport(transaction, origin, counts);
   if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId, counts);
+  if (origin.doubted.length > 0) await saveDoubts(transaction, origin, importId);
   await numberNewCustomers(transaction, origin);
   await saveCustomers(transaction, origin, importId, counts);
   await saveVersions(transaction, origin, importId, counts, plain.customers < counts.rows);
@@ -99,9 +103,9 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
     `insert into roster_import (
        run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers,
        joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers,
-       unreadable_ids
+       unreadable_ids, doubts
      )
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23::text::jsonb)
      returning import_id`,
     [
       origin.runId,
@@ -126,6 +130,7 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
       [...origin.overriddenGuards],
       [...origin.partyHeaders],
       counts.unreadableIds,
+      toJson(origin.doubts),
     ],
   );
   return firstRow(rows, 'roster_import').import_id;
@@ -161,6 +166,25 @@ async function saveRejects(
     [origin.runId, importId, [...origin.headers], fieldSeparator, rowSeparator],
   );
   requireAll(saved, rejected + partyRejected, 'rejected rows');
+}
+
+/** Rows that repeat or contradict another one are counted as such. */
+async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrigin, importId: number): Promise<void> {
+  await transaction.execute(
+    `insert into roster_doubt (import_id, ordinal, line, file, reference, doubts, fields, is_party)
+     select $2::bigint, ordinal, line, file, reference, doubts, fields, "isParty"
+     from json_to_recordset($3::text::json) as row (
+       ordinal integer, line integer, file text, reference text, doubts jsonb, fields json, "isParty" boolean
+     )
+     where not exists (
+       select from roster_staging staged
+       where staged.run_id = $1 and staged.ordinal = row.ordinal and (staged.reject_reason is not null or staged.is_repetition)
+     ) and not exists (
+       select from roster_party_staging staged
+       where staged.run_id = $1 and staged.ordinal = row.ordinal and staged.reject_reason is not null
+     )`,
+    [runId, importId, toJson(doubted)],
+  );
 }
 
 /** A customer's number follows from the place of its row, so that whatever belongs to it can be stored without looking it up. */

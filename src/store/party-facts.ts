@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { PartySaid } from '../changes/detect-changes.js';
 import type { SeenCustomer } from '../matches/review/seen-facts.js';
 import type { PartyFacts } from '../reports/run-facts.js';
 
@@ -18,6 +19,31 @@ export const seenCustomerSchema = partyFactsSchema.omit({
   reference: true,
   riskTier: true,
 }) satisfies z.ZodType<SeenCustomer>;
+
+/** What a record says of a party beside its request; the shape that `partySaidSql` builds. */
+export const partySaidSchema = z.object({
+  birthDate: z.string().nullable(),
+  countries: z.array(z.string()),
+  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+  doubts: z.record(z.string(), z.string()),
+  said: z.record(z.string(), z.string()),
+}) satisfies z.ZodType<PartySaid>;
+
+/** SQL that builds the same as JSON from `version` (customer_version) and `party`: aliases have the facts of their customer. */
+export const partySaidSql = `(
+  select jsonb_build_object(
+    'birthDate', facts.own -> 'birthDate', 'countries', facts.own -> 'countries', 'riskTier', version.risk_tier,
+    'doubts', coalesce(facts.holder -> 'doubts', '{}'), 'said', coalesce(facts.holder -> 'said', '{}')
+  )
+  from (
+    select seat as own, case when seat ->> 'role' in ('customer', 'alias') then version.record else seat end as holder
+    from (select version.record -> 'parties' -> party.ordinal::integer as seat) seats
+  ) facts
+)`;
+
+/** SQL: the tier by which severities are judged. One that cannot be read may be the highest, and lowers nothing. */
+export const judgedTierSql =
+  "coalesce(version.risk_tier, case when version.record -> 'doubts' ? 'riskTier' then 'high' end)";
 
 /** SQL that builds the same as JSON from `version` (customer_version) and `party`. */
 export const seenCustomerSql = `(

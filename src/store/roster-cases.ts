@@ -9,6 +9,9 @@ export const seatedPartySchema = z.object({
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
   sentName: z.string(),
+  /** Of a related party: what stands in its source for facts that are in doubt, and for those that are kept in another form. */
+  doubts: z.record(z.string(), z.string()).optional(),
+  said: z.record(z.string(), z.string()).optional(),
 });
 /** A party as a record holds it. */
 export type SeatedParty = z.infer<typeof seatedPartySchema>;

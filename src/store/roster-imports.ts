@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { doubtReasonShape } from './run-rejects.js';
 
 /** Whether the organisation's roster of this name was ever imported. */
 export async function hasImport(database: Queryable, organisationId: number, roster: string): Promise<boolean> {
@@ -39,7 +40,15 @@ const snapshotColumns = `
     where reject.import_id = roster_import.import_id and not reject.is_party and reject.reason <> 'conflicting_id'
       and customer.first_import_id < reject.import_id
   ) as "keptRecords",
-  overridden_guards as "overriddenGuards"`;
+  overridden_guards as "overriddenGuards", doubts`;
+const columnDoubtsRow = z.object({
+  column: z.string(),
+  field: z.enum(['birthDate', 'countries', 'riskTier', 'active', 'endDate', 'aliases']),
+  read: z.number(),
+  doubts: z.number(),
+  unknown: z.number(),
+  values: z.array(z.object({ value: z.string(), why: doubtReasonShape, rows: z.number() })),
+});
 const snapshotRow = z.object({
   isDelta: z.boolean(),
   joined: z.number(),
@@ -54,6 +63,7 @@ const snapshotRow = z.object({
   droppedParties: z.number(),
   keptRecords: z.number(),
   overriddenGuards: z.array(z.string()),
+  doubts: z.array(columnDoubtsRow),
 }) satisfies z.ZodType<SnapshotFacts>;
 const sourceRow = snapshotRow.extend({
   source: z.string(),

@@ -190,4 +190,5 @@ async function insertRejects(
 export const withoutNul = (json: string): string =>
   json.includes('\\') && json.includes('\\u0000') ? json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1\u2400') : json;
 
-const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
+/** JSON as a database stores it. */
+export const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));

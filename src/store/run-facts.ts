@@ -21,7 +21,7 @@ import { readRunCadence } from './run-cadence.js';
 import { readRunHealth } from './run-health.js';
 import { toRunId } from './run-id.js';
 import { readRunKeys } from './run-keys.js';
-import { readRejects } from './run-rejects.js';
+import { readDoubtedRows, readRejects } from './run-rejects.js';
 import type { RunRow } from './run-row.js';
 import { readRunTrend } from './run-trend.js';
 import { readRunWatch } from './run-watch.js';
@@ -83,6 +83,7 @@ export async function readRunFacts(
     notScreened: notScreened.held,
     cut: { changes: changes.cut, baseline: baseline.cut, notScreened: notScreened.cut },
     rejects: await readRejects(database, run.runId),
+    doubted: await readDoubtedRows(database, run.runId),
     droppedParties: await readDroppedParties(database, runIds, run.accountId),
     openItems: isScreening ? await readOpenItems(database, run.runId) : null,
     details: await readDetailFacts(database, run.runId, covered.earlierRunIds),

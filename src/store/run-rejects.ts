@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { RejectedRow, RejectReason } from '../roster/customer.js';
+import type { DoubtReason, RejectedRow, RejectReason } from '../roster/customer.js';
+import type { DoubtedRow } from '../roster/doubts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 
@@ -29,6 +30,36 @@ const rejectReasons = {
   unknown_customer: 'unknown_customer',
 } as const satisfies { [Reason in RejectReason]: Reason };
 
+/** Complete by its type as well. */
+export const doubtReasonShape = z.enum({
+  says_unknown: 'says_unknown',
+  invalid_birth_date: 'invalid_birth_date',
+  no_such_day: 'no_such_day',
+  ambiguous_date: 'ambiguous_date',
+  year_too_early: 'year_too_early',
+  year_in_future: 'year_in_future',
+  hijri_year: 'hijri_year',
+  buddhist_year: 'buddhist_year',
+  unknown_country: 'unknown_country',
+  ambiguous_country: 'ambiguous_country',
+  stateless: 'stateless',
+  unknown_risk_tier: 'unknown_risk_tier',
+  unknown_standing: 'unknown_standing',
+  invalid_end_date: 'invalid_end_date',
+  unreadable_alias: 'unreadable_alias',
+  control_character: 'control_character',
+  replacement_character: 'replacement_character',
+} as const satisfies { [Reason in DoubtReason]: Reason });
+
+const doubtedRow: z.ZodType<Omit<DoubtedRow, 'ordinal'>> = z.object({
+  line: z.number(),
+  file: z.string().nullable(),
+  reference: z.string(),
+  doubts: z.array(z.object({ column: z.string(), why: doubtReasonShape })),
+  fields: z.record(z.string(), z.string()),
+  isParty: z.boolean(),
+});
+
 const rejectRow: z.ZodType<RejectedRow> = z.object({
   line: z.number(),
   file: z.string().nullable(),
@@ -55,6 +86,22 @@ export async function readRejects(
      order by coalesce(reject.file, '') collate "C", reject.line, reject.ordinal
      limit $2`,
     [runId, limit],
+  );
+}
+
+/** The first rows that a run's import accepted with values in doubt, by file and line. */
+export async function readDoubtedRows(
+  database: Queryable,
+  runId: number,
+): Promise<readonly Omit<DoubtedRow, 'ordinal'>[]> {
+  return database.query(
+    doubtedRow,
+    `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party as "isParty"
+     from roster_doubt doubt
+     join roster_import using (import_id)
+     where roster_import.run_id = $1
+     order by coalesce(doubt.file, '') collate "C", doubt.line, doubt.ordinal`,
+    [runId],
   );
 }
 

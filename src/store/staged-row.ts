@@ -1,13 +1,4 @@
-/** A customer's record as stored with each version, without its place among other versions. */
-export interface StagedParty {
-  role: string;
-  type: string;
-  name: string;
-  birthDate: string | null;
-  countries: readonly string[];
-  /** The name as it is sent. */
-  sentName: string;
-}
+import type { SeatedParty } from './roster-cases.js';
 
 /** An accepted row of an import on its way. */
 export interface StagedCustomer {
@@ -39,7 +30,7 @@ export interface StagedRelated {
   line: number;
   file: string | null;
   reference: string;
-  party: StagedParty;
+  party: SeatedParty;
   fields: Readonly<Record<string, string>>;
 }
 

@@ -7,7 +7,7 @@ import type { RiskTier } from '../roster/customer.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { agreementShape, causeShape, changeKindShape, severityShape } from './item-shapes.js';
-import { partyFactsSchema, seenCustomerSchema, seenCustomerSql } from './party-facts.js';
+import { judgedTierSql, partyFactsSchema, seenCustomerSchema, seenCustomerSql } from './party-facts.js';
 import { storedMatchSchema, storedMatchSql } from './stored-match.js';
 
 /** Whose changes: of a roster's runs on an account. */
@@ -204,7 +204,7 @@ export async function readUnprojectedParties(
 ): Promise<readonly UnprojectedParty[]> {
   return database.query(
     partyRow,
-    `select party.party_id as "partyId", version.version as "customerVersion", version.risk_tier as "riskTier",
+    `select party.party_id as "partyId", version.version as "customerVersion", ${judgedTierSql} as "riskTier",
        party.is_current as "isCurrent", ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = state.response_id) as returned,
        coalesce(state.unreturned, '[]') as hidden,
@@ -236,7 +236,7 @@ export async function readHeldParties(
   return database.query(
     partyRow,
     `select taken.party_id as "partyId", coalesce(state.customer_version, (taken.answer ->> 'customer_version')::integer) as "customerVersion",
-       version.risk_tier as "riskTier", party.is_current as "isCurrent", ${seenCustomerSql} as customer,
+       ${judgedTierSql} as "riskTier", party.is_current as "isCurrent", ${seenCustomerSql} as customer,
        (select coalesce(jsonb_agg(${storedMatchSql} order by match.rank), '[]') from match where match.response_id = taken.response_id) as returned,
        coalesce(nullif(taken.answer -> 'unreturned', 'null'), '[]') as hidden,
        (select coalesce(jsonb_agg(${changeSql} order by event.change_id), '[]')

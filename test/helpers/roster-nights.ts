@@ -24,6 +24,7 @@ export interface RosterNight extends ImportOptions {
 
 const everythingPasses: Partial<GuardSettings> = {
   maxRejectShare: 1,
+  maxDoubtShare: 1,
   maxShrinkNight: 1,
   maxShrink30Days: 1,
   maxDuplicateShare: 1,

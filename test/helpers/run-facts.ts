@@ -163,6 +163,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
       keptRecords: 0,
       droppedParties: 0,
       overriddenGuards: [],
+      doubts: [],
     },
     counts: buildCounts(),
     states: {
@@ -185,6 +186,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     notScreened: [],
     cut: { notScreened: null, baseline: null, changes: null },
     rejects: [],
+    doubted: [],
     droppedParties: [],
     canaries: [buildCanary(), buildCanary({ name: 'Zzyzx Nobody', expect: 'none' })],
     openItems: null,

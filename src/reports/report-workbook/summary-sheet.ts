@@ -7,9 +7,11 @@ import { levelWords } from '../level-words.js';
 import type { Sum } from '../list-sums.js';
 import { describeReason } from '../reason-words.js';
 import type { Coverage, Report } from '../report.js';
+import { describeDoubtedValues, listOwnDoubts } from '../snapshot-words.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { stateWords } from '../state-words.js';
 import { toTitle } from '../title.js';
+import { toVisibleText } from '../visible-text.js';
 import { toHeading, toLine } from '../workbook-guide.js';
 import { type Fact, type FactBlock, toFactSheet } from './fact-sheet.js';
 
@@ -28,31 +30,38 @@ export function toSummarySheet(report: Report, above: readonly SheetRow[]): Shee
   return toFactSheet('Summary', { top, blocks });
 }
 
-const listFound = ({
-  changes,
-  baseline,
-  openItems,
-  dossiers,
-  droppedParties,
-  rejects,
-}: Report): readonly FactBlock[] => [
-  { title: 'Waiting for a decision when the run closed', facts: openItems === null ? [] : listWaiting(openItems) },
-  { title: 'Changes by severity', facts: (changes ?? []).map(toSeverityFact) },
-  { title: 'Matches of first screenings by severity', facts: baseline.map(toSeverityFact) },
-  {
-    title: 'Dossiers',
-    facts: dossiers === null ? [] : listDossierFacts(dossiers),
-  },
-  {
-    title: 'Only in the other files',
-    facts: [
-      ...(rejects === null || rejects.length === 0 ? [] : [['Rejected rows', rejects.length, 'rejects.csv'] as const]),
-      ...(droppedParties.length === 0
-        ? []
-        : [['No longer in the source', droppedParties.length, 'report.html and report.json'] as const]),
-    ],
-  },
-];
+const listFound = (report: Report): readonly FactBlock[] => {
+  const { changes, baseline, openItems, dossiers, droppedParties, rejects, doubted } = report;
+  return [
+    { title: 'Waiting for a decision when the run closed', facts: openItems === null ? [] : listWaiting(openItems) },
+    { title: 'Changes by severity', facts: (changes ?? []).map(toSeverityFact) },
+    { title: 'Matches of first screenings by severity', facts: baseline.map(toSeverityFact) },
+    {
+      title: 'Dossiers',
+      facts: dossiers === null ? [] : listDossierFacts(dossiers),
+    },
+    {
+      title: 'Values in doubt: they count as unknown',
+      facts: listOwnDoubts(report).map((column) => [
+        toVisibleText(column.column),
+        column.doubts,
+        `of ${formatCount(column.doubts + column.read)}${column.values.length === 0 ? '' : `: ${describeDoubtedValues(column)}`}`,
+      ]),
+    },
+    {
+      title: 'Only in the other files',
+      facts: [
+        ...(rejects === null || rejects.length === 0
+          ? []
+          : [['Rejected rows', rejects.length, 'rejects.csv'] as const]),
+        ...(doubted.length === 0 ? [] : [['Rows with values in doubt', doubted.length, 'rejects.csv'] as const]),
+        ...(droppedParties.length === 0
+          ? []
+          : [['No longer in the source', droppedParties.length, 'report.html and report.json'] as const]),
+      ],
+    },
+  ];
+};
 
 const listDossierFacts = ({ sweeps, changes }: NonNullable<Report['dossiers']>): readonly Fact[] => [
   ...sweeps.map(({ startedAt, dossiers, proven, unprovenBecause }): Fact => {

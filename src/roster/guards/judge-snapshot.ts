@@ -1,3 +1,4 @@
+import type { ColumnDoubts } from '../doubts.js';
 import type { GuardSettings } from './settings.js';
 
 /** What holds a roster; stable codes, also stored with an import that overrode them. */
@@ -5,6 +6,7 @@ export const guardNames = [
   'empty',
   'rejects',
   'party_rejects',
+  'doubts',
   'duplicates',
   'shrink_night',
   'shrink_30_days',
@@ -47,6 +49,8 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   empty: 'look whether the export came to its end, and whether the mapping of its columns still fits',
   rejects: 'look at the rejected rows and their reasons: has a column another form, or the file another encoding?',
   party_rejects: 'look at the rejected rows of related parties and their reasons',
+  doubts:
+    'look at the values in doubt: has the column another form? A format, a language or own words in the mapping may read them',
   duplicates: 'look whether a file was written or given twice',
   shrink_night: 'look whether the export is cut off or was filtered',
   shrink_30_days: 'look whether exports have lost some customers each night',
@@ -95,6 +99,7 @@ export interface GuardFigures {
   partyRowsBefore: number;
   partyHeaders: readonly string[];
   partyHeadersBefore: readonly string[] | null;
+  doubts: readonly ColumnDoubts[];
 }
 
 /** A guard that a snapshot does not pass, without what to look at. */
@@ -121,6 +126,7 @@ export function judgeSnapshot(
       count: settings.maxRejectedRows,
       key: 'maxRejectShare',
     }),
+    ...(figures.isDelta ? [] : figures.doubts.map((column) => judgeDoubts(column, settings))),
     judgeShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
       share: settings.maxDuplicateShare,
       count: settings.maxDuplicateRows,
@@ -182,6 +188,17 @@ function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): rea
     settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore) : null,
     settings.columns ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore) : null,
   ];
+}
+
+/** What a value says itself, that it is not known, is no sign of a column that is read wrongly. */
+function judgeDoubts({ column, read, doubts, unknown }: ColumnDoubts, settings: GuardSettings): Verdict | null {
+  const inDoubt = doubts - unknown;
+  const what = `values of column ${JSON.stringify(column.slice(0, 60))} are in doubt`;
+  return judgeShare('doubts', inDoubt, read + inDoubt, what, {
+    share: settings.maxDoubtShare,
+    count: settings.maxDoubtRows,
+    key: 'maxDoubtShare',
+  });
 }
 
 function judgeEmptiness({ rows, customers, known }: GuardFigures): Verdict | null {

@@ -12,6 +12,12 @@ export const guardsSchema = z.strictObject({
     .describe(
       'so many rejected rows are let through whatever their share is: a tenth of a small roster may be one row',
     ),
+  maxDoubtShare: share
+    .default(0.2)
+    .describe(
+      'values of a column that are in doubt, of all that it has; those that say themselves that they are not known aside',
+    ),
+  maxDoubtRows: z.int().min(0).default(5).describe('so many values in doubt are let through whatever their share is'),
   maxShrinkNight: share.default(0.01).describe('customers of the last snapshot that this one does not show any more'),
   maxShrink30Days: share.default(0.03).describe('customers fewer than in the largest snapshot of the last 30 days'),
   maxMissingCustomers: z

@@ -51,6 +51,7 @@ export async function readStoredAnswers(
           matchSet: treatAsCut(matchSet, answer.cap),
           party: { birthDate, countries, riskTier: party.riskTier },
           customer: party.customer,
+          said: party.said,
           confirmedIds: findConfirmed(decided, answer.savedAt),
           decidedIds: findDecided(decided, before, answer.savedAt),
         },

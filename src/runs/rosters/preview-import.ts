@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { ColumnDoubts } from '../../roster/doubts.js';
 import type { ChangeExample } from '../../roster/guards/judge-changes.js';
 import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
@@ -24,6 +25,8 @@ export interface ImportPreview {
   rejectedByReason: Readonly<Record<string, number>>;
   /** The first rows that would be rejected. */
   firstRejections: readonly StagedRejection[];
+  /** The columns of which values count as unknown because they cannot be read for certain. */
+  doubts: readonly ColumnDoubts[];
   /** How many different searches the new customers would need. */
   distinctSearches: number;
   /** The guards that would hold the roster; none where it would be taken. */
@@ -87,6 +90,7 @@ export async function previewImport(
         counts,
         rejectedByReason: await countRejectReasons(transaction, staged.runId),
         firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
+        doubts: source.doubts,
         distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
         heldBy,
         changes,

@@ -9,7 +9,7 @@ export function saysTheSame(known: SeatedRecord | null, said: SeatedRecord): boo
   return known !== null && toComparable(known) === toComparable(said);
 }
 
-function toComparable({ parties, ...rest }: SeatedRecord): string {
+function toComparable({ parties, said: _, ...rest }: SeatedRecord): string {
   const others = Object.entries(rest).map(([key, value]) => [
     key,
     isObject(value) ? Object.entries(value).toSorted() : value,

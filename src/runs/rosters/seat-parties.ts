@@ -3,9 +3,12 @@ import type { SeatedParty } from '../../store/roster-cases.js';
 /** Everybody who ever had a place in a customer's record, by place. */
 export type Seats = ReadonlyMap<number, SeatedParty>;
 
-/** Gives the same text for the same party: its facts, in a fixed order. */
-export const toPartyKey = ({ role, type, sentName, name, birthDate, countries }: SeatedParty): string =>
-  JSON.stringify([role, type, sentName, name, birthDate ?? '', countries]);
+/** Gives the same text for the same party: its facts, those in doubt included, in a fixed order. */
+export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, doubts }: SeatedParty): string =>
+  JSON.stringify([
+    ...[role, type, sentName, name, birthDate ?? '', countries],
+    ...(doubts === undefined ? [] : [Object.entries(doubts).toSorted()]),
+  ]);
 
 const toNameKey = ({ role, type, sentName }: SeatedParty): string => JSON.stringify([role, type, sentName]);
 

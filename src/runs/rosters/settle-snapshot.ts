@@ -46,7 +46,7 @@ export async function settleSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'ordinals'>,
+  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'ordinals' | 'doubts'>,
   rule: LeavingRule,
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
@@ -76,6 +76,7 @@ export async function settleSnapshot(
       headersBefore: before.headers,
       partyHeaders: source.partyHeaders,
       partyHeadersBefore: before.partyHeaders,
+      doubts: source.doubts,
     },
     settings,
     changes.verdicts,

@@ -1,12 +1,14 @@
 import type { Clock } from '../../clock.js';
+import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
 import { readParties, readRoster } from '../../roster/read-roster.js';
+import { partyFilePrefix } from '../../roster/rejects-columns.js';
 import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database.js';
 import { StagingChunk, stageParties, stageRows } from '../../store/roster-staging.js';
 import type { RunEvent } from '../run-event.js';
 import { joinDigests } from './join-digests.js';
-import { toStagedParty, toStagedRow } from './to-staged-row.js';
+import { nameFields, toStagedParty, toStagedRow } from './to-staged-row.js';
 
 /** What a reading of a roster came from. */
 export interface StagedSource {
@@ -17,6 +19,9 @@ export interface StagedSource {
   partyHeaders: readonly string[];
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
+  /** What is in doubt, related parties included, and the first rows that hold it. */
+  doubts: readonly ColumnDoubts[];
+  doubted: readonly DoubtedRow[];
 }
 
 /** Where rows are staged. */
@@ -43,18 +48,22 @@ const dayLength = 10;
 
 /** Reads a roster with its related parties and stages every row in chunks, each while the next is being read. */
 export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
-  const reading = await readRoster(roster, stager.secret);
+  const reading = await readRoster(roster, stager.secret, stager.clock.now());
   try {
-    const rows = await stageCustomers(reading, stager);
-    const { ordinals, digests, partyHeaders } = await stageAllParties(roster, stager, rows);
+    const tally = new DoubtTally();
+    const rows = await stageCustomers(reading, stager, tally);
+    const { ordinals, digests, partyHeaders, tallies } = await stageAllParties(roster, stager, rows);
     const { source, headers } = reading;
-    return { source, sourceDigest: joinDigests([reading.digest(), ...digests]), headers, partyHeaders, ordinals };
+    const sourceDigest = joinDigests([reading.digest(), ...digests]);
+    const all = [tally, ...tallies];
+    const doubts = all.flatMap((each) => each.list());
+    return { source, sourceDigest, headers, partyHeaders, ordinals, doubts, doubted: all.flatMap(({ rows }) => rows) };
   } finally {
     await reading.close();
   }
 }
 
-async function stageCustomers(reading: RosterReading, stager: Stager): Promise<number> {
+async function stageCustomers(reading: RosterReading, stager: Stager, tally: DoubtTally): Promise<number> {
   const { runId, copies, clock, signal, write } = stager;
   const today = clock.now().toISOString().slice(0, dayLength);
   const tell = tellPace(reading, stager);
@@ -77,6 +86,13 @@ async function stageCustomers(reading: RosterReading, stager: Stager): Promise<n
       for (const row of rows) {
         ordinal += 1;
         chunk.add(toStagedRow(row, ordinal, today));
+        if (row.kind !== 'customer') continue;
+        const { customer, line, file, fields } = row;
+        const at = ordinal;
+        tally.addCustomer(customer, () => ({
+          ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
+          fields: nameFields(fields, reading.headers),
+        }));
       }
       if (chunk.rows >= mostRows || chunk.units >= chunkUnits) await flush();
     }
@@ -94,16 +110,32 @@ async function stageAllParties(
   roster: RosterSettings,
   stager: Stager,
   rows: number,
-): Promise<{ ordinals: number; digests: readonly string[]; partyHeaders: readonly string[] }> {
+): Promise<{
+  ordinals: number;
+  digests: readonly string[];
+  partyHeaders: readonly string[];
+  tallies: readonly DoubtTally[];
+}> {
+  const tallies: DoubtTally[] = [];
   const digests: string[] = [];
   const partyHeaders: string[] = [];
   let ordinal = rows;
   for (const settings of roster.parties ?? []) {
-    const reading: PartyReading = await readParties(settings, stager.secret);
+    const reading: PartyReading = await readParties(settings, stager.secret, stager.clock.now());
+    const tally = new DoubtTally(partyFilePrefix);
+    tallies.push(tally);
     try {
       for await (const batch of reading.rows) {
         stager.signal.throwIfAborted();
         const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1, reading.headers));
+        for (const [index, row] of batch.entries()) {
+          if (row.kind !== 'party') continue;
+          const { related, line, file, fields } = row;
+          tally.addParty(related, () => ({
+            ...{ ordinal: ordinal + index + 1, line, file, reference: related.reference, isParty: true },
+            fields: nameFields(fields, reading.headers),
+          }));
+        }
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
         ordinal += batch.length;
       }
@@ -113,7 +145,7 @@ async function stageAllParties(
       await reading.close();
     }
   }
-  return { ordinals: ordinal, digests, partyHeaders };
+  return { ordinals: ordinal, digests, partyHeaders, tallies };
 }
 
 function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {

@@ -1,8 +1,9 @@
 import * as crypto from 'node:crypto';
-import type { Customer, Party, PartyRow, RosterRow } from '../../roster/customer.js';
+import type { Customer, Party, PartyRow, Readings, RosterRow } from '../../roster/customer.js';
 import { toScreeningRequest } from '../../roster/screening-request.js';
+import type { SeatedParty } from '../../store/roster-cases.js';
 import { fieldSeparator, rowSeparator, withoutNul } from '../../store/roster-staging.js';
-import type { StagedCustomer, StagedParty, StagedReject, StagedRelated } from '../../store/staged-row.js';
+import type { StagedCustomer, StagedReject, StagedRelated } from '../../store/staged-row.js';
 
 const digestLength = 32;
 
@@ -12,7 +13,8 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string): Sta
   const { customer, line, file, fields, joined } = row;
   const [own] = customer.parties;
   const sentName = toScreeningRequest(own).name;
-  const record = toRecord(customer, sentName);
+  const body = toBody(customer, sentName);
+  const { said } = customer.readings;
   return {
     kind: 'customer',
     ordinal,
@@ -23,8 +25,8 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string): Sta
     sentName,
     parties: customer.parties.length,
     riskTier: customer.riskTier,
-    record: withoutNul(record),
-    recordDigest: digestRecord(inOneOrder(customer, sentName) ?? record),
+    record: withoutNul(said === null ? `${body}}` : `${body},"said":${JSON.stringify(said)}}`),
+    recordDigest: digestRecord(`${inOneOrder(customer, sentName) ?? body}}`),
     leaves: toLeaving(customer, today),
     raw: joined ?? joinFields(fields),
   };
@@ -38,17 +40,20 @@ export function toStagedParty(
 ): StagedRelated | StagedReject {
   if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
   const { line, file, related, fields } = row;
-  const named = Object.fromEntries(fields.map((field, index) => [headers[index] ?? `column ${index + 1}`, field]));
   return {
     kind: 'party',
     ordinal,
     line,
     file,
     reference: related.reference,
-    party: toParty(related.party),
-    fields: named,
+    party: toParty(related.party, related.readings),
+    fields: nameFields(fields, headers),
   };
 }
+
+/** The fields of a row under the headers of their source. */
+export const nameFields = (fields: readonly string[], headers: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(fields.map((field, index) => [headers[index] ?? `column ${index + 1}`, field]));
 
 // Fields that hold what stands between them, or what no database stores, keep its visible symbol.
 const joinFields = (fields: readonly string[]): string =>
@@ -73,16 +78,19 @@ const quote = (text: string): string => (needsEscaping.test(text) ? JSON.stringi
 
 const quoteOrNull = (text: string | null): string => (text === null ? 'null' : quote(text));
 
-/** The record with its aliases in an order of their own, which is no part of what it says; null where it is so already. */
+/** The body with its aliases in an order of their own, which is no part of what it says; null where it is so already. */
 function inOneOrder(customer: Customer, sentName: string): string | null {
   const [own, ...aliases] = customer.parties;
   if (aliases.length < 2) return null;
   const sorted = aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1));
-  return toRecord({ ...customer, parties: [own, ...sorted] }, sentName);
+  return toBody({ ...customer, parties: [own, ...sorted] }, sentName);
 }
 
-/** The record as JSON; the same record always gives the same text. */
-function toRecord({ riskTier, parties, isActive, endDate, attributes }: Customer, sentName: string): string {
+/**
+ * What a record says as JSON, but for its end; the same always gives the same text. What stands in the source for a fact that is read is no part
+ * of it: a country by its code or by its name is the same country.
+ */
+function toBody({ riskTier, parties, isActive, endDate, attributes, readings }: Customer, sentName: string): string {
   let record = `{"riskTier":${quoteOrNull(riskTier)},"parties":[`;
   for (const party of parties) {
     record +=
@@ -95,7 +103,15 @@ function toRecord({ riskTier, parties, isActive, endDate, attributes }: Customer
   const kept = Object.keys(attributes);
   // In an order of their own: columns that have changed places are no change.
   if (kept.length > 0) record += `,"attributes":${JSON.stringify(attributes, kept.toSorted())}`;
-  return `${record}}`;
+  if (readings.doubts.length > 0) record += `,"doubts":${JSON.stringify(toDoubted(readings))}`;
+  return record;
+}
+
+/** What stands in the source for each fact that is in doubt. */
+function toDoubted({ doubts }: Readings): Record<string, string> {
+  const doubted: Record<string, string> = {};
+  for (const { field, value } of doubts) doubted[field] = field in doubted ? `${doubted[field]};${value}` : value;
+  return doubted;
 }
 
 function toPartyJson({ role, type, name, birthDate, countries }: Party, sent: string): string {
@@ -108,6 +124,13 @@ function toList(countries: readonly string[]): string {
   return `["${(countries.length === 1 ? countries : countries.toSorted()).join('","')}"]`;
 }
 
-function toParty(party: Party): StagedParty {
-  return { ...party, countries: party.countries.toSorted(), sentName: toScreeningRequest(party).name };
+function toParty(party: Party, readings: Readings): SeatedParty {
+  const { doubts, said } = readings;
+  return {
+    ...party,
+    countries: party.countries.toSorted(),
+    sentName: toScreeningRequest(party).name,
+    ...(doubts.length > 0 && { doubts: toDoubted(readings) }),
+    ...(said !== null && { said }),
+  };
 }

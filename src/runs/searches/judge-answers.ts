@@ -1,11 +1,11 @@
-import { type DetectedChanges, detectChanges } from '../../changes/detect-changes.js';
+import { type AnswerOrigin, type DetectedChanges, detectChanges } from '../../changes/detect-changes.js';
 import { isSameAnswer } from '../../changes/is-same-answer.js';
 import type { ChangeSettings } from '../../changes/settings.js';
 import { toPartyState } from '../../matches/customer-state.js';
 import type { MatchSet } from '../../matches/match.js';
 import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { NewChangeEvent } from '../../store/change-events.js';
-import { type ChangedPartyRow, readChangedParties } from '../../store/changed-parties.js';
+import { type ChangedPartyRow, readChangedParties, readPartiesSaid } from '../../store/changed-parties.js';
 import { readConfirmedMatches } from '../../store/confirmed-matches.js';
 import type { Queryable } from '../../store/database.js';
 import type { NewPartyState, PartyStateRow } from '../../store/party-states.js';
@@ -21,9 +21,11 @@ export interface AnsweredTask {
   matchSet: MatchSet;
 }
 
+type AnsweredParty = Pick<PartyStateRow, 'partyId' | 'responseId' | 'requestId' | 'customerVersion' | 'settingsDigest'>;
+
 /** An answer as it came for one party. */
 interface PartyAnswer {
-  party: Pick<PartyStateRow, 'partyId' | 'responseId' | 'requestId' | 'customerVersion' | 'settingsDigest'>;
+  party: AnsweredParty;
   matchSet: MatchSet;
   known: PartyStateRow | undefined;
 }
@@ -47,7 +49,7 @@ export async function judgeAnswers(
   );
   // An answer that is the stored one to the letter changes nothing: most of a night.
   const others = answers.filter((answer) => !isSame(answer));
-  const [knownSets, parties, confirmed] = await Promise.all([
+  const [knownSets, parties, confirmed, said] = await Promise.all([
     readMatchSets(
       transaction,
       others.flatMap(({ known }) => known?.responseId ?? []),
@@ -66,7 +68,18 @@ export async function judgeAnswers(
         known && known.customerVersion !== party.customerVersion ? party.partyId : [],
       ),
     ),
+    // Whose record is another one may only be read differently.
+    readPartiesSaid(
+      transaction,
+      others.flatMap(({ party, known }) =>
+        known && known.customerVersion !== party.customerVersion ? [party, known] : [],
+      ),
+    ),
   ]);
+  const withSaid = <Origin extends AnsweredParty>(origin: Origin): Origin & Pick<AnswerOrigin, 'said'> => ({
+    ...origin,
+    said: said.get(`${origin.partyId}/${origin.customerVersion}`),
+  });
   const events: NewChangeEvent[] = [];
   const states: NewPartyState[] = [];
   for (const answer of answers) {
@@ -75,7 +88,7 @@ export async function judgeAnswers(
     const { changes, ...next } = isUnchanged
       ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
       : judgeAnswer(
-          answer,
+          { ...answer, party: withSaid(party), known: answer.known && withSaid(answer.known) },
           knownSets,
           { facts: parties.get(party.partyId) ?? nobody, confirmed: confirmed.get(party.partyId) },
           settings.changes,

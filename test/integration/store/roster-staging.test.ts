@@ -30,6 +30,7 @@ const rows = odd.map((text, index) =>
         isActive: index !== 3,
         endDate: null,
         attributes: index === 4 ? { b: text, a: text } : {},
+        readings: { doubts: [], said: null },
       },
       fields: [String(index), text, text],
       joined: null,

@@ -356,7 +356,7 @@ describe('the CSV files', () => {
     const [header, first] = await readCsv(renderRejectsCsv(toReport(buildEventfulFacts())));
     expect(header?.slice(0, 6)).toEqual(['customer_id', 'type', 'name', 'birth_date', 'countries', 'rejected_line']);
     expect(first?.slice(0, 5)).toEqual(['C-3001', 'person', '', '1980-02-30', 'DK']);
-    expect(first?.slice(5)).toEqual(['12', '', 'name', 'missing_name', 'no name', 'empty', 'C-3001', '']);
+    expect(first?.slice(5)).toEqual(['12', '', 'name', 'missing_name', 'no name', 'empty', 'C-3001', '', 'rejected']);
   });
 });
 

@@ -240,6 +240,7 @@ describe('repetitions', () => {
     isActive: true,
     endDate: null,
     attributes: {},
+    readings: { doubts: [], said: null },
   });
 
   it('are told from contradictions, whatever the order of countries', () => {

@@ -44,9 +44,8 @@ test('dates are read by the first format that fits, and days that do not exist b
     'id,name,born\n1,A,31.12.1980\n2,B,19801231\n3,C,1/2/1980\n4,D,1980-12-31\n5,E,31.11.1980\n6,F,19801331\n',
     { columns },
   );
-  expect(summarise(rows).slice(4)).toEqual(['6 invalid_birth_date born', '7 invalid_birth_date born']);
   const dates = rows.flatMap((row) => (row.kind === 'customer' ? [row.customer.parties[0].birthDate] : []));
-  expect(dates).toEqual(['1980-12-31', '1980-12-31', '1980-02-01', '1980-12-31']);
+  expect(dates).toEqual(['1980-12-31', '1980-12-31', '1980-02-01', '1980-12-31', null, null]);
 });
 
 test.each([
@@ -87,11 +86,18 @@ test('each alias becomes a party like its customer, and one that is the same sea
   ]);
 });
 
-test('aliases are read only when they are mapped, and a bad one rejects its row', async () => {
+test('aliases are read only when they are mapped, and one that cannot be a name is left out in doubt', async () => {
   const text = 'id,name,aliases\n1,A,B\n2,C,D|-|E\n3,F,"G\nH"\n';
   expect((await customers(text, basic)).map((customer) => customer.parties.length)).toEqual([1, 1, 1]);
   const rows = await readText(text, { columns: { ...basic, aliases: { column: 'aliases', separator: '|' } } });
-  expect(summarise(rows)).toEqual(['2 1', '3 name_without_letters aliases', '4 line_break_in_name aliases']);
+  expect(summarise(rows)).toEqual(['2 1', '3 2', '4 3']);
+  expect(rows[1]).toMatchObject({
+    customer: {
+      parties: [{ name: 'C' }, { name: 'D' }, { name: 'E' }],
+      readings: { doubts: [{ field: 'aliases', column: 'aliases', value: '-', why: 'unreadable_alias' }] },
+    },
+  });
+  expect(rows[2]).toMatchObject({ customer: { parties: [{ name: 'F' }], readings: { doubts: [{ value: 'G\nH' }] } } });
 });
 
 test.each([
@@ -114,18 +120,23 @@ test.each([
 test('own words for the standing take the place of ours', async () => {
   const columns = { ...basic, active: { column: 'stand', values: { lebt: true, gesperrt: false } } };
   const rows = await readText('id,name,stand\n1,A,Gesperrt\n2,B,yes\n', { columns });
-  expect(summarise(rows)).toEqual(['2 1', '3 unknown_standing stand']);
-  expect(rows[0]).toMatchObject({ customer: { isActive: false } });
+  expect(rows).toMatchObject([
+    { customer: { isActive: false } },
+    // Nobody leaves by a word that cannot be read.
+    { customer: { isActive: true, readings: { doubts: [{ why: 'unknown_standing', value: 'yes' }] } } },
+  ]);
 });
 
-test('an end date is a whole day that exists', async () => {
+test('an end date is a whole day that exists, and nobody leaves by any other', async () => {
   const columns = { ...basic, endDate: { column: 'until', formats: ['dd.MM.yyyy'] } };
   const rows = await readText('id,name,until\n1,A,31.12.2025\n2,B,\n3,C,2025\n4,D,31.02.2025\n5,E,2025-02-01\n', {
     columns,
   });
-  expect(summarise(rows)).toEqual(['2 1', '3 2', '4 invalid_end_date until', '5 invalid_end_date until', '6 5']);
-  expect(rows[0]).toMatchObject({ customer: { endDate: '2025-12-31' } });
-  expect(rows[1]).toMatchObject({ customer: { endDate: null } });
+  expect(rows.map((row) => row.kind === 'customer' && row.customer.endDate)).toEqual([
+    ...['2025-12-31', null, null, null, '2025-02-01'],
+  ]);
+  const doubts = rows.map((row) => row.kind === 'customer' && row.customer.readings.doubts.length);
+  expect(doubts).toEqual([0, 0, 1, 1, 0]);
 });
 
 test('unmapped columns are kept on request, each as text and within limits', async () => {

@@ -84,8 +84,11 @@ test('the same checks hold as for customers, and the source is named as the file
     'null missing_id customer_id',
     '1 line_break_in_name name',
     '2 name_without_letters name',
-    '3 invalid_birth_date birth_date',
+    '3 beneficial_owner A',
   ]);
+  expect(rows[3]).toMatchObject({
+    related: { party: { birthDate: null }, readings: { doubts: [{ why: 'no_such_day' }] } },
+  });
   for (const row of rows) {
     expect(row.kind === 'rejected' ? row.rejected.file : row.file).toMatch(/^parties: .*parties\.csv$/);
   }

@@ -20,6 +20,7 @@ test('a row with every column becomes a customer with itself as its first party'
         isActive: true,
         endDate: null,
         attributes: {},
+        readings: { doubts: [], said: { countries: 'Croatia; DEU;hr;' } },
         parties: [
           { role: 'customer', type: 'person', name: 'Ana  Šimić', birthDate: '1980-02-29', countries: ['hr', 'de'] },
         ],
@@ -40,22 +41,12 @@ const rejections: readonly (readonly [row: string, reason: string, reference: st
   ['1,person,  ,,,', 'missing_name name', '1'],
   ['1,,Ann Lee,,,', 'missing_type type', '1'],
   ['1,robot,Ann Lee,,,', 'unknown_type type', '1'],
-  ['1,person,Ann Lee,1981-02-29,,', 'invalid_birth_date birth_date', '1'],
-  ['1,person,Ann Lee,1900-02-29,,', 'invalid_birth_date birth_date', '1'],
-  ['1,person,Ann Lee,1980-13,,', 'invalid_birth_date birth_date', '1'],
-  ['1,person,Ann Lee,0000,,', 'invalid_birth_date birth_date', '1'],
-  ['1,person,Ann Lee,31.12.1980,,', 'invalid_birth_date birth_date', '1'],
-  ['1,person,Ann Lee,,Germany;Atlantis,', 'unknown_country countries', '1'],
-  ['1,person,Ann Lee,,,extreme', 'unknown_risk_tier risk_tier', '1'],
   ['1,person,Ann\u0000Lee,,,', 'control_character name', '1'],
   ['1,person,Ann\tLee,,,', 'control_character name', '1'],
-  ['1,person,Ann Lee,,D\u0000K,', 'control_character countries', '1'],
   ['1,person,Ann \ufffd Lee,,,', 'replacement_character name', '1'],
-  ['1,person,Ann Lee,,Åland\ufffd,', 'replacement_character countries', '1'],
   ['1,person,"Ann\nLee",,,', 'line_break_in_name name', '1'],
   ['1,person,Ann\u2028Lee,,,', 'line_break_in_name name', '1'],
   [`1,person,Ann Lee,,${'DK;'.repeat(3400)},`, 'field_too_long countries', '1'],
-  ['1,person,Ann Lee,2023-04-31,,', 'invalid_birth_date birth_date', '1'],
   ['1\u0007,person,Ann Lee,,,', 'control_character customer_id', null],
   [`1,person,${'a'.repeat(501)},,,`, 'name_too_long name', '1'],
   ['1,person,- . ?,,,', 'name_without_letters name', '1'],
@@ -71,6 +62,56 @@ test.each(rejections)('the row %j is rejected as %s and its neighbours are kept'
   const rows = await readText(`${header}\n0,person,Before,,,\n${row}\n2,person,After,,,\n`);
   expect(summarise(rows)).toEqual(['2 0', `3 ${reason}`, `${row.includes('\n') ? 5 : 4} 2`]);
   expect(onlyRejected(rows)[0]?.reference).toBe(reference);
+});
+
+test.each([
+  ['1981-02-29,,', 'no_such_day birth_date', null],
+  ['1900-02-29,,', 'no_such_day birth_date', null],
+  ['1980-13,,', 'no_such_day birth_date', null],
+  ['2023-04-31,,', 'no_such_day birth_date', null],
+  ['31.02.1980,,', 'no_such_day birth_date', null],
+  ['0000,,', 'says_unknown birth_date', null],
+  ['soon after,,', 'invalid_birth_date birth_date', null],
+  ['29417,,', 'invalid_birth_date birth_date', null],
+  ['03/04/1980,,', 'ambiguous_date birth_date', '1980?'],
+  ['1849-12-31,,', 'year_too_early birth_date', null],
+  ['0001-01-01,,', 'year_too_early birth_date', null],
+  ['1405,,', 'hijri_year birth_date', null],
+  ['2099-01-01,,', 'year_in_future birth_date', null],
+  ['2513-05-01,,', 'buddhist_year birth_date', null],
+  [',Germany;Atlantis,', 'unknown_country countries', ['de', 'zz']],
+  [',Stateless,', 'stateless countries', []],
+  [',unknown,', 'says_unknown countries', []],
+  [',Kongo,', 'ambiguous_country countries', []],
+  [',Korean,', 'ambiguous_country countries', []],
+  [',D\u0000K,', 'control_character countries', []],
+  [',Åland\ufffd,', 'replacement_character countries', []],
+  [',,extreme', 'unknown_risk_tier risk_tier', null],
+])('the facts %j are in doubt as %s, and the row is a customer all the same', async (facts, doubt, kept) => {
+  const [row] = await readText(`${header}\n1,person,Ann Lee,${facts}\n`);
+  if (row?.kind !== 'customer') throw new Error('expected a customer');
+  const { parties, riskTier, readings } = row.customer;
+  expect(readings.doubts.map(({ why, column }) => `${why} ${column}`)).toEqual([doubt]);
+  expect(facts).toContain(readings.doubts[0]?.value);
+  const read = { birth_date: parties[0].birthDate, countries: parties[0].countries, risk_tier: riskTier };
+  expect(read).toMatchObject({ [doubt.split(' ')[1] ?? '']: kept });
+});
+
+test('a date that may be another one is marked, and kept beside what the source says', async () => {
+  const columns = { type: { value: 'person' }, birthDate: { column: 'born', format: 'dd.MM.yyyy', pivot: 25 } };
+  const rows = await readText(
+    'customer_id,name,born\n1,A,31.12.80\n2,B,1.2.24\n3,C,c. 1960\n4,D,31.12.1980\n5,E,1980-12-31T22:00:00Z\n',
+    { columns },
+  );
+  expect(
+    rows.map((row) => row.kind === 'customer' && [row.customer.parties[0].birthDate, row.customer.readings.said]),
+  ).toEqual([
+    ['1980-12-31?', { birthDate: '31.12.80' }],
+    ['2024-02-01?', { birthDate: '1.2.24' }],
+    ['1960?', { birthDate: 'c. 1960' }],
+    ['1980-12-31', { birthDate: '31.12.1980' }],
+    ['1980-12-31?', { birthDate: '1980-12-31T22:00:00Z' }],
+  ]);
 });
 
 test('a rejected row keeps its fields under the headers, and those without a header together in one more', async () => {
@@ -89,9 +130,9 @@ test('what stands in a column that nobody reads never rejects a row, unless it i
 
 test.each([
   ['1,person,,,,', 'empty'],
-  ['1,person,Ann,31121980,,', 'digits, 8 characters'],
-  ['1,person,Ann,31.12.1980,,', 'digits and punctuation, 10 characters'],
-  ['1,person,Ann,soon after,,', 'letters, 10 characters'],
+  ['1,31121980,Ann,,,', 'digits, 8 characters'],
+  ['1,31.12.1980,Ann,,,', 'digits and punctuation, 10 characters'],
+  ['1,soon after,Ann,,,', 'letters, 10 characters'],
   ['1,person,A\u0000nn,,,', 'control character U+0000'],
   ['1,person,"A\nnn",,,', 'line break U+000A'],
   ['1,person,A\ufffdnn,,,', 'replacement character U+FFFD'],
@@ -133,7 +174,8 @@ test('own headers, words and dates are read by the mapping', async () => {
     'branch;number;first;last;kind;born;land;class\nN;1;Bo;Ek;1;3.4.1970;SWE;a\nN;2;;Acme;firma;1970-04-03;UK;\nN;3;x;y;1;30.2.1970;;\nN;;x;y;1;;;\n',
     { columns },
   );
-  expect(summarise(rows)).toEqual(['2 N 1', '3 N 2', '4 invalid_birth_date born', '5 missing_id number']);
+  expect(summarise(rows)).toEqual(['2 N 1', '3 N 2', '4 N 3', '5 missing_id number']);
+  expect(rows[2]).toMatchObject({ customer: { parties: [{ birthDate: null }] } });
   expect(rows[0]).toMatchObject({
     customer: {
       riskTier: 'low',
@@ -148,5 +190,6 @@ test('own headers, words and dates are read by the mapping', async () => {
 test('a text that fits the declared date format is never read by another one', async () => {
   const columns = { type: { value: 'person' }, birthDate: { column: 'born', format: 'yyyy-dd-MM' } };
   const rows = await readText('customer_id,name,born\n1,A,1970-25-12\n2,B,1970-12-25\n3,C,1970\n', { columns });
-  expect(summarise(rows)).toEqual(['2 1', '3 invalid_birth_date born', '4 3']);
+  const dates = rows.map((row) => row.kind === 'customer' && row.customer.parties[0].birthDate);
+  expect(dates).toEqual(['1970-12-25', null, '1970']);
 });

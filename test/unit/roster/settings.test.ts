@@ -66,7 +66,11 @@ test.each([
     { csv: { path: 'r.csv' }, parties: [{ csv: { path: 'p' }, columns: { role: { value: 'customer' } } }] },
   ],
   ['parties without a source', { csv: { path: 'r.csv' }, parties: [{ columns: {} }] }],
-  ['a year of two digits', { csv: { path: 'r.csv' }, columns: { birthDate: { column: 'b', format: 'dd.MM.yy' } } }],
+  [
+    'a year of two digits on which somebody leaves',
+    { csv: { path: 'r.csv' }, columns: { endDate: { column: 'e', format: 'dd.MM.yy' } } },
+  ],
+  ['a language that names no country', { csv: { path: 'r.csv' }, columns: { language: 'tlh' } }],
 ])('%s is refused', (_, roster) => {
   expect(rosterSettingsSchema.safeParse({ name: 'x', ...roster }).success).toBe(false);
 });

@@ -21,6 +21,7 @@ const quiet: GuardFigures = {
   partyRowsBefore: 0,
   partyHeaders: [],
   partyHeadersBefore: null,
+  doubts: [],
 };
 const judge = (figures: Partial<GuardFigures>, settings: object = {}): readonly string[] =>
   judgeSnapshot({ ...quiet, ...figures }, guardsSchema.parse(settings)).map(

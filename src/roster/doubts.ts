@@ -1,0 +1,215 @@
+import type { Customer, Doubt, DoubtField, DoubtReason, Party, Readings, RelatedParty } from './customer.js';
+
+/** The most rows with a doubt that are kept whole, and about how many characters of them; all are counted. */
+const mostRows = 5_000;
+const mostUnits = 4 * 1_024 * 1_024;
+/** The most values of a column that are counted one by one; what comes later is counted together. */
+const mostValues = 2_000;
+/** As many of them are reported. */
+const mostReported = 20;
+const mostShownUnits = 60;
+/** What is kept of a value in doubt with its customer. */
+const mostUnitsOfValue = 200;
+
+const unknownWords = new Set(
+  [
+    [
+      '-',
+      '--',
+      '---',
+      '.',
+      '?',
+      '??',
+      '???',
+      '*',
+      '#n/a',
+      'n/a',
+      'n.a.',
+      'n.a',
+      'na',
+      'none',
+      'null',
+      'nil',
+      '<null>',
+      '(null)',
+    ],
+    [
+      'unknown',
+      'not known',
+      'not available',
+      'not applicable',
+      'not provided',
+      'not given',
+      'unspecified',
+      'undefined',
+    ],
+    [
+      'not specified',
+      'undisclosed',
+      'undetermined',
+      'undeclared',
+      'no data',
+      'missing',
+      'blank',
+      'empty',
+      'tbd',
+      'tbc',
+      'other',
+    ],
+    [
+      'unbekannt',
+      'keine angabe',
+      'k.a.',
+      'inconnu',
+      'inconnue',
+      'desconocido',
+      'desconocida',
+      'desconhecido',
+      'sconosciuto',
+    ],
+    [
+      'onbekend',
+      'ukendt',
+      'ukjent',
+      'okänd',
+      'tuntematon',
+      'nieznany',
+      'neznámý',
+      'неизвестно',
+      'невідомо',
+      'غير معروف',
+      '不明',
+      '未知',
+    ],
+  ].flat(),
+);
+
+/** Whether a value says itself that it is not known. */
+export const saysUnknown = (text: string): boolean => unknownWords.has(text.trim().toLowerCase());
+
+const none: readonly Doubt[] = [];
+
+/** Notes what of a row cannot be read, and what stands in the source where it reads otherwise than it is kept. */
+export class RowReadings implements Readings {
+  doubts: Readings['doubts'] = none;
+  said: Readings['said'] = null;
+
+  doubt(field: DoubtField, column: string, value: string, why: DoubtReason): void {
+    this.doubts = [...this.doubts, { field, column, value: cut(value, mostUnitsOfValue), why }];
+  }
+
+  say(field: DoubtField, text: string): void {
+    this.said = { ...this.said, [field]: cut(text, mostUnitsOfValue) };
+  }
+}
+
+/** The doubts about a column of a source. */
+export interface ColumnDoubts {
+  column: string;
+  field: DoubtField;
+  /** Rows whose value was read. */
+  read: number;
+  /** Rows whose value is in doubt. */
+  doubts: number;
+  /** Of them those whose value says itself that it is not known. */
+  unknown: number;
+  /** The most frequent values in doubt. */
+  values: readonly { value: string; why: DoubtReason; rows: number }[];
+}
+
+/** An accepted row with a value in doubt, with all that is needed to mend it and feed it back. */
+export interface DoubtedRow {
+  ordinal: number;
+  line: number;
+  file: string | null;
+  reference: string;
+  doubts: readonly Pick<Doubt, 'column' | 'why'>[];
+  /** The row's fields under the source's own headers. */
+  fields: Readonly<Record<string, string>>;
+  /** Whether it is a row of a source of related parties. */
+  isParty: boolean;
+}
+
+type RowPlace = Omit<DoubtedRow, 'doubts'>;
+
+interface CountedColumn {
+  field: DoubtField;
+  doubts: number;
+  /** Rows that are read although they are in doubt, such as the year of a date. */
+  halfRead: number;
+  unknown: number;
+  values: Map<string, { value: string; why: DoubtReason; rows: number }>;
+}
+
+/** Counts the doubts of a source by column and value, and keeps the first rows that have one. */
+export class DoubtTally {
+  /** The first rows that have a doubt, as long as they need little memory. */
+  readonly rows: DoubtedRow[] = [];
+  readonly #prefix: string;
+  readonly #columns = new Map<string, CountedColumn>();
+  readonly #read = { birthDate: 0, countries: 0, riskTier: 0, endDate: 0, active: 0, aliases: 0 };
+  #units = 0;
+
+  /** `prefix` tells the columns of related parties from those of the roster. */
+  constructor(prefix = '') {
+    this.#prefix = prefix;
+  }
+
+  addCustomer({ parties: [own, ...others], riskTier, endDate, readings }: Customer, toRow: () => RowPlace): void {
+    const read = this.#read;
+    this.#addFacts(own);
+    if (riskTier !== null) read.riskTier += 1;
+    if (endDate !== null) read.endDate += 1;
+    read.active += 1;
+    if (others.length > 0) read.aliases += 1;
+    if (readings.doubts.length === 0) return;
+    const isRead = (field: DoubtField): boolean =>
+      field === 'active' || (field === 'aliases' ? others.length > 0 : isReadOf(own, field));
+    this.#addDoubts(readings.doubts, isRead, toRow);
+  }
+
+  addParty({ party, readings }: RelatedParty, toRow: () => RowPlace): void {
+    this.#addFacts(party);
+    if (readings.doubts.length > 0) this.#addDoubts(readings.doubts, (field) => isReadOf(party, field), toRow);
+  }
+
+  /** The columns that have doubts, most first. */
+  list(): readonly ColumnDoubts[] {
+    const columns = [...this.#columns].map(([column, { field, doubts, halfRead, unknown, values }]): ColumnDoubts => {
+      const most = [...values.values()].toSorted((one, other) => other.rows - one.rows).slice(0, mostReported);
+      const read = Math.max(0, this.#read[field] - halfRead);
+      return { column: this.#prefix + column, field, read, doubts, unknown, values: most };
+    });
+    return columns.toSorted((one, other) => other.doubts - one.doubts);
+  }
+
+  #addFacts({ birthDate, countries }: Party): void {
+    if (birthDate !== null) this.#read.birthDate += 1;
+    if (countries.length > 0) this.#read.countries += 1;
+  }
+
+  #addDoubts(doubts: readonly Doubt[], isRead: (field: DoubtField) => boolean, toRow: () => RowPlace): void {
+    for (const { field, column, value, why } of doubts) {
+      const counted = this.#columns.get(column) ?? { field, doubts: 0, halfRead: 0, unknown: 0, values: new Map() };
+      this.#columns.set(column, counted);
+      counted.doubts += 1;
+      if (why === 'says_unknown') counted.unknown += 1;
+      if (isRead(field)) counted.halfRead += 1;
+      const shown = cut(value, mostShownUnits);
+      const known = counted.values.get(shown);
+      if (known !== undefined) known.rows += 1;
+      else if (counted.values.size < mostValues) counted.values.set(shown, { value: shown, why, rows: 1 });
+    }
+    if (this.rows.length >= mostRows || this.#units >= mostUnits) return;
+    const row = { ...toRow(), doubts: doubts.map(({ column, why }) => ({ column, why })) };
+    for (const header in row.fields) this.#units += row.fields[header]?.length ?? 0;
+    this.rows.push(row);
+  }
+}
+
+/** Whether something of a party's fact is read although it is in doubt. */
+const isReadOf = ({ birthDate, countries }: Party, field: DoubtField): boolean =>
+  field === 'birthDate' ? birthDate !== null : field === 'countries' && countries.length > 0;
+
+const cut = (text: string, units: number): string =>
+  text.length <= units ? text : `${text.slice(0, units).toWellFormed()}…`;

@@ -1,0 +1,272 @@
+import { parseDate, parseIsoDate } from './birth-date.js';
+import type { DoubtReason } from './customer.js';
+import { compileDateFormat, type DateOrder, findOrder } from './date-format.js';
+import { saysUnknown } from './doubts.js';
+import { rememberWords } from './remember-words.js';
+
+/** How dates of a column are written. */
+export interface DateSettings {
+  /** Declared formats; they also say in which order day and month stand. */
+  formats: readonly string[];
+  /** The language of month names; null for any. */
+  language: string | null;
+  /** Two-digit years from this one on are of the 20th century, those below it of the 21st. */
+  pivot: number;
+  /** `yyyy-mm-dd`: nobody is born later. */
+  today: string;
+}
+
+/** A date that is in doubt: what is left of it, and why. */
+export interface DoubtfulDate {
+  /** What is known for certain; null where that is nothing. */
+  value: string | null;
+  why: DoubtReason;
+  /** The date that a year out of bounds would be. */
+  reads?: string;
+}
+
+/** Nobody who was born before this year is anybody's customer. */
+const firstYear = 1850;
+const buddhistYears = 543;
+/** Years of the Hijri calendars, lunar and Persian, that are years of birth of the living and of the recently dead. */
+const hijriYears = { from: 1229, to: 1460 } as const;
+
+/**
+ * Gives the reader of birth dates: whole, a year or a year and month, with `?` behind a date that may be another one, such as one of which the
+ * century follows from the pivot. Formats that are declared come first; then ISO 8601, with a time as well; then what day, month and year
+ * are told by their places, values and names alone.
+ */
+export function createBirthDateReader(settings: DateSettings): (text: string) => string | DoubtfulDate {
+  const { formats, today } = settings;
+  const read = createReader(settings);
+  const firstDay = String(firstYear);
+  const readSlowly = rememberWords((text) => {
+    const found = read(text);
+    const date = typeof found === 'string' ? found : found.value;
+    const why = date === null ? null : judgeYear(date, today);
+    return date !== null && why !== null ? { value: null, why, reads: date } : found;
+  });
+  if (formats.length > 0) return readSlowly;
+  // Nearly every row of most rosters.
+  return (text) => (parseIsoDate(text) !== null && text >= firstDay && text <= today ? text : readSlowly(text));
+}
+
+/** Gives the reader of days on which customers leave: nothing in doubt ends a customer. */
+export function createEndDateReader(settings: DateSettings): (text: string) => string | DoubtfulDate {
+  const read = createReader(settings);
+  const wholeDay = 10;
+  return rememberWords((text) => {
+    const found = read(text);
+    return typeof found === 'string' && found.length === wholeDay ? found : { value: null, why: 'invalid_end_date' };
+  });
+}
+
+function judgeYear(date: string, today: string): DoubtReason | null {
+  const year = Number(date.slice(0, 4));
+  const thisYear = Number(today.slice(0, 4));
+  if (year >= firstYear && date.replace('?', '') <= today) return null;
+  if (year - buddhistYears >= firstYear && year - buddhistYears <= thisYear) return 'buddhist_year';
+  if (year > firstYear) return 'year_in_future';
+  return year >= hijriYears.from && year <= hijriYears.to ? 'hijri_year' : 'year_too_early';
+}
+
+const timeOfDay =
+  /[T\s]+\d{1,2}[:.]\d{2}(?:[:.]\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\.?)?\s*(?<zone>Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+const midnight = /[T\s]0{1,2}[:.]00(?:[:.]00(?:[.,]0+)?)?\s*(?:Z|UTC|[+-]\d{2}:?\d{2})?$/i;
+const roughly =
+  /^(?:circa|ca\.?|c\.|approx(?:imately|\.)?|about|around|abt\.?|um|vers|env\.?|environ|hacia|~|≈)\s*(?=\d)/i;
+
+function createReader({ formats, language, pivot, today }: DateSettings): (text: string) => string | DoubtfulDate {
+  const declared = formats.map(compileDateFormat);
+  const order = findOrder(formats);
+  const thisYear = Number(today.slice(0, 4));
+  const toCentury = (short: string): string => {
+    const year = Number(short) + (Number(short) < pivot ? 2_000 : 1_900);
+    return String(year > thisYear ? year - 100 : year);
+  };
+  const readDay = (text: string): string | DoubtfulDate => {
+    const strict = parseDate(text, declared, toCentury);
+    if (strict !== null) return strict;
+    if (declared.some((format) => format.test(text))) return { value: null, why: 'no_such_day' };
+    return readLoosely(text, { order, language, toCentury });
+  };
+  return (given) => {
+    const strict = parseDate(given, declared, toCentury);
+    if (strict !== null) return strict;
+    const text = toPlainDigits(given.normalize('NFKC'));
+    if (saysUnknown(text) || /^[0\s./-]+$/.test(text)) return { value: null, why: 'says_unknown' };
+    const time = timeOfDay.exec(text);
+    const day = time === null ? text : text.slice(0, time.index);
+    // Midnight of one place is the evening before of another: with a zone, the day may be the one before or after.
+    const isVague = roughly.test(day) || (time?.groups?.['zone'] !== undefined && !midnight.test(text));
+    const found = readDay(day.replace(roughly, '').trim());
+    return isVague && typeof found === 'string' && !found.endsWith('?') ? `${found}?` : found;
+  };
+}
+
+/** Zeros of scripts whose dates are written with digits of their own. */
+const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xe50];
+
+function toPlainDigits(text: string): string {
+  return text.replace(/[^\P{Nd}0-9]/gu, (digit) => {
+    const code = digit.codePointAt(0) ?? 0;
+    const zero = zeros.find((first) => code >= first && code < first + 10);
+    return zero === undefined ? digit : String(code - zero);
+  });
+}
+
+interface LooseSettings {
+  order: DateOrder;
+  language: string | null;
+  toCentury: (short: string) => string;
+}
+
+const unreadable: DoubtfulDate = { value: null, why: 'invalid_birth_date' };
+const noSuchDay: DoubtfulDate = { value: null, why: 'no_such_day' };
+const ambiguous: DoubtfulDate = { value: null, why: 'ambiguous_date' };
+
+const eastAsian = /^(\d{4})\s*[年년]\s*(?:(\d{1,2})\s*[月월]\s*(?:(\d{1,2})\s*[日일])?)?$/u;
+const numeric = /^(\d{1,4})\s*([./\-\s])\s*(\d{1,2})\s*\2\s*(\d{1,4})\.?$/;
+const monthAndYear = /^(\d{1,2})\s*[./-]\s*(\d{4})$|^(\d{4})\s*[./-]\s*(\d{1,2})$/;
+const digitsAlone = /^\d{8}$/;
+
+/** Reads what fits no declared format. */
+function readLoosely(text: string, settings: LooseSettings): string | DoubtfulDate {
+  const [, eastYear, eastMonth, eastDay] = eastAsian.exec(text) ?? [];
+  if (eastYear !== undefined) return toDate(eastYear, eastMonth ?? '0', eastDay ?? '0');
+  const [, first, , second, third] = numeric.exec(text) ?? [];
+  if (first !== undefined && second !== undefined && third !== undefined) {
+    return readThree(first, second, third, settings);
+  }
+  const [, month, year, yearBefore, monthBehind] = monthAndYear.exec(text) ?? [];
+  if (month !== undefined) return toDate(year ?? '', month, '0');
+  if (yearBefore !== undefined) return toDate(yearBefore, monthBehind ?? '', '0');
+  if (digitsAlone.test(text)) return readEightDigits(text, settings);
+  return readWithMonthName(text, settings);
+}
+
+/** Three numbers: which is the year is told by its digits or by the declared order, which the day by the order or by being over 12. */
+function readThree(first: string, second: string, third: string, settings: LooseSettings): string | DoubtfulDate {
+  const { order, toCentury } = settings;
+  const [before, behind] = [first.length > 2, third.length > 2];
+  if ((before && behind) || first.length === 3 || third.length === 3) return unreadable;
+  const isYearFirst =
+    before || (!behind && (order.behind === null ? order.before !== null || Number(first) > 31 : false));
+  if (isYearFirst) {
+    const year = before ? first : toCentury(first);
+    const date = order.before === 'dm' ? toDate(year, third, second) : toDate(year, second, third);
+    return before ? date : markGuess(date);
+  }
+  if (behind) return readDayAndMonth(first, second, third, order);
+  if (order.behind === null && Number(third) <= 31) return ambiguous;
+  return markGuess(readDayAndMonth(first, second, toCentury(third), order));
+}
+
+function readDayAndMonth(first: string, second: string, year: string, { behind }: DateOrder): string | DoubtfulDate {
+  if (behind === 'md') return toDate(year, first, second);
+  const isDayFirst = behind === 'dm' || first === second || Number(first) === 0 || Number(first) > 12;
+  if (isDayFirst) return toDate(year, second, first);
+  if (Number(second) > 12) return toDate(year, first, second);
+  const date = toDate(year, second, first);
+  // Of a date that may be two days only the year is known.
+  return typeof date === 'string' ? { value: `${year}?`, why: 'ambiguous_date' } : date;
+}
+
+/** A year in front and one behind are never both possible: the 18 to 20 that any year begins with is no month. */
+function readEightDigits(text: string, { order }: LooseSettings): string | DoubtfulDate {
+  const inFront = toDate(text.slice(0, 4), text.slice(4, 6), text.slice(6));
+  if (typeof inFront === 'string' && Number(text.slice(0, 4)) >= firstYear) return inFront;
+  const behind = readDayAndMonth(text.slice(0, 2), text.slice(2, 4), text.slice(4), order);
+  const isYear = Number(text.slice(4)) >= firstYear;
+  return isYear ? behind : unreadable;
+}
+
+const filler = /^(?:de|del|d|of|the|den|der|dne|г|года|год|р|року|an|a)$/u;
+
+function readWithMonthName(text: string, { language, toCentury }: LooseSettings): string | DoubtfulDate {
+  const words = text
+    .toLowerCase()
+    .split(/[\s.,/\-_]+/u)
+    .filter((word) => word !== '' && !filler.test(word))
+    .flatMap((word) => word.match(/^\d+|[^\d]+$|^[^\d]+/gu) ?? [])
+    .filter((word) => !/^(?:st|nd|rd|th|er|º|ª|°)$/u.test(word));
+  const numbers = words.filter((word) => /^\d{1,4}$/.test(word));
+  const named = words.filter((word) => !/^\d+$/.test(word));
+  const [one, other] = numbers;
+  if (named.length !== 1 || one === undefined || numbers.length + named.length !== words.length) return unreadable;
+  const month = readMonth(named[0] ?? '', language);
+  if (month === null) return unreadable;
+  if (month === 'ambiguous') {
+    const year = numbers.find((word) => word.length === 4);
+    return year === undefined ? ambiguous : { value: `${year}?`, why: 'ambiguous_date' };
+  }
+  if (other === undefined) return one.length === 4 ? toDate(one, String(month), '0') : unreadable;
+  if (numbers.length > 2) return unreadable;
+  if (one.length === 4) return toDate(one, String(month), other);
+  if (other.length === 4) return toDate(other, String(month), one);
+  return other.length === 2 ? markGuess(toDate(toCentury(other), String(month), one)) : unreadable;
+}
+
+const markGuess = (found: string | DoubtfulDate): string | DoubtfulDate =>
+  typeof found === 'string' ? `${found}?` : found;
+
+/** A month or a day that is written 0 is not known. */
+function toDate(year: string, month: string, day: string): string | DoubtfulDate {
+  if (year === '0000') return unreadable;
+  if (Number(month) === 0) return Number(day) === 0 ? year : noSuchDay;
+  const parts = Number(day) === 0 ? [year, month] : [year, month, day];
+  return parseDate(parts.map((part) => part.padStart(2, '0')).join('-'), []) ?? noSuchDay;
+}
+
+const monthsByLanguage = new Map<string, ReadonlyMap<string, number>>();
+let monthsOfAll: ReadonlyMap<string, number | 'ambiguous'> | undefined;
+
+/** Languages whose month names are read where none is named. */
+const languages =
+  'af am ar az be bg bn bs ca cs cy da de el en es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk ko ky lt lv mk mn ms mt nb nl nn pl pt ro ru sk sl sq sr sv sw ta th tr uk ur uz vi zh';
+
+/** The number of a month by its name or its short form; names of which languages mean different months are ambiguous, English is always read. */
+function readMonth(word: string, language: string | null): number | 'ambiguous' | null {
+  const folded = foldMonth(word);
+  if (language !== null) return listMonths(language).get(folded) ?? listMonths('en').get(folded) ?? null;
+  monthsOfAll ??= collectMonths();
+  return monthsOfAll.get(folded) ?? null;
+}
+
+function collectMonths(): ReadonlyMap<string, number | 'ambiguous'> {
+  const all = new Map<string, number | 'ambiguous'>();
+  for (const language of languages.split(' ')) {
+    for (const [name, month] of listMonths(language)) {
+      all.set(name, (all.get(name) ?? month) === month ? month : 'ambiguous');
+    }
+  }
+  return all;
+}
+
+function listMonths(language: string): ReadonlyMap<string, number> {
+  const known = monthsByLanguage.get(language);
+  if (known !== undefined) return known;
+  const found = new Map<string, number>();
+  const calendar = { calendar: 'gregory', timeZone: 'UTC' } as const;
+  for (const month of ['long', 'short'] as const) {
+    // Alone and beside a day: many languages have another form of a name for each.
+    for (const options of [{ month }, { month, day: 'numeric', year: 'numeric' }] as const) {
+      const format = new Intl.DateTimeFormat(language, { ...calendar, ...options });
+      for (let at = 0; at < 12; at += 1) {
+        const parts = format.formatToParts(Date.UTC(2001, at, 15));
+        const name = foldMonth(parts.find(({ type }) => type === 'month')?.value ?? '');
+        if (/\p{L}/u.test(name)) found.set(name, at + 1);
+      }
+    }
+  }
+  if (language === 'en') found.set('sept', 9);
+  monthsByLanguage.set(language, found);
+  return found;
+}
+
+const foldMonth = (word: string): string =>
+  word
+    .normalize('NFKD')
+    .replace(/\p{Script=Inherited}/gu, '')
+    .toLowerCase()
+    .replace(/[.\s]/g, '');
