@@ -46,7 +46,9 @@ function findMiss(
   if (!isGarbled && toWords(name) !== toWords(meant.name)) return 'another name';
   if (isGarbled && toWords(name).length < 3) return 'no name';
   if (isTypeKnown && type !== meant.type) return 'another type';
-  if (birthDate !== meant.birthDate) return birthDate === null ? 'no birth date' : 'another birth date';
+  // A mark behind a date that follows from the pivot.
+  if ((birthDate?.replace('?', '') ?? null) !== meant.birthDate)
+    return birthDate === null ? 'no birth date' : 'another birth date';
   if (meant.countries.length > 0 && countries.length === 0) return 'no country';
   return countries.every((country) => meant.countries.includes(country)) ? null : 'another country';
 }

@@ -1,4 +1,4 @@
-import { toCountryCode } from '../country-code.js';
+import { readCountry } from '../country-names.js';
 import { createDateReader } from '../date-format.js';
 import type { ColumnRole } from './header-words.js';
 import { isOtherDay, isOtherHeader, readHeader } from './read-header.js';
@@ -48,6 +48,7 @@ export interface ColumnProfile {
 const maxCellLength = 200;
 const maxDateLength = 30;
 const mostWords = 20;
+const lookedUp = 30;
 const isoFormat = 'yyyy-MM-dd';
 const dateFormats = [
   isoFormat,
@@ -63,6 +64,12 @@ const dateFormats = [
   'yyyy.MM.dd',
   'yyyyMMdd',
   'ddMMyyyy',
+  'dd.MM.yy',
+  'dd/MM/yy',
+  'MM/dd/yy',
+  'dd-MM-yy',
+  'MM-dd-yy',
+  'yy-MM-dd',
 ];
 const readers = dateFormats.map((format) => ({ format, read: createDateReader([format]) }));
 const latestYear = new Date().getFullYear();
@@ -96,7 +103,7 @@ export function profileColumn(header: string, given: readonly string[], name = h
     severalWordsShare: share((value) => /\p{L}[\p{L}\p{M}.'’-]*\s+[\p{L}]/u.test(value) && !/\d/.test(value)),
     codeShare: share(isCode),
     meanLength: values.reduce((sum, { length }) => sum + length, 0) / Math.max(filled, 1),
-    countryShare: share(isCountryList),
+    countryShare: looksLikeCountries([...counts.keys()]) ? share(isCountryList) : 0,
     dateFormats: findDateFormats(share),
   };
 }
@@ -112,9 +119,18 @@ function isCode(value: string): boolean {
   return /\d/.test(value) && /^[\p{L}\p{N}][\p{L}\p{N}._/:#-]*$/u.test(value) && !decimal.test(value);
 }
 
-function isCountryList(value: string): boolean {
-  return !/\d/.test(value) && value.split(/[;|,/]/).every((part) => toCountryCode(part) !== null);
-}
+/** Names of countries are looked up in many languages, which would take long for values that are plainly something else. */
+const looksLikeCountries = (values: readonly string[]): boolean =>
+  values.slice(0, lookedUp).filter(isCountryList).length > Math.min(values.length, lookedUp) / 3;
+
+/** A name that two languages read differently is one of a country nevertheless. */
+const isCountry = (text: string): boolean => {
+  const found = readCountry(text, null);
+  return 'codes' in found || found.why === 'ambiguous_country' || found.why === 'stateless';
+};
+
+const isCountryList = (value: string): boolean =>
+  !/\d/.test(value) && (isCountry(value) || value.split(/[;|,/]/).every(isCountry));
 
 function findDateFormats(share: (isMeant: (value: string) => boolean) => number): ColumnProfile['dateFormats'] {
   if (share((value) => /\d/.test(value) && value.length <= maxDateLength) < 0.1) return [];

@@ -1,10 +1,14 @@
 import { standardHeaders } from '../column-names.js';
+import { listLanguages, readCountry } from '../country-names.js';
+import { createBirthDateReader } from '../read-date.js';
 import type { ColumnProfile } from './column-profile.js';
 import { type ColumnGuess, enough, Guess, quoteAll, toHeaders } from './guess.js';
 import { guessName, guessType } from './guess-names.js';
 import { tierWords, toValues } from './own-words.js';
 import { isOfThings } from './read-header.js';
 
+/** From this share on a column that is called so is what it is called. */
+const half = 0.5;
 const shortCode = 14;
 const yearLength = 4;
 
@@ -117,7 +121,7 @@ const toMiddleYear = ({ dateFormats: [best] }: ColumnProfile): number => best?.m
 function isOfBirths({ dateFormats: [best], filled }: ColumnProfile): boolean {
   const thisYear = new Date().getFullYear();
   return (
-    best !== undefined &&
+    best?.format.includes('yyyy') === true &&
     filled > 1 &&
     best.middleYear <= thisYear - 25 &&
     best.firstYear >= 1900 &&
@@ -128,11 +132,13 @@ function isOfBirths({ dateFormats: [best], filled }: ColumnProfile): boolean {
 
 function toDateColumn(
   guess: Guess,
-  { header, dateFormats, filled }: ColumnProfile,
+  { header, dateFormats, filled, values }: ColumnProfile,
 ): string | { column: string; format: string } {
   const [best, second] = dateFormats;
-  if (best === undefined) {
-    if (filled > 0) guess.doubts.push(`the dates of ${header} are written in no form that is known: give their format`);
+  const plainShare = filled === 0 ? 0 : values.filter(isPlainDate).length / filled;
+  if (best === undefined || plainShare > best.share + 0.05) {
+    if (plainShare < enough && filled > 0)
+      guess.doubts.push(`the dates of ${header} are written in no form that is known: give their format`);
     return header;
   }
   const isAmbiguous = second !== undefined && second.share === best.share && !isSameReading(best.format, second.format);
@@ -140,6 +146,16 @@ function toDateColumn(
     guess.doubts.push(`${header} reads as ${best.format} and as ${second.format}: check which it is (birthDate)`);
   return best.format === 'yyyy-MM-dd' ? header : { column: header, format: best.format };
 }
+
+/** Reads what needs no format, such as a day beside the name of a month. */
+const readPlainDate = createBirthDateReader({
+  formats: [],
+  language: null,
+  // Whatever the century, it is read.
+  pivot: 0,
+  today: new Date().toISOString().slice(0, 10),
+});
+const isPlainDate = (value: string): boolean => value !== '' && typeof readPlainDate(value) === 'string';
 
 /** Two formats that differ only in leading zeros put day and month in the same places. */
 const isSameReading = (one: string, other: string): boolean =>
@@ -165,7 +181,7 @@ function guessTier(guess: Guess): void {
 
 function guessCountries(guess: Guess): void {
   const named = guess.ofRole('countries');
-  const read = named.filter(({ countryShare }) => countryShare >= enough);
+  const read = named.filter(({ countryShare }) => countryShare >= half);
   const clear = read.filter(({ strength }) => strength > 1);
   const telling = clear.length > 0 ? clear : read;
   const found =
@@ -182,7 +198,44 @@ function guessCountries(guess: Guess): void {
   }
   guess.columns.countries = toHeaders(found);
   guess.take('countries', telling.length > 0 ? 'by header and values' : 'by its values', ...found);
+  for (const { header, countryShare } of found)
+    if (countryShare < enough) guess.doubts.push(`${header} holds values that are no countries: they count as unknown`);
+  guessLanguage(guess, found);
 }
+
+/** Names that languages read differently are in doubt without a language: it is the one in which most of the column are names of countries. */
+function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
+  const names = [...new Set(columns.flatMap(({ values }) => values))].filter((value) => value !== '');
+  const ambiguous = names.filter((name) => {
+    const found = readCountry(name, null);
+    return 'why' in found && found.why === 'ambiguous_country';
+  });
+  if (ambiguous.length === 0) return;
+  const counted = listLanguages().map((language) => ({ language, read: countNames(names, language) }));
+  const most = Math.max(1, ...counted.map(({ read }) => read));
+  const [language, ...others] = counted.filter(({ read }) => read === most).map((count) => count.language);
+  if (language === undefined || others.some((other) => readsAnother(ambiguous, language, other))) {
+    guess.doubts.push(
+      `languages read ${quoteAll(ambiguous.slice(0, 3))} as different countries: say which by language, such as language: de`,
+    );
+    return;
+  }
+  guess.columns.language = language;
+  guess.because['language'] = 'by the names of countries';
+}
+
+/** How many are the names of countries as a language has them. */
+function countNames(names: readonly string[], language: string): number {
+  const display = new Intl.DisplayNames([language], { type: 'region' });
+  return names.filter((name) => {
+    const found = readCountry(name, null);
+    const [code = ''] = 'codes' in found ? found.codes : [];
+    return /^[a-z]{2}$/.test(code) && display.of(code.toUpperCase())?.toLowerCase() === name.toLowerCase();
+  }).length;
+}
+
+const readsAnother = (names: readonly string[], one: string, other: string): boolean =>
+  names.some((name) => JSON.stringify(readCountry(name, one)) !== JSON.stringify(readCountry(name, other)));
 
 const usStates = new Set(
   `al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy`.split(
@@ -200,7 +253,7 @@ const isStandard = ({ header }: ColumnProfile, key: 'countries' | 'riskTier'): b
 
 const describeOmission = (profile: ColumnProfile, key: 'countries' | 'riskTier'): string =>
   isStandard(profile, key)
-    ? `by this header it is read all the same, and such rows would be rejected; give its values under ${key}, or rename it in the export`
+    ? `by this header it is read all the same, and such values count as unknown; give its values under ${key}, or rename it in the export`
     : 'left out';
 
 function guessOthers(guess: Guess): void {

@@ -9,6 +9,8 @@ export interface GuessedColumns {
   type?: { value: PartyType } | { column: string; values: Readonly<Record<string, PartyType>> } | string;
   birthDate?: string | { column: string; format: string } | { column: string; formats: readonly string[] };
   countries?: string | readonly string[];
+  /** Of the names of countries. */
+  language?: string;
   riskTier?: string | { column: string; values: Readonly<Record<string, RiskTier>> };
 }
 

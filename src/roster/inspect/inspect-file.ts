@@ -1,6 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
+import { bindColumns } from '../bind-columns.js';
+import { checkRow } from '../check-row.js';
+import { columnsSchema } from '../column-settings.js';
 import { openCsvTable } from '../csv/csv-table.js';
 import { detectEncoding } from '../csv/detect-encoding.js';
 import { csvEncodings, type EncodingLabel } from '../csv/encodings.js';
@@ -17,7 +20,6 @@ import { guessColumns } from './guess-columns.js';
 import { looksLikeHeader } from './guess-header.js';
 import { dropSharedPrefix } from './read-header.js';
 import { readWhole, type WholeReading } from './read-whole.js';
-import { tryColumns } from './try-columns.js';
 
 /** What is said about a file before anybody has described it. */
 export interface InspectionRequest {
@@ -48,6 +50,7 @@ export interface FileInspection extends WholeReading {
 const sampleSize = 10_000;
 /** Of the sample so many rows are profiled; of 40 columns it takes half a second. */
 const profiledRows = 2_000;
+const dayLength = 10;
 const encodingSampleBytes = 4 * 1024 * 1024;
 
 /**
@@ -91,7 +94,7 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
       settings: null,
       firstRows: [],
       repeatedLines: [],
-      counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, isComplete: true },
+      counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, doubts: [], isComplete: true },
       tally,
     };
   }
@@ -99,6 +102,27 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const whole = await readWhole(ofFirst);
   const { customers, rejected, repeated } = whole.counts;
   return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
+}
+
+/** Tries a guessed mapping on the rows that were looked at; where over half would be rejected for their types, it does without a column of types. */
+function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readonly (readonly string[])[]): ColumnGuess {
+  if (guess.columns.id === undefined || guess.columns.name === undefined) return guess;
+  const today = new Date().toISOString().slice(0, dayLength);
+  const shape = { headers, source: 'the sample', origin: 'first_line', today } as const;
+  const binding = bindColumns(columnsSchema.parse(guess.columns), shape);
+  const untyped = rows.filter((fields, at) => {
+    const row = checkRow(binding, { line: at + 1, file: null, fields, fault: null });
+    return row.kind === 'rejected' && /type$/.test(row.rejected.reason);
+  });
+  if (untyped.length <= rows.length / 2) return guess;
+  return {
+    columns: { ...guess.columns, type: { value: 'person' } },
+    because: { ...guess.because, type: 'no column tells' },
+    doubts: [
+      ...guess.doubts,
+      `type is left out: ${untyped.length} of ${rows.length} rows would be rejected for it, so that all count as persons`,
+    ],
+  };
 }
 
 /** Flags are checked as the configuration would be. */

@@ -62,12 +62,17 @@ it.each([
 ] as const)(
   'an undescribed file in %s is read by the configuration that is printed for it',
   async (_, encoding, delimiter) => {
-    const { inspection, read } = await readAsPrinted(Buffer.from(stringify(rows, { delimiter }), encoding));
-    expect(inspection.counts).toMatchObject({ customers: 2, rejected: 1, rejectedBecause: { invalid_birth_date: 1 } });
+    const { inspection, read, said } = await readAsPrinted(Buffer.from(stringify(rows, { delimiter }), encoding));
+    expect(inspection.counts).toMatchObject({
+      customers: 3,
+      rejected: 0,
+      doubts: [{ column: 'Geburtsdatum', doubts: 1, values: [{ value: '31.11.1985', why: 'no_such_day' }] }],
+    });
+    expect(said).toContain('31.11.1985');
     expect(read).toEqual(inspection.firstRows);
     expect(read.map(toParty)).toEqual([
       { role: 'customer', type: 'person', name: 'Anna Ölmann', birthDate: '1970-02-13', countries: ['de'] },
-      'invalid_birth_date',
+      { role: 'customer', type: 'person', name: 'Jörg Weiß', birthDate: null, countries: ['de'] },
       { role: 'customer', type: 'entity', name: 'Bau "Stoff" AG', birthDate: null, countries: ['at'] },
     ]);
   },

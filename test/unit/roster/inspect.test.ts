@@ -212,6 +212,33 @@ describe('the guessed mapping', () => {
     expect(lands.columns).toEqual({ id: 'id', name: 'last name', type: { value: 'person' } });
   });
 
+  it('names the language of countries that languages read differently, where the column tells it', () => {
+    const toTable = (lands: readonly string[]) => [
+      ['id', 'name', 'land'],
+      ...lands.map((land, at) => [String(at), `Ann ${'abcd'[at]}`, land]),
+    ];
+    expect(guess(toTable(['Deutschland', 'Kongo', 'Österreich'])).columns).toMatchObject({
+      countries: 'land',
+      language: 'de',
+    });
+    const { columns, doubts } = guess(toTable(['DE', 'Kongo', 'AT']));
+    expect(columns.language).toBeUndefined();
+    expect(doubts.join()).toContain('languages read "Kongo" as different countries');
+    expect(guess(toTable(['Deutschland', 'Niger'])).columns.language).toBeUndefined();
+  });
+
+  it.each([
+    ['days with years of two digits', ['13/02/70', '01/12/85', '31/01/90'], { column: 'born', format: 'dd/MM/yy' }],
+    ['names of months', ['13 Feb 1970', '1. Dezember 1985', '31-ene-1990'], 'born'],
+  ])('reads %s', (_, days, birthDate) => {
+    const { columns, doubts } = guess([
+      ['id', 'name', 'born'],
+      ...days.map((day, at) => [String(at), `Ann ${at}`, day]),
+    ]);
+    expect(columns.birthDate).toEqual(birthDate);
+    expect(doubts.join()).not.toContain('no form that is known');
+  });
+
   it('says that a standard header is read even where its values are not understood', () => {
     const { columns, doubts } = guess([
       ['customer_id', 'name', 'type', 'countries', 'risk_tier'],
@@ -219,10 +246,8 @@ describe('the guessed mapping', () => {
     ]);
     expect(columns).toEqual({ id: 'customer_id', name: 'name', type: 'type' });
     expect(doubts).toEqual([
-      expect.stringMatching(/^risk_tier holds no words .* read all the same, and such rows would be rejected/),
-      expect.stringMatching(
-        /^countries holds what are no countries: .* read all the same, and such rows would be rejec/,
-      ),
+      expect.stringMatching(/^risk_tier holds no words .* read all the same, and such values count as unknown/),
+      expect.stringMatching(/^countries holds what are no countries: .* read all the same, and such values count as/),
     ]);
     const own = guess([
       ['id', 'name', 'type', 'land'],
