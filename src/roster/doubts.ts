@@ -92,14 +92,16 @@ const none: readonly Doubt[] = [];
 /** Notes what of a row cannot be read, and what stands in the source where it reads otherwise than it is kept. */
 export class RowReadings implements Readings {
   doubts: Readings['doubts'] = none;
-  said: Readings['said'] = null;
+  said: Partial<Record<DoubtField, string>> | null = null;
 
   doubt(field: DoubtField, column: string, value: string, why: DoubtReason): void {
     this.doubts = [...this.doubts, { field, column, value: cut(value, mostUnitsOfValue), why }];
   }
 
   say(field: DoubtField, text: string): void {
-    this.said = { ...this.said, [field]: cut(text, mostUnitsOfValue) };
+    // Rosters whose dates are not written as they are kept say something in every row.
+    this.said ??= {};
+    this.said[field] = text.length > mostUnitsOfValue ? cut(text, mostUnitsOfValue) : text;
   }
 }
 

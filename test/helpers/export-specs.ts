@@ -128,3 +128,55 @@ telecom, all in capitals without blanks :: en :: CUSTOMERID=id: | FIRSTNAME=firs
 `
   .trim()
   .split('\n');
+
+/** Another twenty, written down after the former had been mended for. */
+export const lastSpecs: readonly string[] = `
+pension fund :: en tab :: Scheme Ref=word:ABC/DEF | Member Ref=id:M | Title=maybe:Mr/Mrs | Initials=maybe:A.B./C. | Forename(s)=first | Surname=last | D.o.B=birth:dd-MMM-yyyy | Nationality=nat:adjective | Date Joined Scheme=date:dd-MMM-yyyy
+letting agent :: en mixed :: Landlord ID=id:L | Landlord Name=full | Individual/Company=type:Individual/Company | DOB=birth:dd/MM/yy | Country of Residence=res:en | Negotiator=someone | Instruction Date=date:dd/MM/yy
+German association :: de semi windows-1252 :: Mitgliedsnr.=id: | Nachname=last | Vorname=first | geboren=birth:d.M.yyyy | Staatsang.=nat:de | Eintritt=date:d.M.yyyy | Beitrag=amount
+German leasing :: de mixed semi :: LN-Nr=id:4 | LN_Name1=name1 | LN_Name2=name2 | LN_Rechtsform=type:Privatperson/GmbH | LN_Gebdat=birth:dd.MM.yyyy | LN_Land=res:a2 | Vertragsnr=unique:V | VK-Berater=someone
+French notary :: fr semi :: Dossier=unique:D | Réf. client=id: | NOM=last | PRENOM=first | Né le=birth:dd/MM/yyyy | à=city | Nationalité=nat:fr | Clerc=someone
+French insurer :: fr mixed semi windows-1252 :: NUM_SOCIETAIRE=id: | CIVILITE=salutation:M/MME/STE | NOM_RS=name1 | PRENOM=name2 | DATE_NAISS=birth:dd/MM/yyyy | CODE_PAYS=res:a2 | DATE_EFFET=date:dd/MM/yyyy
+Spanish notary :: es semi :: Expediente=unique:E | Cliente nº=id: | Nombre y apellidos=full | Fecha de nacimiento=birth:d/M/yyyy | Nacionalidad=nat:es | Notario=someone
+Italian broker :: it mixed semi :: COD_CLI=id: | TIPO=type:FISICA/GIURIDICA | COGNOME_RAGSOC=name1 | NOME=name2 | DT_NASC=birth:yyyyMMdd | NAZ=res:a2 | SUBAGENTE=someone
+Dutch pension :: en semi :: BSN=unique:1 | Deelnemernummer=id: | Voorletters=maybe:A.B./J. | Voornaam=first | Achternaam=last | Geb.dat.=birth:yyyyMMdd | Land=res:nl | Datum in dienst=date:yyyyMMdd
+Polish insurer :: pl mixed semi :: PESEL=unique:6 | ID_KLIENTA=id: | RODZAJ=type:FIZ/PRAW | NAZWISKO_NAZWA=name1 | IMIE=name2 | DATA_UR=birth:yyyy-MM-dd | KRAJ=res:pl | AGENT=someone
+Swedish bank :: nordic semi :: Kundnr=id: | Förnamn=first | Efternamn=last | Född=birth:yyyyMMdd | Medborgare i=nat:sv | Handläggare=someone | Kund sedan=date:yyyy-MM-dd
+Finnish names of countries :: nordic semi :: Asiakas=id: | Nimi=full | Syntynyt=birth:d.M.yyyy | Kotimaa=res:fi | Yhteyshenkilö=someone
+Turkish bank :: tr mixed semi :: MUSTERI_NO=id: | MUSTERI_TIPI=type:Bireysel/Kurumsal | UNVAN_AD_SOYAD=full | DOGUM_TARIHI=birth:dd.MM.yyyy | UYRUK=nat:tr | SUBE_KODU=word:101/202
+Russian bank :: ru mixed semi windows-1251 :: ИД_КЛИЕНТА=id: | ВИД=type:физ/юр | НАИМЕНОВАНИЕ_ФИО=full | ДАТА_РОЖД=birth:dd.MM.yyyy | СТРАНА_РЕЗ=res:ru
+Chinese companies :: zh companies :: 统一社会信用代码=id:91 | 企业名称=org | 注册国家=res:zh | 成立日期=founded:yyyy-MM-dd
+fintech events :: en :: event_time=stamp | event_id=guid | uid=id: | given_name=first | family_name=last | date_of_birth=birth:yyyy-MM-dd | residency=res:a2 | device=word:ios/android
+marketplace sellers :: en mixed :: sellerId=id:S | sellerType=type:SOLE_TRADER/BUSINESS | legalFirstName=first | legalLastName=last | businessLegalName=org | birthDate=birth:yyyy-MM-dd | registeredCountry=res:a3 | uboName=contact | uboDob=empty
+screening vendor :: en mixed quoted :: Case ID=guid | Record Reference=id:R | Entity Category=type:INDIVIDUAL/ORGANISATION | Primary Name=full | Also Known As=maybe:Bobby/Rob | Date Of Birth=birth:dd MMM yyyy | Citizenship Country=nat:a3 | Last Screened=stamp
+embassy list, no header :: fr noheader semi :: last=last | first=first | birth=birth:dd/MM/yyyy | nat=nat:fr | id=id:P
+sports club with parents :: en :: No.=id: | Player first name=first | Player last name=last | Player DOB=birth:dd/MM/yyyy | Mother's name=someone | Father's name=someone | Nationality=nat:en | Squad=word:U9/U11
+`
+  .trim()
+  .split('\n');
+
+/** Twenty more, written down last: nothing was mended for them. */
+export const finalSpecs: readonly string[] = `
+gym members :: en :: membership_id=id:G | member=full | birthdate=birth:MM/dd/yyyy | email=email | plan=word:basic/plus | joined=date:MM/dd/yyyy | home_club=city
+hospital billing :: en quoted :: MRN=id:7 | PT_LAST=last | PT_FIRST=first | PT_MI=maybe:A/J | PT_DOB=birth:MM/dd/yyyy | ADMIT_DT=date:MM/dd/yyyy | ATTENDING=someone
+university staff :: en :: Staff ID=id:U | Surname=last | Forenames=first | DOB=birth:dd/MM/yyyy | Nationality=nat:en | Department=word:Physics/Law/History | Line Manager=someone
+commodity traders :: en companies :: Counterparty Code=id:CP | Counterparty Name=org | Incorporated In=res:en | LEI=guid | Account Rep=someone | Onboarded=date:dd/MM/yyyy
+shipping agents :: en companies tab :: Agent No=id: | Trading Entity=org | Country=res:a3 | Port=city | Contact=someone
+German bank in English :: de mixed semi :: customerNr=id: | personType=type:NATURAL/LEGAL | lastnameOrCompany=name1 | firstname=name2 | birthdate=birth:dd.MM.yyyy | citizenship=nat:a2 | advisor=someone
+German tax adviser :: de mixed semi :: Mandant=id: | Bezeichnung=full | Gesellschaftsform=type:Einzelperson/GmbH | Geb.-Dat.=birth:dd.MM.yyyy | Land=res:de | Beginn=date:dd.MM.yyyy
+German pension list :: de semi windows-1252 :: Versichertennr.=id: | Familienname=last | Rufname=first | Geb.=birth:ddMMyyyy | Nat.=nat:a3 | Rentenbeginn=date:ddMMyyyy
+Belgian bank :: fr mixed semi :: N° Client=id: | Type=type:Physique/Morale | Nom complet=full | Date de naissance=birth:d/MM/yyyy | Nationalité=nat:fr | Pays résidence=res:fr | Agence=city
+French shop :: fr :: id_customer=id: | firstname=first | lastname=last | birthday=birth:yyyy-MM-dd | id_default_group=word:1/2/3 | date_add=stamp | iso_code=res:a2
+Mexican lender :: es mixed :: No. de cliente=id: | Tipo de persona=type:Física/Moral | Nombre o razón social=full | Fecha de nacimiento=birth:dd/MM/yyyy | País=res:es | RFC=unique:R | Ejecutivo=someone
+Portuguese insurer :: es mixed semi :: N.º Cliente=id: | Tipo=type:Singular/Coletivo | Nome=full | Data Nasc.=birth:dd-MM-yyyy | País=res:pt | Mediador=someone
+Italian fund :: it mixed semi :: NDG=id: | Natura=type:Persona fisica/Persona giuridica | Intestazione=full | Data nascita=birth:dd/MM/yyyy | Stato=res:it | Promotore=someone
+Norwegian companies :: nordic companies semi :: Orgnr=id:9 | Foretaksnavn=org | Daglig leder=someone | Land=res:no | Stiftelsesdato=founded:dd.MM.yyyy
+Danish pension :: nordic semi :: Police=unique:P | Medlemsnr=id: | Medlemsnavn=full | Født=birth:dd-MM-yyyy | Statsborgerskab=nat:da | Indmeldt=date:dd-MM-yyyy
+Hungarian bank :: hu mixed semi windows-1250 :: Ügyfél azonosító=id: | Típus=type:magán/cég | Név=full | Születési idő=birth:yyyy.MM.dd | Állampolgárság=nat:hu | Referens=someone
+Bulgarian :: ru semi :: Клиентски номер=id: | Име=first | Фамилия=last | Дата на раждане=birth:dd.MM.yyyy | Гражданство=nat:bg | Служител=word:Петров/Стоянова
+Indonesian :: en :: No Nasabah=id: | Nama Lengkap=full | Tanggal Lahir=birth:dd/MM/yyyy | Kewarganegaraan=nat:a3 | Cabang=city
+no header, types in words :: en mixed noheader semi :: id=id: | name=full | type=type:Individual/Company | birth=birth:dd/MM/yyyy | country=res:en | opened=date:dd/MM/yyyy | rm=someone
+no header, many numbers :: de noheader bar :: id=id:K | phone=phone | name=full | iban=iban | birth=birth:yyyy-MM-dd | country=res:a3 | amount=amount
+`
+  .trim()
+  .split('\n');

@@ -1,6 +1,7 @@
 import { readCountry } from '../country-names.js';
 import { createDateReader } from '../date-format.js';
 import type { ColumnRole } from './header-words.js';
+import { toWord, typeWords } from './own-words.js';
 import { isOtherDay, isOtherHeader, readHeader } from './read-header.js';
 
 /** How a date format fits a column; years are those within which nine of ten dates lie, and the one in the middle. */
@@ -88,7 +89,8 @@ export function profileColumn(header: string, given: readonly string[], name = h
   const distinct = new Set([...counts.keys()].map((value) => value.toLowerCase()));
   const reading = readHeader(name);
   const letterShare = share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value));
-  const role = reading === null ? null : toFittingRole(reading.role, letterShare);
+  const words = distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null;
+  const role = reading === null ? null : toFittingRole(reading.role, letterShare, words);
   return {
     header,
     role,
@@ -98,7 +100,7 @@ export function profileColumn(header: string, given: readonly string[], name = h
     filled,
     filledShare: values.length === 0 ? 0 : filled / values.length,
     distinctShare: filled === 0 ? 0 : distinct.size / filled,
-    words: distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null,
+    words,
     letterShare,
     severalWordsShare: share((value) => /\p{L}[\p{L}\p{M}.'’-]*\s+[\p{L}]/u.test(value) && !/\d/.test(value)),
     codeShare: share(isCode),
@@ -108,8 +110,10 @@ export function profileColumn(header: string, given: readonly string[], name = h
   };
 }
 
-/** `Customer` and `Kunde` are the number in one export and the name in another. */
-function toFittingRole(role: ColumnRole, letterShare: number): ColumnRole {
+/** `Customer` and `Kunde` are the number in one export and the name in another; `Individual / Company` holds neither's name. */
+function toFittingRole(role: ColumnRole, letterShare: number, words: readonly string[] | null): ColumnRole {
+  const isOfTypes = words !== null && words.length > 1 && words.every((word) => toWord(typeWords, word) !== null);
+  if (isOfTypes && (role === 'name' || role === 'last_name' || role === 'company')) return 'type';
   return role === 'id' && letterShare > 0.9 ? 'name' : role;
 }
 

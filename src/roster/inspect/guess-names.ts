@@ -18,7 +18,7 @@ export function guessName(guess: Guess): readonly ColumnProfile[] {
   if (best === undefined || best.covered === 0) {
     return guessNameByValues(guess);
   }
-  const columns = withUnnamed(guess, best.columns);
+  const columns = withMissing(guess, withUnnamed(guess, best.columns));
   guess.columns.name = toHeaders(columns);
   guess.take('name', columns.length === 1 ? 'by its header' : 'by their headers', ...columns);
   const company = guess.byRole('company');
@@ -48,6 +48,23 @@ function withUnnamed(guess: Guess, columns: readonly ColumnProfile[]): readonly 
   return [...columns, other.profile];
 }
 
+/** Where rows are without a name, another column of names that has one for most of these and hardly any other is part of it. */
+function withMissing(guess: Guess, columns: readonly ColumnProfile[]): readonly ColumnProfile[] {
+  const rows = columns[0]?.values.length ?? 0;
+  const missing = Array.from({ length: rows }, (_, row) => row).filter((row) =>
+    columns.every(({ values }) => values[row] === ''),
+  );
+  if (missing.length <= rows / 50) return columns;
+  const other = guess.free.find((profile) => {
+    const mayBeName = profile.role === 'name' || profile.role === 'company' || (profile.isOpen && isOfNames(profile));
+    const filled = missing.filter((row) => profile.values[row] !== '').length;
+    return mayBeName && !columns.includes(profile) && filled > missing.length * 0.8 && filled > profile.filled * 0.8;
+  });
+  if (other === undefined) return columns;
+  guess.doubts.push(`${other.header} is taken for the name of the rows without another one`);
+  return [...columns, other];
+}
+
 /** The likeliest come first, as of equals the first wins. */
 function listNames(guess: Guess): readonly NameOption[] {
   const first = guess.byRole('first_name');
@@ -58,11 +75,14 @@ function listNames(guess: Guess): readonly NameOption[] {
   const isWhole = (whole: ColumnProfile): boolean =>
     first === undefined || first.filledShare < 0.02 || holdsAnother(whole, first);
   const parts = [first, middle, last ?? wholes.find((whole) => !isWhole(whole))].filter((part) => part !== undefined);
-  const options = [
-    ...wholes.filter(isWhole).map((whole) => [whole, ...findFurther(guess, whole)]),
-    ...(parts.length > 0 ? [parts.flatMap((part) => [part, ...findFurther(guess, part)])] : []),
-  ].map((columns) => withCompany(columns, company));
-  const all = [...options, ...(company ? [[company, ...findFurther(guess, company)]] : [])];
+  const toOptions = (isMeant: (whole: ColumnProfile) => boolean): (readonly ColumnProfile[])[] =>
+    wholes.filter((whole) => isMeant(whole) && isWhole(whole)).map((whole) => [whole, ...findFurther(guess, whole)]);
+  const joined = parts.length > 0 ? [parts.flatMap((part) => [part, ...findFurther(guess, part)])] : [];
+  const weak = toOptions(({ strength }) => strength === 1).map((columns) => withCompany(columns, company));
+  const options = [...toOptions(({ strength }) => strength > 1), ...joined].map((columns) =>
+    withCompany(columns, company),
+  );
+  const all = [...options, ...(company ? [[company, ...findFurther(guess, company)]] : []), ...weak];
   // A hundredth of the rows is not worth a worse column.
   return all.map((columns) => ({ columns, covered: Math.round(measureCover(columns) * 100) }));
 }
@@ -105,9 +125,9 @@ function holdsAnother(whole: ColumnProfile, part: ColumnProfile): boolean {
 function guessNameByValues(guess: Guess): readonly ColumnProfile[] {
   const likely = guess.unnamed.filter(isOfNames);
   const wholes = likely.filter(({ severalWordsShare }) => severalWordsShare > 0.5);
-  const [whole] = wholes.toSorted(
-    (one, other) => other.distinctShare * other.filledShare - one.distinctShare * one.filledShare,
-  );
+  const weigh = ({ distinctShare, filledShare }: ColumnProfile): number => distinctShare * filledShare;
+  const most = Math.max(...wholes.map(weigh));
+  const whole = wholes.find((profile) => weigh(profile) > most / 2);
   const pair = findPair(guess, likely);
   // What comes first is the customer's, as others follow; a pair that few values fill is no name.
   const [first] = pair;
@@ -133,7 +153,7 @@ function guessNameByValues(guess: Guess): readonly ColumnProfile[] {
 function isOfNames({ letterShare, distinctShare, words, countryShare, values, filled }: ColumnProfile): boolean {
   const capitals = values.filter((value) => /^[^\p{Ll}]/u.test(value)).length;
   const isVaried = words === null || distinctShare > enough || words.length >= 8;
-  return letterShare >= enough && isVaried && countryShare < 0.5 && filled > 0 && capitals >= 0.8 * values.length;
+  return letterShare >= enough && isVaried && countryShare < 0.5 && filled > 0 && capitals >= 0.8 * filled;
 }
 
 /** First and last name stand side by side. */

@@ -24,7 +24,7 @@ const words: Readonly<Record<ColumnRole, string>> = {
     cliente id, codigo cliente, codigo, identificador, codice cliente, codice, codice anagrafica, nag, ndg, klient number, klient id, identyfikator, numer klienta,
     asiakasnumero, asiakas id, asiakastunnus, cislo klienta, cislo zakaznika, klient cislo, ugyfelszam, ugyfel azonosito, ugyfelkod, musteri no, musteri numarasi, musteri kodu,
     cod client, numar client, sifra klijenta, broj klijenta, клиент код, клиент номер, клиент id, ид клиента, номер клиента, код, код контрагента, κωδικος πελατη, αριθμος πελατη, κωδικος, 客户编号, 客户号, 客户代码, 编号, 客戶編號, 顧客番号, 顧客id, 会員番号, 顧客コード,
-    고객번호, رقم العميل, رقم الزبون, معرف العميل, kunnr, lifnr, partner, cid, custno, custid,
+    고객번호, رقم العميل, رقم الزبون, معرف العميل, kunnr, lifnr, partner, cid, uid, custno, custid,
     kliendi kood, kliendi number, klienta numurs, klienta kods, kliento kodas, kliento numeris, код клієнта, номер клієнта, клиентски номер, stevilka stranke, מספר לקוח, รหัสลูกค้า, ma khach hang, nomor nasabah, id nasabah, kode pelanggan, user id, userid, user no`,
   name: `name, full name, fullname, customer name, client name, legal name, party name, display name, account name, customer full name, complete name, registered name, navn,
     fulde navn, fullt navn, fullstandigt namn, namn, naam, volledige naam, vollstandiger name, kundenname, name vorname, nachname vorname, name und vorname, nom complet, nom prenom, nom et prenom, prenom nom, nombre completo, nombre y apellidos, apellidos y nombre, nome completo, nome cognome, cognome nome, nominativo,

@@ -10,7 +10,7 @@ const weakOthers =
 /** Words for the customer itself: what stands behind them in a header is the customer's. */
 const ownWords = new Set(
   toFolded(`customer client kunde kunden kundens klant klantens cliente klient member investor insured party partner person personen holder
-    account billing main primary legal registered borrower debtor employee user entity ent company trust firm corp corporate organisation
+    account billing main primary legal registered borrower debtor employee user entity ent company business trust firm corp corporate organisation
     applicant policyholder subscriber subject individual natural mandanten mitglieds klienten debitor debitoren relatie asiakas musteri ugyfel
     patient student donor tenant buyer supplier vendor creditor lieferanten kreditor contact c cu cst t tbl f k fld col crm kyc aml address addr
     permanent current full asiakkaan клиент клиента πελατη 客户 客戶 顧客 会員 titular titolare assure adherent societaire abonne`),
@@ -50,13 +50,13 @@ const countryWords = new Set(
     'country nationality citizenship domicile jurisdiction residence nationalite nationalitat staatsangehorigkeit staatsburgerschaft land pays pais paese kraj страна гражданство',
   ),
 );
-const idWords = new Set(toFolded('id no ref reference'));
+const idWords = new Set(toFolded('id uid no ref reference'));
 
 /** What has numbers of its own that are not the customer's. */
 const things = new Set(
   toFolded(`policy polizze police poliza polizza versicherung versicherungs contract vertrag vertrags contrat contrato contratto claim order invoice rechnung rechnungs portfolio
     depot ticket case akte aktenzeichen loan card karte file document dokument ausweis wallet transaction deal trade booking application request row line lfd
-    seq sequence item sku asset lead opportunity campaign site batch session tax vat steuer stceg cpf cnpj nif dni nie cuit rfc pesel oib bsn cpr ssn siret`),
+    seq sequence item sku asset lead opportunity campaign site batch session event log message record tax vat steuer stceg cpf cnpj nif dni nie cuit rfc pesel oib bsn cpr ssn siret`),
 );
 
 /** Tells whether a header names something that has numbers of its own. */
@@ -92,9 +92,16 @@ export function readHeader(header: string): HeaderReading | null {
   return readTellingWord(tokens);
 }
 
-/** One word of a longer header says what its column is about: the last resort. */
+/** The end or one word of a longer header says what its column is about: the last resort. */
 function readTellingWord(tokens: readonly string[]): HeaderReading | null {
+  for (let at = 1; at < tokens.length; at += 1) {
+    const role = readTokens(tokens.slice(at));
+    const isPart = role === 'first_name' || role === 'middle_name' || role === 'last_name' || role === 'birth_date';
+    if (isPart && tokens.length - at > 1) return { role, strength: 1 };
+  }
   const has = (list: ReadonlySet<string>): boolean => tokens.some((token) => list.has(token));
+  if (tokens.length > 1 && readTokens(tokens.slice(-1)) === 'name' && !has(things))
+    return { role: 'name', strength: 1 };
   if (has(birthWords) && !tokens.some((token) => token === 'name' || countryWords.has(token)))
     return { role: 'birth_date', strength: 1 };
   if (has(countryWords)) return { role: 'countries', strength: 1 };

@@ -58,11 +58,11 @@ export function createRepetitionCounter(most = maxIds): RepetitionCounter {
 }
 
 /** The same text for the same record; the order of countries and of aliases is none of its own. */
-function toRecord({ riskTier, parties, isActive, endDate }: Customer): string {
+function toRecord({ riskTier, parties, isActive, endDate, readings }: Customer): string {
   const [own, ...aliases] = parties;
   const inOrder = [own, ...aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1))];
   const sorted = inOrder.map((party) => ({ ...party, countries: party.countries.toSorted() }));
-  return JSON.stringify([riskTier, sorted, isActive, endDate]);
+  return JSON.stringify([riskTier, sorted, isActive, endDate, readings.doubts]);
 }
 
 /** 52 bits of a digest, which a number holds exactly. */

@@ -25,7 +25,7 @@ export function toStagedRow(row: RosterRow, ordinal: number, today: string): Sta
     sentName,
     parties: customer.parties.length,
     riskTier: customer.riskTier,
-    record: withoutNul(said === null ? `${body}}` : `${body},"said":${JSON.stringify(said)}}`),
+    record: withoutNul(said === null ? `${body}}` : `${body},"said":${toSaid(said)}}`),
     recordDigest: digestRecord(`${inOneOrder(customer, sentName) ?? body}}`),
     leaves: toLeaving(customer, today),
     raw: joined ?? joinFields(fields),
@@ -105,6 +105,12 @@ function toBody({ riskTier, parties, isActive, endDate, attributes, readings }: 
   if (kept.length > 0) record += `,"attributes":${JSON.stringify(attributes, kept.toSorted())}`;
   if (readings.doubts.length > 0) record += `,"doubts":${JSON.stringify(toDoubted(readings))}`;
   return record;
+}
+
+function toSaid(said: NonNullable<Readings['said']>): string {
+  let json = '{';
+  for (const [field, text] of Object.entries(said)) json += `${json === '{' ? '' : ','}"${field}":${quote(text)}`;
+  return `${json}}`;
 }
 
 /** What stands in the source for each fact that is in doubt. */

@@ -103,13 +103,13 @@ test('the digest is that of the rows: equal for the same rows, another one for o
 });
 
 test('a time stamp becomes its day, a null an empty field, and a bad row a reject', async () => {
-  const mapping = { ...columns, birthDate: 'seen', countries: 'kind' };
+  const mapping = { ...columns, birthDate: 'seen', type: 'code' };
   const reading = await openQuery(
     'select * from people where id = 1 union all select 2, null, null, null, null, null, 7',
     mapping,
   );
   const [row] = (await collect(reading)).flatMap((batch) => batch.filter((each) => each.kind === 'rejected'));
-  expect(row).toMatchObject({ rejected: { line: 1, reason: 'unknown_country', column: 'kind' } });
+  expect(row).toMatchObject({ rejected: { line: 1, reason: 'unknown_type', column: 'code' } });
   if (row?.kind !== 'rejected') throw new Error('expected a rejected row');
   expect(row.rejected.fields).toMatchObject({
     id: '1',

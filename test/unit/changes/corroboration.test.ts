@@ -38,6 +38,38 @@ it('a country in common agrees, none in common contradicts, none known is unknow
   expect(compare(['fr'], [])).toBe('unknown');
 });
 
+it('a date or a country that may be another one agrees at most, and never contradicts', () => {
+  expect(birth('1961-04-09?', '1961-04-09')).toBe('agree');
+  expect(birth('1961-04-09?', '1861-04-09')).toBe('unknown');
+  const date = fc
+    .tuple(fc.integer({ min: 1850, max: 2026 }), fc.integer({ min: 1, max: 12 }))
+    .map(([year, month]) => `${year}-${String(month).padStart(2, '0')}-17`);
+  const country = fc.constantFrom('ru', 'ua', 'us', 'su', 'suhh', 'yu', 'cs', 'rs', 'zz', 'de', 'dd');
+  const open = fc.constantFrom('suhh', 'yucs', 'cshh', 'csxx', 'anhh', 'zz');
+  fc.assert(
+    fc.property(date, fc.array(date), fc.array(country), fc.array(country), open, (ours, listed, own, theirs, any) => {
+      const guess = { birthDate: `${ours}?`, countries: [...own, any] };
+      const found = corroborate(guess, { birthDates: listed, countries: theirs });
+      expect(Object.values(found)).not.toContain('contradict');
+      const unread = corroborate({ birthDate: null, countries: ['zz'] }, { birthDates: listed, countries: theirs });
+      expect(unread).toEqual({ birthDate: 'unknown', country: 'unknown' });
+    }),
+  );
+});
+
+it.each([
+  [['suhh'], ['su'], 'agree'],
+  [['suhh'], ['ru'], 'unknown'],
+  [['ru'], ['suhh'], 'unknown'],
+  [['de'], ['dd'], 'agree'],
+  [['cd'], ['zrcd'], 'agree'],
+  [['yucs'], ['fr'], 'unknown'],
+  [['de'], ['fr'], 'contradict'],
+] as const)('of %j and %j countries %s', (ours, listed, verdict) => {
+  const party = { birthDate: null, countries: ours };
+  expect(corroborate(party, { birthDates: [], countries: listed }).country).toBe(verdict);
+});
+
 it('the order of what is listed makes no difference, and one more date never turns agreement into anything else', () => {
   const date = fc
     .date({ min: new Date('1930-01-01'), max: new Date('2005-01-01'), noInvalidDate: true })

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { detectChanges } from '../../../src/changes/detect-changes.js';
+import { detectChanges, type PartySaid } from '../../../src/changes/detect-changes.js';
 import { changeSettingsSchema } from '../../../src/changes/settings.js';
 import type { MatchSet } from '../../../src/matches/match.js';
 import { makeMatch } from '../../helpers/make-match.js';
@@ -26,4 +26,47 @@ it('the cause is read off the fingerprints: settings before the customer\u2019s 
   expect(detect({ ...origin, requestId: 2 })).toMatchObject([{ cause: 'customer_record' }]);
   expect(detect({ ...origin, customerVersion: 2 })).toMatchObject([{ cause: 'customer_record' }]);
   expect(detect({ requestId: 2, customerVersion: 2, settingsDigest: 'b' })).toMatchObject([{ cause: 'settings' }]);
+});
+
+it.each<[string, Partial<PartySaid>, Partial<PartySaid>, string]>([
+  [
+    'a doubt that is read now',
+    { doubts: { countries: 'Deutschland' } },
+    { countries: ['de'], said: { countries: 'Deutschland' } },
+    'settings',
+  ],
+  [
+    'a date that another format reads',
+    { birthDate: '1980-03-04', said: { birthDate: '03/04/1980' } },
+    { birthDate: '1980-04-03', said: { birthDate: '03/04/1980' } },
+    'settings',
+  ],
+  [
+    'a year that an earlier version took',
+    { birthDate: '1405-03-02' },
+    { doubts: { birthDate: '02.03.1405' }, said: { birthDate: '1405-03-02' } },
+    'settings',
+  ],
+  ['another text', { doubts: { birthDate: '31.02.1980' } }, { birthDate: '1980-02-28' }, 'customer_record'],
+  [
+    'another text beside one that is read now',
+    { doubts: { countries: 'Deutschland' } },
+    { birthDate: '1980-02-28', countries: ['de'], said: { countries: 'Deutschland' } },
+    'customer_record',
+  ],
+  [
+    'a record that differs in nothing of the kind',
+    { birthDate: '1980-02-28' },
+    { birthDate: '1980-02-28' },
+    'customer_record',
+  ],
+])('of %s the cause is told by what the source says', (_title, before, after, cause) => {
+  const nothing: PartySaid = { birthDate: null, countries: [], riskTier: null, doubts: {}, said: {} };
+  const known = { ...origin, said: { ...nothing, ...before } };
+  const { changes } = detectChanges(
+    { matches: [], unreturned: [], removed: [], reportedScores: {}, origin: known, confirmedIds: new Set() },
+    { matchSet: found, origin: { ...origin, customerVersion: 2, said: { ...nothing, ...after } }, party },
+    settings,
+  );
+  expect(changes).toMatchObject([{ cause }]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { toCountryCode } from '../../../src/roster/country-code.js';
+import { readCountry } from '../../../src/roster/country-names.js';
 
 test.each([
   ['de', 'de'],
@@ -52,4 +53,45 @@ test.each([
 
 test.each(['', 'ZZ', 'Atlantis', 'USSR', '276', 'Deutschland'])('%j is no country', (text) => {
   expect(toCountryCode(text)).toBeNull();
+});
+
+test.each([
+  ['Deutschland', 'de'],
+  ['Österreich', 'at'],
+  ['Россия', 'ru'],
+  ['日本', 'jp'],
+  ['भारत', 'in'],
+  ['British', 'gb'],
+  ['Papua New Guinean', 'pg'],
+  ['German national', 'de'],
+  ['NA', 'na'],
+  ['EL', 'gr'],
+  ['SU', 'suhh'],
+  ['Yugoslavia', 'yucs'],
+  ['Yugoslav', 'yucs'],
+  ['CSK', 'cshh'],
+  ['SCG', 'csxx'],
+  ['CS', 'cshh csxx'],
+  ['ZR', 'cd'],
+  ['DDR', 'de'],
+  ['Congo', 'cg'],
+])('%j in any language, of any age, is %s', (text, codes) => {
+  expect(readCountry(text, null)).toEqual({ codes: codes.split(' ') });
+});
+
+test.each([
+  ['Kongo', 'ambiguous_country'],
+  ['Korean', 'ambiguous_country'],
+  ['Stateless', 'stateless'],
+  ['unknown', 'says_unknown'],
+  ['N/A', 'says_unknown'],
+  ['Atlantis', 'unknown_country'],
+])('%j is none for certain: %s', (text, why) => {
+  expect(readCountry(text, null)).toEqual({ why });
+});
+
+test('a language decides between two countries of one name, and codes are written in capitals there', () => {
+  expect(readCountry('Kongo', 'no')).toEqual({ codes: ['cd'] });
+  expect(readCountry('Kongo', 'is')).toEqual({ codes: ['cg'] });
+  expect([readCountry('Nga', 'vi'), readCountry('NGA', 'vi')]).toEqual([{ codes: ['ru'] }, { codes: ['ng'] }]);
 });

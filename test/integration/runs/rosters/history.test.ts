@@ -205,7 +205,7 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
     expect(await readParties(database)).toEqual(seated);
     await nights.play({
       day: 1,
-      rows: [row(1, 'Ann Alder', ',31.31.1970,,,Annie Alder,,'), row(2, 'Ben Birch')],
+      rows: ['C-1,robot,Ann Alder,,,,Annie Alder,,', row(2, 'Ben Birch')],
       parties: [...parties.toReversed(), 'C-8,director,person,Nobody Known,,', 'C-1,clerk,person,Cleo Clerk,,'],
     });
     expect(await readParties(database)).toEqual(seated);
@@ -217,7 +217,7 @@ describeOnChosenDatabase('rows of a roster that belong together', (open) => {
       'rows=2',
     ]);
     expect((await readRejected(database)).toSorted()).toEqual([
-      '2 invalid_birth_date C-1',
+      '2 unknown_type C-1',
       '4 unknown_customer C-8',
       '5 unknown_role C-1',
     ]);

@@ -26,7 +26,7 @@ describeOnChosenDatabase('what a source has lost', (open) => {
     const nights = await openRosterNights(database);
     const known = ['C-1,person,Leocadia Rautavaarala,,,,,,', 'C-2,person,Otto Klar,1980-01-01,,,,,'];
     await nights.play({ rows: known });
-    const torn = ['C-1,person,Leocadia Rautavaarala,1970-02-31,,,,,', 'C-2,person,Otto Klar,1980-02-31,,,,,'];
+    const torn = ['C-1,robot,Leocadia Rautavaarala,,,,,,', 'C-2,robot,Otto Klar,1980-01-01,,,,,'];
     const { snapshot } = await nights.play({
       rows: [...torn, 'C-1,person,Boris Neu,1960-01-01,,,,,', known[1] ?? ''],
       day: 1,
@@ -48,11 +48,7 @@ describeOnChosenDatabase('what a source has lost', (open) => {
     const database = await open();
     const nights = await openRosterNights(database);
     await nights.play({
-      rows: [
-        'C-1,person,Leocadia Rautavaarala,1970-02-31,,,,,',
-        'C-1,person,Boris Neu,,,,,,',
-        'C-2,person,Otto Klar,,,,,,',
-      ],
+      rows: ['C-1,robot,Leocadia Rautavaarala,,,,,,', 'C-1,person,Boris Neu,,,,,,', 'C-2,person,Otto Klar,,,,,,'],
     });
     expect((await readParties(database)).map((line) => line.replace(/ \d+ /, ' '))).toContain(
       'C-1 conflicting_row Boris Neu',

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { createBirthDateReader, type DoubtfulDate } from '../../../src/roster/read-date.js';
+
+const today = '2026-11-23';
+const read = (text: string, formats: readonly string[] = [], language: string | null = null) =>
+  createBirthDateReader({ formats, language, pivot: 30, today })(text);
+const toValue = (found: string | DoubtfulDate): string | null => (typeof found === 'string' ? found : found.value);
+
+test.each([
+  ['1969-7-16', '1969-07-16'],
+  ['16.7.1969', '1969-07-16'],
+  ['7/16/1969', '1969-07-16'],
+  ['04/04/1980', '1980-04-04'],
+  ['1980/12/31', '1980-12-31'],
+  ['31/12/1980 12:00:00 AM', '1980-12-31'],
+  ['1980-12-31T00:00:00Z', '1980-12-31'],
+  ['1980-12-31T22:00:00.000Z', '1980-12-31?'],
+  ['31.12.80', '1980-12-31?'],
+  ['80-12-31', '1980-12-31?'],
+  ['c. 1960', '1960?'],
+  ['16 July 1969', '1969-07-16'],
+  ['July 16, 1969', '1969-07-16'],
+  ['16. Juli 1969', '1969-07-16'],
+  ['16 lipca 1969', '1969-07-16'],
+  ['2 января 1970 г.', '1970-01-02'],
+  ['1er mai 1970', '1970-05-01'],
+  ['16-Jul-69', '1969-07-16?'],
+  ['1969年7月16日', '1969-07-16'],
+  ['١٩٦٩-٠٧-١٦', '1969-07-16'],
+  ['19690716', '1969-07-16'],
+  ['16071969', '1969-07-16'],
+  ['12/1965', '1965-12'],
+  ['1965-00-00', '1965'],
+])('%j is read as %s', (text, date) => {
+  expect(read(text)).toBe(date);
+});
+
+test.each([
+  ['16 listopad 1969', '1969?'],
+  ['01.02.03', null],
+  ['05.04.62', '1962?'],
+])('%j may be two dates', (text, value) => {
+  expect(read(text)).toEqual({ value, why: 'ambiguous_date' });
+});
+
+test('a language and a format decide, and no text is read against the order that a format declares', () => {
+  expect([read('16 listopad 1969', [], 'hr'), read('16 listopad 1969', [], 'cs')]).toEqual([
+    '1969-10-16',
+    '1969-11-16',
+  ]);
+  expect([read('03/04/1980', ['dd.MM.yyyy']), read('03/04/1980', ['MM-dd-yyyy'])]).toEqual([
+    '1980-04-03',
+    '1980-03-04',
+  ]);
+  expect(read('12/31/1980', ['dd.MM.yyyy'])).toEqual({ value: null, why: 'no_such_day' });
+  expect(read('01.01.28', ['dd.MM.yyyy'])).toBe('1928-01-01?');
+});
+
+const days = fc
+  .date({ min: new Date('1850-01-01'), max: new Date(today), noInvalidDate: true })
+  .map((day) => day.toISOString().slice(0, 10));
+
+test('whatever form a day is written in, it is read as that day, as less of it, or not at all', () => {
+  const forms: readonly ((year: string, month: string, day: string) => string)[] = [
+    (year, month, day) => `${year}-${month}-${day}`,
+    (year, month, day) => `${Number(day)}.${Number(month)}.${year}`,
+    (year, month, day) => `${month}/${day}/${year}`,
+    (year, month, day) => `${day}${month}${year}`,
+    (year, month, day) => `${year}${month}${day}`,
+    (year, month, day) => `${year}/${Number(month)}/${Number(day)} 00:00:00`,
+    (year, month, day) => new Date(`${year}-${month}-${day}T00:00:00Z`).toUTCString().slice(5, 16),
+  ];
+  fc.assert(
+    fc.property(days, fc.constantFrom(...forms), (date, write) => {
+      const [year = '', month = '', day = ''] = date.split('-');
+      const value = toValue(read(write(year, month, day)));
+      if (value !== null) expect(date.startsWith(value.replace('?', ''))).toBe(true);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('no text is read as a day that nobody alive was born on', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.stringMatching(/^[0-9]{1,4}[-./ ]?[0-9]{0,2}[-./ ]?[0-9]{0,4}$/)), (text) => {
+      const value = toValue(read(text));
+      if (value === null) return;
+      expect(value).toMatch(/^\d{4}(-\d\d(-\d\d)?)?\??$/);
+      expect(value >= '1850' && value.replace('?', '') <= today).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
