@@ -1,7 +1,7 @@
 import { relative } from 'node:path';
 import { Document, visit } from 'yaml';
 import { formatCount } from '../reports/format-count.js';
-import { rejectWords } from '../reports/reason-words.js';
+import { doubtWords, rejectWords } from '../reports/reason-words.js';
 import { listDoubtLines } from '../reports/snapshot-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { Customer, RosterRow } from '../roster/customer.js';
@@ -27,6 +27,9 @@ const describeParties = ({ parties }: Customer): string =>
         .map(({ role, name }) => `${role} ${showCell(name)}`)
         .join(', ')}`;
 
+const listDoubts = ({ readings }: Customer): readonly string[] =>
+  readings.doubts.map(({ column, why }) => `in doubt: ${showCell(column)} (${doubtWords[why]})`);
+
 function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | number)[] {
   if (row.kind === 'rejected') {
     const { line, reference, reason, column, valueClass } = row.rejected;
@@ -43,7 +46,9 @@ function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | numb
     birthDate ?? '',
     countries.join(' '),
     customer.riskTier ?? '',
-    repeatedLines.includes(line) ? 'repeats a row above' : describeParties(customer),
+    [repeatedLines.includes(line) ? 'repeats a row above' : describeParties(customer), ...listDoubts(customer)]
+      .filter((note) => note !== '')
+      .join('; '),
   ];
 }
 

@@ -85,7 +85,7 @@ function showDoubts(report: Report): Markup {
     columns,
     'report.json',
   );
-  const more = `The ${report.doubted.length === 1 ? 'row is' : `first ${formatCount(report.doubted.length)} rows are`} in `;
+  const more = `${countNoun(report.doubted.length, 'row')} with such values ${report.doubted.length === 1 ? 'is' : 'are'} in `;
   return section(
     'doubts',
     'Values in doubt',

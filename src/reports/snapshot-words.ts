@@ -66,7 +66,7 @@ const toDoubtRemark = (column: ColumnDoubts): string =>
 
 /** How many values of a column are in doubt. */
 const describeDoubts = ({ column, doubts, read }: ColumnDoubts): string =>
-  `${formatCount(doubts)} of ${countNoun(doubts + read, 'value')} of column ${JSON.stringify(toVisibleText(column))}`;
+  `${formatCount(doubts)} of ${countNoun(doubts + read, 'value')} of column ${toVisibleText(column)}`;
 
 /** The values in doubt as lines for people, column by column. */
 export const listDoubtLines = (columns: readonly ColumnDoubts[]): readonly [string, string][] =>

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toCountryCode } from './country-code.js';
 import { listLanguages, readCountry } from './country-names.js';
 import { partyRoles, partyTypes, riskTiers } from './customer.js';
 import { findFormatClash, hasDay, isDateFormat } from './date-format.js';
@@ -25,7 +26,8 @@ const ownWords = <Word extends z.ZodType>(word: Word) =>
 
 const toOneCountry = (text: string): string | null => {
   const found = readCountry(text, null);
-  return 'codes' in found && found.codes.length === 1 ? (found.codes[0] ?? null) : null;
+  if ('codes' in found && found.codes.length === 1) return found.codes[0] ?? null;
+  return 'codes' in found ? null : toCountryCode(text);
 };
 const country = z
   .string()

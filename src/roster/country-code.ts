@@ -56,7 +56,11 @@ const codes = collectCodes();
 /** Gives the lower-case ISO 3166-1 alpha-2 code of a country written as alpha-2, alpha-3 or English name; null when it is none. */
 export function toCountryCode(text: string): string | null {
   const plain = codes.get(text.trim().toLowerCase());
-  return plain ?? codes.get(foldCountry(text)) ?? codes.get(foldCountry(turnRound(text))) ?? null;
+  if (plain !== undefined) return plain;
+  const folded = foldCountry(text);
+  // Without its accents a name is no code: Belgium is B\u1ec9 in Vietnamese, and BI is Burundi.
+  if (/^[a-z]{2,3}$/.test(folded)) return null;
+  return codes.get(folded) ?? codes.get(foldCountry(turnRound(text))) ?? null;
 }
 
 function collectCodes(): ReadonlyMap<string, string> {

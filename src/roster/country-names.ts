@@ -14,28 +14,40 @@ export type ReadCountry = { codes: readonly string[] } | { why: DoubtReason };
  */
 export function readCountry(text: string, language: string | null): ReadCountry {
   const given = text.trim();
-  // Russia is Nga in Vietnamese, and NGA is Nigeria.
-  const isCode = language === null || given === given.toUpperCase();
-  if (isCode && /^[A-Za-z]{2,3}$/.test(given)) {
+  if (/^[A-Za-z]{2,3}$/.test(given)) {
     const code = toCountryCode(given);
-    if (code !== null) return { codes: [code] };
+    const isWord = code !== null && /^[A-Z][a-z]+$/.test(given);
+    if (code !== null) return isWord ? readWord(given, code, language) : { codes: [code] };
   }
   const folded = foldCountry(given);
   if (stateless.has(folded)) return { why: 'stateless' };
   if (saysUnknown(given) || folded === '' || folded === 'xx' || folded === 'zz') return { why: 'says_unknown' };
   const inLanguage = language === null ? undefined : readNames(language).get(folded);
-  if (inLanguage !== undefined) return { codes: [inLanguage] };
+  if (inLanguage !== undefined) return toCountry(inLanguage);
+  if (sharedNames.has(folded)) return { why: 'ambiguous_country' };
   const code = toCountryCode(given);
   if (code !== null) return { codes: [code] };
   const former = formerCountries.get(folded);
   if (former !== undefined) return { codes: former };
   const nationality = readNationality(folded);
   if (nationality !== null) return nationality;
-  allNames ??= readAllNames();
-  const found = allNames.get(folded);
-  if (found === undefined) return { why: 'unknown_country' };
-  return found === 'ambiguous' ? { why: 'ambiguous_country' } : { codes: [found] };
+  const found = readAllNames().get(folded);
+  return found === undefined ? { why: 'unknown_country' } : toCountry(found);
 }
+
+const toCountry = (found: string): ReadCountry =>
+  found === 'ambiguous' ? { why: 'ambiguous_country' } : { codes: [found] };
+
+/** A code that is written like a word may be a name: Russia is Nga in Vietnamese, and NGA is Nigeria. */
+function readWord(given: string, code: string, language: string | null): ReadCountry {
+  const names = language === null ? readAllNames() : readNames(language);
+  const name = names.get(foldCountry(given)) ?? code;
+  if (name === code) return { codes: [code] };
+  return language === null ? { why: 'ambiguous_country' } : toCountry(name);
+}
+
+/** English names that the English list and others give to two countries. */
+const sharedNames = new Set(['congo']);
 
 /** The languages of the names of countries. */
 export function listLanguages(): readonly string[] {
@@ -225,15 +237,17 @@ let allNames: ReadonlyMap<string, string> | undefined;
 
 /** The names of all languages with what they mean; loaded when a value is read that nothing else knows, because it takes a fifth of a second. */
 function readAllNames(): ReadonlyMap<string, string> {
+  if (allNames !== undefined) return allNames;
   const all = new Map<string, string>();
   for (const language of listLanguages()) {
     for (const [name, code] of readNames(language))
       all.set(name, (all.get(name) ?? code) === code ? code : 'ambiguous');
   }
+  allNames = all;
   return all;
 }
 
-/** The names of countries in a language, folded; those of two countries left out. */
+/** The names of countries in a language, folded; `ambiguous` for those of two countries. */
 function readNames(language: string): ReadonlyMap<string, string> {
   const known = namesByLanguage.get(language);
   if (known !== undefined) return known;
@@ -241,16 +255,13 @@ function readNames(language: string): ReadonlyMap<string, string> {
     `i18n-iso-countries/langs/${language}.json`,
   );
   const names = new Map<string, string>();
-  const shared = new Set<string>();
   for (const [alpha2, each] of Object.entries(countries)) {
     for (const name of [each].flat()) {
       const folded = foldCountry(name);
       const code = alpha2.toLowerCase();
-      if ((names.get(folded) ?? code) !== code) shared.add(folded);
-      names.set(folded, code);
+      names.set(folded, (names.get(folded) ?? code) === code ? code : 'ambiguous');
     }
   }
-  for (const name of shared) names.delete(name);
   namesByLanguage.set(language, names);
   return names;
 }

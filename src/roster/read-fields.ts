@@ -1,4 +1,5 @@
 import type { DateColumn, NameColumns, PartyBinding } from './bind-columns.js';
+import { toCountryCode } from './country-code.js';
 import type { CountryColumns } from './country-columns.js';
 import type { DoubtReason, RejectReason } from './customer.js';
 import type { RowReadings } from './doubts.js';
@@ -133,6 +134,9 @@ export function readCountries(
     const wrong = findCharacterDoubt(text);
     const { codes, why } = wrong === null ? read(text) : { codes: [], why: wrong };
     if (why !== null) readings.doubt('countries', column.header, text, why);
+    // What it was read as before names of two countries were in doubt.
+    const former = why === 'ambiguous_country' ? toCountryCode(text) : null;
+    if (former !== null) readings.say('countries', former);
     said = said === '' ? text : `${said};${text}`;
     countries = countries.length === 0 ? codes : [...new Set([...countries, ...codes])];
   }

@@ -15,6 +15,7 @@ export function buildEventfulFacts(): RunFacts {
     ...change,
     matchId: (change.after ?? change.before)?.id ?? change.matchId,
   }));
+  const { rosterSource } = buildRunFacts();
   const notScreened = [
     buildNotScreened({ party: buildParty({ reference: 'C-2001', name: '张伟 (Zhang Wei)', countries: ['cn'] }) }),
     buildNotScreened({
@@ -51,6 +52,8 @@ export function buildEventfulFacts(): RunFacts {
     changes,
     notScreened,
     rejects: listRejects(),
+    doubted: listDoubted(),
+    rosterSource: rosterSource && { ...rosterSource, doubts: listDoubts() },
     sweeps: [
       {
         runId: 'run-20261121-0230-91aa',
@@ -267,5 +270,29 @@ function listBaseline(): readonly MatchChangeFacts[] {
     buildChange({ changeId: 901, party: newcomer, severity: 'critical' }),
     buildChange({ changeId: 902, party: newcomer, severity: 'critical', matchId: 'amla_second' }),
     buildChange({ changeId: 903, party: buildParty({ reference: 'C-9002' }), severity: 'medium' }),
+  ];
+}
+
+function listDoubts(): NonNullable<RunFacts['rosterSource']>['doubts'] {
+  const values = [
+    { value: '31.02.1980', why: 'no_such_day', rows: 2 } as const,
+    { value: '=1+1 Ødegård', why: 'invalid_birth_date', rows: 1 } as const,
+  ];
+  return [{ column: 'birth_date', field: 'birthDate', read: 490, doubts: 3, unknown: 0, values }];
+}
+
+function listDoubted(): RunFacts['doubted'] {
+  const fields = {
+    customer_id: 'C-3020',
+    type: 'person',
+    name: 'Åse Ødegård',
+    birth_date: '31.02.1980',
+    countries: '',
+  };
+  const doubts = [{ column: 'birth_date', why: 'no_such_day' as const }];
+  const place = { line: 60, file: null, reference: 'C-3020', isParty: false };
+  return [
+    { ...place, doubts, fields },
+    { ...place, file: 'parties: owners.csv', doubts, fields, isParty: true },
   ];
 }

@@ -20,7 +20,7 @@ export interface ColumnProfile {
   role: ColumnRole | null;
   /** As of `readHeader`; 0 without a role. */
   strength: number;
-  /** Neither the header nor the values say that it is something else than of a customer. */
+  /** The header says nothing, not even that the column is about something else. */
   isOpen: boolean;
   /** One for each row that was looked at: trimmed, and at most 200 characters of it. */
   values: readonly string[];
@@ -51,7 +51,7 @@ const maxDateLength = 30;
 const mostWords = 20;
 const lookedUp = 30;
 const isoFormat = 'yyyy-MM-dd';
-const dateFormats = [
+const knownFormats = [
   isoFormat,
   'dd.MM.yyyy',
   'd.M.yyyy',
@@ -72,7 +72,7 @@ const dateFormats = [
   'MM-dd-yy',
   'yy-MM-dd',
 ];
-const readers = dateFormats.map((format) => ({ format, read: createDateReader([format]) }));
+const readers = knownFormats.map((format) => ({ format, read: createDateReader([format]) }));
 const latestYear = new Date().getFullYear();
 
 /** Looks at a column's values, one for each row that was read; `name` is what of its header says what it holds. */
@@ -88,6 +88,7 @@ export function profileColumn(header: string, given: readonly string[], name = h
   };
   const distinct = new Set([...counts.keys()].map((value) => value.toLowerCase()));
   const reading = readHeader(name);
+  const dateFormats = findDateFormats(share);
   const letterShare = share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value));
   const words = distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null;
   const role = reading === null ? null : toFittingRole(reading.role, letterShare, words);
@@ -95,7 +96,7 @@ export function profileColumn(header: string, given: readonly string[], name = h
     header,
     role,
     strength: role === null ? 0 : (reading?.strength ?? 0),
-    isOpen: role === null && !isOtherHeader(name) && !isOtherDay(name),
+    isOpen: role === null && !isOtherHeader(name) && (dateFormats.length === 0 || !isOtherDay(name)),
     values,
     filled,
     filledShare: values.length === 0 ? 0 : filled / values.length,
@@ -106,7 +107,7 @@ export function profileColumn(header: string, given: readonly string[], name = h
     codeShare: share(isCode),
     meanLength: values.reduce((sum, { length }) => sum + length, 0) / Math.max(filled, 1),
     countryShare: looksLikeCountries([...counts.keys()]) ? share(isCountryList) : 0,
-    dateFormats: findDateFormats(share),
+    dateFormats,
   };
 }
 

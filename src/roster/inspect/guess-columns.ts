@@ -5,7 +5,7 @@ import type { ColumnProfile } from './column-profile.js';
 import { type ColumnGuess, enough, Guess, quoteAll, toHeaders } from './guess.js';
 import { guessName, guessType } from './guess-names.js';
 import { tierWords, toValues } from './own-words.js';
-import { isOfThings } from './read-header.js';
+import { endsLikeId, isOfThings } from './read-header.js';
 
 /** From this share on a column that is called so is what it is called. */
 const half = 0.5;
@@ -53,10 +53,11 @@ function weighId({ strength, filledShare, distinctShare, codeShare, filled }: Co
 
 /** Columns of codes that differ in every row; a long one may be the number of an account or a card, one that counts from 1 the row's. */
 function findCodes(guess: Guess): ColumnProfile | undefined {
-  const codes = guess.unnamed.filter(
-    (profile) =>
-      profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile),
-  );
+  const isOfCodes = (profile: ColumnProfile): boolean =>
+    profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile);
+  const open = guess.unnamed.filter(isOfCodes);
+  const codes =
+    open.length > 0 ? open : guess.free.filter((profile) => endsLikeId(profile.header) && isOfCodes(profile));
   const ofCustomers = codes.filter(({ header }) => !isOfThings(header));
   const likely = ofCustomers.length > 0 ? ofCustomers : codes;
   const short = likely.filter(({ meanLength }) => meanLength <= shortCode);

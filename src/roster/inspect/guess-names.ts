@@ -30,13 +30,14 @@ export function guessName(guess: Guess): readonly ColumnProfile[] {
   return columns;
 }
 
-/** A first name without a last name is half a name: a column of names beside it is the other half. */
+/** A first name without a last name, or the other way round, is half a name: a column of names beside it is the other half. */
 function withUnnamed(guess: Guess, columns: readonly ColumnProfile[]): readonly ColumnProfile[] {
   const isHalf = columns.every(
-    ({ role, severalWordsShare }) => (role === 'first_name' || role === 'middle_name') && severalWordsShare < 0.5,
+    ({ role, severalWordsShare }) => role !== 'name' && role !== 'company' && severalWordsShare < 0.2,
   );
+  const isOfOne = new Set(columns.map(({ role }) => role === 'last_name')).size === 1;
   const [first] = columns;
-  if (!isHalf || first === undefined) return columns;
+  if (!isHalf || !isOfOne || first === undefined) return columns;
   const place = guess.free.indexOf(first);
   const [other] = guess.unnamed
     .filter(isOfNames)
@@ -44,7 +45,7 @@ function withUnnamed(guess: Guess, columns: readonly ColumnProfile[]): readonly 
     .filter(({ distance }) => distance <= columns.length)
     .toSorted((one, another) => one.distance - another.distance);
   if (other === undefined) return columns;
-  guess.doubts.push(`${other.profile.header} is taken for the last name by its values alone`);
+  guess.doubts.push(`${other.profile.header} is taken for the rest of the name by its values alone`);
   return [...columns, other.profile];
 }
 

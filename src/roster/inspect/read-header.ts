@@ -52,11 +52,14 @@ const countryWords = new Set(
 );
 const idWords = new Set(toFolded('id uid no ref reference'));
 
+/** Tells whether a header ends like that of an id, whosever: agents may be the customers. */
+export const endsLikeId = (header: string): boolean => idWords.has(toTokens(header).at(-1) ?? '');
+
 /** What has numbers of its own that are not the customer's. */
 const things = new Set(
   toFolded(`policy polizze police poliza polizza versicherung versicherungs contract vertrag vertrags contrat contrato contratto claim order invoice rechnung rechnungs portfolio
     depot ticket case akte aktenzeichen loan card karte file document dokument ausweis wallet transaction deal trade booking application request row line lfd
-    seq sequence item sku asset lead opportunity campaign site batch session event log message record tax vat steuer stceg cpf cnpj nif dni nie cuit rfc pesel oib bsn cpr ssn siret`),
+    seq sequence item sku asset lead opportunity campaign site batch session event log message tax vat steuer stceg cpf cnpj nif dni nie cuit rfc pesel oib bsn cpr ssn siret`),
 );
 
 /** Tells whether a header names something that has numbers of its own. */
@@ -109,16 +112,17 @@ function readTellingWord(tokens: readonly string[]): HeaderReading | null {
   return isId && tokens.length > 1 && !has(things) ? { role: 'id', strength: 1 } : null;
 }
 
-/** The headers without the word that most of them begin with, such as the name of a table. */
+/** The headers without the word that most of them begin with, such as the name of a table; of those that say nothing, without one that three share. */
 export function dropSharedPrefix(headers: readonly string[]): readonly string[] {
   const prefixes = headers.map((header) => /^[\p{L}\p{N}]+[._\- ](?=.)/u.exec(header)?.[0] ?? '');
-  const counts = new Map<string, number>();
-  for (const prefix of prefixes) if (prefix !== '') counts.set(prefix, (counts.get(prefix) ?? 0) + 1);
-  const [shared, count] = [...counts].toSorted(([, one], [, other]) => other - one)[0] ?? ['', 0];
-  const isShared = count >= 3 && count > headers.length * 0.6;
-  return isShared
-    ? headers.map((header) => (header.startsWith(shared) ? header.slice(shared.length) : header))
-    : headers;
+  return headers.map((header, at) => {
+    const prefix = prefixes[at] ?? '';
+    const count = prefix === '' ? 0 : prefixes.filter((other) => other === prefix).length;
+    const isOfMost = count > headers.length * 0.6;
+    return count >= 3 && (isOfMost || readHeader(header) === null) && !isOtherHeader(header)
+      ? header.slice(prefix.length)
+      : header;
+  });
 }
 
 /** Tells whether a header says that its column is about somebody or something else than the customer. */

@@ -78,7 +78,7 @@ describeOnChosenDatabase('a fact that cannot be read', (open) => {
     expect(first.snapshot?.doubts).toEqual(doubts);
     const report = await readReport(first);
     expect(report.evidence.rosterSource?.doubts).toEqual(doubts);
-    expect(report.verdict.remarks.join()).toContain('1 of 1 value of column "birth_date" is in doubt');
+    expect(report.verdict.remarks.join()).toContain('1 of 1 value of column birth_date is in doubt');
     expect(report.verdict.remarks.join()).not.toContain('31.02.1980');
     expect(report.doubted).toMatchObject([{ line: 2, reference: 'C-1', doubts: [{}, {}] }]);
     expect(report.baselineChanges).toContainEqual(
