@@ -51,8 +51,10 @@ function describeNext(summary: RunSummary): [string, string][] {
   const again = kind === 'sweep' ? 'nightscreen sweep' : `nightscreen runs resume ${runId}`;
   if (state === 'stopped') return [['next', `${again}${describeHurdle(summary)}`]];
   const hasRejects = 'rejected' in counts && counts.rejected > 0;
-  return hasRejects && artifacts === null
-    ? [['next', `nightscreen runs show ${runId}  (lists the rejected rows)`]]
+  if (artifacts !== null) return [];
+  if (hasRejects) return [['next', `nightscreen runs show ${runId}  (lists the rejected rows)`]];
+  return summary.snapshot && summary.snapshot.doubts.length > 0
+    ? [['next', `nightscreen report --run ${runId}  (writes rejects.csv, with the rows in doubt)`]]
     : [];
 }
 
