@@ -290,9 +290,5 @@ function listDoubted(): RunFacts['doubted'] {
     countries: '',
   };
   const doubts = [{ column: 'birth_date', why: 'no_such_day' as const }];
-  const place = { line: 60, file: null, reference: 'C-3020', isParty: false };
-  return [
-    { ...place, doubts, fields },
-    { ...place, file: 'parties: owners.csv', doubts, fields, isParty: true },
-  ];
+  return [{ line: 60, file: null, reference: 'C-3020', isParty: false, doubts, fields }];
 }
