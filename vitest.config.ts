@@ -10,6 +10,7 @@ const apart = ['test/e2e/**/*.test.ts'];
 const long = ['test/long/**/*.test.ts'];
 const timed = [
   'csv-bombs',
+  'inspect-size',
   'lease-takeover',
   'long-transactions',
   'not-screened-size',

@@ -2,9 +2,10 @@ import { relative } from 'node:path';
 import { Document, visit } from 'yaml';
 import { formatCount } from '../reports/format-count.js';
 import { doubtWords, rejectWords } from '../reports/reason-words.js';
+import { listDoubtLines } from '../reports/snapshot-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { Customer, RosterRow } from '../roster/customer.js';
-import type { ColumnGuess } from '../roster/inspect/guess-columns.js';
+import type { ColumnGuess } from '../roster/inspect/guess.js';
 import type { FileInspection } from '../roster/inspect/inspect-file.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
@@ -51,7 +52,7 @@ function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | numb
   ];
 }
 
-const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'riskTier'] as const;
+const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'language', 'riskTier'] as const;
 
 const listColumns = ({ columns }: ColumnGuess): [string, unknown][] =>
   columnOrder.flatMap((key) => (columns[key] === undefined ? [] : [[key, columns[key]] satisfies [string, unknown]]));
@@ -107,7 +108,7 @@ function describeHeaderLines(lines: number, hasHeader: boolean): string {
 export function presentInspection(inspection: FileInspection): Outcome {
   const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } =
     inspection;
-  const { customers, rejected, repeated, rejectedBecause, isComplete } = counts;
+  const { customers, rejected, repeated, rejectedBecause, doubts, isComplete } = counts;
   const { lines, blanks, continuations, records } = tally;
   const text = [
     formatTable([
@@ -126,7 +127,7 @@ export function presentInspection(inspection: FileInspection): Outcome {
     guess.doubts.length === 0
       ? ''
       : `\nTo be checked\n${guess.doubts.map((doubt) => `  - ${toVisibleText(doubt)}\n`).join('')}`,
-    settings === null
+    customers + rejected + repeated === 0
       ? '\nNo row can be read without an id and a name: name their columns under `columns:`.\n'
       : `\nThe first rows as they would be read\n${formatTable([
           ['line', 'id', 'type', 'name', 'born', 'countries', 'tier', ''],
@@ -135,8 +136,10 @@ export function presentInspection(inspection: FileInspection): Outcome {
           isComplete
             ? ''
             : 'There are too many ids to compare all rows of one id: more rows may be repeated or rejected.\n'
-        }${formatTable(Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]))}`,
-    `\nConfiguration to paste\n\n${toYaml(inspection)}`,
+        }${formatTable(Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]))}${formatTable(listDoubtLines(doubts).map((line) => [...line]))}`,
+    settings === null && customers + rejected + repeated > 0
+      ? '\nNo configuration is printed, because over half of the rows would be rejected: name the right columns under `columns:`.\n'
+      : `\nConfiguration to paste\n\n${toYaml(inspection)}`,
   ].join('');
   return {
     exitCode: settings === null ? exitCodes.incomplete : exitCodes.complete,

@@ -128,6 +128,8 @@ function scoreCharacter(candidate: Candidate, character: string, before: string,
   // A letter of another script hardly stands alone.
   if (script !== latin && !script.test(before) && !script.test(after)) return 0;
   if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return -1;
+  // In Portuguese an e follows; elsewhere the byte is more likely the ő of windows-1250.
+  if (character === 'õ' && after !== 'e' && candidate.label === 'windows-1252') return 0.2;
   if (frequent.includes(character)) return 1;
   return script.test(character) ? 0.2 : -0.5;
 }

@@ -1,13 +1,33 @@
-import { toCountryCode } from '../country-code.js';
+import { readCountry } from '../country-names.js';
 import { createDateReader } from '../date-format.js';
+import type { ColumnRole } from './header-words.js';
+import { toWord, typeWords } from './own-words.js';
+import { isOtherDay, isOtherHeader, readHeader } from './read-header.js';
+
+/** How a date format fits a column; years are those within which nine of ten dates lie, and the one in the middle. */
+interface DateFit {
+  format: string;
+  share: number;
+  firstYear: number;
+  middleYear: number;
+  lastYear: number;
+}
 
 /** What the values of a column look like; shares are of the values that are not empty. */
 export interface ColumnProfile {
   header: string;
+  /** What the header says, unless the values cannot be that. */
+  role: ColumnRole | null;
+  /** As of `readHeader`; 0 without a role. */
+  strength: number;
+  /** The header says nothing, not even that the column is about something else. */
+  isOpen: boolean;
+  /** One for each row that was looked at: trimmed, and at most 200 characters of it. */
+  values: readonly string[];
   filled: number;
   /** Share of the rows that have a value. */
   filledShare: number;
-  /** How many different values, counted up to `mostWords` and a little beyond. */
+  /** How many different values. */
   distinctShare: number;
   /** The different values, in lower case, where there are few; null otherwise. */
   words: readonly string[] | null;
@@ -22,12 +42,16 @@ export interface ColumnProfile {
   /** Share of values that are countries. */
   countryShare: number;
   /** Each date format with the share of values that it reads, the best first; only those that read any. */
-  dateFormats: readonly { format: string; share: number }[];
+  dateFormats: readonly DateFit[];
 }
 
+/** What a profile reads of a cell: more says nothing more about what a column holds. */
+const maxCellLength = 200;
+const maxDateLength = 30;
 const mostWords = 20;
+const lookedUp = 30;
 const isoFormat = 'yyyy-MM-dd';
-const dateFormats = [
+const knownFormats = [
   isoFormat,
   'dd.MM.yyyy',
   'd.M.yyyy',
@@ -41,52 +65,99 @@ const dateFormats = [
   'yyyy.MM.dd',
   'yyyyMMdd',
   'ddMMyyyy',
+  'dd.MM.yy',
+  'dd/MM/yy',
+  'MM/dd/yy',
+  'dd-MM-yy',
+  'MM-dd-yy',
+  'yy-MM-dd',
 ];
-const readers = dateFormats.map((format) => ({ format, read: createDateReader([format]) }));
+const readers = knownFormats.map((format) => ({ format, read: createDateReader([format]) }));
 const latestYear = new Date().getFullYear();
 
-/** Looks at a column's values, one for each row that was read. */
-export function profileColumn(header: string, values: readonly string[]): ColumnProfile {
-  const filled = values.map((value) => value.trim()).filter((value) => value !== '');
-  const share = (isMeant: (value: string) => boolean): number =>
-    filled.length === 0 ? 0 : filled.filter(isMeant).length / filled.length;
-  const distinct = new Set(filled.map((value) => value.toLowerCase()));
+/** Looks at a column's values, one for each row that was read; `name` is what of its header says what it holds. */
+export function profileColumn(header: string, given: readonly string[], name = header): ColumnProfile {
+  const values = given.map((value) => value.slice(0, maxCellLength).trim());
+  const counts = new Map<string, number>();
+  for (const value of values) if (value !== '') counts.set(value, (counts.get(value) ?? 0) + 1);
+  const filled = values.length - values.filter((value) => value === '').length;
+  const share = (isMeant: (value: string) => boolean): number => {
+    let sum = 0;
+    for (const [value, count] of counts) if (isMeant(value)) sum += count;
+    return filled === 0 ? 0 : sum / filled;
+  };
+  const distinct = new Set([...counts.keys()].map((value) => value.toLowerCase()));
+  const reading = readHeader(name);
+  const dateFormats = findDateFormats(share);
+  const letterShare = share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value));
+  const words = distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null;
+  const role = reading === null ? null : toFittingRole(reading.role, letterShare, words);
   return {
     header,
-    filled: filled.length,
-    filledShare: values.length === 0 ? 0 : filled.length / values.length,
-    distinctShare: filled.length === 0 ? 0 : distinct.size / filled.length,
-    words: distinct.size > 0 && distinct.size <= mostWords ? [...distinct] : null,
-    letterShare: share((value) => /\p{L}/u.test(value) && !/\p{N}/u.test(value)),
+    role,
+    strength: role === null ? 0 : (reading?.strength ?? 0),
+    isOpen: role === null && !isOtherHeader(name) && (dateFormats.length === 0 || !isOtherDay(name)),
+    values,
+    filled,
+    filledShare: values.length === 0 ? 0 : filled / values.length,
+    distinctShare: filled === 0 ? 0 : distinct.size / filled,
+    words,
+    letterShare,
     severalWordsShare: share((value) => /\p{L}[\p{L}\p{M}.'’-]*\s+[\p{L}]/u.test(value) && !/\d/.test(value)),
     codeShare: share(isCode),
-    meanLength: filled.reduce((sum, { length }) => sum + length, 0) / Math.max(filled.length, 1),
-    countryShare: share(isCountryList),
-    dateFormats: findDateFormats(filled),
+    meanLength: values.reduce((sum, { length }) => sum + length, 0) / Math.max(filled, 1),
+    countryShare: looksLikeCountries([...counts.keys()]) ? share(isCountryList) : 0,
+    dateFormats,
   };
+}
+
+/** `Customer` and `Kunde` are the number in one export and the name in another; `Individual / Company` holds neither's name. */
+function toFittingRole(role: ColumnRole, letterShare: number, words: readonly string[] | null): ColumnRole {
+  const isOfTypes = words !== null && words.length > 1 && words.every((word) => toWord(typeWords, word) !== null);
+  if (isOfTypes && (role === 'name' || role === 'last_name' || role === 'company')) return 'type';
+  return role === 'id' && letterShare > 0.9 ? 'name' : role;
 }
 
 const decimal = /^[-+]?\d+([.,]\d+)+$/;
 
 function isCode(value: string): boolean {
-  return /^[\p{L}\p{N}][\p{L}\p{N}._/:#-]*$/u.test(value) && /\d/.test(value) && !decimal.test(value);
+  return /\d/.test(value) && /^[\p{L}\p{N}][\p{L}\p{N}._/:#-]*$/u.test(value) && !decimal.test(value);
 }
 
-function isCountryList(value: string): boolean {
-  return value.length <= 200 && value.split(/[;|,/]/).every((part) => toCountryCode(part) !== null);
-}
+/** Names of countries are looked up in many languages, which would take long for values that are plainly something else. */
+const looksLikeCountries = (values: readonly string[]): boolean =>
+  values.slice(0, lookedUp).filter(isCountryList).length > Math.min(values.length, lookedUp) / 3;
 
-function findDateFormats(filled: readonly string[]): ColumnProfile['dateFormats'] {
-  const fits = readers.map(({ format, read }) => ({
-    format,
-    share: filled.length === 0 ? 0 : filled.filter((value) => isDate(value, format, read)).length / filled.length,
-  }));
-  return fits.filter(({ share }) => share > 0).toSorted((one, other) => other.share - one.share);
+/** A name that two languages read differently is one of a country nevertheless. */
+const isCountry = (text: string): boolean => {
+  const found = readCountry(text, null);
+  return 'codes' in found || found.why === 'ambiguous_country' || found.why === 'stateless';
+};
+
+const isCountryList = (value: string): boolean =>
+  !/\d/.test(value) && (isCountry(value) || value.split(/[;|,/]/).every(isCountry));
+
+function findDateFormats(share: (isMeant: (value: string) => boolean) => number): ColumnProfile['dateFormats'] {
+  if (share((value) => /\d/.test(value) && value.length <= maxDateLength) < 0.1) return [];
+  const fits = readers.map(({ format, read }) => {
+    const years: number[] = [];
+    const found = share((value) => {
+      const year = value.length > maxDateLength ? null : toYear(value, format, read);
+      if (year !== null) years.push(year);
+      return year !== null;
+    });
+    years.sort((one, other) => one - other);
+    const [firstYear = 0, middleYear = 0, lastYear = 0] = [0.05, 0.5, 0.95].map(
+      (place) => years[Math.floor(place * years.length)] ?? 0,
+    );
+    return { format, share: found, firstYear, middleYear, lastYear };
+  });
+  return fits.filter((fit) => fit.share > 0).toSorted((one, other) => other.share - one.share);
 }
 
 /** A number of eight digits is a date only in a year in which somebody may have been born; ISO dates are read whatever the format. */
-function isDate(value: string, format: string, read: (text: string) => string | null): boolean {
-  if (/^\d{4}(-\d\d(-\d\d)?)?$/.test(value) && format !== isoFormat) return false;
+function toYear(value: string, format: string, read: (text: string) => string | null): number | null {
+  if (/^\d{4}(-\d\d(-\d\d)?)?$/.test(value) && format !== isoFormat) return null;
   const year = Number(read(value)?.slice(0, 4));
-  return year >= 1850 && year <= latestYear + 50;
+  return year >= 1850 && year <= latestYear + 50 ? year : null;
 }

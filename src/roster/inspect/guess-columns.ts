@@ -1,32 +1,14 @@
 import { standardHeaders } from '../column-names.js';
-import type { PartyType, RiskTier } from '../customer.js';
+import { listLanguages, readCountry } from '../country-names.js';
+import { createBirthDateReader } from '../read-date.js';
 import type { ColumnProfile } from './column-profile.js';
-import { type ColumnRole, readHeaderRole } from './header-words.js';
-import { tierWords, toValues, toWord, typeWords } from './own-words.js';
+import { type ColumnGuess, enough, Guess, quoteAll, toHeaders } from './guess.js';
+import { guessName, guessType } from './guess-names.js';
+import { tierWords, toValues } from './own-words.js';
+import { endsLikeId, isOfThings } from './read-header.js';
 
-/** A mapping as guessed, in the words of the configuration. */
-export interface GuessedColumns {
-  id?: string;
-  name?: string | readonly string[];
-  type?: { value: PartyType } | { column: string; values: Readonly<Record<string, PartyType>> } | string;
-  birthDate?: string | { column: string; format: string };
-  countries?: string | readonly string[];
-  riskTier?: string | { column: string; values: Readonly<Record<string, RiskTier>> };
-  aliases?: string;
-  active?: string;
-  endDate?: string | { column: string; format: string };
-}
-
-/** A guessed mapping, with what somebody who knows the file should look at. */
-export interface ColumnGuess {
-  columns: GuessedColumns;
-  /** Why each was guessed: by its header, or by its values. */
-  because: Readonly<Record<string, string>>;
-  /** What could not be guessed, or only by half. */
-  doubts: readonly string[];
-}
-
-const enough = 0.9;
+/** From this share on a column that is called so is what it is called. */
+const half = 0.5;
 const shortCode = 14;
 const yearLength = 4;
 
@@ -34,52 +16,21 @@ const yearLength = 4;
 export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
   const guess = new Guess(profiles);
   guessId(guess);
-  guessType(guess);
+  guessType(guess, guessName(guess));
   guessBirthDate(guess);
   guessTier(guess);
   guessCountries(guess);
-  guessName(guess);
+  if (guess.columns.id === undefined) guessNoId(guess, profiles);
   guessOthers(guess);
   return guess;
 }
 
-class Guess implements ColumnGuess {
-  readonly columns: GuessedColumns = {};
-  readonly because: Record<string, string> = {};
-  readonly doubts: string[] = [];
-  readonly #free: Set<ColumnProfile>;
-
-  constructor(profiles: readonly ColumnProfile[]) {
-    this.#free = new Set(profiles);
-  }
-
-  /** Columns nobody has claimed yet, in the order of the table. */
-  get free(): readonly ColumnProfile[] {
-    return [...this.#free];
-  }
-
-  /** Free columns whose headers say nothing that is known: only of these the values may decide. */
-  get unnamed(): readonly ColumnProfile[] {
-    return this.free.filter(({ header }) => readHeaderRole(header) === null);
-  }
-
-  byRole(role: ColumnRole): ColumnProfile | undefined {
-    return this.free.find(({ header }) => readHeaderRole(header) === role);
-  }
-
-  take(key: keyof GuessedColumns, why: string, ...profiles: readonly ColumnProfile[]): void {
-    for (const profile of profiles) this.#free.delete(profile);
-    this.because[key] = why;
-  }
-}
-
 function guessId(guess: Guess): void {
-  const named = guess.byRole('id');
+  const [named] = guess.free
+    .filter(({ role }) => role === 'id')
+    .toSorted((one, other) => weighId(other) - weighId(one));
   const profile = named ?? findCodes(guess);
-  if (profile === undefined) {
-    guess.doubts.push('no column looks like a customer id: name one that has a different value in every row');
-    return;
-  }
+  if (profile === undefined) return;
   const { header, filledShare, distinctShare } = profile;
   guess.columns.id = header;
   guess.take('id', named ? 'by its header' : 'by its values, which differ in every row', profile);
@@ -88,78 +39,124 @@ function guessId(guess: Guess): void {
   if (distinctShare < 1) guess.doubts.push(`${header} repeats: rows of one id that differ would be rejected`);
 }
 
-/** Columns of codes that differ in every row; a long one may be the number of an account or a card. */
-function findCodes(guess: Guess): ColumnProfile | undefined {
-  const codes = guess.unnamed.filter(
-    (profile) =>
-      profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile),
+/** What the header says weighs most, unless the column is empty in places or says the same everywhere. */
+function weighId({ strength, filledShare, distinctShare, codeShare, filled }: ColumnProfile): number {
+  const isConstant = filled > 10 && distinctShare < 0.2;
+  return (
+    strength +
+    (filledShare > 0.99 ? 2 : 0) +
+    (distinctShare > 0.99 ? 0.4 : 0) +
+    (codeShare > enough ? 0.4 : 0) -
+    (isConstant ? 4 : 0)
   );
-  return codes.find(({ meanLength }) => meanLength <= shortCode) ?? codes[0];
 }
+
+/** Columns of codes that differ in every row; a long one may be the number of an account or a card, one that counts from 1 the row's. */
+function findCodes(guess: Guess): ColumnProfile | undefined {
+  const isOfCodes = (profile: ColumnProfile): boolean =>
+    profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile);
+  const open = guess.unnamed.filter(isOfCodes);
+  const codes =
+    open.length > 0 ? open : guess.free.filter((profile) => endsLikeId(profile.header) && isOfCodes(profile));
+  const ofCustomers = codes.filter(({ header }) => !isOfThings(header));
+  const likely = ofCustomers.length > 0 ? ofCustomers : codes;
+  const short = likely.filter(({ meanLength }) => meanLength <= shortCode);
+  return short.find((profile) => !countsRows(profile)) ?? short[0] ?? likely[0];
+}
+
+const countsRows = ({ values }: ColumnProfile): boolean =>
+  values.every((value, row) => (row === 0 ? Number(value) === 1 : Number(value) > Number(values[row - 1])));
 
 /** A number of four digits passes for a year, but is nobody's birthday. */
 const holdsDates = ({ dateFormats: [best], meanLength }: ColumnProfile): boolean =>
   best !== undefined && best.share > 0.5 && meanLength > yearLength;
 
-function guessType(guess: Guess): void {
-  const named = guess.byRole('type');
-  const known = (profile: ColumnProfile): boolean =>
-    profile.words?.some((word) => toWord(typeWords, word) !== null) === true;
-  const profile = named?.words
-    ? named
-    : guess.unnamed.find(
-        (column) =>
-          column.words !== null &&
-          column.words.length <= 6 &&
-          known(column) &&
-          column.words.every((word) => toWord(typeWords, word) !== null),
-      );
-  if (profile?.words && known(profile)) {
-    const { values, unknown } = toValues(typeWords, profile.words);
-    const isPlain = Object.entries(values).every(([own, word]) => own === word) && unknown.length === 0;
-    guess.columns.type = isPlain ? profile.header : { column: profile.header, values };
-    guess.take('type', profile === named ? 'by its header' : 'by its values', profile);
-    if (unknown.length > 0)
-      guess.doubts.push(
-        `${profile.header} has values that are neither person nor entity as they stand: ${quoteAll(unknown)}`,
-      );
+/** Without an id the name, with the birth date where every row has one, tells customers apart as long as it differs in every row. */
+function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
+  const { name, birthDate } = guess.columns;
+  const born = typeof birthDate === 'string' ? birthDate : birthDate?.column;
+  const pick = (headers: ReadonlySet<string | undefined>): readonly ColumnProfile[] =>
+    profiles.filter(({ header, role, filledShare }) => headers.has(header) && role !== null && filledShare === 1);
+  const names = pick(new Set([name].flat()));
+  const columns = [...names, ...pick(new Set([born]))];
+  const texts = profiles[0]?.values.map((_, row) => columns.map(({ values }) => values[row]).join(' ')) ?? [];
+  const none = 'no column looks like a customer id';
+  if (names.length === 0 || new Set(texts).size < texts.length * 0.99) {
+    guess.doubts.unshift(`${none}: name one that has a different value in every row`);
     return;
   }
-  guess.columns.type = { value: guess.byRole('company') && !guess.byRole('last_name') ? 'entity' : 'person' };
-  guess.because['type'] = 'no column tells';
-  guess.doubts.push('no column tells persons and entities apart: say which they are, or name the column');
+  guess.columns.id = toHeaders(columns);
+  guess.because['id'] = 'no column tells';
+  guess.doubts.unshift(
+    `${none}: ${columns.map(({ header }) => header).join(' + ')} is taken for it, so that who is renamed is another customer; better have the id exported`,
+  );
 }
 
 function guessBirthDate(guess: Guess): void {
-  const profile = guess.byRole('birth_date');
-  if (profile === undefined) {
-    const dated = guess.unnamed.find(({ dateFormats: [best] }) => best !== undefined && best.share >= enough);
-    const format = dated?.dateFormats[0]?.format;
-    if (dated)
-      guess.doubts.push(
-        `${dated.header} holds dates (${format}): if people were born on them, name it under birthDate`,
-      );
+  const named = guess.ofRole('birth_date').find(({ filled }) => filled > 0) ?? guess.byRole('birth_date');
+  if (named !== undefined) {
+    guess.columns.birthDate = toDateColumn(guess, named);
+    guess.take('birthDate', 'by its header', named);
     return;
   }
-  guess.columns.birthDate = toDateColumn(guess, profile, 'birthDate');
-  guess.take('birthDate', 'by its header', profile);
+  const dated = guess.unnamed.filter(
+    ({ dateFormats: [best], meanLength }) => best !== undefined && best.share >= enough && meanLength > yearLength,
+  );
+  const [oldest] = dated.toSorted((one, other) => toMiddleYear(one) - toMiddleYear(other));
+  if (oldest === undefined) return;
+  const { type } = guess.columns;
+  const isOfCompanies = typeof type === 'object' && 'value' in type && type.value === 'entity';
+  if (!isOfCompanies && isOfBirths(oldest)) {
+    guess.columns.birthDate = toDateColumn(guess, oldest);
+    guess.take('birthDate', 'by its values, years as people are born in', oldest);
+    guess.doubts.push(`${oldest.header} is taken for the birth date by its values alone`);
+    return;
+  }
+  const format = oldest.dateFormats[0]?.format;
+  guess.doubts.push(`${oldest.header} holds dates (${format}): if people were born on them, name it under birthDate`);
+}
+
+const toMiddleYear = ({ dateFormats: [best] }: ColumnProfile): number => best?.middleYear ?? 0;
+
+/** Half of the customers are older than 25, and the oldest 20 years older than the youngest; accounts are seldom as old. */
+function isOfBirths({ dateFormats: [best], filled }: ColumnProfile): boolean {
+  const thisYear = new Date().getFullYear();
+  return (
+    best?.format.includes('yyyy') === true &&
+    filled > 1 &&
+    best.middleYear <= thisYear - 25 &&
+    best.firstYear >= 1900 &&
+    best.firstYear <= thisYear - 45 &&
+    best.lastYear - best.firstYear >= 20
+  );
 }
 
 function toDateColumn(
   guess: Guess,
-  { header, dateFormats, filled }: ColumnProfile,
-  key: string,
+  { header, dateFormats, filled, values }: ColumnProfile,
 ): string | { column: string; format: string } {
   const [best, second] = dateFormats;
-  if (best === undefined) {
-    if (filled > 0) guess.doubts.push(`the dates of ${header} are written in no form that is known: give their format`);
+  const plainShare = filled === 0 ? 0 : values.filter(isPlainDate).length / filled;
+  if (best === undefined || plainShare > best.share + 0.05) {
+    if (plainShare < enough && filled > 0)
+      guess.doubts.push(`the dates of ${header} are written in no form that is known: give their format`);
     return header;
   }
   const isAmbiguous = second !== undefined && second.share === best.share && !isSameReading(best.format, second.format);
   if (isAmbiguous)
-    guess.doubts.push(`${header} reads as ${best.format} and as ${second.format}: check which it is (${key})`);
+    guess.doubts.push(`${header} reads as ${best.format} and as ${second.format}: check which it is (birthDate)`);
   return best.format === 'yyyy-MM-dd' ? header : { column: header, format: best.format };
 }
+
+/** Reads what needs no format, such as a day beside the name of a month. */
+const readPlainDate = createBirthDateReader({
+  formats: [],
+  language: null,
+  // Whatever the century, it is read.
+  pivot: 0,
+  today: new Date().toISOString().slice(0, 10),
+});
+const isPlainDate = (value: string): boolean => value !== '' && typeof readPlainDate(value) === 'string';
 
 /** Two formats that differ only in leading zeros put day and month in the same places. */
 const isSameReading = (one: string, other: string): boolean =>
@@ -184,23 +181,72 @@ function guessTier(guess: Guess): void {
 }
 
 function guessCountries(guess: Guess): void {
-  const named = guess.free.filter(
-    (profile) => readHeaderRole(profile.header) === 'countries' && profile.countryShare >= enough,
-  );
+  const named = guess.ofRole('countries');
+  const read = named.filter(({ countryShare }) => countryShare >= half);
+  const clear = read.filter(({ strength }) => strength > 1);
+  const telling = clear.length > 0 ? clear : read;
   const found =
-    named.length > 0
-      ? named
-      : guess.unnamed.filter((profile) => profile.countryShare >= enough && profile.filled > 1).slice(0, 1);
-  const [first, ...others] = found.map(({ header }) => header);
-  if (first === undefined) {
-    const doubtful = guess.byRole('countries');
+    telling.length > 0
+      ? guess.free.filter((profile) => telling.includes(profile))
+      : guess.unnamed
+          .filter((profile) => profile.countryShare >= enough && profile.filled > 1 && !isOfStates(profile))
+          .slice(0, 1);
+  if (found.length === 0) {
+    const [doubtful] = named;
     if (doubtful && doubtful.filled > 0)
       guess.doubts.push(`${doubtful.header} holds what are no countries: ${describeOmission(doubtful, 'countries')}`);
     return;
   }
-  guess.columns.countries = others.length === 0 ? first : [first, ...others];
-  guess.take('countries', named.length > 0 ? 'by header and values' : 'by its values', ...found);
+  guess.columns.countries = toHeaders(found);
+  guess.take('countries', telling.length > 0 ? 'by header and values' : 'by its values', ...found);
+  for (const { header, countryShare } of found)
+    if (countryShare < enough) guess.doubts.push(`${header} holds values that are no countries: they count as unknown`);
+  guessLanguage(guess, found);
 }
+
+/** Names that languages read differently are in doubt without a language: it is the one in which most of the column are names of countries. */
+function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
+  const names = [...new Set(columns.flatMap(({ values }) => values))].filter((value) => value !== '');
+  const ambiguous = names.filter((name) => {
+    const found = readCountry(name, null);
+    return 'why' in found && found.why === 'ambiguous_country';
+  });
+  if (ambiguous.length === 0) return;
+  const counted = listLanguages().map((language) => ({ language, read: countNames(names, language) }));
+  const most = Math.max(1, ...counted.map(({ read }) => read));
+  const [language, ...others] = counted.filter(({ read }) => read === most).map((count) => count.language);
+  if (language === undefined || others.some((other) => readsAnother(ambiguous, language, other))) {
+    guess.doubts.push(
+      `languages read ${quoteAll(ambiguous.slice(0, 3))} as different countries: say which by language, such as language: de`,
+    );
+    return;
+  }
+  guess.columns.language = language;
+  guess.because['language'] = 'by the names of countries';
+}
+
+/** How many are the names of countries as a language has them. */
+function countNames(names: readonly string[], language: string): number {
+  const display = new Intl.DisplayNames([language], { type: 'region' });
+  return names.filter((name) => {
+    const found = readCountry(name, null);
+    const [code = ''] = 'codes' in found ? found.codes : [];
+    return /^[a-z]{2}$/.test(code) && display.of(code.toUpperCase())?.toLowerCase() === name.toLowerCase();
+  }).length;
+}
+
+const readsAnother = (names: readonly string[], one: string, other: string): boolean =>
+  names.some((name) => JSON.stringify(readCountry(name, one)) !== JSON.stringify(readCountry(name, other)));
+
+const usStates = new Set(
+  `al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy`.split(
+    ' ',
+  ),
+);
+
+/** Most codes of the states of the USA are a country's as well, such as CA. */
+const isOfStates = ({ words }: ColumnProfile): boolean =>
+  words !== null && words.length > 2 && words.every((word) => usStates.has(word));
 
 /** A standard header is read although no key names it, so that leaving it out of the mapping does not leave it out. */
 const isStandard = ({ header }: ColumnProfile, key: 'countries' | 'riskTier'): boolean =>
@@ -208,38 +254,8 @@ const isStandard = ({ header }: ColumnProfile, key: 'countries' | 'riskTier'): b
 
 const describeOmission = (profile: ColumnProfile, key: 'countries' | 'riskTier'): string =>
   isStandard(profile, key)
-    ? `by this header it is read all the same, and such rows would be rejected; give its values under ${key}, or rename it in the export`
+    ? `by this header it is read all the same, and such values count as unknown; give its values under ${key}, or rename it in the export`
     : 'left out';
-
-function guessName(guess: Guess): void {
-  const whole = guess.byRole('name');
-  const parts = (['first_name', 'middle_name', 'last_name'] as const).flatMap((role) => guess.byRole(role) ?? []);
-  const company = guess.byRole('company');
-  const joined = [...parts, ...(company ? [company] : [])];
-  if (whole) {
-    guess.columns.name = whole.header;
-    guess.take('name', 'by its header', whole);
-    return;
-  }
-  if (joined.length > 0) {
-    const headers = joined.map(({ header }) => header);
-    guess.columns.name = headers.length === 1 ? (headers[0] ?? '') : headers;
-    guess.take('name', 'by their headers', ...joined);
-    return;
-  }
-  const [likely] = guess.unnamed
-    .filter(
-      ({ letterShare, distinctShare, words }) => letterShare >= enough && (words === null || distinctShare > enough),
-    )
-    .toSorted((one, other) => other.severalWordsShare - one.severalWordsShare);
-  if (likely === undefined) {
-    guess.doubts.push('no column looks like names: name the column, or the columns that make the name together');
-    return;
-  }
-  guess.columns.name = likely.header;
-  guess.take('name', 'by its values', likely);
-  guess.doubts.push(`${likely.header} is taken for the name by its values alone`);
-}
 
 function guessOthers(guess: Guess): void {
   const aliases = guess.byRole('aliases');
@@ -258,5 +274,3 @@ function guessOthers(guess: Guess): void {
       `${endDate.header} may hold the last day of a customer: to use it, add endDate: ${JSON.stringify(endDate.header)}`,
     );
 }
-
-const quoteAll = (values: readonly string[]): string => values.map((value) => JSON.stringify(value)).join(', ');

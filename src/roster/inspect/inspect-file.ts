@@ -1,17 +1,24 @@
 import { isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
+import { bindColumns } from '../bind-columns.js';
+import { checkRow } from '../check-row.js';
+import { columnsSchema } from '../column-settings.js';
 import { openCsvTable } from '../csv/csv-table.js';
 import { detectEncoding } from '../csv/detect-encoding.js';
 import { csvEncodings, type EncodingLabel } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
 import { guessEncoding } from '../csv/guess-encoding.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
+import { nameColumn } from '../find-columns.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { TableReading } from '../table-reading.js';
 import { profileColumn } from './column-profile.js';
-import { type ColumnGuess, guessColumns } from './guess-columns.js';
+import { doubtGarbledLetters, doubtMixedLines } from './doubt-letters.js';
+import type { ColumnGuess } from './guess.js';
+import { guessColumns } from './guess-columns.js';
 import { looksLikeHeader } from './guess-header.js';
+import { dropSharedPrefix } from './read-header.js';
 import { readWhole, type WholeReading } from './read-whole.js';
 
 /** What is said about a file before anybody has described it. */
@@ -36,11 +43,14 @@ export interface FileInspection extends WholeReading {
   hasHeader: boolean;
   headers: readonly string[];
   guess: ColumnGuess;
-  /** The entry of `rosters:` to paste, or null where too little could be guessed to read a single row. */
+  /** The entry of `rosters:` to paste, or null where no row could be read by what was guessed, or over half would be rejected. */
   settings: RosterSettings | null;
 }
 
 const sampleSize = 10_000;
+/** Of the sample so many rows are profiled; of 40 columns it takes half a second. */
+const profiledRows = 2_000;
+const dayLength = 10;
 const encodingSampleBytes = 4 * 1024 * 1024;
 
 /**
@@ -52,22 +62,29 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
   const given = parseRequest(request);
   const files = await findFiles([path]);
   const first = files[0] ?? path;
-  const encoding = given.encoding === 'auto' ? await findEncoding(first) : given.encoding;
+  const start = await readStart(first);
+  const encoding = given.encoding === 'auto' ? findEncoding(start, first) : given.encoding;
   const table = await openCsvTable({ ...given, path: first, encoding, header: false }, () => false);
   const sample = await readSample(table);
   const [top = [], ...others] = sample;
   const hasHeader = request.header ?? looksLikeHeader(top, others);
-  const headers = hasHeader ? top.map((cell) => cell.trim().normalize('NFC')) : table.headers;
-  const rows = hasHeader ? others : sample;
+  const headers = hasHeader
+    ? top.map((cell, index) => cell.trim().normalize('NFC') || nameColumn(index))
+    : table.headers;
+  const rows = thinOut(hasHeader ? others : sample);
+  const names = dropSharedPrefix(headers);
   const profiles = headers.map((header, index) =>
     profileColumn(
       header,
       rows.map((fields) => fields[index] ?? ''),
+      names[index],
     ),
   );
-  const guess = guessColumns(profiles);
+  const guess = tryColumns(guessColumns(profiles), headers, rows);
+  const mixed = doubtMixedLines(start, encoding);
+  const doubts = [...(mixed.length > 0 ? mixed : doubtGarbledLetters(profiles, encoding)), ...guess.doubts];
   const csv = { path, delimiter: table.delimiter, encoding, ...(hasHeader ? {} : { header: false }) };
-  const found = { path, files, encoding, delimiter: table.delimiter, hasHeader, headers, guess };
+  const found = { path, files, encoding, delimiter: table.delimiter, hasHeader, headers, guess: { ...guess, doubts } };
   const parsed = rosterSettingsSchema.safeParse({ name, csv, columns: guess.columns });
   if (!parsed.success || guess.columns.id === undefined || guess.columns.name === undefined) {
     const { records, headers: headerLines, ...others } = table.tally();
@@ -77,12 +94,35 @@ export async function inspectFile(request: InspectionRequest): Promise<FileInspe
       settings: null,
       firstRows: [],
       repeatedLines: [],
-      counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, isComplete: true },
+      counts: { customers: 0, rejected: 0, repeated: 0, rejectedBecause: {}, doubts: [], isComplete: true },
       tally,
     };
   }
   const ofFirst = rosterSettingsSchema.parse({ name, csv: { ...csv, path: first }, columns: guess.columns });
-  return { ...found, settings: parsed.data, ...(await readWhole(ofFirst)) };
+  const whole = await readWhole(ofFirst);
+  const { customers, rejected, repeated } = whole.counts;
+  return { ...found, ...whole, settings: rejected > (customers + rejected + repeated) / 2 ? null : parsed.data };
+}
+
+/** Tries a guessed mapping on the rows that were looked at; where over half would be rejected for their types, it does without a column of types. */
+function tryColumns(guess: ColumnGuess, headers: readonly string[], rows: readonly (readonly string[])[]): ColumnGuess {
+  if (guess.columns.id === undefined || guess.columns.name === undefined) return guess;
+  const today = new Date().toISOString().slice(0, dayLength);
+  const shape = { headers, source: 'the sample', origin: 'first_line', today } as const;
+  const binding = bindColumns(columnsSchema.parse(guess.columns), shape);
+  const untyped = rows.filter((fields, at) => {
+    const row = checkRow(binding, { line: at + 1, file: null, fields, fault: null });
+    return row.kind === 'rejected' && /type$/.test(row.rejected.reason);
+  });
+  if (untyped.length <= rows.length / 2) return guess;
+  return {
+    columns: { ...guess.columns, type: { value: 'person' } },
+    because: { ...guess.because, type: 'no column tells' },
+    doubts: [
+      ...guess.doubts,
+      `type is left out: ${untyped.length} of ${rows.length} rows would be rejected for it, so that all count as persons`,
+    ],
+  };
 }
 
 /** Flags are checked as the configuration would be. */
@@ -105,8 +145,7 @@ export const toRosterName = (path: string): string =>
     .replace(/[^\p{L}\p{N}_-]+/gu, '-')
     .replace(/^-+|-+$/g, '') || 'default';
 
-/** By the byte order mark or the first megabytes; what is no UTF-8 is guessed by its letters. */
-async function findEncoding(path: string): Promise<EncodingLabel> {
+async function readStart(path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of readSourceBytes(path, () => undefined)) {
@@ -114,11 +153,21 @@ async function findEncoding(path: string): Promise<EncodingLabel> {
     length += chunk.length;
     if (length >= encodingSampleBytes) break;
   }
-  const bytes = Buffer.concat(chunks);
+  return Buffer.concat(chunks);
+}
+
+/** By the byte order mark or the first megabytes; what is no UTF-8 is guessed by its letters. */
+function findEncoding(bytes: Buffer, path: string): EncodingLabel {
   const detected = detectEncoding(bytes, 'auto', path);
   // A character may be cut at the end of the sample.
   const isSound = detected !== 'utf-8' || isUtf8(bytes) || [1, 2, 3].some((cut) => isUtf8(bytes.subarray(0, -cut)));
   return isSound ? detected : (guessEncoding(bytes) ?? detected);
+}
+
+/** As many rows as are looked at, from everywhere in the sample. */
+function thinOut<Row>(rows: readonly Row[]): readonly Row[] {
+  const step = rows.length / profiledRows;
+  return step <= 1 ? rows : rows.filter((_, at) => Math.floor(at / step) > Math.floor((at - 1) / step));
 }
 
 async function readSample(table: TableReading): Promise<readonly (readonly string[])[]> {

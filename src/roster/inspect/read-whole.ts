@@ -1,4 +1,5 @@
 import type { RosterRow } from '../customer.js';
+import { type ColumnDoubts, DoubtTally } from '../doubts.js';
 import { readRoster } from '../read-roster.js';
 import type { RosterSettings } from '../settings.js';
 import type { LineTally } from '../table-reading.js';
@@ -11,6 +12,8 @@ export interface RowCounts {
   /** Rows that say again what another row of the id says. */
   repeated: number;
   rejectedBecause: Readonly<Record<string, number>>;
+  /** Facts of accepted rows that count as unknown, by column. */
+  doubts: readonly ColumnDoubts[];
   /** False where there were too many ids to compare the rows of all of them. */
   isComplete: boolean;
 }
@@ -33,6 +36,7 @@ export async function readWhole(settings: RosterSettings): Promise<WholeReading>
   const counter = createRepetitionCounter();
   const firstRows: RosterRow[] = [];
   const rejectedBecause: Record<string, number> = {};
+  const doubts = new DoubtTally();
   let [accepted, rejected] = [0, 0];
   try {
     for await (const rows of reading.rows) {
@@ -41,6 +45,9 @@ export async function readWhole(settings: RosterSettings): Promise<WholeReading>
         if (row.kind === 'customer') {
           accepted += 1;
           counter.note(row.customer);
+          const { line, file, customer } = row;
+          const place = { ordinal: 0, line, file, reference: customer.reference, fields: {}, isParty: false };
+          doubts.addCustomer(customer, () => place);
           continue;
         }
         rejected += 1;
@@ -58,6 +65,7 @@ export async function readWhole(settings: RosterSettings): Promise<WholeReading>
         rejected: rejected + conflicting,
         repeated,
         rejectedBecause,
+        doubts: doubts.list(),
         isComplete: counter.isComplete(),
       },
       tally: reading.tally(),

@@ -63,8 +63,13 @@ it.each([
   'an undescribed file in %s is read by the configuration that is printed for it',
   async (_, encoding, delimiter) => {
     const { inspection, read, said } = await readAsPrinted(Buffer.from(stringify(rows, { delimiter }), encoding));
+    expect(inspection.counts).toMatchObject({
+      customers: 3,
+      rejected: 0,
+      doubts: [{ column: 'Geburtsdatum', doubts: 1, values: [{ value: '31.11.1985', why: 'no_such_day' }] }],
+    });
+    expect(said).toContain('31.11.1985');
     expect(said).toMatch(/0072 +person +Jörg Weiß.*in doubt: Geburtsdatum \(no day of the calendar\)/);
-    expect(inspection.counts).toMatchObject({ customers: 3, rejected: 0 });
     expect(read).toEqual(inspection.firstRows);
     expect(read.map(toParty)).toEqual([
       { role: 'customer', type: 'person', name: 'Anna Ölmann', birthDate: '1970-02-13', countries: ['de'] },

@@ -4,7 +4,9 @@ import { profileColumn } from '../../../src/roster/inspect/column-profile.js';
 import { guessColumns } from '../../../src/roster/inspect/guess-columns.js';
 import { looksLikeHeader } from '../../../src/roster/inspect/guess-header.js';
 import { readHeaderRole } from '../../../src/roster/inspect/header-words.js';
+import { dropSharedPrefix, readHeader } from '../../../src/roster/inspect/read-header.js';
 import { createRepetitionCounter } from '../../../src/roster/inspect/repetitions.js';
+import { exportSpecs } from '../../helpers/export-specs.js';
 
 function guess(table: readonly (readonly string[])[]) {
   const [headers = [], ...rows] = table;
@@ -32,6 +34,44 @@ describe('a header', () => {
     ['shoe size', null],
   ])('%s tells %s', (header, role) => {
     expect(readHeaderRole(header)).toBe(role);
+  });
+
+  it('says the same in whatever style it is written', () => {
+    // A letter alone and a figure are lost in words that are written together.
+    const headers = exportSpecs
+      .flatMap((spec) => (spec.split(' :: ')[2] ?? '').split(' | ').map((column) => column.replace(/=.*/, '')))
+      .filter((header) => /^[^\p{N}°(]*$/u.test(header) && !/(?<!\p{L})\p{L}(?!\p{L})/u.test(header));
+    const toWords = (header: string) =>
+      header.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
+    const toCapital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1).toLowerCase();
+    const styles = [
+      (words: readonly string[]) => words.join('_').toLowerCase(),
+      (words: readonly string[]) => words.join('_').toUpperCase(),
+      (words: readonly string[]) => words.map(toCapital).join(''),
+      (words: readonly string[]) => `${words.join(' ')} *`,
+    ];
+    const roles = headers.map((header) => [header, readHeader(header)?.role ?? null]);
+    for (const style of styles)
+      expect(headers.map((header) => [header, readHeader(style(toWords(header)))?.role ?? null])).toEqual(roles);
+  });
+
+  it.each([
+    ['c_dob', 'birth_date'],
+    ['Insured Country Code', 'countries'],
+    ['CUSTNAME', 'name'],
+    ['Partnernummer', 'id'],
+    ['NAME_LAST', 'last_name'],
+    ['spouse_name', null],
+    ['guarantor date of birth', null],
+    ['claim_no', null],
+    ['account_manager', null],
+  ])('%s with words around it tells %s', (header, role) => {
+    expect(readHeader(header)?.role ?? null).toBe(role);
+  });
+
+  it('is read without the word that most headers of the table begin with', () => {
+    expect(dropSharedPrefix(['c_id', 'c_name', 'c_dob', 'note'])).toEqual(['id', 'name', 'dob', 'note']);
+    expect(dropSharedPrefix(['first_name', 'last_name', 'id'])).toEqual(['first_name', 'last_name', 'id']);
   });
 
   it('is told from a first row of values', () => {
@@ -126,8 +166,8 @@ describe('the guessed mapping', () => {
     expect(columns.name).toBeUndefined();
     expect(doubts).toEqual([
       'no column looks like a customer id: name one that has a different value in every row',
-      expect.stringMatching(/^no column tells persons/),
       expect.stringMatching(/^no column looks like names/),
+      expect.stringMatching(/^no column tells persons/),
     ]);
   });
 
@@ -142,8 +182,8 @@ describe('the guessed mapping', () => {
     ['names', ['Ann', 'Bob', 'Cy']],
   ])('never takes %s for the customer id', (_, values) => {
     const { columns, doubts } = guess([['what', 'name'], ...values.map((value, at) => [value, `Ann ${'abc'[at]}`])]);
-    expect(columns.id).toBeUndefined();
-    expect(doubts.join()).toContain('no column looks like a customer id');
+    expect(columns.id).toBe('name');
+    expect(doubts.join()).toContain('no column looks like a customer id: name is taken for it');
   });
 
   it('prefers a short code to a long one for the customer id, and says that it is a guess', () => {
@@ -172,6 +212,33 @@ describe('the guessed mapping', () => {
     expect(lands.columns).toEqual({ id: 'id', name: 'last name', type: { value: 'person' } });
   });
 
+  it('names the language of countries that languages read differently, where the column tells it', () => {
+    const toTable = (lands: readonly string[]) => [
+      ['id', 'name', 'land'],
+      ...lands.map((land, at) => [String(at), `Ann ${'abcd'[at]}`, land]),
+    ];
+    expect(guess(toTable(['Deutschland', 'Kongo', 'Österreich'])).columns).toMatchObject({
+      countries: 'land',
+      language: 'de',
+    });
+    const { columns, doubts } = guess(toTable(['DE', 'Kongo', 'AT']));
+    expect(columns.language).toBeUndefined();
+    expect(doubts.join()).toContain('languages read "Kongo" as different countries');
+    expect(guess(toTable(['Deutschland', 'Niger'])).columns.language).toBeUndefined();
+  });
+
+  it.each([
+    ['days with years of two digits', ['13/02/70', '01/12/85', '31/01/90'], { column: 'born', format: 'dd/MM/yy' }],
+    ['names of months', ['13 Feb 1970', '1. Dezember 1985', '31-ene-1990'], 'born'],
+  ])('reads %s', (_, days, birthDate) => {
+    const { columns, doubts } = guess([
+      ['id', 'name', 'born'],
+      ...days.map((day, at) => [String(at), `Ann ${at}`, day]),
+    ]);
+    expect(columns.birthDate).toEqual(birthDate);
+    expect(doubts.join()).not.toContain('no form that is known');
+  });
+
   it('says that a standard header is read even where its values are not understood', () => {
     const { columns, doubts } = guess([
       ['customer_id', 'name', 'type', 'countries', 'risk_tier'],
@@ -179,10 +246,8 @@ describe('the guessed mapping', () => {
     ]);
     expect(columns).toEqual({ id: 'customer_id', name: 'name', type: 'type' });
     expect(doubts).toEqual([
-      expect.stringMatching(/^risk_tier holds no words .* read all the same, and such rows would be rejected/),
-      expect.stringMatching(
-        /^countries holds what are no countries: .* read all the same, and such rows would be rejec/,
-      ),
+      expect.stringMatching(/^risk_tier holds no words .* read all the same, and such values count as unknown/),
+      expect.stringMatching(/^countries holds what are no countries: .* read all the same, and such values count as/),
     ]);
     const own = guess([
       ['id', 'name', 'type', 'land'],
