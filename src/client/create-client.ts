@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.js';
-import { NightscreenError } from '../errors.js';
+import { ConfigError, NightscreenError, NotFoundError } from '../errors.js';
 import { type KeyMode, toKeyMode } from './calls/api-key.js';
 import type { AttemptObserver } from './calls/attempt-observer.js';
 import { createCallOperation } from './calls/call-operation.js';
@@ -69,6 +69,12 @@ export interface Client {
   close(): Promise<void>;
 }
 
+const refuseAddress = (cause: NotFoundError): ConfigError => {
+  const message =
+    'the service knows neither a public key nor searches at this address; does the URL include the version prefix, such as /v1?';
+  return new ConfigError([{ where: 'service.baseUrl', path: '', message }], { cause });
+};
+
 /** A client of the service at `baseUrl`; throws ConfigError with everything that is wrong with the settings or the key. */
 export const createClient = (settings: ClientSettings): Client => {
   const { baseUrl, apiKey, readKeyAgain, jwt, clock = systemClock, random = Math.random, ...others } = settings;
@@ -112,11 +118,19 @@ export const createClient = (settings: ClientSettings): Client => {
   const identify = createIdentify({
     ask: (options) => askPublicKey(callForAll, 'private_key', options),
     agreedMode: service.mode ?? toKeyMode(apiKey),
-    note: (identity) => keys.noteIdentity(identity),
+    note: (identity) => {
+      keys.noteIdentity(identity);
+      if (identity.publicKey === null) tell({ kind: 'no_public_key', isTest: identity.isTest });
+    },
   });
   const callIdentified: CallOperation = async (operation, options) => {
-    if (operation.isBillable) await identify(options);
-    return call(operation, options);
+    if (!operation.isBillable) return call(operation, options);
+    const { publicKey } = await identify(options);
+    return call(operation, options).catch((error: unknown) => {
+      // No operation of this address has ever been found, and the interface lists no 404 for a search.
+      const isNowhere = publicKey === null && operation.name === 'aml.search' && error instanceof NotFoundError;
+      throw isNowhere ? refuseAddress(error) : error;
+    });
   };
   return {
     aml: createAml(callIdentified, service.aml.nameField),

@@ -17,7 +17,7 @@ export interface IdentifySettings {
 
 /**
  * Gives a way to learn whose key it is and in which mode it works, asking the service once. It throws ConfigError when the mode is not
- * the one agreed on or the service knows no such account, what the call throws, and the reason of a signal of the caller's.
+ * the one agreed on, or neither the service nor anything else says it, what the call throws, and the reason of a signal of the caller's.
  */
 export const createIdentify = (settings: IdentifySettings): ((options?: CallOptions) => Promise<KeyIdentity>) => {
   const { agreedMode } = settings;
@@ -28,11 +28,13 @@ export const createIdentify = (settings: IdentifySettings): ((options?: CallOpti
     new ConfigError([{ where, path: '', message }], cause === undefined ? {} : { cause });
 
   const ask = async (options: CallOptions): Promise<KeyIdentity> => {
-    const identity = await settings.ask(options).catch((error: unknown) => {
+    const identity = await settings.ask(options).catch((error: unknown): KeyIdentity => {
       if (!(error instanceof NotFoundError)) throw error;
+      // Interface, API keys: 404 means that there is no public key of the matching mode; a wrong address has the same status.
+      if (agreedMode !== 'unknown') return { publicKey: null, isTest: agreedMode === 'test' };
       const message =
-        'the service knows no public key for this private key at this address; does the URL include the version prefix, such as /v1?';
-      throw refuse('service.baseUrl', message, error);
+        'the account has no public key, so the service does not say whether the private key is a test or a live one: set it to test or live';
+      throw refuse('service.mode', message, error);
     });
     const mode = identity.isTest ? 'test' : 'live';
     if (agreedMode !== 'unknown' && mode !== agreedMode) {

@@ -1,11 +1,12 @@
-import { AuthenticationError } from '../../errors.js';
+import { AuthenticationError, NotFoundError } from '../../errors.js';
 import type { Authentication } from '../operation.js';
 import { findKeyProblem, toAuthorization, toKeyFingerprint } from './api-key.js';
 import { createShareOne } from './share-one.js';
 
 /** Whose key it is and in which mode it works, as the service says (interface: Public key record). */
 export interface KeyIdentity {
-  publicKey: string;
+  /** Null where the account has none, so that `isTest` is what the settings or the private key's prefix say. */
+  publicKey: string | null;
   isTest: boolean;
 }
 
@@ -103,6 +104,8 @@ export class KeyHolder {
       if (isTest !== this.#identity.isTest) return `is a ${isTest ? 'test' : 'live'} key`;
       return publicKey === this.#identity.publicKey ? undefined : 'belongs to another account';
     } catch (error) {
+      // The account has none; that it is answered with 404 and not 401 is all that can be known.
+      if (error instanceof NotFoundError && this.#identity?.publicKey === null) return undefined;
       // The old key is refused anyway; one that nobody has vouched for must not take its place.
       return error instanceof AuthenticationError ? 'is refused too' : 'could not be checked';
     }

@@ -46,7 +46,9 @@ export function findRepeatedKey(json: string): string | undefined {
   return undefined;
 }
 
-const [braceOpen, braceClose, bracketOpen, bracketClose, quote, backslash] = [...'{}[]"\\'].map((one) => one.charCodeAt(0));
+const [braceOpen, braceClose, bracketOpen, bracketClose, quote, backslash] = [...'{}[]"\\'].map((one) =>
+  one.charCodeAt(0),
+);
 const afterText = /\s*:/y;
 
 function isEscaped(json: string, at: number): boolean {

@@ -103,7 +103,12 @@ test.each([
 test('the same key in two results, and within a text, is no key named twice', async () => {
   const others = [match, { ...match, id: 'm2', name: '", "id": "m1", "' }];
   service = await startService((_request, response) =>
-    answerJson(response, 201, { ...result, total: 2, results: others, took: { id: [{ id: 1 }, { id: 2 }], query: '\\' } }),
+    answerJson(response, 201, {
+      ...result,
+      total: 2,
+      results: others,
+      took: { id: [{ id: 1 }, { id: 2 }], query: '\\' },
+    }),
   );
   const client = createClient({ baseUrl: service.url, apiKey: testKey });
   expect((await client.aml.search({ type: 'person', name })).data.results).toHaveLength(2);
