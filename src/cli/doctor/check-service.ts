@@ -1,6 +1,7 @@
 import { toKeyFingerprint, toKeyMode } from '../../client/calls/api-key.js';
 import type { createClient as createClientType } from '../../client/create-client.js';
 import type { Config } from '../../config/load-config.js';
+import { NotFoundError } from '../../errors.js';
 import { describeError } from '../describe-error.js';
 import { findMissingService } from '../workplace.js';
 import { checkClock, type TimedAnswer } from './check-clock.js';
@@ -48,6 +49,15 @@ async function askService(client: Client, url: string, agreed: 'test' | 'live' |
     }
     return well('service', `${url} answers, ${answered} mode`);
   } catch (error) {
+    const said = agreed ?? client.keyMode;
+    if (error instanceof NotFoundError && said !== 'unknown') {
+      const what = `${url} names no public key for this account; taken for a ${said} key by ${agreed ? 'service.mode' : 'its prefix'}`;
+      return doubtful(
+        'service',
+        what,
+        'create a public key, or see that the URL includes the version prefix, such as /v1',
+      );
+    }
     const { message, next } = describeError(error, { isDoctor: true });
     return wrong('service', `${url}: ${message}`, next ?? 'ask the operators of the service');
   }
