@@ -28,6 +28,8 @@ export interface ExchangeOptions {
   /** The `Authorization` header, or undefined for none. */
   authorization: string | undefined;
   timeoutMs: number;
+  /** Sent beside the transport's own, by lower-case name. */
+  headers: Readonly<Record<string, string>> | undefined;
   signal: AbortSignal | undefined;
   trace: ExchangeTrace;
   /** The request is about to leave; false when it must not. */
@@ -69,6 +71,11 @@ const readDate = (headers: AnswerHeaders): Date | undefined => {
   return Number.isNaN(servedAtMs) ? undefined : new Date(servedAtMs);
 };
 
+const joinHeaders = (headers: AnswerHeaders): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [name.toLowerCase(), [value].flat().join(', ')]),
+  );
+
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** A transport over undici; a given dispatcher is used as it is and not closed. */
@@ -80,13 +87,18 @@ export const createTransport = (settings: TransportSettings): Transport => {
   const { origin, pathname } = new URL(settings.baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
 
-  const toRequest = (operation: Operation<unknown>, authorization: string | undefined): Dispatcher.DispatchOptions => {
+  const toRequest = (
+    operation: Operation<unknown>,
+    authorization: string | undefined,
+    more: ExchangeOptions['headers'],
+  ): Dispatcher.DispatchOptions => {
     const query = operation.query?.toString() ?? '';
     return {
       origin,
       path: `${prefix}${operation.path}${query === '' ? '' : `?${query}`}`,
       method: operation.method,
       headers: {
+        ...more,
         ...(operation.body ? jsonHeaders : headers),
         ...(authorization === undefined ? {} : { authorization }),
       },
@@ -103,7 +115,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
   };
 
   return {
-    send: async (operation, { authorization, timeoutMs, signal, trace, mayLeave }) => {
+    send: async (operation, { authorization, timeoutMs, headers: more, signal, trace, mayLeave }) => {
       const { method } = operation;
       const path = operation.route ?? operation.path;
       const toTimeoutError = (): Error =>
@@ -112,7 +124,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
           path,
           mayHaveArrived: trace.isSent,
         });
-      const raw = await sendRequest(dispatcher, toRequest(operation, authorization), {
+      const raw = await sendRequest(dispatcher, toRequest(operation, authorization, more), {
         signal,
         timeoutMs,
         toTimeoutError,
@@ -144,7 +156,14 @@ export const createTransport = (settings: TransportSettings): Transport => {
         return { data, body: text, status, requestId };
       }
       const text = raw.body.toString('utf8');
-      throw toApiError(text, { method, path, status, requestId, retryAfterMs: retryAfter(headers) });
+      throw toApiError(text, {
+        method,
+        path,
+        status,
+        requestId,
+        retryAfterMs: retryAfter(headers),
+        headers: joinHeaders(headers),
+      });
     },
     close: async () => {
       // Asked twice, undici throws.
