@@ -23,7 +23,7 @@ const findIssue = (issues: readonly Issue[]): Issue | undefined => {
 };
 
 /** The first key that one object of a valid JSON text has twice (RFC 8259, 4: what such an object means is not defined); undefined where none has. */
-export function findRepeatedKey(json: string): string | undefined {
+function findRepeatedKey(json: string): string | undefined {
   const open: (Set<string> | null)[] = [];
   for (let at = 0; at < json.length; at += 1) {
     const character = json.charCodeAt(at);
