@@ -99,6 +99,8 @@ export const createClient = (
   const transport = createTransport({
     baseUrl,
     connectTimeoutMs: timeoutMs,
+    proxy: service.proxy,
+    environment,
     maxResponseBytes: service.maxResponseBytes,
     now: () => clock.now(),
     dispatcher,

@@ -2,6 +2,7 @@ import { toKeyFingerprint, toKeyMode } from '../../client/calls/api-key.js';
 import type { createClient as createClientType } from '../../client/create-client.js';
 import type { Config } from '../../config/load-config.js';
 import { NotFoundError } from '../../errors.js';
+import { findProxy } from '../../outgoing.js';
 import { describeError } from '../describe-error.js';
 import { findMissingService } from '../workplace.js';
 import { checkClock, type TimedAnswer } from './check-clock.js';
@@ -63,7 +64,13 @@ async function askService(client: Client, url: string, agreed: 'test' | 'live' |
   }
 }
 
-/** Looks at the key, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. */
+function describeWay(url: URL, proxy: string | undefined): Finding {
+  const found = findProxy(url, { proxy });
+  if (found === null) return well('network', `requests go to ${url.host} directly`);
+  return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
+}
+
+/** Looks at the key, says which way requests leave, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. */
 export async function checkService(config: Config): Promise<Finding[]> {
   const key = checkKey(config);
   const { service } = config.settings;
@@ -87,9 +94,10 @@ export async function checkService(config: Config): Promise<Finding[]> {
     },
   });
   try {
+    const way = describeWay(new URL(service.baseUrl), service.proxy);
     const answered = await askService(client, service.baseUrl, service.mode);
     // Where nobody answered there is nothing to compare, and the line above says so.
-    return [key, answered, ...(answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [])];
+    return [key, way, answered, ...(answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [])];
   } finally {
     await client.close();
   }

@@ -1,5 +1,6 @@
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { NightscreenError, TimeoutError } from '../../errors.js';
+import { openDispatcher } from '../../outgoing.js';
 import type { Answer, Operation } from '../operation.js';
 import { isRequestFault } from './is-request-fault.js';
 import { readAnswer } from './read-answer.js';
@@ -51,6 +52,10 @@ export interface Transport {
 export interface TransportSettings {
   baseUrl: string;
   connectTimeoutMs: number;
+  /** As in `service.proxy`. */
+  proxy: string | undefined;
+  /** Where HTTPS_PROXY and NO_PROXY are looked for. */
+  environment: Readonly<Record<string, string | undefined>>;
   maxResponseBytes: number;
   now: () => Date;
   dispatcher: Dispatcher | undefined;
@@ -81,8 +86,7 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 /** A transport over undici; a given dispatcher is used as it is and not closed. */
 export const createTransport = (settings: TransportSettings): Transport => {
   // The total deadline replaces undici's own ones, which start anew with every piece of the body.
-  const ownAgent = settings.dispatcher ? undefined : new Agent({ connect: { timeout: settings.connectTimeoutMs } });
-  const dispatcher = settings.dispatcher ?? ownAgent ?? new Agent();
+  const dispatcher = settings.dispatcher ?? openDispatcher(settings, settings.environment);
   let closed: Promise<void> | undefined;
   const { origin, pathname } = new URL(settings.baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
@@ -167,7 +171,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
     },
     close: async () => {
       // Asked twice, undici throws.
-      closed ??= ownAgent?.close();
+      closed ??= settings.dispatcher ? Promise.resolve() : dispatcher.close();
       await closed;
     },
   };
