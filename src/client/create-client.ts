@@ -1,6 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { type Clock, systemClock } from '../clock.js';
-import { ConfigError, NightscreenError, NotFoundError } from '../errors.js';
+import { NightscreenError } from '../errors.js';
 import { type KeyMode, toKeyMode } from './calls/api-key.js';
 import type { AttemptObserver } from './calls/attempt-observer.js';
 import { createCallOperation } from './calls/call-operation.js';
@@ -71,12 +71,6 @@ export interface Client {
   close(): Promise<void>;
 }
 
-const refuseAddress = (cause: NotFoundError): ConfigError => {
-  const message =
-    'the service knows neither a public key nor searches at this address; does the URL include the version prefix, such as /v1?';
-  return new ConfigError([{ where: 'service.baseUrl', path: '', message }], { cause });
-};
-
 /** A client of the service at `baseUrl`; throws ConfigError with everything that is wrong with the settings or the key. */
 export const createClient = (
   settings: ClientSettings = {},
@@ -132,6 +126,7 @@ export const createClient = (
   const callForAll: CallOperation = (operation, options) => call(operation, { ...options, signal: closing.signal });
   const identify = createIdentify({
     ask: (options) => askPublicKey(callForAll, 'private_key', options),
+    askList: (options) => createDossiers(callForAll, service.dossiers.levelField).page({ per_page: 1 }, options),
     agreedMode: service.mode ?? toKeyMode(apiKey ?? ''),
     note: (identity) => {
       keys.noteIdentity(identity);
@@ -141,12 +136,8 @@ export const createClient = (
   const callIdentified: CallOperation = async (operation, options) => {
     // Whose a JWT is, nothing says.
     if (!operation.isBillable || keys.apiKey === undefined) return call(operation, options);
-    const { publicKey } = await identify(options);
-    return call(operation, options).catch((error: unknown) => {
-      // No operation of this address has ever been found, and the interface lists no 404 for a search.
-      const isNowhere = publicKey === null && operation.name === 'aml.search' && error instanceof NotFoundError;
-      throw isNowhere ? refuseAddress(error) : error;
-    });
+    await identify(options);
+    return call(operation, options);
   };
   return {
     aml: createAml(callIdentified, service.aml.nameField),

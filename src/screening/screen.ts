@@ -4,7 +4,6 @@ import type { AmlSearchResult } from '../client/resources/aml-search.js';
 import {
   ApiError,
   AuthenticationError,
-  ConfigError,
   ConnectionError,
   NightscreenError,
   PaymentRequiredError,
@@ -40,8 +39,8 @@ export async function screen(aml: Aml, request: ScreeningRequest, options: CallO
     if (options.signal?.aborted) return { kind: 'aborted' };
     if (options.waitSignal?.aborted && error === options.waitSignal.reason) return { kind: 'aborted' };
     if (isHalting(error)) return { kind: 'halted', error };
-    // Ours, not the service's: the ledger could not be written, or the address is wrong, so nothing may be sent.
-    if (error instanceof StoreError || error instanceof ConfigError) throw error;
+    // Ours, not the service's: the ledger could not be written, so nothing may be sent.
+    if (error instanceof StoreError) throw error;
     if (error instanceof NightscreenError)
       return {
         kind: 'failed',

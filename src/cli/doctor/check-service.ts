@@ -32,8 +32,16 @@ function checkKey(config: Config): Finding {
 
 async function askService(client: Client, url: string, agreed: 'test' | 'live' | undefined): Promise<Finding> {
   try {
-    const { data } = await client.apiKeys.public();
-    const answered = data.is_test ? 'test' : 'live';
+    const asked = await client.apiKeys.public().catch(async (error: unknown) => {
+      if (!(error instanceof NotFoundError)) throw error;
+      return { data: null, ...(await client.identify()) };
+    });
+    if (asked.data === null) {
+      const mode = asked.isTest ? 'test' : 'live';
+      const what = `${url} names no public key of this account; taken for a ${mode} key by ${agreed ? 'service.mode' : 'its prefix'}`;
+      return doubtful('service', what, 'create a public key, so that the service says which mode it is');
+    }
+    const answered = asked.data.is_test ? 'test' : 'live';
     if (client.keyMode !== 'unknown' && client.keyMode !== answered) {
       return wrong(
         'service',
@@ -50,15 +58,6 @@ async function askService(client: Client, url: string, agreed: 'test' | 'live' |
     }
     return well('service', `${url} answers, ${answered} mode`);
   } catch (error) {
-    const said = agreed ?? client.keyMode;
-    if (error instanceof NotFoundError && said !== 'unknown') {
-      const what = `${url} names no public key for this account; taken for a ${said} key by ${agreed ? 'service.mode' : 'its prefix'}`;
-      return doubtful(
-        'service',
-        what,
-        'create a public key, or see that the URL includes the version prefix, such as /v1',
-      );
-    }
     const { message, next } = describeError(error, { isDoctor: true });
     return wrong('service', `${url}: ${message}`, next ?? 'ask the operators of the service');
   }

@@ -58,7 +58,9 @@ describe('before the first call that costs money', () => {
   test('an account without a public key is searched under the mode of its key, which is told once', async () => {
     const service = await startService(
       (request, response) => {
-        if (request.method === 'GET') answerJson(response, 404, { error: { type: 'not_found' } });
+        if (request.url.startsWith('/dossiers'))
+          answerJson(response, 200, { dossiers: [], page: 1, per_page: 1, total: 0, total_pages: 0 });
+        else if (request.method === 'GET') answerJson(response, 404, { error: { type: 'not_found' } });
         else answerJson(response, 201, toEmptyResult(request));
       },
       { answersKeys: true },
@@ -75,10 +77,11 @@ describe('before the first call that costs money', () => {
     expect(searches(service)).toHaveLength(2);
   });
 
-  test('an address where neither public keys nor searches are known is a wrong one', async () => {
+  test('an address where neither public keys nor dossiers are known is a wrong one, and nothing is searched', async () => {
     const service = await startService((_request, response) => answerJson(response, 404, {}), { answersKeys: true });
     stop.push(service.stop);
     await expect(open(service).aml.search(person)).rejects.toThrow(/service.baseUrl.*version prefix/s);
+    expect(searches(service)).toEqual([]);
   });
 
   test.each<[string, Partial<ClientSettings>, boolean]>([
