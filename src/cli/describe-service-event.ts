@@ -17,5 +17,7 @@ export function describeServiceEvent(event: ClientEvent): string | null {
       return null;
     case 'key_renewed':
       return `the key was refused and read again; the new one has the fingerprint ${event.fingerprint}`;
+    case 'no_public_key':
+      return `the account has no public key, so that the private key is a ${event.isTest ? 'test' : 'live'} one is taken from service.mode or its prefix`;
   }
 }

@@ -15,7 +15,7 @@ const isPace = (value: unknown): boolean =>
 /** What is looked at although its type is known: whoever writes JavaScript has no other guard. */
 const partsSchema = z.object({
   baseUrl: textSchema,
-  apiKey: textSchema,
+  apiKey: textSchema.optional(),
   jwt: textSchema.optional(),
   readKeyAgain: functionSchema,
   random: functionSchema,
@@ -33,7 +33,10 @@ const findPartProblems = (parts: z.input<typeof partsSchema>, mode: 'test' | 'li
   return [
     ...problems,
     ...find('baseUrl', () => findBaseUrlProblem(baseUrl)),
-    ...find('apiKey', () => findKeyProblem(apiKey, mode)),
+    ...find('apiKey', () => {
+      if (apiKey !== undefined) return findKeyProblem(apiKey, mode);
+      return jwt === undefined ? 'must be a text; is NIGHTSCREEN_API_KEY set?' : undefined;
+    }),
     ...find('jwt', () => (jwt === undefined ? undefined : findJwtProblem(jwt))),
   ];
 };

@@ -5,7 +5,9 @@ import { tellSafely } from './tell-safely.js';
 export type ClientEvent =
   | PaceEvent
   /** The key was refused, and one read again took its place; `fingerprint` is the new one's. */
-  | { kind: 'key_renewed'; fingerprint: string };
+  | { kind: 'key_renewed'; fingerprint: string }
+  /** The account has no public key: whether the private key is a test one is taken from the settings or its prefix. */
+  | { kind: 'no_public_key'; isTest: boolean };
 
 /** Those who listen to a client, each as long as it likes. */
 export class Listeners {

@@ -22,10 +22,12 @@ import { createTransport } from './transport/transport.js';
 
 export type { Answer, CallOptions };
 
-/** What a client needs; everything but the base URL and the private key has a default. */
+/** What a client needs; everything but the base URL and a credential has a default. */
 export interface ClientSettings extends ServiceSettingsInput {
-  baseUrl: string;
-  apiKey: string;
+  /** By default NIGHTSCREEN_BASE_URL. */
+  baseUrl?: string;
+  /** The private key, by default NIGHTSCREEN_API_KEY; needed for everything but invitations, for which a JWT is enough. */
+  apiKey?: string | undefined;
   /** Reads the private key again, once, when the service refuses it; the new one must be of the same account and mode. */
   readKeyAgain?: () => string | undefined | Promise<string | undefined>;
   /** Presented on invitation operations in place of the private key (interface: Authentication 3). */
@@ -70,8 +72,19 @@ export interface Client {
 }
 
 /** A client of the service at `baseUrl`; throws ConfigError with everything that is wrong with the settings or the key. */
-export const createClient = (settings: ClientSettings): Client => {
-  const { baseUrl, apiKey, readKeyAgain, jwt, clock = systemClock, random = Math.random, ...others } = settings;
+export const createClient = (
+  settings: ClientSettings = {},
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Client => {
+  const {
+    baseUrl = environment['NIGHTSCREEN_BASE_URL'] ?? '',
+    apiKey = environment['NIGHTSCREEN_API_KEY'],
+    readKeyAgain,
+    jwt,
+    clock = systemClock,
+    random = Math.random,
+    ...others
+  } = settings;
   const { observer, dispatcher, pace: sharedPace, ...input } = others;
   const service = checkClientSettings({ baseUrl, apiKey, jwt, readKeyAgain, random, pace: sharedPace }, input);
   const timeoutMs = service.timeoutSeconds * 1_000;
@@ -80,6 +93,8 @@ export const createClient = (settings: ClientSettings): Client => {
   const transport = createTransport({
     baseUrl,
     connectTimeoutMs: timeoutMs,
+    proxy: service.proxy,
+    environment,
     maxResponseBytes: service.maxResponseBytes,
     now: () => clock.now(),
     dispatcher,
@@ -111,11 +126,17 @@ export const createClient = (settings: ClientSettings): Client => {
   const callForAll: CallOperation = (operation, options) => call(operation, { ...options, signal: closing.signal });
   const identify = createIdentify({
     ask: (options) => askPublicKey(callForAll, 'private_key', options),
-    agreedMode: service.mode ?? toKeyMode(apiKey),
-    note: (identity) => keys.noteIdentity(identity),
+    askList: (options) => createDossiers(callForAll, service.dossiers.levelField).page({ per_page: 1 }, options),
+    agreedMode: service.mode ?? toKeyMode(apiKey ?? ''),
+    note: (identity) => {
+      keys.noteIdentity(identity);
+      if (identity.publicKey === null) tell({ kind: 'no_public_key', isTest: identity.isTest });
+    },
   });
   const callIdentified: CallOperation = async (operation, options) => {
-    if (operation.isBillable) await identify(options);
+    // Whose a JWT is, nothing says.
+    if (!operation.isBillable || keys.apiKey === undefined) return call(operation, options);
+    await identify(options);
     return call(operation, options);
   };
   return {
@@ -124,7 +145,7 @@ export const createClient = (settings: ClientSettings): Client => {
     invitations: createInvitations(callIdentified, { workflowField: service.invitations.workflowField, clock }),
     sessions: createSessions(callIdentified, createApiKeys(callForAll), service.sessions.levelField),
     apiKeys: createApiKeys(callIdentified),
-    keyMode: toKeyMode(apiKey),
+    keyMode: toKeyMode(apiKey ?? ''),
     get keyFingerprint() {
       return keys.fingerprint;
     },

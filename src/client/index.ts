@@ -52,3 +52,4 @@ export type {
 export type { ServiceRecord, ServiceStatus } from './resources/record-schema.js';
 export type { SearchEachOptions, SearchOutcome } from './resources/search-each.js';
 export type { CreatedSession, SessionInput, SessionSms, Sessions, SessionUpdate } from './resources/sessions.js';
+export { verifyWebhook, type WebhookVerification } from './webhook-signature.js';

@@ -11,6 +11,12 @@ export interface CallOptions {
   /** Whether its repeats count against the retry budget, as they do by default; false is for the few that must be tried to the end. */
   isBudgeted?: boolean;
   timeoutMs?: number;
+  /** How often at most it is sent again, 0 or more; by default `retry.maxAttempts` less one. A renewed key is tried all the same. */
+  maxRetries?: number;
+  /** For how long it may wait for its turn, through pauses and outages, counted from its beginning; by default without end. */
+  maxWaitMs?: number;
+  /** Sent beside the client's own headers, which cannot be replaced. */
+  headers?: Readonly<Record<string, string>>;
 }
 
 /** A valid answer: `data` as parsed, `body` as received, and the number of attempts the call took. */

@@ -22,6 +22,15 @@ export const serviceSettingsSchema = z.strictObject({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('with the version prefix, as in https://service.example/v1; http:// only to this machine'),
+  proxy: z
+    .union([
+      z.literal('none'),
+      z.url({ protocol: /^https?$/ }).refine((url) => new URL(url).username === '' && new URL(url).password === '', {
+        error: 'must not hold credentials; put the whole address into HTTPS_PROXY instead',
+      }),
+    ])
+    .optional()
+    .describe('proxy for the requests to the service, in place of HTTPS_PROXY and NO_PROXY; `none` goes without one'),
   // Interface: Mode rules 1.
   mode: z.enum(['test', 'live']).optional().describe('must agree with the key and with what the service says'),
   rate: z

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { openDispatcher } from '../outgoing.js';
 
 const longestAnswerBytes = 4_096;
 
@@ -26,15 +27,18 @@ export async function pushMetrics(
   const method = replaces === 'all' ? 'PUT' : 'POST';
   const headers = { 'content-type': contentType, ...(authorization === null ? {} : { authorization }) };
   const signal = AbortSignal.timeout(deadlineMs);
+  const dispatcher = openDispatcher({ connectTimeoutMs: deadlineMs });
   let statusCode: number;
   try {
     // A redirect is not followed: what opens one address is shown to no other.
-    const answer = await request(url, { method, headers, body: text, signal });
+    const answer = await request(url, { method, headers, body: text, dispatcher, signal });
     await answer.body.dump({ limit: longestAnswerBytes, signal }).catch(() => undefined);
     statusCode = answer.statusCode;
   } catch (error) {
     if (signal.aborted) throw new Error(`no answer within ${deadlineMs} ms`, { cause: error });
     throw new Error(error instanceof Error ? error.message : 'no connection', { cause: error });
+  } finally {
+    await dispatcher.destroy();
   }
   if (statusCode < 200 || statusCode >= 300) throw new Error(describeStatus(statusCode, authorization !== null));
 }

@@ -66,7 +66,8 @@ export function isTransient(error: unknown): boolean {
     error instanceof ConnectionError ||
     error instanceof ServiceUnavailableError ||
     error instanceof RateLimitError ||
-    error instanceof ServerError
+    error instanceof ServerError ||
+    (error instanceof ApiError && error.isUntimely)
   );
 }
 

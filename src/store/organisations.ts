@@ -51,11 +51,15 @@ export async function findOrganisation(database: Queryable, name: string): Promi
   return row && { organisationId: row.organisation_id, name, digestKey: row.digest_key };
 }
 
+/** An account without a public key is the organisation's only such account of its mode: a renewed private key is the same account. */
+const toPublicKey = (publicKey: string | null, isTest: boolean): string =>
+  publicKey ?? `(none, ${isTest ? 'test' : 'live'} mode)`;
+
 /** Finds the account with this public key or creates it; the base URL is kept as last used. */
 export async function ensureAccount(
   database: Queryable,
   organisationId: number,
-  account: { publicKey: string; isTest: boolean; baseUrl: string },
+  account: { publicKey: string | null; isTest: boolean; baseUrl: string },
   now: Date,
 ): Promise<Account> {
   const rows = await database.query(
@@ -63,7 +67,7 @@ export async function ensureAccount(
     `insert into account (organisation_id, public_key, is_test, base_url, created_at) values ($1, $2, $3, $4, $5)
      on conflict (organisation_id, public_key) do update set base_url = excluded.base_url
      returning account_id, is_test`,
-    [organisationId, account.publicKey, account.isTest, account.baseUrl, now],
+    [organisationId, toPublicKey(account.publicKey, account.isTest), account.isTest, account.baseUrl, now],
   );
   const row = firstRow(rows, 'account');
   return { accountId: row.account_id, isTest: row.is_test };

@@ -1,4 +1,5 @@
 import { request } from 'undici';
+import { openDispatcher } from '../outgoing.js';
 
 /** That work began, and how it ended. */
 export type PingKind = 'start' | 'success' | 'failure';
@@ -31,11 +32,13 @@ export async function sendPing(
   stop: AbortSignal,
 ): Promise<string | null> {
   const signal = AbortSignal.any([AbortSignal.timeout(deadlineMs), stop]);
+  const dispatcher = openDispatcher({ connectTimeoutMs: deadlineMs });
   try {
     const { statusCode, body } = await request(toPingUrl(address, ping), {
       method: 'POST',
       headers: { 'content-type': 'text/plain; charset=utf-8', 'user-agent': 'nightscreen' },
       body: ping.body.slice(0, longestBody),
+      dispatcher,
       signal,
     });
     await body.dump({ limit: longestAnswerBytes, signal }).catch(() => undefined);
@@ -45,5 +48,7 @@ export async function sendPing(
     if (signal.aborted) return `no answer within ${deadlineMs} ms`;
     const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
     return typeof code === 'string' ? `no connection (${code})` : 'no connection';
+  } finally {
+    await dispatcher.destroy();
   }
 }

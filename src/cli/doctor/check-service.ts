@@ -1,6 +1,8 @@
 import { toKeyFingerprint, toKeyMode } from '../../client/calls/api-key.js';
 import type { createClient as createClientType } from '../../client/create-client.js';
 import type { Config } from '../../config/load-config.js';
+import { NotFoundError } from '../../errors.js';
+import { findProxy } from '../../outgoing.js';
 import { describeError } from '../describe-error.js';
 import { findMissingService } from '../workplace.js';
 import { checkClock, type TimedAnswer } from './check-clock.js';
@@ -30,8 +32,16 @@ function checkKey(config: Config): Finding {
 
 async function askService(client: Client, url: string, agreed: 'test' | 'live' | undefined): Promise<Finding> {
   try {
-    const { data } = await client.apiKeys.public();
-    const answered = data.is_test ? 'test' : 'live';
+    const asked = await client.apiKeys.public().catch(async (error: unknown) => {
+      if (!(error instanceof NotFoundError)) throw error;
+      return { data: null, ...(await client.identify()) };
+    });
+    if (asked.data === null) {
+      const mode = asked.isTest ? 'test' : 'live';
+      const what = `${url} names no public key of this account; taken for a ${mode} key by ${agreed ? 'service.mode' : 'its prefix'}`;
+      return doubtful('service', what, 'create a public key, so that the service says which mode it is');
+    }
+    const answered = asked.data.is_test ? 'test' : 'live';
     if (client.keyMode !== 'unknown' && client.keyMode !== answered) {
       return wrong(
         'service',
@@ -53,7 +63,13 @@ async function askService(client: Client, url: string, agreed: 'test' | 'live' |
   }
 }
 
-/** Looks at the key, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. */
+function describeWay(url: URL, proxy: string | undefined): Finding {
+  const found = findProxy(url, { proxy });
+  if (found === null) return well('network', `requests go to ${url.host} directly`);
+  return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
+}
+
+/** Looks at the key, says which way requests leave, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. */
 export async function checkService(config: Config): Promise<Finding[]> {
   const key = checkKey(config);
   const { service } = config.settings;
@@ -77,9 +93,10 @@ export async function checkService(config: Config): Promise<Finding[]> {
     },
   });
   try {
+    const way = describeWay(new URL(service.baseUrl), service.proxy);
     const answered = await askService(client, service.baseUrl, service.mode);
     // Where nobody answered there is nothing to compare, and the line above says so.
-    return [key, answered, ...(answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [])];
+    return [key, way, answered, ...(answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [])];
   } finally {
     await client.close();
   }

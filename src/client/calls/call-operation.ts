@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.js';
 import { AuthenticationError, TimeoutError } from '../../errors.js';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
 import type { Pace, Turn } from '../pace/pace.js';
@@ -32,9 +33,25 @@ interface Failure {
   decision: RetryDecision;
   /** The service is taken to be out of reach: the gate, not the back-off, says when to go on. */
   isOutage: boolean;
-  /** The private key that was presented. */
-  usedKey: string;
+  /** The private key that was presented; undefined where there is none. */
+  usedKey: string | undefined;
 }
+
+/** A signal that ends the waiting of a call after `maxWaitMs`, with a TimeoutError of a request that was never sent. */
+const startPatience = (
+  clock: Clock,
+  { method, path: whole, route: path = whole }: Operation<unknown>,
+  maxWaitMs: number,
+) => {
+  const [ending, ended] = [new AbortController(), new AbortController()];
+  const message = `${method} ${path}: was not sent within ${maxWaitMs} ms, because of a pause or an outage`;
+  const context = { method, path, mayHaveArrived: false };
+  clock.sleep(maxWaitMs, ended.signal).then(
+    () => ending.abort(new TimeoutError('wait_over', message, context)),
+    () => undefined,
+  );
+  return { signal: ending.signal, end: () => ended.abort() };
+};
 
 /** The client's only retry owner: every attempt takes its turn in the shared pace and is told to the observers. */
 export const createCallOperation = (settings: CallSettings): CallOperation => {
@@ -57,7 +74,9 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
       return { answer };
     } catch (error) {
       if (error instanceof HeldBackError) return 'held_back';
-      const decision = decideRetry({ error, attempt: tries, rule: operation.retry }, retry, random);
+      const { maxRetries } = options;
+      const most = maxRetries === undefined ? retry : { ...retry, maxAttempts: maxRetries + 1 };
+      const decision = decideRetry({ error, attempt: tries, rule: operation.retry }, most, random);
       const { isRefusedForPace, isPauseForAll, delayMs } = decision;
       // Who allows less time than is usual learns nothing about the service when it is over.
       const isHasty = error instanceof TimeoutError && (options.timeoutMs ?? settings.timeoutMs) < settings.timeoutMs;
@@ -102,9 +121,11 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
 
   return async (operation, given = {}) => {
     const options = checkCallOptions(given);
-    const waiting = followSignals(closing, [options.signal, options.waitSignal]);
+    const patience = options.maxWaitMs === undefined ? undefined : startPatience(clock, operation, options.maxWaitMs);
+    const waiting = followSignals(closing, [options.signal, options.waitSignal, patience?.signal]);
     let isRenewed = false;
     let tries = 1;
+    let last: Failure | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
         if (attempt > 1) await tellRepeating(operation.name, options);
@@ -113,13 +134,18 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
         const outcome = await pace.run(entrant, (turn) => tryOnce(operation, count, turn, options));
         if (outcome === 'held_back') continue;
         if ('answer' in outcome) return outcome.answer;
+        last = outcome;
         // A refused key did nothing, so any operation may be sent again with another one, once.
         const mayRenew = !isRenewed && (await hasNewKey(outcome, operation, waiting.signal));
         if (mayRenew) isRenewed = true;
         else await waitBeforeRepeat(outcome, options, waiting.signal);
         tries += 1;
       }
+    } catch (error) {
+      // What kept it waiting says more than that it has waited.
+      throw last !== undefined && error === patience?.signal.reason ? last.error : error;
     } finally {
+      patience?.end();
       waiting.clear();
     }
   };

@@ -1,4 +1,4 @@
-import { ConfigError, NotFoundError } from '../../errors.js';
+import { ConfigError, NotFoundError, PermissionError } from '../../errors.js';
 import type { CallOptions } from '../operation.js';
 import type { KeyMode } from './api-key.js';
 import { checkCallOptions } from './check-call-options.js';
@@ -9,6 +9,8 @@ import { createShareOne } from './share-one.js';
 export interface IdentifySettings {
   /** Asks the service (interface: API keys), on behalf of all who wait: ended by the client's end, by no caller. */
   ask: (options: CallOptions) => Promise<KeyIdentity>;
+  /** Asks for something free that every account has: throws NotFoundError where the address is wrong. */
+  askList: (options: CallOptions) => Promise<unknown>;
   /** The mode that was agreed on, by the settings or else by the key's prefix; `unknown` when neither says. */
   agreedMode: KeyMode;
   /** Takes note of whose key it is. */
@@ -17,7 +19,7 @@ export interface IdentifySettings {
 
 /**
  * Gives a way to learn whose key it is and in which mode it works, asking the service once. It throws ConfigError when the mode is not
- * the one agreed on or the service knows no such account, what the call throws, and the reason of a signal of the caller's.
+ * the one agreed on, or neither the service nor anything else says it, what the call throws, and the reason of a signal of the caller's.
  */
 export const createIdentify = (settings: IdentifySettings): ((options?: CallOptions) => Promise<KeyIdentity>) => {
   const { agreedMode } = settings;
@@ -28,11 +30,19 @@ export const createIdentify = (settings: IdentifySettings): ((options?: CallOpti
     new ConfigError([{ where, path: '', message }], cause === undefined ? {} : { cause });
 
   const ask = async (options: CallOptions): Promise<KeyIdentity> => {
-    const identity = await settings.ask(options).catch((error: unknown) => {
+    const identity = await settings.ask(options).catch(async (error: unknown): Promise<KeyIdentity> => {
       if (!(error instanceof NotFoundError)) throw error;
+      // Interface, API keys: 404 means that there is no public key of the matching mode; a wrong address has the same status.
+      await settings.askList(options).catch((reason: unknown) => {
+        if (reason instanceof PermissionError) return;
+        const advice =
+          'the service knows nothing of the interface here; does the URL include the version prefix, such as /v1?';
+        throw reason instanceof NotFoundError ? refuse('service.baseUrl', advice, reason) : reason;
+      });
+      if (agreedMode !== 'unknown') return { publicKey: null, isTest: agreedMode === 'test' };
       const message =
-        'the service knows no public key for this private key at this address; does the URL include the version prefix, such as /v1?';
-      throw refuse('service.baseUrl', message, error);
+        'the account has no public key, so the service does not say whether the private key is a test or a live one: set it to test or live';
+      throw refuse('service.mode', message, error);
     });
     const mode = identity.isTest ? 'test' : 'live';
     if (agreedMode !== 'unknown' && mode !== agreedMode) {

@@ -1,17 +1,19 @@
-import { AuthenticationError } from '../../errors.js';
+import { AuthenticationError, ConfigError, NotFoundError } from '../../errors.js';
 import type { Authentication } from '../operation.js';
 import { findKeyProblem, toAuthorization, toKeyFingerprint } from './api-key.js';
 import { createShareOne } from './share-one.js';
 
 /** Whose key it is and in which mode it works, as the service says (interface: Public key record). */
 export interface KeyIdentity {
-  publicKey: string;
+  /** Null where the account has none, so that `isTest` is what the settings or the private key's prefix say. */
+  publicKey: string | null;
   isTest: boolean;
 }
 
 /** What a key holder needs. */
 export interface KeySettings {
-  apiKey: string;
+  /** Undefined where there is only a JWT. */
+  apiKey: string | undefined;
   /** Presented as a bearer token where the interface accepts it in place of the private key. */
   jwt: string | undefined;
   scheme: 'basic' | 'bearer';
@@ -30,7 +32,7 @@ export type Renewal = { kind: 'renewed' } | { kind: 'none' } | { kind: 'unusable
 /** The credentials of a client: presents them, and takes a new private key when the old one is refused. */
 export class KeyHolder {
   readonly #settings: KeySettings;
-  #apiKey: string;
+  #apiKey: string | undefined;
   #identity: KeyIdentity | undefined;
   readonly #shareRenewal = createShareOne<Renewal>();
 
@@ -39,13 +41,13 @@ export class KeyHolder {
     this.#apiKey = settings.apiKey;
   }
 
-  /** The private key in use; never to be shown. */
-  get apiKey(): string {
+  /** The private key in use, never to be shown; undefined where there is only a JWT. */
+  get apiKey(): string | undefined {
     return this.#apiKey;
   }
 
   get fingerprint(): string {
-    return toKeyFingerprint(this.#apiKey);
+    return toKeyFingerprint(this.#apiKey ?? this.#settings.jwt ?? '');
   }
 
   /** Notes whose key is in use; a later key must be of the same account and mode. */
@@ -53,7 +55,10 @@ export class KeyHolder {
     this.#identity = identity;
   }
 
-  /** The `Authorization` header for an operation, or undefined for none (interface: Authentication). */
+  /**
+   * The `Authorization` header for an operation, or undefined for none (interface: Authentication); throws ConfigError where it takes a private
+   * key and there is only a JWT.
+   */
   present(authentication: Authentication): string | undefined {
     const { jwt, scheme } = this.#settings;
     if (authentication === 'none') return undefined;
@@ -63,6 +68,10 @@ export class KeyHolder {
         : toAuthorization(authentication.privateKey, scheme);
     }
     if (authentication === 'private_key_or_jwt' && jwt !== undefined) return toAuthorization(jwt, 'bearer');
+    if (this.#apiKey === undefined) {
+      const message = 'is missing: the JWT alone opens nothing but invitations';
+      throw new ConfigError([{ where: 'service.apiKey', path: '', message }]);
+    }
     return toAuthorization(this.#apiKey, scheme);
   }
 
@@ -70,7 +79,7 @@ export class KeyHolder {
    * After `refusedKey` was refused: reads the key again, once for all who ask, and takes it when the service says that it is of the same
    * account and mode. Rejects with the signal's reason when aborted earlier, and with nothing else.
    */
-  async renew(refusedKey: string, signal: AbortSignal): Promise<Renewal> {
+  async renew(refusedKey: string | undefined, signal: AbortSignal): Promise<Renewal> {
     if (refusedKey !== this.#apiKey) return { kind: 'renewed' };
     return this.#shareRenewal(() => this.#readAgain(), { signal });
   }
@@ -103,6 +112,8 @@ export class KeyHolder {
       if (isTest !== this.#identity.isTest) return `is a ${isTest ? 'test' : 'live'} key`;
       return publicKey === this.#identity.publicKey ? undefined : 'belongs to another account';
     } catch (error) {
+      // The account has none; that it is answered with 404 and not 401 is all that can be known.
+      if (error instanceof NotFoundError && this.#identity?.publicKey === null) return undefined;
       // The old key is refused anyway; one that nobody has vouched for must not take its place.
       return error instanceof AuthenticationError ? 'is refused too' : 'could not be checked';
     }

@@ -38,6 +38,9 @@ const isPaceComplaint = ({ error, rule }: FailedAttempt): boolean =>
 const isOutOfReach = (error: unknown): boolean =>
   error instanceof ServiceUnavailableError || error instanceof ServerError || error instanceof ConnectionError;
 
+const isPassingFailure = (error: unknown): boolean =>
+  isOutOfReach(error) || (error instanceof ApiError && error.isUntimely);
+
 const toReachability = (error: unknown): Reachability => {
   if (error instanceof ResponseError && error.isStandIn) return 'out_of_reach';
   if (isOutOfReach(error)) return 'out_of_reach';
@@ -49,7 +52,7 @@ const isHarmless = (failed: FailedAttempt): boolean =>
   isPaceComplaint(failed) || (failed.error instanceof ConnectionError && !failed.error.mayHaveArrived);
 
 const mayRepeat = (failed: FailedAttempt): boolean => {
-  if (failed.rule === 'repeatable') return isPaceComplaint(failed) || isOutOfReach(failed.error);
+  if (failed.rule === 'repeatable') return isPaceComplaint(failed) || isPassingFailure(failed.error);
   return failed.rule === 'after_refusal' && isHarmless(failed);
 };
 
@@ -57,7 +60,7 @@ const mayRepeat = (failed: FailedAttempt): boolean => {
 export const decideRetry = (failed: FailedAttempt, settings: RetrySettings, random: () => number): RetryDecision => {
   const { error, attempt } = failed;
   const isRefusedForPace = isPaceComplaint(failed);
-  const isPassing = isRefusedForPace || isOutOfReach(error);
+  const isPassing = isRefusedForPace || isPassingFailure(error);
   // "Retry-After: 0" names no time; without the back-off an outage would be answered with all attempts at once.
   const askedMs = isPassing && error instanceof ApiError && error.retryAfterMs ? error.retryAfterMs : undefined;
   return {

@@ -43,8 +43,8 @@ export const sendObserved = async <T>(
   options.observer?.started?.(told);
   const wantedMs = options.timeoutMs ?? parts.timeoutMs;
   const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
-  const { signal } = options;
-  const exchange = { authorization, timeoutMs, signal, trace, mayLeave: () => turn.mayLeave() };
+  const { signal, headers } = options;
+  const exchange = { authorization, timeoutMs, headers, signal, trace, mayLeave: () => turn.mayLeave() };
   const answer = await transport.send(operation, exchange).catch((error: unknown) => {
     end(toOutcomeWord(error));
     throw error;

@@ -1,18 +1,23 @@
 import { z } from 'zod';
 import { filledTextSchema } from './input-schemas.js';
 
+/** What the lists do not know of a party is left out, null or empty, as the list's editors have it. */
+const listedTextsSchema = z
+  .array(z.string())
+  .nullish()
+  .transform((texts) => texts ?? []);
 const matchSchema = z.object({
   id: z.string(),
   name: z.string(),
   schema: z.string(),
   match: z.boolean(),
   score: z.number(),
-  topics: z.array(z.string()),
-  birth_date: z.array(z.string()),
-  country: z.array(z.string()),
+  topics: listedTextsSchema,
+  birth_date: listedTextsSchema,
+  country: listedTextsSchema,
 });
 
-/** The answer to a search (interface: AML search result); every field is required, unknown ones are left out. */
+/** The answer to a search (interface: AML search result); every field but the lists of a result is required, unknown ones are left out. */
 export const amlSearchResultSchema = z
   .object({
     query: z.string(),

@@ -17,7 +17,7 @@ export interface Aml {
   search(input: AmlSearchInput, options?: CallOptions): Promise<Answer<AmlSearchResult>>;
   /**
    * One screening for each input, given in the order in which they finish. Inputs are pulled only as fast as outcomes are read: at most
-   * `concurrency` (8 by default, 1 to 1000) are pulled and not yet read. A search that fails gives its error; stopping early aborts what is under way.
+   * `concurrency` (8 by default, 1 to 1000) are pulled and not yet read. A search that fails gives its error; a 401 or 402 is given and then thrown, with no further input pulled. Stopping early aborts what is under way.
    */
   searchEach<Input extends AmlSearchInput>(
     inputs: Iterable<Input> | AsyncIterable<Input>,

@@ -1,3 +1,4 @@
+import { AuthenticationError, PaymentRequiredError } from '../../errors.js';
 import type { Answer, CallOptions } from '../operation.js';
 import type { AmlSearchInput, AmlSearchResult } from './aml-search.js';
 import { countFromOneSchema } from './input-schemas.js';
@@ -16,14 +17,17 @@ export type SearchOutcome<Input extends AmlSearchInput = AmlSearchInput> =
 
 type Search = (input: AmlSearchInput, options: CallOptions) => Promise<Answer<AmlSearchResult>>;
 
+const isForAll = (error: unknown): boolean =>
+  error instanceof AuthenticationError || error instanceof PaymentRequiredError;
+
 const stopped: unique symbol = Symbol('stopped reading');
 
 const toIterator = <Input>(inputs: Iterable<Input> | AsyncIterable<Input>): Iterator<Input> | AsyncIterator<Input> =>
   Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
 
 /**
- * Searches for each input, at most `concurrency` pulled and not yet read. What the inputs throw, or the signal's reason, is thrown after
- * everything under way has ended and was given.
+ * Searches for each input, at most `concurrency` pulled and not yet read. What the inputs throw, the signal's reason, or the first 401 or 402,
+ * which every later search would have as well, is thrown after everything under way has ended and was given.
  */
 export async function* searchEach<Input extends AmlSearchInput>(
   search: Search,
@@ -50,6 +54,7 @@ export async function* searchEach<Input extends AmlSearchInput>(
     );
     underWay -= 1;
     finished.push(outcome);
+    if ('error' in outcome && isForAll(outcome.error)) failure ??= { error: outcome.error };
     wake();
   };
 

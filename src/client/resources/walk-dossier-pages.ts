@@ -32,6 +32,10 @@ export async function* walkDossierPages(
     const answer = await fetchPage(next);
     const page = answer.data;
     const goesOn = hasMore(page);
+    // The page before announced more: what has gone is the dossier after which the list was to go on.
+    if (!goesOn && page.dossiers.length === 0 && pageNumber > 1) {
+      throw toWalkError('list_cursor_gone', 'is empty although the page before it announced more', pageNumber, answer);
+    }
     if (goesOn && page.dossiers.length === 0) {
       throw toWalkError('list_page_empty', 'is empty although more is announced', pageNumber, answer);
     }

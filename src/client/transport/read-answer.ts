@@ -22,6 +22,41 @@ const findIssue = (issues: readonly Issue[]): Issue | undefined => {
   return findIssue(nearest ?? []) ?? issue;
 };
 
+/** The first key that one object of a valid JSON text has twice (RFC 8259, 4: what such an object means is not defined); undefined where none has. */
+function findRepeatedKey(json: string): string | undefined {
+  const open: (Set<string> | null)[] = [];
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json.charCodeAt(at);
+    if (character === braceOpen) open.push(new Set());
+    else if (character === bracketOpen) open.push(null);
+    else if (character === braceClose || character === bracketClose) open.pop();
+    else if (character === quote) {
+      const start = at;
+      do at = json.indexOf('"', at + 1);
+      while (isEscaped(json, at));
+      afterText.lastIndex = at + 1;
+      const keys = open.at(-1);
+      if (!keys || !afterText.test(json)) continue;
+      const raw = json.slice(start + 1, at);
+      const key: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+      if (keys.has(key)) return key;
+      keys.add(key);
+    }
+  }
+  return undefined;
+}
+
+const [braceOpen, braceClose, bracketOpen, bracketClose, quote, backslash] = [...'{}[]"\\'].map((one) =>
+  one.charCodeAt(0),
+);
+const afterText = /\s*:/y;
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
 /** The data of a 2xx answer; throws ResponseError with what is wrong, where, and the answer as evidence, but no value in the message. */
 export const readAnswer = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; text: string } => {
   const { method } = operation;
@@ -46,6 +81,12 @@ export const readAnswer = <T>(operation: Operation<T>, answer: RawAnswer): { dat
     value = text === '' && operation.mayBeEmpty ? {} : JSON.parse(text);
   } catch {
     return fail('not_json', 'the answer is not JSON');
+  }
+  // The last one would win, as in `"results":[...],"results":[]`.
+  const twice = findRepeatedKey(text);
+  if (twice !== undefined) {
+    const shown = /^\w{1,64}$/.test(twice) ? twice : 'a field';
+    return fail('duplicate_key', `${shown}: is named twice in one object`);
   }
   const parsed = operation.schema.safeParse(value);
   if (!parsed.success) {

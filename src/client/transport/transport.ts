@@ -1,5 +1,6 @@
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import { NightscreenError, TimeoutError } from '../../errors.js';
+import { openDispatcher } from '../../outgoing.js';
 import type { Answer, Operation } from '../operation.js';
 import { isRequestFault } from './is-request-fault.js';
 import { readAnswer } from './read-answer.js';
@@ -28,6 +29,8 @@ export interface ExchangeOptions {
   /** The `Authorization` header, or undefined for none. */
   authorization: string | undefined;
   timeoutMs: number;
+  /** Sent beside the transport's own, by lower-case name. */
+  headers: Readonly<Record<string, string>> | undefined;
   signal: AbortSignal | undefined;
   trace: ExchangeTrace;
   /** The request is about to leave; false when it must not. */
@@ -49,6 +52,10 @@ export interface Transport {
 export interface TransportSettings {
   baseUrl: string;
   connectTimeoutMs: number;
+  /** As in `service.proxy`. */
+  proxy: string | undefined;
+  /** Where HTTPS_PROXY and NO_PROXY are looked for. */
+  environment: Readonly<Record<string, string | undefined>>;
   maxResponseBytes: number;
   now: () => Date;
   dispatcher: Dispatcher | undefined;
@@ -69,24 +76,33 @@ const readDate = (headers: AnswerHeaders): Date | undefined => {
   return Number.isNaN(servedAtMs) ? undefined : new Date(servedAtMs);
 };
 
+const joinHeaders = (headers: AnswerHeaders): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [name.toLowerCase(), [value].flat().join(', ')]),
+  );
+
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 /** A transport over undici; a given dispatcher is used as it is and not closed. */
 export const createTransport = (settings: TransportSettings): Transport => {
   // The total deadline replaces undici's own ones, which start anew with every piece of the body.
-  const ownAgent = settings.dispatcher ? undefined : new Agent({ connect: { timeout: settings.connectTimeoutMs } });
-  const dispatcher = settings.dispatcher ?? ownAgent ?? new Agent();
+  const dispatcher = settings.dispatcher ?? openDispatcher(settings, settings.environment);
   let closed: Promise<void> | undefined;
   const { origin, pathname } = new URL(settings.baseUrl);
   const prefix = pathname.replace(/\/+$/, '');
 
-  const toRequest = (operation: Operation<unknown>, authorization: string | undefined): Dispatcher.DispatchOptions => {
+  const toRequest = (
+    operation: Operation<unknown>,
+    authorization: string | undefined,
+    more: ExchangeOptions['headers'],
+  ): Dispatcher.DispatchOptions => {
     const query = operation.query?.toString() ?? '';
     return {
       origin,
       path: `${prefix}${operation.path}${query === '' ? '' : `?${query}`}`,
       method: operation.method,
       headers: {
+        ...more,
         ...(operation.body ? jsonHeaders : headers),
         ...(authorization === undefined ? {} : { authorization }),
       },
@@ -103,7 +119,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
   };
 
   return {
-    send: async (operation, { authorization, timeoutMs, signal, trace, mayLeave }) => {
+    send: async (operation, { authorization, timeoutMs, headers: more, signal, trace, mayLeave }) => {
       const { method } = operation;
       const path = operation.route ?? operation.path;
       const toTimeoutError = (): Error =>
@@ -112,7 +128,7 @@ export const createTransport = (settings: TransportSettings): Transport => {
           path,
           mayHaveArrived: trace.isSent,
         });
-      const raw = await sendRequest(dispatcher, toRequest(operation, authorization), {
+      const raw = await sendRequest(dispatcher, toRequest(operation, authorization, more), {
         signal,
         timeoutMs,
         toTimeoutError,
@@ -144,11 +160,18 @@ export const createTransport = (settings: TransportSettings): Transport => {
         return { data, body: text, status, requestId };
       }
       const text = raw.body.toString('utf8');
-      throw toApiError(text, { method, path, status, requestId, retryAfterMs: retryAfter(headers) });
+      throw toApiError(text, {
+        method,
+        path,
+        status,
+        requestId,
+        retryAfterMs: retryAfter(headers),
+        headers: joinHeaders(headers),
+      });
     },
     close: async () => {
       // Asked twice, undici throws.
-      closed ??= ownAgent?.close();
+      closed ??= settings.dispatcher ? Promise.resolve() : dispatcher.close();
       await closed;
     },
   };

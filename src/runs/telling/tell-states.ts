@@ -1,5 +1,5 @@
-import { Agent } from 'undici';
 import { z } from 'zod';
+import { openDispatcher } from '../../outgoing.js';
 import { type OutboxRow, queueOutbox } from '../../store/outbox.js';
 import { claimNext, noteAttempt, noteUnprepared, type OutboxOutcome } from '../../store/outbox-sending.js';
 import { countWaiting, postponeWebhook, takeWebhookEvents } from '../../store/webhooks.js';
@@ -39,7 +39,7 @@ export async function tellStates(workplace: Workplace, signal?: AbortSignal): Pr
   if (keysByUrl.size === 0) return { ...pass, waiting: 0 };
   const { organisationId } = await openOrganisation(workplace);
   await packEvents(workplace, organisationId);
-  const dispatcher = new Agent();
+  const dispatcher = openDispatcher({ connectTimeoutMs: deadlineMs });
   try {
     while (!signal?.aborted) {
       const claim = { kinds: ['webhook'] as const, owner, now: clock.now(), leaseMs: 2 * deadlineMs, except: [] };

@@ -32,6 +32,8 @@ const match = {
   birth_date: ['1960'],
   country: ['dk'],
 };
+/** What a listed party may lack without being no match. */
+const listFields = ['topics', 'birth_date', 'country'];
 const result = { query: name, type: 'person', total: 1, results: [match] };
 const valid = JSON.stringify(result);
 const json = (value: unknown): string => JSON.stringify(value);
@@ -60,12 +62,17 @@ test.each<[string, number, string, string]>([
   ['an unknown type', 201, json({ ...result, type: 'vessel' }), 'invalid_body'],
   ['another name echoed', 201, json({ ...result, query: 'Somebody Else' }), 'echo_mismatch'],
   ['another type echoed', 201, json({ ...result, type: 'entity' }), 'echo_mismatch'],
-  ...Object.keys(match).map((field): [string, number, string, string] => [
-    `a match without ${field}`,
-    201,
-    json({ ...result, results: [without(match, field)] }),
-    'invalid_body',
-  ]),
+  ['results named twice', 201, valid.replace(/}$/, ',"results":[]}'), 'duplicate_key'],
+  ['results named twice, once escaped', 201, valid.replace(/}$/, ',"r\\u0065sults":[]}'), 'duplicate_key'],
+  ['a flag named twice', 201, valid.replace('"match":true', '"match":true,"match":false'), 'duplicate_key'],
+  ...Object.keys(match)
+    .filter((field) => !listFields.includes(field))
+    .map((field): [string, number, string, string] => [
+      `a match without ${field}`,
+      201,
+      json({ ...result, results: [without(match, field)] }),
+      'invalid_body',
+    ]),
 ])('%s is never an answer, is not asked for again and shows no name', async (_title, status, body, code) => {
   const error = await searchOnce((_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
@@ -80,6 +87,32 @@ test('the message of a bad answer names the place', async () => {
     answerJson(response, 201, { ...result, results: [{ ...match, score: null }] }),
   );
   expect(error.message).toContain('results[0].score');
+});
+
+test.each([
+  ['are missing', listFields.reduce(without, match)],
+  ['are null', { ...match, topics: null, birth_date: null, country: null }],
+])('a match whose topics, birth dates and countries %s is a match without any', async (_title, sparse) => {
+  service = await startService((_request, response) => answerJson(response, 201, { ...result, results: [sparse] }));
+  const client = createClient({ baseUrl: service.url, apiKey: testKey });
+  const { data } = await client.aml.search({ type: 'person', name });
+  await client.close();
+  expect(data.results).toEqual([{ ...match, topics: [], birth_date: [], country: [] }]);
+});
+
+test('the same key in two results, and within a text, is no key named twice', async () => {
+  const others = [match, { ...match, id: 'm2', name: '", "id": "m1", "' }];
+  service = await startService((_request, response) =>
+    answerJson(response, 201, {
+      ...result,
+      total: 2,
+      results: others,
+      took: { id: [{ id: 1 }, { id: 2 }], query: '\\' },
+    }),
+  );
+  const client = createClient({ baseUrl: service.url, apiKey: testKey });
+  expect((await client.aml.search({ type: 'person', name })).data.results).toHaveLength(2);
+  await client.close();
 });
 
 test('bytes that are no UTF-8 are never an answer', async () => {

@@ -74,6 +74,13 @@ test('another dossier than the one asked for is never taken', async () => {
   await expect(dossiers.retrieve('dossier_2')).rejects.toMatchObject({ name: 'ResponseError', code: 'echo_mismatch' });
 });
 
+test('another record than the one looked up is never taken, and one that names no id or a humanized one is', async () => {
+  const { aml, dossiers } = await start(200, { id: 'amla_other', status: 'open' });
+  await expect(aml.activity('amla_mine')).rejects.toMatchObject({ name: 'ResponseError', code: 'echo_mismatch' });
+  expect((await dossiers.decision('decision_1')).data).toMatchObject({ status: 'open' });
+  expect((await aml.activity('amla_other')).data).toMatchObject({ id: 'amla_other' });
+});
+
 test.each<[object, string]>([
   [{ status: null }, 'status'],
   [{ media: undefined }, 'media'],

@@ -114,6 +114,11 @@ test.each<[string, (after: string | null) => unknown, string]>([
         : { dossiers: [], has_more: true, next_cursor: 'dossier_7' },
     'list_page_empty',
   ],
+  [
+    'an end right after a page that announced more, because its last dossier is gone',
+    (after) => (after === null ? { ...first, dossiers: [toDossier(1)] } : { dossiers: [], has_more: false }),
+    'list_cursor_gone',
+  ],
   ['a numbered page in answer to a key', () => ({ ...first, dossiers: [toDossier(1)] }), 'invalid_body'],
 ])('%s ends the walk with an error', async (_title, answer, code) => {
   const client = await startClient((query) => answer(query.get('starting_after')));

@@ -55,6 +55,35 @@ describe('before the first call that costs money', () => {
     expect(service.received[0]?.url).toBe('/api_keys/public');
   });
 
+  test('an account without a public key is searched under the mode of its key, which is told once', async () => {
+    const service = await startService(
+      (request, response) => {
+        if (request.url.startsWith('/dossiers'))
+          answerJson(response, 200, { dossiers: [], page: 1, per_page: 1, total: 0, total_pages: 0 });
+        else if (request.method === 'GET') answerJson(response, 404, { error: { type: 'not_found' } });
+        else answerJson(response, 201, toEmptyResult(request));
+      },
+      { answersKeys: true },
+    );
+    stop.push(service.stop);
+    const client = open(service);
+    const events: ClientEvent[] = [];
+    client.listen((event) => void events.push(event));
+    await client.aml.search(person);
+    await client.aml.search(person);
+    expect(events).toEqual([{ kind: 'no_public_key', isTest: true }]);
+    expect(await client.identify()).toEqual({ publicKey: null, isTest: true });
+    await expect(open(service, { apiKey: 'sk_1' }).aml.search(person)).rejects.toThrow(/service.mode.*no public key/s);
+    expect(searches(service)).toHaveLength(2);
+  });
+
+  test('an address where neither public keys nor dossiers are known is a wrong one, and nothing is searched', async () => {
+    const service = await startService((_request, response) => answerJson(response, 404, {}), { answersKeys: true });
+    stop.push(service.stop);
+    await expect(open(service).aml.search(person)).rejects.toThrow(/service.baseUrl.*version prefix/s);
+    expect(searches(service)).toEqual([]);
+  });
+
   test.each<[string, Partial<ClientSettings>, boolean]>([
     ['a key that looks like a test key but is a live one', {}, false],
     ['a key of an unknown family in test mode where live was agreed on', { apiKey: 'sk_1', mode: 'live' }, true],

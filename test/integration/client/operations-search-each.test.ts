@@ -130,6 +130,26 @@ test('a search that fails gives its error and stops nothing', async () => {
   await failing.stop();
 });
 
+test.each([401, 402])('a %i is given with its input, pulls nothing more, and is thrown in the end', async (status) => {
+  const refusing = await startService((request, response) => {
+    if (request.body.includes('Customer 3"')) answerJson(response, status, {});
+    else answerJson(response, 201, toEmptyResult(request));
+  });
+  const other = createClient({ baseUrl: refusing.url, apiKey: testKey, rate: { perSecond: 1_000 } });
+  const source = createSource();
+  const given: [number, boolean][] = [];
+  const reading = (async () => {
+    for await (const { input, error } of other.aml.searchEach(source.inputs(), { concurrency: 4 }))
+      given.push([input.customerId, error !== undefined]);
+  })();
+  await expect(reading).rejects.toMatchObject({ status });
+  expect(given.filter(([, isRefused]) => isRefused)).toEqual([[3, true]]);
+  expect(given).toHaveLength(source.pulled);
+  expect(source).toMatchObject({ pulled: expect.toSatisfy((pulled: number) => pulled < 12), isClosed: true });
+  await other.close();
+  await refusing.stop();
+});
+
 test('a reader that stops early ends what is under way and lets go of the source', async () => {
   const source = createSource();
   const outcomes: string[] = [];

@@ -194,3 +194,53 @@ test('a call that is not budgeted is repeated even when the retry budget is empt
   expect(await search(false)).toBe('answered');
   expect(await search(true)).toBe('failed');
 });
+
+describe('how one call may differ', () => {
+  const failing = (status: number, headers: Record<string, string> = {}) =>
+    open((_request, response) => answerJson(response, status, { error: { message: 'not now' } }, headers));
+
+  test.each([0, 1, 4])('it is sent again at most %i times, whatever the settings say', async (maxRetries) => {
+    const { aml } = await failing(503);
+    const refused = aml.search(person, { maxRetries, isBudgeted: false });
+    await expect(refused).rejects.toMatchObject({ status: 503, serviceMessage: 'not now' });
+    expect(service.received).toHaveLength(maxRetries + 1);
+  });
+
+  test("it has headers of its own, and none in place of the client's", async () => {
+    const { aml } = await open((request, response) => answerJson(response, 201, toEmptyResult(request)));
+    await aml.search(person, { headers: { 'X-Trace': 'a1' } });
+    expect(service.received[0]?.headers).toMatchObject({ 'x-trace': 'a1', accept: 'application/json' });
+    for (const headers of [{ Authorization: 'x' }, { 'content-length': '1' }, { 'x-a': 'a\r\nb' }, { 'x a': '1' }])
+      await expect(aml.search(person, { headers })).rejects.toThrow(/call options.*headers/s);
+    await expect(aml.search(person, { maxRetries: -1, maxWaitMs: 0 })).rejects.toThrow(/maxWaitMs.*maxRetries/s);
+    expect(service.received).toHaveLength(1);
+  });
+
+  test('it waits through a pause for so long, and then says why it waited', async () => {
+    const { aml } = await failing(503, { 'retry-after': '60', 'x-region': 'north' });
+    const begun = performance.now();
+    const late = aml.search(person, { maxWaitMs: 200 });
+    await expect(late).rejects.toMatchObject({
+      status: 503,
+      headers: expect.objectContaining({ 'x-region': 'north' }),
+    });
+    // The pause holds for all, and who comes into it was never sent.
+    const held = aml.search(toPerson(1), { maxWaitMs: 200 });
+    await expect(held).rejects.toMatchObject({ name: 'TimeoutError', code: 'wait_over', mayHaveArrived: false });
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(service.received).toHaveLength(1);
+  });
+});
+
+test('a client without a private key sends invitations with its JWT, asks nobody whose it is, and does nothing else', async () => {
+  const locales = [{ code: 'en', name: 'English' }];
+  const { aml, invitations, keyMode } = await open((_request, response) => answerJson(response, 200, { locales }), {
+    apiKey: undefined,
+    jwt: 'eyJh.eyJz.c2ln',
+  });
+  expect(keyMode).toBe('unknown');
+  await invitations.locales();
+  expect(service.received[0]?.headers.authorization).toBe('Bearer eyJh.eyJz.c2ln');
+  await expect(aml.search(person)).rejects.toThrow(/service.apiKey.*JWT alone/s);
+  expect(service.received).toHaveLength(1);
+});

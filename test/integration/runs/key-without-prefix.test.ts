@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import { serviceSettingsSchema } from '../../../src/client/settings.js';
 import { readPublishedList } from '../../../src/lists/read-published-list.js';
 import { runAssurance } from '../../../src/runs/checks/assurance/run-assurance.js';
 import { runCheck } from '../../../src/runs/checks/run-check.js';
@@ -72,6 +73,21 @@ describeOnEachDatabase('a key without a prefix, of which the service says that i
     expect(assured).toMatchObject({ mode: 'test' });
     await run(workplace, { roster });
     expect(await readModes()).toEqual(['sweep', 'check', 'assure', 'rescreen'].map((kind) => ({ kind, mode: 'test' })));
+  });
+
+  it('is a test key by service.mode where the account has no public key, and stays of that account when it is renewed', async () => {
+    const { sandbox, database, work, run, readModes } = await openWithKey();
+    sandbox.setFaults([{ path: '/api_keys/public', status: 404, times: 1_000 }]);
+    const settings = { service: serviceSettingsSchema.parse({ mode: 'test' }) };
+    const night = async (key: string, offsetMs: number) =>
+      run(await work({ apiKey: key, url: await acceptKey(sandbox), settings, offsetMs }));
+    expect(await night(apiKey, 0)).toMatchObject({ state: 'complete', counts: { screened: 6 } });
+    expect(await night('k_renewed', 1)).toMatchObject({ state: 'complete', counts: { screened: 0 } });
+    expect(await readModes()).toEqual(['rescreen', 'rescreen'].map((kind) => ({ kind, mode: 'test' })));
+    const accounts = z.object({ public_key: z.string() });
+    expect(await database.query(accounts, 'select public_key from account')).toEqual([
+      { public_key: '(none, test mode)' },
+    ]);
   });
 
   it('a measurement that was broken off goes on, although nothing but the service says that the key is a test key', async () => {

@@ -134,3 +134,10 @@ test.each([
     expect(error instanceof ConfigError && error.problems.map((problem) => problem.where)).toEqual(where);
   }
 });
+
+test('address and key come from the environment where none are given, and what is given goes before them', () => {
+  const environment = { NIGHTSCREEN_BASE_URL: baseUrl, NIGHTSCREEN_API_KEY: apiKey };
+  expect(createClient(undefined, environment).keyMode).toBe('test');
+  expect(createClient({ apiKey: 'private_abc' }, environment).keyMode).toBe('live');
+  expect(() => createClient({}, {})).toThrow(/service.baseUrl.*service.apiKey.*NIGHTSCREEN_API_KEY/s);
+});

@@ -84,6 +84,8 @@ describe('what follows from a failed attempt', () => {
     ),
     ['a 429 for pace', fail(429, 'rate_limit_exceeded'), [true, true, false]],
     ['a cooldown', fail(429, 'cooldown_active', 5_000), [false, false, false]],
+    ['a 408', fail(408), [true, false, false]],
+    ['a 425', fail(425), [true, false, false]],
     ['a 503', fail(503), [true, false, false]],
     ['a 503 with Retry-After', fail(503, 'service_unavailable', 7_000), [true, false, false]],
     ...[500, 502, 504].map((status): [string, unknown, [boolean, boolean, boolean]] => [

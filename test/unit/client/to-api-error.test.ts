@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { toApiError } from '../../../src/client/transport/to-api-error.js';
+import { RateLimitError } from '../../../src/errors.js';
 
 const toError = (status: number, body: string) => toApiError(body, { method: 'POST', path: '/aml/search', status });
 
@@ -43,4 +44,23 @@ test("nothing of the service's message reaches ours", () => {
   const error = toError(422, '{"error":{"type":"validation_error","message":"Ivan Petrov is unknown"}}');
   expect(error.message).toBe('POST /aml/search was answered with status 422 (validation_error)');
   expect(error.body).toContain('is unknown');
+});
+
+test.each<[string, number | undefined]>([
+  ['{"error":{"type":"cooldown_active","message":"wait","remaining_seconds":42}}', 42],
+  ['{"type":"cooldown_active","remaining_seconds":"7"}', 7],
+  ['{"error":{"type":"cooldown_active","message":"Please wait (remaining_seconds: 120)."}}', 120],
+  ['{"error":{"type":"cooldown_active","message":"Please wait."}}', undefined],
+  ['{"error":{"remaining_seconds":-1}}', undefined],
+  ['<html>', undefined],
+])('the hint of a cooldown %s is %s', (body, seconds) => {
+  const error = toError(429, body);
+  expect(error).toBeInstanceOf(RateLimitError);
+  expect(error).toMatchObject({ remainingSeconds: seconds });
+});
+
+test("the service's own words are there for who asks for them", () => {
+  expect(toError(422, '{"error":{"message":"Ivan Petrov is unknown"}}').serviceMessage).toBe('Ivan Petrov is unknown');
+  expect(toError(422, '{"message":"m"}').serviceMessage).toBe('m');
+  expect(toError(502, '<html>').serviceMessage).toBeUndefined();
 });
