@@ -52,6 +52,15 @@ export const severityRules = [
     applies: (judged) => isHitNow(judged) && gains(judged, 'sanction'),
   },
   {
+    rule: 'hit_without_topic',
+    severity: 'critical',
+    when: 'a hit that does not say what for: it may be a sanction',
+    applies: (judged) =>
+      isHitNow(judged) &&
+      (isNew(judged) || judged.difference.kind === 'hit_gained') &&
+      judged.difference.after?.topics.length === 0,
+  },
+  {
     rule: 'confirmed_customer_changed',
     severity: 'high',
     when: 'the customer\u2019s facts changed, and with them a match that a reviewer has confirmed',
@@ -75,15 +84,6 @@ export const severityRules = [
     when: 'a topic of no family that we know',
     applies: ({ difference, families }) =>
       findGainedTopics(difference).some((topic) => isUnknownTopic(families, topic)),
-  },
-  {
-    rule: 'hit_without_topic',
-    severity: 'high',
-    when: 'a hit that does not say what for',
-    applies: (judged) =>
-      isHitNow(judged) &&
-      (isNew(judged) || judged.difference.kind === 'hit_gained') &&
-      judged.difference.after?.topics.length === 0,
   },
   {
     rule: 'sanction_below_threshold',

@@ -1,4 +1,5 @@
 import { RosterError, RosterHeldError } from '../../errors.js';
+import { toLocalTime } from '../../local-time/local-time.js';
 import type { RosterAcceptanceFacts } from '../../reports/accepted-facts.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { mergeSnapshot, takeNumbers } from '../../store/merge-roster.js';
@@ -62,6 +63,7 @@ async function importSnapshot(
     runId: run.runId,
     copies: workplace.database.dialect === 'postgres',
     clock,
+    today: toLocalTime(clock.now(), settings.run.timezone).date,
     secret: workplace.secret,
     tell: (progress) => workplace.tell({ kind: 'progress', runId, stage: 'import', ...progress }),
   });

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { toLocalTime } from '../../local-time/local-time.js';
 import type { ColumnDoubts } from '../../roster/doubts.js';
 import type { ChangeExample } from '../../roster/guards/judge-changes.js';
 import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
@@ -82,6 +83,7 @@ export async function previewImport(
         runId: staged.runId,
         copies: database.dialect === 'postgres',
         clock,
+        today: toLocalTime(now, settings.run.timezone).date,
         signal,
         secret,
         write: inTurn(transaction),

@@ -38,6 +38,8 @@ export interface Stager {
   /** Whether rows may be copied in bulk. */
   copies: boolean;
   clock: Clock;
+  /** The day (`yyyy-mm-dd`) where the roster is kept: whose last day it is stays until it has ended there. */
+  today: string;
   signal: AbortSignal;
   secret: (name: string) => string | undefined;
   /** May be called again before it has ended. */
@@ -52,7 +54,6 @@ const chunkRows = 4_000;
 const chunkUnits = 4 * 1_024 * 1_024;
 // Bytes only, so more of them: the turns of a chunk wait for the reading, and meanwhile the server has nothing to do.
 const copiedRows = 12_000;
-const dayLength = 10;
 
 /** Reads a roster with its related parties and stages every row in chunks, each while the next is being read. */
 export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
@@ -87,8 +88,7 @@ async function stageCustomers(
   cutRows: RejectedRow[],
   tally: DoubtTally,
 ): Promise<number> {
-  const { runId, copies, clock, signal, write } = stager;
-  const today = clock.now().toISOString().slice(0, dayLength);
+  const { runId, copies, today, signal, write } = stager;
   const tell = tellPace(reading, stager);
   const mostRows = copies ? copiedRows : chunkRows;
   let ordinal = 0;

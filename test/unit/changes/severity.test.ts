@@ -46,7 +46,7 @@ it.each([
   ],
   ['a wanted hit', null, match({ topics: ['wanted'] }), 'high crime_hit_gained'],
   ['a topic that nobody knows', null, match({ topics: ['moon'], isHit: false }), 'high unknown_topic'],
-  ['a hit without any topic', null, match(), 'high hit_without_topic'],
+  ['a hit without any topic', null, match(), 'critical hit_without_topic'],
   ['a PEP hit', null, pep, 'medium pep_hit_gained'],
   ['a relative that is a hit', null, match({ topics: ['role.rca'] }), 'low associate_hit_gained'],
   ['a person of interest that is a hit', null, match({ topics: ['poi'] }), 'medium hit_gained'],

@@ -53,6 +53,21 @@ describeOnChosenDatabase('leaving a roster', (open) => {
     await nights.close();
   });
 
+  it.each([
+    ['Etc/GMT+11', false],
+    ['UTC', true],
+  ])('by an end date is the day after that in the time zone of the run (%s)', async (timezone, hasLeft) => {
+    const { database, roster, run, work } = await begin();
+    const today = new Date().toISOString().slice(0, 10);
+    const fiveNextDay = Date.parse(today) + dayMs + 5 * 3_600_000;
+    await writeFile(fileOf(roster), `customer_id,type,name,last_day\nC-1,person,Ada Ficticia,${today}\n`);
+    const settings = { run: { deadline: '200ms', timezone } };
+    const ending = { ...roster, columns: { endDate: 'last_day' } };
+    const workplace = await work({ offsetMs: fiveNextDay - Date.now(), settings: { ...settings, rosters: [ending] } });
+    await run(workplace, { roster: ending });
+    expect(await readFirst(database)).toMatchObject([{ left: hasLeft }]);
+  });
+
   it('neither marks nor counts absence by a held, a failed, a previewed or a partial import', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
