@@ -57,6 +57,18 @@ export const variables: readonly Variable[] = [
     example: '/etc/nightscreen/nightscreen.config.yaml',
   },
   {
+    name: 'HTTPS_PROXY',
+    meaning: 'the proxy for all requests that leave the machine; its address may hold `user:password@`',
+    isSecret: false,
+    example: 'http://proxy.example:3128',
+  },
+  {
+    name: 'NO_PROXY',
+    meaning: 'hosts that no proxy is used for, separated by commas',
+    isSecret: false,
+    example: 'db.example,.internal.example',
+  },
+  {
     name: 'CHROMIUM_PATH',
     meaning: 'the browser that prints `report --pdf`, where none is on the PATH',
     isSecret: false,

@@ -1,4 +1,5 @@
-import type { Dossiers } from '../client/resources/dossiers.js';
+import type { DossierPage, Dossiers } from '../client/resources/dossiers.js';
+import { ResponseError } from '../errors.js';
 import type { DossierSnapshot } from './dossier.js';
 import type { SweepSettings } from './settings.js';
 import { toDossierSnapshot } from './to-dossier-snapshot.js';
@@ -24,7 +25,7 @@ export async function* sweepDossiers(
   let pages = 0;
   let totalBefore: number | null = null;
 
-  for await (const page of dossiers.pages({ per_page: settings.perPage })) {
+  for await (const page of walkToGap(dossiers, settings)) {
     pages += 1;
     if ('total' in page) totalBefore ??= page.total;
     yield takeUnseen(page.dossiers.map(toDossierSnapshot), seen);
@@ -32,7 +33,7 @@ export async function* sweepDossiers(
 
   const seenBefore = seen.size;
   let totalAfter: number | null = null;
-  for await (const page of dossiers.pages({ per_page: settings.perPage })) {
+  for await (const page of walkToGap(dossiers, settings)) {
     pages += 1;
     if ('total' in page) totalAfter ??= page.total;
     const fresh = takeUnseen(page.dossiers.map(toDossierSnapshot), seen);
@@ -42,6 +43,15 @@ export async function* sweepDossiers(
 
   const because = findGap(totalBefore, totalAfter, seenBefore, seen.size);
   return { pages, dossiers: seen.size, proven: because === null, because };
+}
+
+/** The pages until the list ends, or until the dossier after which it was to go on is gone: the totals then show what was not seen. */
+async function* walkToGap(dossiers: Pick<Dossiers, 'pages'>, { perPage }: SweepSettings): AsyncGenerator<DossierPage> {
+  try {
+    yield* dossiers.pages({ per_page: perPage });
+  } catch (error) {
+    if (!(error instanceof ResponseError && error.code === 'list_cursor_gone')) throw error;
+  }
 }
 
 function takeUnseen(page: readonly DossierSnapshot[], seen: Set<string>): readonly DossierSnapshot[] {
