@@ -48,12 +48,17 @@ export async function readRevisions(
   );
 }
 
+/** Tells these locks from others of the database. */
+const reportLock = 0x4e53;
+
 /**
  * Fixes what the report of a run covers: its latest revision, or a further one when there is none, when the run has gone on since, or
  * when there is something that no report of the roster has told: sweeps that have ended since, findings of earlier runs whose report
  * was never written, parties that an import no longer names. Only the roster's newest run takes those in.
  */
 export async function fixReportRevision(transaction: Queryable, run: RunRow, now: Date): Promise<ReportRevision> {
+  // Who writes the report of this run at the same time waits, and then writes the same.
+  await transaction.execute('select pg_advisory_xact_lock($1, $2::bigint::integer)', [reportLock, run.runId]);
   const latest = (await readRevisions(transaction, run)).at(-1);
   const isScreening = run.kind !== 'sweep';
   const unreadSweeps = isScreening ? await findUnreadSweeps(transaction, run) : [];

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { RunLockedError } from '../../../src/errors.js';
 import { type RosterSettings, rosterSettingsSchema, toFileRoster } from '../../../src/roster/settings.js';
+import { runReports } from '../../../src/runs/reports/report-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';
@@ -40,6 +41,29 @@ it('of two runs of one roster the second is refused within two seconds and told 
   } finally {
     await sandbox.close();
   }
+});
+
+it('several writers of one report at the same time write the same one', async () => {
+  const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [] } });
+  const location = await databases.locate();
+  const writers = await Promise.all(
+    Array.from({ length: 4 }, async () => makeWorkplace(await databases.open(location), sandbox)),
+  );
+  const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-roster-')), 'roster.csv');
+  await writeFile(path, 'customer_id,type,name\n1,person,Tamsin Oyelaran\n');
+  const [first] = writers;
+  if (!first) throw new Error('no writer');
+  const { runId } = await runScreening(first, options(toFileRoster('people', path)), signal);
+  const dir = first.settings.reports.dir;
+  const written = await Promise.all(
+    writers.map((workplace) =>
+      runReports({ ...workplace, settings: { ...workplace.settings, reports: { dir } } }, { runId }),
+    ),
+  );
+  const digests = written.map(([report]) => [report?.revision, report?.files.map(({ sha256 }) => sha256).join()]);
+  expect(new Set(digests.map(String)).size).toBe(1);
+  expect(digests[0]?.[0]).toBe(1);
+  await sandbox.close();
 });
 
 it('a roster from a Postgres query is screened like one from a file', async () => {
