@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +8,9 @@ import { type RosterSettings, rosterSettingsSchema, toFileRoster } from '../../.
 import { runReports } from '../../../src/runs/reports/report-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import type { Database } from '../../../src/store/database.js';
+import { ensureOrganisation } from '../../../src/store/organisations.js';
+import { saveResponses } from '../../../src/store/responses.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { printFigure } from '../../helpers/print-figure.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
@@ -40,6 +44,24 @@ it('of two runs of one roster the second is refused within two seconds and told 
     expect(await running).toMatchObject({ state: 'complete', counts: { screened: 1 } });
   } finally {
     await sandbox.close();
+  }
+});
+
+it('two runs that store the same new answers at the same time never wait for each other in a circle', async () => {
+  const location = await databases.locate();
+  const [one, other] = [await databases.open(location), await databases.open(location)];
+  const { organisationId } = await ensureOrganisation(one, 'default', new Date());
+  const matchSet = { total: 0, truncated: false, matches: [] };
+  for (let round = 0; round < 5; round += 1) {
+    const answers = Array.from({ length: 3_000 }, (_, at) => ({
+      digest: createHash('sha256').update(`${round} ${at}`).digest('hex'),
+      body: '{}',
+      matchSet,
+    }));
+    const save = (database: Database, mine: typeof answers) =>
+      database.transaction((transaction) => saveResponses(transaction, organisationId, mine, new Date()));
+    const [first, second] = await Promise.all([save(one, answers), save(other, answers.toReversed())]);
+    expect([first.size, second.size]).toEqual([3_000, 3_000]);
   }
 });
 
