@@ -34,7 +34,7 @@ const hijriYears = { from: 1229, to: 1460 } as const;
 /**
  * Gives the reader of birth dates: whole, a year or a year and month, with `?` behind a date that may be another one, such as one of which the
  * century follows from the pivot. Formats that are declared come first; then ISO 8601, with a time as well; then what day, month and year
- * are told by their places, values and names alone.
+ * are recognised by their places, values and names alone.
  */
 export function createBirthDateReader(settings: DateSettings): (text: string) => string | DoubtfulDate {
   const { formats, today } = settings;
@@ -145,7 +145,7 @@ function readLoosely(text: string, settings: LooseSettings): string | DoubtfulDa
   return readWithMonthName(text, settings);
 }
 
-/** Three numbers: which is the year is told by its digits or by the declared order, which the day by the order or by being over 12. */
+/** Three numbers: the year is known by its digits or by the declared order, the day by the order or by being over 12. */
 function readThree(first: string, second: string, third: string, settings: LooseSettings): string | DoubtfulDate {
   const { order, toCentury } = settings;
   const [before, behind] = [first.length > 2, third.length > 2];

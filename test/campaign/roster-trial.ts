@@ -157,7 +157,7 @@ function listReal(folder: string): RealRoster[] {
   ];
 }
 
-/** How awkward files are written, where csv-parse must be told. */
+/** How awkward files are written, which csv-parse does not detect. */
 const written: Readonly<
   Record<string, { csv?: RealRoster['csv']; alone?: Options & { encoding?: BufferEncoding }; header?: boolean }>
 > = {

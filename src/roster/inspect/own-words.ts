@@ -14,7 +14,7 @@ export const typeWords: Readonly<Record<PartyType, readonly string[]>> = {
     právnická osoba, po, cég, vállalat, jogi személy, kurumsal, tüzel kişi, şirket, persoană juridică, pravna osoba, юл, юрлицо, юридическое лицо, юр. лицо, организация, компания, νομικό πρόσωπο, εταιρεία, 企业, 公司, 法人, 机构, 법인, شركة, شخص اعتباري, مؤسسة`),
 };
 
-/** How letters begin, in lower case: of a column of these alone nobody is told apart. */
+/** How letters begin, in lower case: a column of these alone distinguishes no customers. */
 export const salutations: Readonly<Record<PartyType, readonly string[]>> = {
   person:
     split(`mr, mr., mrs, mrs., ms, ms., miss, mister, dr, dr., prof, prof., sir, lady, herr, frau, herrn, herr dr., frau dr., m., mme, mme., mlle, monsieur, madame, sr, sr., sra, sra., señor, señora,

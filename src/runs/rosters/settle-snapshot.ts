@@ -103,7 +103,7 @@ function toIsRead(
   return csv?.header === false ? () => true : createIsRead(headers, columns, standard);
 }
 
-/** Headers of related parties are told apart by the number of their source, from 1. */
+/** Headers of related parties begin with the number of their source, from 1. */
 function toIsPartyRead({ parties }: RosterSettings, headers: readonly string[]): (header: string) => boolean {
   const sources = parties.map((settings, index) => {
     const prefix = `${index + 1}: `;

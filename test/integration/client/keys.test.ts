@@ -55,7 +55,7 @@ describe('before the first call that costs money', () => {
     expect(service.received[0]?.url).toBe('/api_keys/public');
   });
 
-  test('an account without a public key is searched under the mode of its key, which is told once', async () => {
+  test('an account without a public key is searched under the mode of its key, which one event says', async () => {
     const service = await startService(
       (request, response) => {
         if (request.url.startsWith('/dossiers'))

@@ -60,7 +60,7 @@ it.each<[string, Partial<PartySaid>, Partial<PartySaid>, string]>([
     { birthDate: '1980-02-28' },
     'customer_record',
   ],
-])('of %s the cause is told by what the source says', (_title, before, after, cause) => {
+])('of %s the cause follows from what the source says', (_title, before, after, cause) => {
   const nothing: PartySaid = { birthDate: null, countries: [], riskTier: null, doubts: {}, said: {} };
   const known = { ...origin, said: { ...nothing, ...before } };
   const { changes } = detectChanges(

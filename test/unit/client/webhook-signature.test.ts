@@ -51,7 +51,7 @@ test.each<[string, string | undefined, object, RegExp]>([
     { publicKey: generateKeyPairSync('ed25519').publicKey },
     /no RSA key/,
   ],
-])('a webhook %s is refused, and nothing of its body is told', (_title, signature, more, complaint) => {
+])('a webhook %s is refused, and the error holds nothing of its body', (_title, signature, more, complaint) => {
   const attempt = (): void => check(signature, more);
   expect(attempt).toThrow(complaint);
   expect(attempt).toThrow(expect.objectContaining({ code: 'webhook_signature' }));
