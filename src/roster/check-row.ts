@@ -66,7 +66,7 @@ function describeFault({ headers }: PartyBinding, { fields }: TableRecord, fault
 }
 
 /** Every column has its field, however few the record has; what is left over stands together in one more. */
-function nameFields(headers: readonly string[], fields: readonly string[]): Readonly<Record<string, string>> {
+export function nameFields(headers: readonly string[], fields: readonly string[]): Readonly<Record<string, string>> {
   const named = headers.map((header, index) => [header, fields[index] ?? ''] as const);
   const surplus = fields.slice(headers.length).join(' | ');
   return Object.fromEntries(fields.length > headers.length ? [...named, [surplusColumn, surplus]] : named);

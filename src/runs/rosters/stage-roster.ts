@@ -1,4 +1,5 @@
 import type { Clock } from '../../clock.js';
+import { nameFields } from '../../roster/check-row.js';
 import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
 import type { PartyRow, RejectedRow, RosterRow } from '../../roster/customer.js';
 import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
@@ -10,7 +11,7 @@ import type { Transaction } from '../../store/database.js';
 import { StagingChunk, stageParties, stageRows } from '../../store/roster-staging.js';
 import type { RunEvent } from '../run-event.js';
 import { joinDigests } from './join-digests.js';
-import { nameFields, toStagedParty, toStagedRow } from './to-staged-row.js';
+import { toStagedParty, toStagedRow } from './to-staged-row.js';
 
 /** What a reading of a roster came from. */
 export interface StagedSource {
@@ -115,7 +116,7 @@ async function stageCustomers(
         const at = ordinal;
         tally.addCustomer(customer, () => ({
           ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
-          fields: nameFields(fields, reading.headers),
+          fields: nameFields(reading.headers, fields),
         }));
       }
       if (chunk.rows >= mostRows || chunk.units >= chunkUnits) await flush();
@@ -164,7 +165,7 @@ async function stageAllParties(
           const { related, line, file, fields } = row;
           tally.addParty(related, () => ({
             ...{ ordinal: ordinal + index + 1, line, file, reference: related.reference, isParty: true },
-            fields: nameFields(fields, reading.headers),
+            fields: nameFields(reading.headers, fields),
           }));
         }
         await stager.write((transaction) => stageParties(transaction, stager.runId, staged));

@@ -1,4 +1,5 @@
 import * as crypto from 'node:crypto';
+import { nameFields } from '../../roster/check-row.js';
 import type { Customer, Party, PartyRow, Readings, RosterRow } from '../../roster/customer.js';
 import { toScreeningRequest } from '../../roster/screening-request.js';
 import type { SeatedParty } from '../../store/roster-cases.js';
@@ -47,13 +48,9 @@ export function toStagedParty(
     file,
     reference: related.reference,
     party: toParty(related.party, related.readings),
-    fields: nameFields(fields, headers),
+    fields: nameFields(headers, fields),
   };
 }
-
-/** The fields of a row under the headers of their source. */
-export const nameFields = (fields: readonly string[], headers: readonly string[]): Readonly<Record<string, string>> =>
-  Object.fromEntries(fields.map((field, index) => [headers[index] ?? `column ${index + 1}`, field]));
 
 // Fields that hold what stands between them, or what no database stores, keep its visible symbol.
 const joinFields = (fields: readonly string[]): string =>
