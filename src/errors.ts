@@ -136,6 +136,8 @@ export interface ApiErrorContext extends CallContext {
   retryAfterMs?: number | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
   body?: string | undefined;
+  serviceMessage?: string | undefined;
+  remainingSeconds?: number | undefined;
 }
 
 /** The service answered with an error status; the class follows the status, `code` is the service's own word (an open string). */
@@ -145,6 +147,10 @@ export class ApiError extends NightscreenError {
   readonly path: string;
   readonly requestId: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** What the service says in its own words, or undefined; may hold customer data, which is why it is no part of `message`. */
+  readonly serviceMessage: string | undefined;
+  /** After how many seconds a resend may be tried, by the hint of a cooldown (interface: Errors, cooldown_active); undefined without one. */
+  readonly remainingSeconds: number | undefined;
   /** Of the answer, by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** The answer as received, cut to what is fit to keep; says what is wrong with a request, and may hold customer data. */
@@ -157,34 +163,15 @@ export class ApiError extends NightscreenError {
     this.path = context.path;
     this.requestId = context.requestId;
     this.retryAfterMs = context.retryAfterMs;
+    this.serviceMessage = context.serviceMessage;
+    this.remainingSeconds = context.remainingSeconds;
     this.headers = context.headers ?? {};
     this.body = context.body ?? '';
-  }
-
-  /** What the service says in its own words, or undefined; may hold customer data, which is why it is no part of `message`. */
-  get serviceMessage(): string | undefined {
-    const [message] = readTexts(this.body, 'message');
-    return message;
   }
 
   /** Whether the same request may succeed a little later although this one was answered: 408 and 425 (RFC 9110 15.5.9, RFC 8470 5.2). */
   get isUntimely(): boolean {
     return this.status === 408 || this.status === 425;
-  }
-}
-
-/** The texts and numbers under a name in a JSON error body, from its `error` first; none where it is no JSON (service facts: error body). */
-function readTexts(body: string, name: string): string[] {
-  try {
-    const parsed: unknown = JSON.parse(body);
-    const objects = [parsed && typeof parsed === 'object' && 'error' in parsed ? parsed.error : undefined, parsed];
-    return objects.flatMap((object) => {
-      const value =
-        object && typeof object === 'object' ? Object.entries(object).find(([key]) => key === name)?.[1] : undefined;
-      return typeof value === 'string' || typeof value === 'number' ? [String(value)] : [];
-    });
-  } catch {
-    return [];
   }
 }
 
@@ -203,14 +190,7 @@ export class GoneError extends ApiError {}
 /** 422 (interface: Errors). */
 export class UnprocessableError extends ApiError {}
 /** 429 (interface: Errors). */
-export class RateLimitError extends ApiError {
-  /** After how many seconds a resend may be tried, by the hint of a cooldown (interface: Errors, cooldown_active); undefined without one. */
-  get remainingSeconds(): number | undefined {
-    const [given] = readTexts(this.body, 'remaining_seconds');
-    const said = given ?? /remaining_seconds\D{0,3}(\d{1,9})/.exec(this.serviceMessage ?? '')?.[1];
-    return said !== undefined && /^\d{1,9}$/.test(said) ? Number(said) : undefined;
-  }
-}
+export class RateLimitError extends ApiError {}
 /** 451: no consent given (interface: Errors). */
 export class ConsentRequiredError extends ApiError {}
 /** 503: screening temporarily unavailable (interface: AML search). */

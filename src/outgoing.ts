@@ -18,11 +18,15 @@ export function findProxy(
 ): { url: string; source: string } | null {
   if (proxy === 'none' || isLoopback(url)) return null;
   if (proxy !== undefined) return { url: proxy, source: 'service.proxy' };
-  const source = ['https_proxy', 'HTTPS_PROXY'].find((name) => environment[name]);
-  if (source === undefined || isExempt(url, environment)) return null;
-  const given = environment[source] ?? '';
+  const { source, given } = readProxy(environment);
+  if (given === '' || isExempt(url, environment)) return null;
   return { url: URL.canParse(given) ? new URL(given).origin : 'an address that cannot be read', source };
 }
+
+const readProxy = (environment: Environment): { source: string; given: string } => {
+  const source = environment['https_proxy'] === undefined ? 'HTTPS_PROXY' : 'https_proxy';
+  return { source, given: environment[source] ?? '' };
+};
 
 const readNoProxy = (environment: Environment): string =>
   (environment['no_proxy'] ?? environment['NO_PROXY'] ?? '').trim();
@@ -48,7 +52,7 @@ export function openDispatcher(
   { proxy, connectTimeoutMs: timeout }: OutgoingSettings,
   environment: Environment = process.env,
 ): Agent | EnvHttpProxyAgent {
-  const httpsProxy = proxy ?? environment['https_proxy'] ?? environment['HTTPS_PROXY'] ?? '';
+  const httpsProxy = proxy ?? readProxy(environment).given;
   if (httpsProxy === '' || httpsProxy === 'none') return new Agent({ connect: { timeout } });
   const exempt = proxy === undefined ? readNoProxy(environment) : '';
   const noProxy = exempt === '*' ? exempt : `${exempt},${loopback}`;

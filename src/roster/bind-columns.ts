@@ -39,7 +39,7 @@ export interface PartyBinding {
   realNames: ReadonlySet<string>;
   /** Columns of names, where a line break is a reason of its own. */
   names: readonly BoundColumn[];
-  /** Columns without which a row is nobody's: of the id, the type and the role. */
+  /** Columns without which a row is nobody's: of the id and the type. */
   words: readonly BoundColumn[];
   /** Columns that are only kept. */
   attributes: readonly BoundColumn[];
@@ -100,7 +100,7 @@ export function bindColumns(
     ),
   };
   const names = customer.name.columns;
-  const words = [...id, ...(customer.type.column === null ? [] : [customer.type.column])];
+  const words = toWordColumns(customer);
   const mapped = finder.found();
   const attributes = bindAttributes(columns.attributes, finder, source);
   finder.finish();
@@ -122,11 +122,14 @@ export function bindPartyColumns(
     ...bindParty({ ...columns, type: columns.type ?? standardType ?? { value: 'person' } }, 'person', finder, today),
   };
   const names = party.name.columns;
-  const words = [...party.id, ...(party.type.column === null ? [] : [party.type.column])];
+  const words = toWordColumns(party);
   finder.finish();
   const limits = toLimits(finder.headers, finder.found(), [], false);
   return { headers: finder.headers, ...party, names, words, attributes: [], limits };
 }
+
+const toWordColumns = ({ id, type }: Pick<PartyBinding, 'id' | 'type'>): readonly BoundColumn[] =>
+  type.column === null ? id : [...id, type.column];
 
 /** A column that no setting names, of whatever else is kept too, never rejects a row for its length. */
 function toLimits(

@@ -2,7 +2,7 @@ const isoDate = /^(?<year>\d{4})(?:-(?<month>\d{2})(?:-(?<day>\d{2}))?)?$/;
 
 /**
  * Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; null when the text is no such date or names a day that does not exist.
- * A text that fits a declared format is read by the first that it fits alone; a date whose century only `toCentury` tells ends in `?`.
+ * A text that fits a declared format is read by the first that it fits alone; a date whose century `toCentury` guesses ends in `?`.
  */
 export function parseDate(
   text: string,
@@ -21,6 +21,7 @@ export function parseDate(
   if (day === undefined) return `${year}-${month}${mark}`;
   return isDay(Number(year), Number(month), Number(day)) ? `${year}-${month}-${day}${mark}` : null;
 }
+
 /** Reads a date as `yyyy`, `yyyy-mm` or `yyyy-mm-dd`; as it decides for nearly every row, whole days without an expression. */
 export function parseIsoDate(text: string): string | null {
   if (text.length !== 10 || text[4] !== '-' || text[7] !== '-') return parseDate(text, []);

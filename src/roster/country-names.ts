@@ -56,20 +56,8 @@ export function listLanguages(): readonly string[] {
 }
 
 const stateless = new Set(
-  [
-    [
-      'stateless',
-      'stateless person',
-      'no nationality',
-      'without nationality',
-      'xxa',
-      'staatenlos',
-      'apatride',
-      'apatrida',
-      'apatrido',
-    ],
-    ['apolide', 'staatloos', 'statslos', 'statslos', 'bezpanstwowiec', 'haymatlos', 'vatansiz', 'uden statsborgerskab'],
-  ].flat(),
+  `stateless,stateless person,no nationality,without nationality,xxa,staatenlos,apatride,apatrida,apatrido,apolide,staatloos,statslos,
+bezpanstwowiec,haymatlos,vatansiz,uden statsborgerskab`.split(/,\s*/),
 );
 
 /** ISO 3166-3: code of four letters, former codes of two and three, names; of one successor its code is meant. */

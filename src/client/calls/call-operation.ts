@@ -109,9 +109,12 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     if (!isOurs || !(error instanceof AuthenticationError)) return false;
     const renewal = await keys.renew(usedKey, signal);
     if (renewal.kind !== 'unusable') return renewal.kind === 'renewed';
-    const { method, path, status, requestId, body } = error;
+    const { method, path, status, requestId, serviceMessage, headers, body } = error;
     const message = `${error.message}; the key that was read again ${renewal.problem}`;
-    throw new AuthenticationError('key_unusable', message, { method, path, status, requestId, body, cause: error });
+    throw new AuthenticationError('key_unusable', message, {
+      ...{ method, path, status, requestId, serviceMessage, headers, body },
+      cause: error,
+    });
   };
 
   const tellRepeating = async (name: string, { observer }: CallOptions): Promise<void> => {

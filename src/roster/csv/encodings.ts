@@ -1,11 +1,13 @@
+const utf16 = ['utf-16le', 'utf-16be'] as const;
+const eastAsian = ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'] as const;
+
 /**
  * The encodings in which a CSV file may be declared, as WHATWG labels; `iso-8859-1`, `-9` and `-11` mean these standards themselves,
  * not the Windows code pages that browsers read in their place.
  */
 export const csvEncodings = [
   'utf-8',
-  'utf-16le',
-  'utf-16be',
+  ...utf16,
   'windows-874',
   'windows-1250',
   'windows-1251',
@@ -36,13 +38,11 @@ export const csvEncodings = [
   'ibm866',
   'macintosh',
   'x-mac-cyrillic',
-  'shift_jis',
-  'euc-jp',
-  'euc-kr',
-  'gbk',
-  'gb18030',
-  'big5',
+  ...eastAsian,
 ] as const;
 
 /** One of the encodings in which a CSV file may be declared. */
 export type EncodingLabel = (typeof csvEncodings)[number];
+
+/** Encodings whose characters take several bytes, so that a line of theirs may pass for UTF-8. */
+export const wideEncodings: readonly EncodingLabel[] = [...utf16, ...eastAsian];

@@ -1,25 +1,13 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import type { EncodingLabel } from '../csv/encodings.js';
+import { type EncodingLabel, wideEncodings } from '../csv/encodings.js';
 import { createSingleByteTable } from '../csv/single-byte-table.js';
 import type { ColumnProfile } from './column-profile.js';
 
 const lineFeed = 0x0a;
 
-/** Encodings of several bytes, whose characters may pass for UTF-8. */
-const ofSeveralBytes: readonly EncodingLabel[] = [
-  'shift_jis',
-  'euc-jp',
-  'euc-kr',
-  'gbk',
-  'gb18030',
-  'big5',
-  'utf-16le',
-  'utf-16be',
-];
-
 /** Doubts a file some of whose lines are UTF-8 and others not: whichever encoding is declared, the names of the other lines are garbled. */
 export function doubtMixedLines(bytes: Buffer, encoding: EncodingLabel): readonly string[] {
-  if (ofSeveralBytes.includes(encoding) || isUtf8(bytes)) return [];
+  if (wideEncodings.includes(encoding) || isUtf8(bytes)) return [];
   const unicode: number[] = [];
   const others: number[] = [];
   let line = 0;
