@@ -4,6 +4,7 @@ import type { Job } from '../src/runs/job.js';
 export const sweepJob: Job = {
   name: 'sweep',
   defaultSchedule: { cron: '0 1 * * *', timezone: 'UTC' },
+  timeoutMs: 12 * 3_600_000,
   run: async (workplace, signal) => {
     const { runSweep } = await import('../src/runs/sweep-run.js');
     return { runs: [await runSweep(workplace, { writeReport: false }, signal)] };

@@ -1,24 +1,29 @@
 import { diffDossier } from '../changes/diff-dossiers.js';
 import type { DossierChange } from '../changes/dossier-change.js';
 import type { Client } from '../client/create-client.js';
-import type { Dossiers } from '../client/resources/dossiers.js';
 import { walkDossierPages } from '../client/resources/walk-dossier-pages.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
-import { type SweepVerdict, sweepDossiers } from '../dossiers/sweep-dossiers.js';
+import { type DossierList, type SweepVerdict, sweepDossiers } from '../dossiers/sweep-dossiers.js';
 import type { RunState } from '../reports/run-facts.js';
 import { insertCommitBatch } from '../store/commit-batches.js';
 import {
   adoptDossierChanges,
   countDossierChanges,
+  dropSweptPages,
   hasSweep,
+  listDossierIds,
   markGone,
   readDossiers,
+  readSweptPages,
   type SweepRow,
   saveDossierChanges,
   saveDossiers,
   saveSweep,
+  saveSweptPage,
 } from '../store/dossiers.js';
+import { readLastActivity } from '../store/find-runs.js';
 import type { Account, Organisation } from '../store/organisations.js';
+import type { RunRow } from '../store/run-row.js';
 import { closeRun } from '../store/runs.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
@@ -26,6 +31,7 @@ import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
 import { watchOutage } from './outages/outage-watch.js';
 import { outlastOutage, type Patience } from './outages/outlast-outage.js';
 import { writeRunReport } from './reports/report-run.js';
+import type { Comparison } from './session/find-obstacle.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './session/identify-account.js';
 import { recordKeys } from './session/record-keys.js';
 import { RunHalted } from './session/run-halted.js';
@@ -81,7 +87,18 @@ const toRequest = (workplace: Workplace, organisation: Organisation): RunRequest
   roster: null,
   mode: toAssumedMode(workplace),
   selection: null,
+  findObstacle: (open) => findAge(workplace, open),
 });
+
+const resumableForMs = 6 * 60 * 60 * 1_000;
+
+/** A sweep that was broken off continues after its last page while that is no older than six hours. */
+async function findAge({ database, clock }: Workplace, open: RunRow): Promise<Comparison> {
+  const last = await readLastActivity(database, open);
+  const isOld = clock.now().getTime() - last.getTime() > resumableForMs;
+  const obstacle = isOld ? `its last page was saved more than six hours ago, at ${last.toISOString()}` : null;
+  return { obstacle, differences: [] };
+}
 
 const nothing: SweepRow = {
   pages: 0,
@@ -99,45 +116,47 @@ async function sweepAccount(
   patience: Patience,
   options: SweepOptions,
 ): Promise<RunSummary> {
-  const { workplace, runId } = session;
+  const { workplace, run, runId } = session;
+  const { database, settings } = workplace;
   workplace.tell({ kind: 'stage_started', runId, stage: 'sweep' });
-  const isStart = !(await hasSweep(workplace.database, account.accountId));
-  const tally = { appeared: 0, changed: 0 };
-  const walk = sweepDossiers(toPatientPages(workplace.client(), patience), workplace.settings.sweep);
+  const isStart = !(await hasSweep(database, account.accountId));
+  // Pages that were read with the key of another account say nothing about this one.
+  const isOther = run.accountId !== null && run.accountId !== account.accountId;
+  if (isOther) await session.write((transaction) => dropSweptPages(transaction, run.runId));
+  const walked = (await readSweptPages(database, run.runId)).flatMap(({ dossiers }) => dossiers);
+  const walk = sweepDossiers(toPatientList(workplace.client(), patience), settings.sweep, { walked });
   let next = await walk.next();
-  for (let seen = 0; !next.done; next = await walk.next()) {
-    await savePage(session, account, next.value, tally, isStart);
-    seen += next.value.length;
-    workplace.tell({ kind: 'progress', runId, stage: 'sweep', done: seen, total: null });
+  for (let done = walked.length; !next.done; next = await walk.next()) {
+    await savePage(session, account, next.value, isStart);
+    done += next.value.length;
+    workplace.tell({ kind: 'progress', runId, stage: 'sweep', done, total: null });
   }
-  return finishSweep(session, account, next.value, isStart ? tally : null, options);
+  return finishSweep(session, account, next.value, isStart, options);
 }
 
-/** The pages of the dossier list, each asked for again while the service is out of reach and the run's deadline allows. */
-function toPatientPages(client: Client, patience: Patience): Pick<Dossiers, 'pages'> {
-  return {
-    pages: (query = {}) =>
-      walkDossierPages(async (next) => {
-        const page = (signal: AbortSignal): ReturnType<Dossiers['page']> =>
-          client.dossiers.page(next, { signal }).catch((error: unknown) => {
-            throw toHalt(error, signal);
-          });
-        return (await outlastOutage(patience, page)).value;
-      }, query),
+/** The dossier list, each page repeated while the service is out of reach and the run's deadline allows. */
+function toPatientList(client: Client, patience: Patience): DossierList {
+  const page: DossierList['page'] = async (query) => {
+    const call = (signal: AbortSignal): ReturnType<DossierList['page']> =>
+      client.dossiers.page(query, { signal }).catch((error: unknown) => {
+        throw toHalt(error, signal);
+      });
+    return (await outlastOutage(patience, call)).value;
   };
+  return { page, pages: (query = {}) => walkDossierPages(page, query) };
 }
 
 async function savePage(
   session: RunSession,
   account: Account,
   page: readonly DossierSnapshot[],
-  tally: { appeared: number; changed: number },
   isStart: boolean,
 ): Promise<void> {
+  if (page.length === 0) return;
   const { workplace, lease } = session;
   const { runId } = session.run;
   await session.write(async (transaction) => {
-    // That it goes on is seen by what it saves.
+    // The batch shows that the run goes on.
     await insertCommitBatch(transaction, runId, lease.epoch, page.length, workplace.clock.now());
     const known = await readDossiers(
       transaction,
@@ -145,11 +164,11 @@ async function savePage(
       page.map((dossier) => dossier.id),
     );
     const changes = page.flatMap((dossier) => diffDossier(known.get(dossier.id) ?? null, dossier) ?? []);
-    await saveDossiers(transaction, account.accountId, runId, page);
+    const toSave = changes.flatMap(({ after }) => after ?? []);
+    await saveDossiers(transaction, account.accountId, runId, toSave);
     if (!isStart) await saveDossierChanges(transaction, runId, changes);
     const appeared = changes.filter((change) => change.kind === 'dossier_appeared').length;
-    tally.appeared += appeared;
-    tally.changed += changes.length - appeared;
+    await saveSweptPage(transaction, runId, { dossiers: page, appeared, changed: changes.length - appeared });
   });
 }
 
@@ -157,22 +176,47 @@ async function finishSweep(
   session: RunSession,
   account: Account,
   verdict: SweepVerdict,
-  start: { appeared: number; changed: number } | null,
+  isStart: boolean,
   options: SweepOptions,
 ): Promise<RunSummary> {
   const { workplace, run } = session;
-  const gone = await session.write(async (transaction) => {
-    await adoptDossierChanges(transaction, account.accountId, run.runId);
-    if (!verdict.proven) return 0;
-    const lost = await markGone(transaction, account.accountId, run.runId, workplace.clock.now());
-    const changes = lost.map((before): DossierChange => ({ kind: 'dossier_gone', before, after: null, fields: [] }));
-    await saveDossierChanges(transaction, run.runId, changes);
-    return lost.length;
-  });
   const { pages, dossiers, proven, because } = verdict;
-  const counts = start ?? (await countDossierChanges(workplace.database, run.runId));
-  const sweep = { pages, dossiers, ...counts, gone, proven, unprovenBecause: because };
+  if (proven) await saveGone(session, account, verdict);
+  await session.write((transaction) => adoptDossierChanges(transaction, account.accountId, run.runId));
+  const counts = isStart ? await countStart(session) : await countDossierChanges(workplace.database, run.runId);
+  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because };
   return closeSweep(session, sweep, proven ? 'complete' : 'incomplete', options);
+}
+
+const idsPerPage = 5_000;
+
+/** Marks what is known and no longer listed as gone, by pages, so that no transaction grows with the number of dossiers. */
+async function saveGone(session: RunSession, { accountId }: Account, { isListed }: SweepVerdict): Promise<void> {
+  const { workplace, run } = session;
+  for (let after = ''; ; ) {
+    const ids = await listDossierIds(workplace.database, accountId, { after, limit: idsPerPage });
+    const missing = ids.filter((id) => !isListed(id));
+    if (missing.length > 0) {
+      await session.write(async (transaction) => {
+        const lost = await markGone(transaction, accountId, missing, workplace.clock.now());
+        const changes = lost.map(
+          (before): DossierChange => ({ kind: 'dossier_gone', before, after: null, fields: [] }),
+        );
+        await saveDossierChanges(transaction, run.runId, changes);
+      });
+    }
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < idsPerPage) return;
+    after = last;
+  }
+}
+
+/** What the first sweep of an account found: a starting point, which changes nothing. */
+async function countStart({ workplace, run }: RunSession): Promise<Pick<SweepRow, 'appeared' | 'changed' | 'gone'>> {
+  const pages = await readSweptPages(workplace.database, run.runId);
+  const sum = (read: (page: (typeof pages)[number]) => number): number =>
+    pages.reduce((total, page) => total + read(page), 0);
+  return { appeared: sum(({ appeared }) => appeared), changed: sum(({ changed }) => changed), gone: 0 };
 }
 
 async function closeSweep(
@@ -184,7 +228,10 @@ async function closeSweep(
   const { workplace, run, runId } = session;
   const reasons = sweep.unprovenBecause === null ? [] : [sweep.unprovenBecause];
   await session.write(async (transaction) => {
-    if (state !== 'stopped') await saveSweep(transaction, run.runId, sweep);
+    if (state !== 'stopped') {
+      await saveSweep(transaction, run.runId, sweep);
+      await dropSweptPages(transaction, run.runId);
+    }
     const finishedAt = workplace.clock.now();
     await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums: null });
     if (state === 'stopped') await queueBrokenRun(session, transaction, { outcome: 'stopped', reasons });

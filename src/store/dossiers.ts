@@ -43,18 +43,19 @@ export async function readDossiers(
   return new Map(rows.map((row) => [row.snapshot.id, { snapshot: row.snapshot, isGone: row.is_gone }]));
 }
 
-/** Saves a page of dossiers as seen by this sweep. */
+/** Saves dossiers that are new or changed; one that is as it was is not written. */
 export async function saveDossiers(
   transaction: Queryable,
   accountId: number,
   runId: number,
   dossiers: readonly DossierSnapshot[],
 ): Promise<void> {
+  if (dossiers.length === 0) return;
   await transaction.execute(
-    `insert into dossier (account_id, dossier_id, snapshot, last_seen_run_id)
+    `insert into dossier (account_id, dossier_id, snapshot, changed_by_run_id)
      select $1, snapshot ->> 'id', snapshot, $2 from jsonb_array_elements($3::text::jsonb) as snapshot
      on conflict (account_id, dossier_id) do update set
-       snapshot = excluded.snapshot, last_seen_run_id = excluded.last_seen_run_id, gone_at = null`,
+       snapshot = excluded.snapshot, changed_by_run_id = excluded.changed_by_run_id, gone_at = null`,
     [accountId, runId, JSON.stringify(dossiers)],
   );
 }
@@ -92,14 +93,15 @@ export async function adoptDossierChanges(transaction: Queryable, accountId: num
   );
 }
 
-/** How many dossiers a sweep reports as new, and how many as changed otherwise. */
+/** How many dossiers a sweep reports as new, as gone, and as changed otherwise. */
 export async function countDossierChanges(
   database: Queryable,
   runId: number,
-): Promise<{ appeared: number; changed: number }> {
+): Promise<{ appeared: number; changed: number; gone: number }> {
   const rows = await database.query(
-    z.object({ appeared: z.number(), changed: z.number() }),
+    z.object({ appeared: z.number(), changed: z.number(), gone: z.number() }),
     `select count(*) filter (where kind = 'dossier_appeared')::integer as appeared,
+       count(*) filter (where kind = 'dossier_gone')::integer as gone,
        count(*) filter (where kind not in ('dossier_appeared', 'dossier_gone'))::integer as changed
      from dossier_change where run_id = $1`,
     [runId],
@@ -107,21 +109,78 @@ export async function countDossierChanges(
   return firstRow(rows, 'dossier_change');
 }
 
-/** Marks the dossiers that a proven sweep did not see as gone; gives them as they were last seen. */
+/** The ids of an account's dossiers that are not gone, in order, after one of them; at most `limit`. */
+export async function listDossierIds(
+  database: Queryable,
+  accountId: number,
+  { after, limit }: { after: string; limit: number },
+): Promise<readonly string[]> {
+  const rows = await database.query(
+    z.object({ dossier_id: z.string() }),
+    `select dossier_id from dossier where account_id = $1 and dossier_id > $2 and gone_at is null order by dossier_id limit $3`,
+    [accountId, after, limit],
+  );
+  return rows.map((row) => row.dossier_id);
+}
+
+/** Marks dossiers that a proven sweep did not find as gone; gives them as they were last seen. */
 export async function markGone(
   transaction: Queryable,
   accountId: number,
-  runId: number,
+  dossierIds: readonly string[],
   now: Date,
 ): Promise<readonly DossierSnapshot[]> {
   const rows = await transaction.query(
     z.object({ snapshot: dossierSnapshotSchema }),
     `update dossier set gone_at = $3
-     where account_id = $1 and last_seen_run_id <> $2 and gone_at is null
+     where account_id = $1 and dossier_id = any ($2::text[]) and gone_at is null
      returning snapshot`,
-    [accountId, runId, now],
+    [accountId, [...dossierIds], now],
   );
   return rows.map((row) => row.snapshot);
+}
+
+/** A page of a sweep that has been saved: the dossiers that no earlier page had. */
+export interface SweptPage {
+  dossiers: readonly Pick<DossierSnapshot, 'id' | 'createdAt'>[];
+  appeared: number;
+  changed: number;
+}
+
+/** Saves a page as the place from which a sweep that is broken off continues. */
+export async function saveSweptPage(
+  transaction: Queryable,
+  runId: number,
+  { dossiers, appeared, changed }: SweptPage,
+): Promise<void> {
+  await transaction.execute(
+    `insert into swept_page (run_id, ordinal, dossier_ids, created_at, appeared, changed)
+     values ($1, (select coalesce(max(ordinal), 0) + 1 from swept_page where run_id = $1), $2::text[], $3::text[], $4, $5)`,
+    [runId, dossiers.map(({ id }) => id), dossiers.map(({ createdAt }) => createdAt), appeared, changed],
+  );
+}
+
+/** The pages that a sweep has saved, in the order of its walk; none once it has been closed. */
+export async function readSweptPages(database: Queryable, runId: number): Promise<readonly SweptPage[]> {
+  const rows = await database.query(
+    z.object({
+      ids: z.array(z.string()),
+      created: z.array(z.string()),
+      appeared: z.number(),
+      changed: z.number(),
+    }),
+    `select dossier_ids as ids, created_at as created, appeared, changed from swept_page where run_id = $1 order by ordinal`,
+    [runId],
+  );
+  return rows.map(({ ids, created, ...counts }) => ({
+    ...counts,
+    dossiers: ids.map((id, index) => ({ id, createdAt: created[index] ?? '' })),
+  }));
+}
+
+/** Removes the saved pages of a sweep that has ended. */
+export async function dropSweptPages(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute('delete from swept_page where run_id = $1', [runId]);
 }
 
 /** What a sweep came to. */

@@ -18,7 +18,7 @@ export function addSweepCommand(program: Command, act: Act): void {
         return withPingedWorkplace(invocation, 'sweep', {
           command: 'sweep',
           isLasting: true,
-          prepare: (config) => requireService(config, () => {}),
+          prepare: (config) => requireService(config, () => {}, { writesReport: options.report }),
           work: async (workplace) =>
             presentRun(await runSweep(workplace, { writeReport: options.report }, invocation.signal)),
         });

@@ -79,19 +79,57 @@ describeOnChosenDatabase('a sweep', (open) => {
     expect(kinds.toSorted()).toEqual(['dossier_returned', 'dossier_status_changed']);
   });
 
-  it('a cursor that ends the list early makes it unproven, and nothing is gone', async () => {
+  it.each([
+    ['an empty last page', { raw: { status: 200, body: '{"dossiers":[],"has_more":false,"next_cursor":null}' } }],
+    ['404', { status: 404 }],
+  ])('a cursor that is answered with %s: the walk continues after an earlier dossier', async (_, answer) => {
     const { sandbox, workplace } = await begin(range(1, 60));
     await runSweep(workplace, { writeReport: false }, signal);
-    // The last dossier of the first page is deleted while the walk stands on it: the sandbox then ends the list in silence.
-    const walk = {
-      raw: { status: 200, body: '{"dossiers":[],"has_more":false,"next_cursor":null}' },
-      path: '/dossiers',
-      afterCalls: 1,
-    };
-    sandbox.setFaults([walk]);
-    const cut = await runSweep(workplace, { writeReport: false }, signal);
-    expect(cut).toMatchObject({ state: 'incomplete', exitCode: 3, counts: { proven: false, gone: 0, dossiers: 20 } });
-    expect(cut.reasons).toEqual(['the walk saw 20 dossiers where the list counted 60']);
+    sandbox.setFaults([{ ...answer, path: '/dossiers', afterCalls: 1 }]);
+    const second = await runSweep(workplace, { writeReport: false }, signal);
+    expect(second).toMatchObject({ state: 'complete', counts: { proven: true, gone: 0, dossiers: 60, changed: 0 } });
+  });
+
+  it('writes no row for a dossier that is as it was, and marks what is gone in pages', async () => {
+    const { sandbox, workplace } = await begin(range(1, 50));
+    await runSweep(workplace, { writeReport: false }, signal);
+    const { database } = workplace;
+    const versions = () =>
+      database.query(
+        z.object({ at: z.string() }),
+        'select ctid::text || xmin::text as at from dossier order by dossier_id',
+      );
+    const before = await versions();
+    await runSweep(workplace, { writeReport: false }, signal);
+    expect(await versions()).toEqual(before);
+    sandbox.setWorld({ watchlist: [], dossiers: range(41, 50) });
+    expect(await runSweep(workplace, { writeReport: false }, signal)).toMatchObject({
+      counts: { gone: 40, proven: true },
+    });
+    expect(await database.query(z.object({ run_id: z.number() }), 'select run_id from swept_page')).toEqual([]);
+  });
+
+  it('continues after the last saved page when it was broken off', async () => {
+    const { sandbox, workplace } = await begin(range(1, 200));
+    await runSweep(workplace, { writeReport: false }, signal);
+    sandbox.setWorld({ watchlist: [], dossiers: [...range(1, 199), buildSandboxDossier(200, { status: 'rejected' })] });
+    sandbox.setFaults([{ path: '/dossiers', status: 401, afterCalls: 6 }]);
+    const stopped = await runSweep(workplace, { writeReport: false }, signal);
+    expect(stopped).toMatchObject({ state: 'stopped' });
+    sandbox.setFaults([]);
+    const callsBefore = sandbox.ledger().length;
+    const resumed = await runSweep(workplace, { writeReport: false }, signal);
+    expect(resumed).toMatchObject({
+      runId: stopped.runId,
+      state: 'complete',
+      counts: { dossiers: 200, changed: 1, proven: true },
+    });
+    const calls = sandbox
+      .ledger()
+      .slice(callsBefore)
+      .filter(({ path }) => path === '/dossiers');
+    // Ten pages in all, six saved before, and the head once more.
+    expect(calls.length).toBeLessThanOrEqual(6);
   });
 
   it('a service out of reach stops it, and nothing is gone', async () => {
