@@ -5,6 +5,7 @@ import type { RunSummary } from '../src/runs/session/run-summary.js';
 export const onboardJob: Job = {
   name: 'onboard',
   defaultSchedule: null,
+  timeoutMs: 12 * 3_600_000,
   run: async (workplace, signal) => {
     const { runScreening } = await import('../src/runs/screening-run.js');
     const summaries: RunSummary[] = [];

@@ -95,6 +95,7 @@ function requireWholeNight(night: Night): JobResult {
 export const rescreenJob: Job = {
   name: 'rescreen',
   defaultSchedule: { cron: '0 2 * * *', timezone: 'UTC' },
+  timeoutMs: 12 * 3_600_000,
   run: async (workplace, signal) => {
     const { rosters } = workplace.settings;
     if (rosters.length === 0) return { runs: [], exitCode: 3, note: 'no roster is configured, so nobody was screened' };

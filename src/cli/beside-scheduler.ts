@@ -42,15 +42,15 @@ export async function startBeside(
   const complain = (message: string): void => logger.warn({ code: 'metrics_not_left', message }, 'warning');
   const measuring = measureInto(config, metrics, { isStopping, complain });
   const health = watchHealth(config, measuring, isStopping);
-  const server = address === null ? null : await startMetricsServer(address, health);
+  const { textfile, hosts } = config.settings.metrics;
+  const server = address === null ? null : await startMetricsServer(address, health, hosts);
   if (server) logger.info({ port: server.port }, 'metrics_served');
   // On Postgres figures are read by connections of their own.
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
   const measured: Measuring = isEmbedded
     ? { ...measuring, refresh: nowAndThen(measuring.refresh, true) }
     : { ...measuring, refresh: async () => true };
-  const { textfile, pushgateway } = config.settings.metrics;
-  const isLeft = textfile !== undefined || pushgateway !== undefined;
+  const isLeft = textfile !== undefined;
   const inner = { ...invocation, measuring: measured };
   const isAsked = isLeft || address !== null;
   const first = isEmbedded && isAsked ? readFirst(inner, complain) : Promise.resolve();

@@ -16,6 +16,10 @@ export interface Alarm {
   at: Date;
   /** What to type. */
   actions: readonly string[];
+  /** Of the watchdog. */
+  host?: string;
+  /** The organisation whose customers are screened. */
+  installation?: string;
 }
 
 const closings: Readonly<Record<Alarm['telling'], string>> = {
@@ -27,7 +31,7 @@ const closings: Readonly<Record<Alarm['telling'], string>> = {
 
 /** The message that tells one recipient of an incident; `key` tells tellings apart, and the same key and recipient have the same Message-ID. */
 export function buildAlarmMessage(
-  { telling, title, reason, openedAt, at, actions }: Alarm,
+  { telling, title, reason, openedAt, at, actions, host, installation }: Alarm,
   key: readonly string[],
   recipient: string,
   settings: Pick<MailSettings, 'from'>,
@@ -42,6 +46,8 @@ export function buildAlarmMessage(
     facts: [
       ['Since', formatTime(openedAt)],
       [telling === 'over' ? 'Over' : 'Looked at', formatTime(at)],
+      ...(installation === undefined ? [] : [['Installation', toVisibleText(installation)] as const]),
+      ...(host === undefined ? [] : [['Watchdog on', host] as const]),
     ] as const,
     closing: closings[telling],
   };

@@ -32,5 +32,9 @@ export interface Job {
   defaultSchedule: JobSchedule | null;
   /** The jobs that it waits for on the same date; it goes on when they have failed. */
   after?: readonly string[];
+  /** How long one attempt may last, in milliseconds, where the configuration says nothing else; an hour without it. */
+  timeoutMs?: number;
+  /** The code is the user's own: an attempt that is stopped is not continued. */
+  isOwn?: boolean;
   run(workplace: Workplace, signal: AbortSignal, occasion: JobOccasion): Promise<JobResult>;
 }

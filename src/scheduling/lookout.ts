@@ -1,4 +1,4 @@
-import { mendSchedules, settleMissed } from '../runs/scheduled/keep-schedules.js';
+import { mendSchedules, readPause, settleMissed } from '../runs/scheduled/keep-schedules.js';
 import { type OccasionEnding, runOccasion, toForgetBefore } from '../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../runs/workplace.js';
 import type { JobRun } from '../store/job-runs.js';
@@ -17,19 +17,27 @@ export type PerformJob = (
 
 const minuteMs = 60_000;
 const askAgainMs = 15_000;
+const shortestWaitMs = 1_000;
 const longestPauseMs = 15 * minuteMs;
 const longestSleepMs = 60 * minuteMs;
 
 type Begin = Extract<Decision, { kind: 'begin' }>;
 type Decided = DueDecision & { standing: JobStanding };
 
-/** Looks what is due and begins it, one job after the other; remembers what it has told and what has to pause. */
+/** Jobs that work through rosters or all dossiers share the service and the night: of these, one follows the other as far as their waits allow. */
+const nightly: ReadonlySet<string> = new Set(['sweep', 'rescreen', 'onboard']);
+
+/** Looks what is due and begins it, each job beside the others; remembers what it has told, what is under way and what has to pause. */
 export class Lookout {
   readonly #plan: SchedulePlan;
   readonly #perform: PerformJob;
   readonly #tell: (event: ScheduleEvent) => void;
   readonly #pausedUntil = new Map<string, Date>();
   readonly #told = new Set<string>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  /** Jobs whose code ignored its signal and still runs in this process. */
+  readonly #hanging = new Set<string>();
+  #failure: { error: unknown } | null = null;
   #freeSince: Date | null = null;
   #nextJobs: readonly string[] = [];
 
@@ -44,22 +52,77 @@ export class Lookout {
     return this.#nextJobs.some((job) => job !== 'mail');
   }
 
-  /** Begins everything that is due until nothing is; gives when to look again. Throws StoreError when the database goes away. */
+  /** The jobs that are under way, or whose code still runs. */
+  get running(): readonly string[] {
+    return [...new Set([...this.#underWay.keys(), ...this.#hanging])];
+  }
+
+  /**
+   * Begins everything that is due, and goes on as long as a job is under way; gives when to look again. Throws StoreError when the database
+   * goes away.
+   */
   async look(workplace: Workplace, signal: AbortSignal): Promise<Date> {
-    await mendSchedules(workplace);
     for (;;) {
-      const standings = await readStandings(workplace, this.#plan);
-      const now = workplace.clock.now();
-      const decided = [...standings.values()].map((standing) => this.#decide(standing, standings, now));
-      for (const one of decided) await this.#settle(workplace, one);
-      const next = signal.aborted ? null : this.#choose(decided, now);
-      if (next === null) return this.#findNextLook(decided, now);
-      await this.#begin(workplace, next.standing, next.decision, signal);
+      const next = await this.#lookOnce(workplace, signal);
+      if (this.#underWay.size === 0) return next;
+      await this.#waitForNews(workplace, next, signal);
     }
   }
 
+  async #lookOnce(workplace: Workplace, signal: AbortSignal): Promise<Date> {
+    try {
+      this.#throwFailure();
+      await mendSchedules(workplace);
+      const standings = await readStandings(workplace, this.#plan);
+      const now = workplace.clock.now();
+      const free = [...standings.values()].filter(({ job }) => !this.#underWay.has(job) && !this.#hanging.has(job));
+      const decided = free.map((standing) => this.#decide(standing, standings, now));
+      const pause = await readPause(workplace);
+      if (pause !== null || signal.aborted) return new Date(now.getTime() + askAgainMs);
+      for (const one of decided) await this.#settle(workplace, one);
+      const ready = this.#choose(decided, now);
+      for (const { standing, decision } of ready) this.#start(workplace, standing, decision, signal);
+      return this.#findNextLook(
+        decided.filter((one) => !ready.some(({ standing }) => standing === one.standing)),
+        now,
+      );
+    } catch (error) {
+      // The jobs under way keep their database; nothing is lost by a look that fails.
+      if (this.#underWay.size === 0) throw error;
+      this.#tell({ kind: 'blocked', error, retryMs: askAgainMs, sinceMs: 0 });
+      return new Date(workplace.clock.now().getTime() + askAgainMs);
+    }
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure) throw failure.error;
+  }
+
+  /** Until a job ends, somebody asks to stop, or the next look is due. */
+  async #waitForNews({ clock }: Workplace, next: Date, signal: AbortSignal): Promise<void> {
+    const awake = new AbortController();
+    const ms = Math.max(shortestWaitMs, Math.min(askAgainMs, next.getTime() - clock.now().getTime()));
+    const sleep = signal.aborted ? [] : [clock.sleep(ms, awake.signal).catch(() => undefined)];
+    await Promise.race([...this.#underWay.values(), ...sleep]);
+    awake.abort();
+  }
+
+  #start(workplace: Workplace, standing: JobStanding, decision: Begin, signal: AbortSignal): void {
+    const { job } = standing;
+    const work = this.#begin(workplace, standing, decision, signal)
+      .catch((error: unknown) => {
+        // With nothing else under way the whole look fails, and is tried again.
+        if (this.#underWay.size > 1) this.#pausedUntil.set(job, new Date(workplace.clock.now().getTime() + askAgainMs));
+        this.#failure = { error };
+      })
+      .finally(() => this.#underWay.delete(job));
+    this.#underWay.set(job, work);
+  }
+
   #decide(standing: JobStanding, standings: ReadonlyMap<string, JobStanding>, now: Date): Decided {
-    const rules = toDecidingRules(this.#plan, { now, freeSince: this.#freeSince });
+    const rules = toDecidingRules(this.#plan, { now, freeSince: nightly.has(standing.job) ? this.#freeSince : null });
     return { standing, ...decideDue(standing, standings, rules) };
   }
 
@@ -71,14 +134,23 @@ export class Lookout {
     this.#tellOnce(`${job} ${decision.due.occasion} ${decision.for}`, { ...decision, kind: 'waiting', job });
   }
 
-  /** Whatever was to begin first, of those that need not wait. */
-  #choose(decided: readonly Decided[], now: Date): { standing: JobStanding; decision: Begin } | null {
-    const ready = decided.flatMap(({ standing, decision }) =>
-      decision.kind === 'begin' && !this.#isPaused(standing.job, now) ? [{ standing, decision }] : [],
-    );
-    const startOf = ({ standing, decision }: (typeof ready)[number]): number =>
+  /** Those that need not wait, in the order of their starts; of the nightly ones the first, unless it has waited for its full time. */
+  #choose(decided: readonly Decided[], now: Date): readonly { standing: JobStanding; decision: Begin }[] {
+    const startOf = ({ standing, decision }: { standing: JobStanding; decision: Begin }): number =>
       standing.toStart(decision.due).getTime();
-    return ready.toSorted((one, other) => startOf(one) - startOf(other))[0] ?? null;
+    const ready = decided
+      .flatMap(({ standing, decision }) =>
+        decision.kind === 'begin' && !this.#isPaused(standing.job, now) ? [{ standing, decision }] : [],
+      )
+      .toSorted((one, other) => startOf(one) - startOf(other));
+    const { waitAtMostMs } = toDecidingRules(this.#plan, { now, freeSince: null });
+    let isTaken = [...this.#underWay.keys()].some((job) => nightly.has(job));
+    return ready.filter((one) => {
+      if (!nightly.has(one.standing.job)) return true;
+      const mayBegin = !isTaken || now.getTime() >= startOf(one) + waitAtMostMs;
+      if (mayBegin) isTaken = true;
+      return mayBegin;
+    });
   }
 
   /** A pause that is longer than any was begun before the clock was put back. */
@@ -96,7 +168,8 @@ export class Lookout {
     const planned = this.#plan.planned.find((one) => one.job.name === job);
     if (!planned) return;
     const forgetBefore = times.isByDate ? null : toForgetBefore(workplace.clock.now());
-    const request = { job, due, isLate, again: [], forgetBefore };
+    const limits = { timeoutMs: planned.timeoutMs, canContinue: planned.job.isOwn !== true };
+    const request = { job, due, isLate, again: [], forgetBefore, limits };
     const answer = await runOccasion(workplace, request, signal, (run, held) => {
       this.#tell({ kind: 'begun', run });
       return this.#perform(workplace, planned, run, held);
@@ -109,12 +182,19 @@ export class Lookout {
     // Another host was quicker; what it did is known by the next look.
     if (answer.kind === 'done') this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
     if (answer.kind !== 'ended') return;
-    this.#freeSince = now;
-    const { run, ending } = answer;
+    if (nightly.has(job)) this.#freeSince = now;
+    const { run, ending, hanging } = answer;
+    if (hanging) this.#noteHanging(run, ending, hanging);
     const { exitCode, because, runIds } = ending;
     if (exitCode !== undefined) return this.#tell({ kind: 'ended', run, exitCode, because, runIds });
     this.#pausedUntil.set(job, new Date(now.getTime() + Math.min(run.attempts * minuteMs, longestPauseMs)));
     this.#tell({ kind: 'interrupted', run, because });
+  }
+
+  #noteHanging(run: JobRun, { because }: OccasionEnding, hanging: Promise<void>): void {
+    this.#hanging.add(run.job);
+    this.#tell({ kind: 'hanging', run, because });
+    void hanging.then(() => this.#hanging.delete(run.job));
   }
 
   #findNextLook(decided: readonly Decided[], now: Date): Date {

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
+import { findOddFile } from '../odd-file.js';
 import type { Job, JobOccasion, JobResult } from '../runs/job.js';
 import type { Workplace } from '../runs/workplace.js';
-import { jobNameSchema, jobScheduleSchema } from './settings.js';
+import { jobNameSchema, jobScheduleSchema, timeoutSchema, toSpanMs } from './settings.js';
 
 /** What a job of a user's own is given. */
 export interface UserJobContext extends JobOccasion {
@@ -24,6 +25,7 @@ const userJobSchema = z.strictObject({
   name: jobNameSchema,
   defaultSchedule: jobScheduleSchema.nullable().default(null),
   after: z.array(jobNameSchema).default([]),
+  timeout: timeoutSchema.default('1h'),
   run: z.custom<RunUserJob>((value) => typeof value === 'function', 'must be a function (context, signal)'),
 });
 
@@ -70,6 +72,8 @@ async function listFiles(folder: string, where: string): Promise<string[]> {
 }
 
 async function readJob(file: string): Promise<Job | { reasons: readonly string[] }> {
+  const odd = findOddFile(file);
+  if (odd !== null) return { reasons: [odd] };
   let exported: unknown;
   try {
     const module: unknown = await import(pathToFileURL(file).href);
@@ -85,11 +89,13 @@ async function readJob(file: string): Promise<Job | { reasons: readonly string[]
   };
 }
 
-function toJob({ name, defaultSchedule, after, run }: z.output<typeof userJobSchema>): Job {
+function toJob({ name, defaultSchedule, after, timeout, run }: z.output<typeof userJobSchema>): Job {
   return {
     name,
     defaultSchedule,
     after,
+    timeoutMs: toSpanMs(timeout),
+    isOwn: true,
     run: async (workplace, signal, occasion) => {
       const result: unknown = await run(toContext(name, workplace, occasion), signal);
       const parsed = userResultSchema.safeParse(result ?? {});

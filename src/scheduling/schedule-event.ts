@@ -6,6 +6,8 @@ export type ScheduleEvent =
   | { kind: 'ended'; run: JobRun; exitCode: number; because: string | null; runIds: readonly string[] }
   /** It was asked to stop or lost its database, and is taken up again. */
   | { kind: 'interrupted'; run: JobRun; because: string | null }
+  /** It ignored its signal after its timeout: nothing waits for it any more, and it is not begun beside itself. */
+  | { kind: 'hanging'; run: JobRun; because: string | null }
   | { kind: 'missed'; job: string; missed: readonly JobDue[] }
   | { kind: 'given_up'; run: JobRun }
   | { kind: 'held'; job: string; due: JobDue; holder: string }

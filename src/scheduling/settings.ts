@@ -21,6 +21,14 @@ export const jobNameSchema = z
   .string()
   .regex(/^[a-z][a-z0-9-]{0,39}$/, 'must be a short name of small letters, digits and hyphens');
 
+const spanPattern = /^\d{1,6}(s|m|h|d)$/;
+const spanSchema = z.string().regex(spanPattern, 'must be a span such as 30s, 10m, 6h or 7d').meta({ title: 'span' });
+
+/** How long an attempt of a job may last: from a second to twenty days, which timers of the platform can count. */
+export const timeoutSchema = spanSchema.refine((span) => toSpanMs(span) >= 1_000 && toSpanMs(span) <= 20 * 86_400_000, {
+  error: 'must be from 1s to 20d',
+});
+
 /** When a job starts: a cron expression read in an IANA time zone; `enabled: false` leaves the job out. */
 const jobSettingsSchema = z.strictObject({
   cron: cronSchema
@@ -31,6 +39,11 @@ const jobSettingsSchema = z.strictObject({
     .meta({ title: 'time zone' })
     .optional()
     .describe('the IANA time zone of `cron`; UTC without it'),
+  timeout: timeoutSchema
+    .optional()
+    .describe(
+      'how long one attempt may last before it is stopped: 12h without it for rescreen, sweep and onboard, 1h for every other job',
+    ),
   enabled: z.boolean().default(true).describe('false leaves the job out'),
 });
 
@@ -45,9 +58,6 @@ export const jobsSettingsSchema = z
   })
   .catchall(jobSettingsSchema.describe('a job of your own, by the name of its file'));
 export type JobsSettings = z.infer<typeof jobsSettingsSchema>;
-
-const spanPattern = /^\d{1,6}(s|m|h|d)$/;
-const spanSchema = z.string().regex(spanPattern, 'must be a span such as 30s, 10m, 6h or 7d').meta({ title: 'span' });
 
 /** How the scheduler goes about all jobs. */
 export const schedulerSettingsSchema = z.strictObject({

@@ -11,6 +11,7 @@ export const incidentKinds = [
   'canary_failed',
   'screening_overdue',
   'job_failed',
+  'job_stuck',
 ] as const;
 export type IncidentKind = (typeof incidentKinds)[number];
 

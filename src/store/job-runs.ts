@@ -27,12 +27,21 @@ const jobRunRow = z.object({
   exitCode: z.number().nullable(),
   because: z.string().nullable(),
   runIds: z.array(z.string()),
+  /** When the last attempt began; null where an earlier version began it. */
+  attemptAt: z.date().nullable(),
+  /** When the last attempt has exceeded its timeout. */
+  deadlineAt: z.date().nullable(),
+  /** The last attempt exceeded its timeout. */
+  isTimedOut: z.boolean(),
+  /** user@host of the person who asked to end the last attempt. */
+  cancelledBy: z.string().nullable(),
 });
 /** What became of one time at which a job was due. */
 export type JobRun = z.infer<typeof jobRunRow>;
 
 const jobRunColumns = `job_run_id as "jobRunId", job, occasion, local_date as "localDate", due_at as "dueAt", state, is_late as "isLate",
-  attempts, owner, begun_at as "begunAt", ended_at as "endedAt", exit_code as "exitCode", because, run_ids as "runIds"`;
+  attempts, owner, begun_at as "begunAt", ended_at as "endedAt", exit_code as "exitCode", because, run_ids as "runIds",
+  attempt_at as "attemptAt", deadline_at as "deadlineAt", timed_out as "isTimedOut", cancelled_by as "cancelledBy"`;
 
 /** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
 export interface JobBeginning extends JobDue {
@@ -41,6 +50,7 @@ export interface JobBeginning extends JobDue {
   now: Date;
   isLate: boolean;
   again: readonly number[];
+  timeoutMs: number;
 }
 
 /**
@@ -50,7 +60,7 @@ export interface JobBeginning extends JobDue {
 export async function beginJobRun(
   transaction: Queryable,
   organisationId: number,
-  { job, occasion, localDate, dueAt, owner, now, isLate, again }: JobBeginning,
+  { job, occasion, localDate, dueAt, owner, now, isLate, again, timeoutMs }: JobBeginning,
 ): Promise<JobRun | null> {
   await transaction.execute(
     `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a word'
@@ -59,19 +69,31 @@ export async function beginJobRun(
   );
   const [begun] = await transaction.query(
     jobRunRow,
-    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at)
-     values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7)
+    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at, attempt_at, deadline_at)
+     values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7, $7, $10)
      on conflict (organisation_id, job, occasion) do update set
        state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
        begun_at = case when known.begun_at is null or ${isAheadSql('known.begun_at', 'excluded.begun_at')} then excluded.begun_at else known.begun_at end,
        is_late = case
          when known.state = 'missed' or ${isAheadSql('known.begun_at', 'excluded.begun_at')} then excluded.is_late else known.is_late
        end,
-       ended_at = null, exit_code = null, because = null
+       ended_at = null, exit_code = null, because = null,
+       attempt_at = excluded.attempt_at, deadline_at = excluded.deadline_at, timed_out = false, cancelled_by = null
      where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
        or ${isAheadSql('known.begun_at', 'excluded.begun_at')}
      returning ${jobRunColumns}`,
-    [organisationId, job, occasion, localDate, dueAt, owner, now, isLate, [...again]],
+    [
+      organisationId,
+      job,
+      occasion,
+      localDate,
+      dueAt,
+      owner,
+      now,
+      isLate,
+      [...again],
+      new Date(now.getTime() + timeoutMs),
+    ],
   );
   return begun ?? null;
 }
@@ -81,6 +103,7 @@ export interface JobEnding {
   exitCode?: number | undefined;
   because: string | null;
   runIds: readonly string[];
+  isTimedOut?: boolean;
   endedAt: Date;
 }
 
@@ -88,14 +111,14 @@ export interface JobEnding {
 export async function endJobRun(
   transaction: Queryable,
   jobRunId: number,
-  { exitCode, because, runIds, endedAt }: JobEnding,
+  { exitCode, because, runIds, isTimedOut = false, endedAt }: JobEnding,
 ): Promise<void> {
   await transaction.execute(
     `update job_run set state = case when $2::integer is null then 'interrupted' else 'finished' end, exit_code = $2, because = $3,
        run_ids = (select coalesce(array_agg(distinct run_id order by run_id), '{}') from unnest(run_ids || $4::text[]) as made (run_id)),
-       ended_at = $5
+       ended_at = $5, timed_out = $6
      where job_run_id = $1`,
-    [jobRunId, exitCode ?? null, because, [...runIds], endedAt],
+    [jobRunId, exitCode ?? null, because, [...runIds], endedAt, isTimedOut],
   );
 }
 
@@ -166,4 +189,19 @@ export async function forgetJobRuns(
     `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
     [organisationId, job, before],
   );
+}
+
+/** Asks whichever process runs a job to end it; gives the run, or null where none is under way. */
+export async function cancelJobRun(
+  transaction: Queryable,
+  organisationId: number,
+  job: string,
+  by: string,
+): Promise<JobRun | null> {
+  const [found] = await transaction.query(
+    jobRunRow,
+    `update job_run set cancelled_by = $3 where organisation_id = $1 and job = $2 and state = 'running' returning ${jobRunColumns}`,
+    [organisationId, job, by],
+  );
+  return found ?? null;
 }

@@ -57,3 +57,56 @@ export async function readJobSchedules(database: Queryable, organisationId: numb
     organisationId,
   ]);
 }
+
+const pauseRow = z.object({
+  pausedAt: z.date(),
+  until: z.date(),
+  by: z.string(),
+  reason: z.string().nullable(),
+});
+/** A pause of a schedule: no job is begun until its end. `by` is user@host. */
+export type SchedulePause = z.infer<typeof pauseRow>;
+
+/** Pauses the schedule from `pausedAt`; a pause that is not over goes on, and ends when this one does. */
+export async function pauseSchedule(
+  transaction: Queryable,
+  organisationId: number,
+  { pausedAt, until, by, reason }: SchedulePause,
+): Promise<void> {
+  await transaction.execute(
+    `update organisation set schedule_paused_at = case when schedule_paused_until > $2 then schedule_paused_at else $2 end,
+       schedule_paused_until = $3, schedule_paused_by = $4,
+       schedule_pause_reason = $5, schedule_resumed_by = null
+     where organisation_id = $1`,
+    [organisationId, pausedAt, until, by, reason],
+  );
+}
+
+/** Ends a pause. */
+export async function resumeSchedule(
+  transaction: Queryable,
+  organisationId: number,
+  by: string,
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    `update organisation set schedule_paused_until = $3::timestamptz, schedule_resumed_by = $2
+     where organisation_id = $1 and schedule_paused_until > $3::timestamptz`,
+    [organisationId, by, now],
+  );
+}
+
+/** The pause of a schedule that was not over at a moment; null where there is none. */
+export async function findSchedulePause(
+  database: Queryable,
+  organisationId: number,
+  now: Date,
+): Promise<SchedulePause | null> {
+  const [found] = await database.query(
+    pauseRow,
+    `select schedule_paused_at as "pausedAt", schedule_paused_until as until, schedule_paused_by as by, schedule_pause_reason as reason
+     from organisation where organisation_id = $1 and schedule_paused_until > $2`,
+    [organisationId, now],
+  );
+  return found ?? null;
+}

@@ -35,7 +35,17 @@ function readClock(timezone: string): { first: string; changes: readonly { ms: n
 
 const toFinished = (due: JobDue): JobRun => ({
   ...{ ...due, jobRunId: 1, job: 'rescreen', state: 'finished', isLate: false, attempts: 1, owner: 'host:1:a' },
-  ...{ begunAt: due.dueAt, endedAt: due.dueAt, exitCode: 0, because: null, runIds: [] },
+  ...{
+    begunAt: due.dueAt,
+    endedAt: due.dueAt,
+    exitCode: 0,
+    because: null,
+    runIds: [],
+    attemptAt: null,
+    deadlineAt: null,
+    isTimedOut: false,
+    cancelledBy: null,
+  },
 });
 
 /** Lets a simulated clock go from one start to the next, as a scheduler does, and gives how often each local date was begun. */

@@ -46,7 +46,7 @@ export function addOnboardCommand(program: Command, act: Act): void {
           isLasting: true,
           prepare: (config) => {
             const choose = () => chooseRoster(config.settings.rosters, choice);
-            return dryRun ? choose() : requireService(config, choose);
+            return dryRun ? choose() : requireService(config, choose, { writesReport: true });
           },
           work: async (workplace, roster) => {
             if (dryRun) return presentOnboardingPreview(await previewOnboarding(workplace, roster, signal));

@@ -29,7 +29,8 @@ export function addRescreenCommand(program: Command, act: Act): void {
           withPingedWorkplace(invocation, 'rescreen', {
             command: 'rescreen',
             isLasting: true,
-            prepare: (config) => requireService(config, () => chooseRosters(config.settings.rosters, choice)),
+            prepare: (config) =>
+              requireService(config, () => chooseRosters(config.settings.rosters, choice), { writesReport: true }),
             work: async (workplace, rosters) => {
               noteOpen();
               const acceptRoster = await findRosterAcceptance(workplace.database, choice);

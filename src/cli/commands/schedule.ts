@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
+import type { Workplace } from '../../runs/workplace.js';
 import { examples } from '../examples.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { type MetricsAddress, parseMetricsAddress } from '../measuring/metrics-server.js';
@@ -17,12 +18,14 @@ function addShow(schedule: Command, act: Act): void {
         const { planSchedule } = await import('../schedule/plan-schedule.js');
         const { presentSchedule } = await import('../schedule/present-schedule.js');
         const { showSchedule } = await import('../schedule/show-schedule.js');
+        const { readPause } = await import('../../runs/scheduled/keep-schedules.js');
         const plan = await planSchedule(loadInvocationConfig(invocation));
         return withWorkplace(invocation, {
           command: 'schedule show',
           needsDatabase: true,
           prepare: ({ settings }) => settings.rosters.length > 0,
-          work: async (workplace, hasRosters) => presentSchedule(await showSchedule(workplace, plan), hasRosters),
+          work: async (workplace, hasRosters) =>
+            presentSchedule(await showSchedule(workplace, plan), hasRosters, await readPause(workplace)),
         });
       }),
     );
@@ -31,7 +34,7 @@ function addShow(schedule: Command, act: Act): void {
 function addRun(schedule: Command, act: Act): void {
   schedule
     .command('run <job>')
-    .description('run one job now, once for its date on whatever host: for cron, a systemd timer, a Kubernetes CronJob')
+    .description('run one job now, once for its date on whatever host; with --if-due for cron')
     .option('--if-due', 'only when its schedule asks for it; ends with 0 when there is nothing to do')
     .addHelpText('after', examples(['schedule run rescreen', 'schedule run rescreen --if-due --json']))
     .action((name: string, { ifDue = false }: { ifDue?: boolean }) =>
@@ -85,7 +88,55 @@ async function runScheduled(
   });
 }
 
-/** Adds `schedule`, `schedule run` and `schedule show`. */
+function addControl(schedule: Command, act: Act): void {
+  schedule
+    .command('cancel <job>')
+    .description('end a job that is under way, on whatever host')
+    .addHelpText('after', examples(['schedule cancel sweep']))
+    .action((job: string) =>
+      act((invocation) =>
+        control(invocation, 'cancel', async (workplace) => {
+          const { cancelJob } = await import('../schedule/control-schedule.js');
+          return cancelJob(workplace, job);
+        }),
+      ),
+    );
+  schedule
+    .command('pause')
+    .description('begin no job for a while, on any host; jobs under way go on')
+    .option('--until <when>', 'a span or an instant, at most 7 days from now', '24h')
+    .option('--reason <words>', 'why, for whoever reads schedule show')
+    .addHelpText('after', examples(['schedule pause', 'schedule pause --until 12h --reason "database moves"']))
+    .action(({ until, reason }: { until: string; reason?: string }) =>
+      act((invocation) =>
+        control(invocation, 'pause', async (workplace) => {
+          const { pauseJobs } = await import('../schedule/control-schedule.js');
+          return pauseJobs(workplace, { until, reason: reason ?? null });
+        }),
+      ),
+    );
+  schedule
+    .command('resume')
+    .description('end the pause of the schedule')
+    .addHelpText('after', examples(['schedule resume']))
+    .action(() =>
+      act((invocation) =>
+        control(invocation, 'resume', async (workplace) => {
+          const { resumeJobs } = await import('../schedule/control-schedule.js');
+          return resumeJobs(workplace);
+        }),
+      ),
+    );
+}
+
+const control = (
+  invocation: Invocation,
+  name: string,
+  work: (workplace: Workplace) => Promise<Outcome>,
+): Promise<Outcome> =>
+  withWorkplace(invocation, { command: `schedule ${name}`, needsDatabase: true, prepare: () => {}, work });
+
+/** Adds `schedule` and its commands. */
 export function addScheduleCommand(program: Command, act: Act): void {
   const schedule = program
     .command('schedule')
@@ -100,4 +151,5 @@ export function addScheduleCommand(program: Command, act: Act): void {
     );
   addRun(schedule, act);
   addShow(schedule, act);
+  addControl(schedule, act);
 }

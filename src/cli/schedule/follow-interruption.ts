@@ -8,14 +8,16 @@ export interface Interruption {
 
 /** Follows whether a job ends because of `signal` before it is done, also where the database goes before that could be noted. */
 export function followInterruption(signal: AbortSignal): Interruption {
-  let isUnderWay = false;
+  const underWay = new Set<string>();
   let hasHappened = false;
   return {
-    note: ({ kind }) => {
-      const isCutOff = kind === 'interrupted' || (kind === 'blocked' && isUnderWay);
+    note: (event) => {
+      const { kind } = event;
+      const isCutOff = kind === 'interrupted' || (kind === 'blocked' && underWay.size > 0);
       if (isCutOff && signal.aborted) hasHappened = true;
-      if (kind === 'begun') isUnderWay = true;
-      else if (kind === 'ended' || kind === 'interrupted' || kind === 'blocked') isUnderWay = false;
+      if (kind === 'begun') underWay.add(event.run.job);
+      else if (kind === 'ended' || kind === 'interrupted') underWay.delete(event.run.job);
+      else if (kind === 'blocked') underWay.clear();
     },
     hasHappened: () => hasHappened,
   };

@@ -58,6 +58,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
       ),
     tell,
   );
+  asked.lastRun.listJobs = () => lookout.running;
   let isKept = false;
   const scheduler = startScheduler({
     clock: systemClock,

@@ -37,6 +37,11 @@ function toLine(event: ScheduleEvent): Line {
       const fields = { job, date, because: event.because };
       return { level: 'warn', fields, message: 'job_interrupted: it is taken up again' };
     }
+    case 'hanging': {
+      const { job, localDate: date, owner } = event.run;
+      const fields = { job, date, owner, because: event.because };
+      return { level: 'error', fields, message: 'job_stuck: it ignored its signal; restart this process' };
+    }
     case 'missed': {
       const fields = { job: event.job, dates: event.missed.map(({ occasion }) => occasion) };
       return { level: 'error', fields, message: 'job_missed: nothing was there to begin it when it was due' };

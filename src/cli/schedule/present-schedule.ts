@@ -1,6 +1,8 @@
+import type { SchedulePause } from '../../store/job-schedules.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
 import type { Outcome } from '../invocation.js';
+import { describePause } from './control-schedule.js';
 import type { ShownJob, ShownRun } from './show-schedule.js';
 
 const toMinute = (moment: Date | null): string =>
@@ -49,16 +51,17 @@ function listRemarks({ job, runs }: ShownJob): string[] {
 }
 
 /** What `schedule show` says; times are UTC. */
-export function presentSchedule(jobs: readonly ShownJob[], hasRosters: boolean): Outcome {
+export function presentSchedule(jobs: readonly ShownJob[], hasRosters: boolean, pause: SchedulePause | null): Outcome {
   const head = ['job', 'cron', 'time zone', 'next (UTC)', 'last', 'outcome', 'begun (UTC)', 'ended (UTC)', 'by'];
   const remarks = [
+    ...(pause === null ? [] : [describePause(pause)]),
     ...(jobs.some(({ schedule }) => schedule !== null) ? [] : ['every job is switched off']),
     ...(hasRosters ? [] : ['no roster is configured, so nobody is screened']),
     ...jobs.flatMap(listRemarks),
   ];
   return {
     exitCode: exitCodes.complete,
-    document: { schema: 'nightscreen/schedule-state/1', jobs },
+    document: { schema: 'nightscreen/schedule-state/1', jobs, pause },
     text: [
       jobs.length === 0 ? '' : formatTable([head, ...jobs.map(toRow)]),
       ...(remarks.length > 0 ? [`\n${remarks.join('\n')}\n`] : []),

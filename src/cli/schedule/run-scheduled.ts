@@ -1,14 +1,16 @@
 import { RunLockedError } from '../../errors.js';
 import type { Job } from '../../runs/job.js';
-import { keepSchedules, mendSchedules, settleMissed } from '../../runs/scheduled/keep-schedules.js';
+import { keepSchedules, mendSchedules, readPause, settleMissed } from '../../runs/scheduled/keep-schedules.js';
 import { runOccasion, toForgetBefore } from '../../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { decideDue, findNextStart } from '../../scheduling/decide-due.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
+import { toTimeoutMs } from '../../scheduling/plan-jobs.js';
 import { readStandings, toDecidingRules } from '../../scheduling/standings.js';
 import type { JobDue } from '../../store/job-runs.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
+import { describePause } from './control-schedule.js';
 import { type PerformOptions, performJob, toEndingExitCode } from './perform-job.js';
 import type { JobsAndPlan } from './plan-schedule.js';
 import { findPresentDue } from './present-due.js';
@@ -46,6 +48,8 @@ export async function runIfDue(
   await mendSchedules(workplace);
   const standings = await readStandings(workplace, plan);
   const standing = standings.get(job.name);
+  const pause = await readPause(workplace);
+  if (pause !== null) return say(job, 'paused', null, describePause(pause));
   if (!standing) return say(job, 'not_due', null, `${job.name} has no schedule`);
   const now = workplace.clock.now();
   const rules = toDecidingRules(plan, { now, freeSince: null });
@@ -86,7 +90,8 @@ async function runOnce(
   const schedule = plan.planned.find((one) => one.job.name === job.name)?.schedule;
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
   const forgetBefore = isFrequent ? toForgetBefore(workplace.clock.now()) : null;
-  const answer = await runOccasion(workplace, { job: job.name, ...once, forgetBefore }, signal, (run, held) => {
+  const limits = { timeoutMs: toTimeoutMs(job, plan.jobsSettings), canContinue: job.isOwn !== true };
+  const answer = await runOccasion(workplace, { job: job.name, ...once, forgetBefore, limits }, signal, (run, held) => {
     const perform = () => performJob(workplace, job, run, held, { ...options, plan });
     return options.around?.(job.name, perform) ?? perform();
   });
@@ -111,7 +116,7 @@ async function runOnce(
 
 function say(
   { name }: Job,
-  outcome: 'ended' | 'interrupted' | 'done_before' | 'not_due' | 'waits' | 'held',
+  outcome: 'paused' | 'ended' | 'interrupted' | 'done_before' | 'not_due' | 'waits' | 'held',
   due: JobDue | null,
   text: string,
 ): Outcome {

@@ -5,6 +5,7 @@ import type { Watch } from '../../scheduling/watchdog/watch.js';
 import type { Incident } from '../../store/incidents.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
+import { describePause } from '../schedule/control-schedule.js';
 
 function describeAlarms(watch: Watch): readonly string[] {
   return watch.findings.flatMap((finding) => {
@@ -32,6 +33,7 @@ export function presentWatch(watch: Watch): Outcome {
   const unscreened = watch.unscreened.map(
     (roster) => `new    ${roster}: no night has screened it yet, and none was due`,
   );
+  const paused = watch.pause === null ? [] : [`paused ${describePause(watch.pause)}`];
   const alarms = watch.findings.filter(({ isKnown }) => !isKnown).length;
   const rosters = countNoun(watch.rosters.length, 'roster');
   const verdict = alarms === 0 ? `no alarm: ${rosters} watched` : `${countNoun(alarms, 'alarm')}: ${rosters} watched`;
@@ -59,8 +61,9 @@ export function presentWatch(watch: Watch): Outcome {
       over: watch.over.map(toClosed),
       dropped: watch.dropped.map(toClosed),
       unscreened: watch.unscreened,
+      pause: watch.pause,
     },
-    text: [...describeAlarms(watch), ...over, ...dropped, ...unscreened, verdict, ''].join('\n'),
+    text: [...describeAlarms(watch), ...over, ...dropped, ...unscreened, ...paused, verdict, ''].join('\n'),
   };
 }
 

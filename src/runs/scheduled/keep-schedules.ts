@@ -1,9 +1,11 @@
 import { endJobRun, type JobDue, type JobRun, noteMissedJob, readJobRuns } from '../../store/job-runs.js';
 import {
   bringSchedulesBack,
+  findSchedulePause,
   type JobSchedule as KnownSchedule,
   readJobSchedules,
   retireJobSchedules,
+  type SchedulePause,
   saveJobSchedule,
 } from '../../store/job-schedules.js';
 import type { JobSchedule } from '../job.js';
@@ -39,6 +41,12 @@ export async function keepSchedules(
 export async function mendSchedules(workplace: Workplace): Promise<void> {
   const { organisationId } = await openOrganisation(workplace);
   await bringSchedulesBack(workplace.database, organisationId, workplace.clock.now());
+}
+
+/** The pause of the schedule at this moment; null where it is not paused. */
+export async function readPause(workplace: Workplace): Promise<SchedulePause | null> {
+  const { organisationId } = await openOrganisation(workplace);
+  return findSchedulePause(workplace.database, organisationId, workplace.clock.now());
 }
 
 /** Reads what is known of all jobs, without what a clock that was ahead has noted of them. */

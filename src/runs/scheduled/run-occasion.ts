@@ -13,6 +13,7 @@ import { leaseTtlMs } from '../session/keep-lease.js';
 import { openOrganisation } from '../session/run-session.js';
 import { type HeldLease, underLease } from '../session/under-lease.js';
 import type { Workplace } from '../workplace.js';
+import { type JobLimits, limitJob } from './limit-job.js';
 
 /** One time of a job that is to be run; `again` names the exit codes after which it is run although it has finished. */
 export interface OccasionRequest {
@@ -22,16 +23,17 @@ export interface OccasionRequest {
   again: readonly number[];
   /** Of a job that runs too often for every time to be kept: what ended well before this is forgotten. */
   forgetBefore: Date | null;
+  limits: JobLimits;
 }
 
 /** How the work of a job ended, as it is noted; without an exit code it was interrupted and is taken up again. */
 export type OccasionEnding = Omit<JobEnding, 'endedAt'>;
 
-/** What became of the request: `held` by a process that is alive, `done` before, or `ended` by this one. */
+/** What became of the request: `held` by a process that is alive, `done` before, or `ended` by this one; `hanging` settles when code that ignored its signal ends. */
 export type OccasionAnswer =
   | { kind: 'held'; holder: string }
   | { kind: 'done'; run: JobRun }
-  | { kind: 'ended'; run: JobRun; ending: OccasionEnding };
+  | { kind: 'ended'; run: JobRun; ending: OccasionEnding; hanging: Promise<void> | null };
 
 /** The lease that whoever runs a job holds. */
 export const toJobLeaseKey = (organisation: string, job: string): string => `job/${organisation}/${job}`;
@@ -52,22 +54,32 @@ export async function runOccasion(
   work: (run: JobRun, signal: AbortSignal) => Promise<OccasionEnding>,
 ): Promise<OccasionAnswer> {
   const { database, clock } = workplace;
-  const { job, due, isLate, again } = request;
+  const { job, due, isLate, again, limits } = request;
   const organisation = await openOrganisation(workplace);
   const { organisationId } = organisation;
   const lease = await takeLease(workplace, toJobLeaseKey(organisation.name, job), signal);
   if ('holder' in lease) return { kind: 'held', holder: lease.holder };
   return underLease(database, lease.acquired, signal, async (held): Promise<OccasionAnswer> => {
-    const beginning = { job, ...due, owner: workplace.owner, now: clock.now(), isLate, again };
+    const beginning = {
+      job,
+      ...due,
+      owner: workplace.owner,
+      now: clock.now(),
+      isLate,
+      again,
+      timeoutMs: limits.timeoutMs,
+    };
     const run = await database.transaction(async (transaction) => {
       await assertLease(transaction, held.lease);
       if (request.forgetBefore) await forgetJobRuns(transaction, organisationId, job, request.forgetBefore);
       return beginJobRun(transaction, organisationId, beginning);
     });
     if (run === null) return { kind: 'done', run: await requireRun(workplace, organisationId, request) };
-    const ending = await work(run, held.signal);
+    const { ending, hanging } = await limitJob(workplace, { organisationId, run, limits }, held.signal, (limited) =>
+      work(run, limited),
+    );
     await note(workplace, held, run, ending);
-    return { kind: 'ended', run, ending };
+    return { kind: 'ended', run, ending, hanging };
   });
 }
 

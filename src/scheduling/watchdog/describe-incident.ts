@@ -8,6 +8,7 @@ const words: Readonly<Record<IncidentKind, string>> = {
   canary_failed: 'control searches failed',
   screening_overdue: 'screenings are older than the cadence allows',
   job_failed: 'the job failed',
+  job_stuck: 'the job is stuck',
 };
 
 const wordsOfClock = 'a clock was ahead';

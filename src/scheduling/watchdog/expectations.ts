@@ -3,7 +3,7 @@ import { toJobLeaseKey } from '../../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { toCadence } from '../../screening/cadence.js';
 import { type JobRun, readJobRuns } from '../../store/job-runs.js';
-import { readJobSchedules } from '../../store/job-schedules.js';
+import { findSchedulePause, readJobSchedules, type SchedulePause } from '../../store/job-schedules.js';
 import { readHeldLeases } from '../../store/leases.js';
 import { noteWatched, toJobSubject, toRosterSubject, toScheduleSubject, type Watched } from '../../store/watched.js';
 import { type JobsSettings, type SchedulerSettings, toSpanMs } from '../settings.js';
@@ -29,6 +29,7 @@ export interface Expectations {
   /** What this watchdog watches, and what any did. */
   subjects: readonly string[];
   watched: readonly Watched[];
+  pause: SchedulePause | null;
   ofRoster(roster: string): Omit<StartFacts, 'begun'>;
   ofJob(job: string): Omit<StartFacts, 'begun'>;
   /** Since when a planned job counts as planned. */
@@ -54,6 +55,8 @@ export async function readExpectations(
   const silences = await readSilences({ database, settings });
 
   const rules = toLateRules(rest, now);
+  // What waited for the end of a pause has `watchdog.lateAfter` to begin.
+  const lastPause = await findSchedulePause(database, organisationId, new Date(now.getTime() - rules.lateAfterMs));
   const shortestMs = Math.min(...Object.values(toCadence(settings.screening).hours)) * hourMs;
   const sinceOf = (job: string): Date => {
     const plan = plans.get(job);
@@ -61,7 +64,9 @@ export async function readExpectations(
   };
   const expect = (expectation: Expectation | undefined, job: string, counts: readonly Date[]) => {
     const expected = expectation ? findExpectedStart(expectation, rules, counts, runs.get(job)) : null;
-    return { expected, isWaiting: mayWait(expected, silences, now) };
+    // A start that was due before the pause is missed all the same; pauses end after seven days at most.
+    const isPaused = lastPause !== null && expected !== null && expected.since >= lastPause.pausedAt;
+    return { expected, isWaiting: isPaused || mayWait(expected, silences, now) };
   };
   return {
     plans,
@@ -69,6 +74,7 @@ export async function readExpectations(
     silences,
     subjects,
     watched,
+    pause: lastPause !== null && lastPause.until > now ? lastPause : null,
     sinceOf,
     ofRoster: (roster) => {
       const plan = plans.get('rescreen');
@@ -86,7 +92,7 @@ const toLateRules = ({ scheduler, watchdog }: WatchSettings, now: Date): LateRul
   waitAtMostMs: toSpanMs(scheduler.waitAtMost),
 });
 
-/** A scheduler runs one job after the other; what waits for that does so for a time, not for ever. */
+/** Nightly jobs follow one another; what waits for that does so for a time, not for ever. */
 const mayWait = (expected: ExpectedStart | null, silences: Expectations['silences'], now: Date): boolean =>
   expected !== null && now < expected.waitsUntil && [...silences.values()].includes(null);
 

@@ -56,10 +56,19 @@ export function findExpectedStart(
   const begunAt = runs.find(({ occasion }) => occasion === due.occasion)?.begunAt ?? due.dueAt;
   return {
     since: new Date(Math.min(due.dueAt.getTime(), begunAt.getTime()) - earlyMs),
-    waitsUntil: new Date(due.dueAt.getTime() + lateMs + waitAtMostMs),
+    waitsUntil: new Date(findFirstMissing(times, due, runs, watchedSince).getTime() + lateMs + waitAtMostMs),
     because: `it was due at ${due.dueAt.toISOString()} (${cron} ${timezone})`,
   };
 }
 
 const findLastDue = (times: DueTimes, before: Date): JobDue | null =>
   times.between(new Date(before.getTime() - longestBackMs), before).at(-1) ?? null;
+
+/** The first time since the last start that was not begun: a job that comes round often must not wait anew from each of its times. */
+function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[], watchedSince: readonly Date[]): Date {
+  const begun = runs.flatMap(({ begunAt, dueAt }) => (begunAt === null || dueAt >= due.dueAt ? [] : dueAt.getTime()));
+  const since = watchedSince.map((moment) => moment.getTime()).filter((ms) => ms < due.dueAt.getTime());
+  if (begun.length === 0 && since.length === 0) return due.dueAt;
+  const floorMs = Math.max(due.dueAt.getTime() - longestBackMs, ...begun, ...since);
+  return times.next(new Date(floorMs))?.dueAt ?? due.dueAt;
+}

@@ -36,8 +36,38 @@ export function judgeJobs(jobs: readonly JobFacts[], open: readonly Incident[], 
   return jobs.flatMap((facts) => {
     const told = (kind: Finding['kind']): Incident | undefined =>
       findSame(open, { kind, subject: facts.job, roster: null });
+    const stuck = judgeStuck(facts, told('job_stuck'), now);
+    if (stuck.length > 0) return stuck;
     return [...judgeStart(facts, told('did_not_run')), ...judgeEnd(facts, told('job_failed'), now)];
   });
+}
+
+/** A job that has exceeded its timeout, whether its process still renews its lease or has stopped waiting for it; until a later attempt ends. */
+function judgeStuck(
+  { job, runs: [newest], silentMs }: JobFacts,
+  told: Incident | undefined,
+  now: Date,
+): readonly Finding[] {
+  if (newest === undefined) return [];
+  const { state, dueAt, deadlineAt, isTimedOut, owner, because } = newest;
+  const isRunning = state === 'running';
+  const isOverdue = isRunning && silentMs === null && deadlineAt !== null && deadlineAt <= now;
+  if (!isTimedOut && !isOverdue) return told && isRunning ? [toStanding(told, [seeJobs])] : [];
+  const host = owner?.split(':')[0] ?? 'an unknown host';
+  const what = isTimedOut
+    ? (because ?? 'it exceeded its timeout')
+    : `it has exceeded its timeout since ${deadlineAt?.toISOString()} and still runs`;
+  return [
+    {
+      ...{ kind: 'job_stuck', subject: job, roster: null, runId: null, mark: 'job_stuck', isKnown: false },
+      reason: `the job ${job} that was due at ${dueAt.toISOString()} is stuck on the host ${host} (process ${owner ?? 'unknown'}): ${what}`,
+      actions: [
+        seeJobs,
+        ...(isRunning ? [`End it: nightscreen schedule cancel ${job}`] : []),
+        `Where its code ignores its signal, restart the scheduler on ${host}`,
+      ],
+    },
+  ];
 }
 
 function judgeStart({ job, runs: [newest], start }: JobFacts, told: Incident | undefined): readonly Finding[] {
@@ -48,7 +78,10 @@ function judgeStart({ job, runs: [newest], start }: JobFacts, told: Incident | u
     const isMissing = told !== undefined && (newest === undefined || newest.dueAt <= told.openedAt);
     return isMissing ? [toStanding(told, [seeJobs, toUnplanning(job)])] : [];
   }
-  const last = newest === undefined ? 'it never was' : `the last one was due at ${newest.dueAt.toISOString()}`;
+  const last =
+    newest === undefined
+      ? 'it never was'
+      : `the last one was due at ${newest.dueAt.toISOString()}${newest.owner === null ? '' : `, by ${newest.owner}`}`;
   const reason = `the job ${job} was not begun: ${expected.because}; ${last}`;
   const actions = ['See that the scheduler is running, and on which host', seeJobs, toUnplanning(job)];
   const about = { subject: job, roster: null, runId: null, isKnown: false };

@@ -3,7 +3,7 @@ import type { Workplace } from '../../runs/workplace.js';
 import type { Incident } from '../../store/incidents.js';
 import { findLastSweeps, type Nights, readRunning } from '../../store/watch-facts.js';
 import { toJobSubject, type Watched } from '../../store/watched.js';
-import { readExpectations, type WatchSettings } from './expectations.js';
+import { type Expectations, readExpectations, type WatchSettings } from './expectations.js';
 import type { JudgedFacts } from './judge.js';
 import { readRosterFacts } from './read-roster-facts.js';
 import { toJobFacts } from './to-job-facts.js';
@@ -14,6 +14,7 @@ export interface WatchFacts extends JudgedFacts {
   starts: readonly string[];
   subjects: readonly string[];
   watched: readonly Watched[];
+  pause: Expectations['pause'];
 }
 
 /** A sweep that nobody plans is judged for so long. */
@@ -48,5 +49,6 @@ export async function readWatchFacts(
     starts: [...(isPlanned ? ['sweep'] : []), ...jobs.flatMap(({ job, start }) => (start === null ? [] : [job]))],
     subjects: [...expectations.subjects, ...(isRecent ? [toJobSubject('sweep')] : [])],
     watched: expectations.watched,
+    pause: expectations.pause,
   };
 }

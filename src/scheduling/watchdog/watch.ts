@@ -5,21 +5,15 @@ import { openOrganisation } from '../../runs/session/run-session.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { readAhead } from '../../store/ahead-facts.js';
 import { readImportedRosters } from '../../store/coverage.js';
-import {
-  closeIncident,
-  holdIncidents,
-  type Incident,
-  noteToldAgain,
-  openIncident,
-  readOpenIncidents,
-} from '../../store/incidents.js';
-import { compareIncidents } from './compare-incidents.js';
+import { type Incident, readOpenIncidents } from '../../store/incidents.js';
+import type { SchedulePause } from '../../store/job-schedules.js';
 import type { WatchSettings } from './expectations.js';
 import { type Finding, findSame } from './finding.js';
 import { judge } from './judge.js';
 import { judgeAhead } from './judge-ahead.js';
-import { alarmKeyPrefix, queueAlarm } from './queue-alarm.js';
+import { alarmKeyPrefix } from './queue-alarm.js';
 import { readWatchFacts, type WatchFacts } from './read-facts.js';
+import { tellNews } from './tell-news.js';
 import { findWatching } from './watching.js';
 
 /** What one look found: everything that is not as it should be, with the incident that it belongs to, and what is over. */
@@ -32,6 +26,8 @@ export interface Watch {
   dropped: readonly Incident[];
   /** The rosters that no night has begun to screen yet, and of which none was due either. */
   unscreened: readonly string[];
+  /** The pause of the schedule; null where it is not paused. */
+  pause: SchedulePause | null;
   /** Whether anything stands that is not merely known. */
   isAlarm: boolean;
 }
@@ -61,7 +57,10 @@ export async function watch(
     ...judge(facts, told, { stuckAfterMs: toDurationMs(settings.watchdog.stuckAfter), now }),
     ...judgeAhead(await readAhead(database, organisationId, rosters, now)),
   ];
-  const news = await tellNews(workplace, organisationId, { findings, facts, now });
+  const news = await tellNews(workplace, {
+    ...{ findings, now, lastBegunAt: findLastBegun(facts) },
+    findWatching: (incident) => findWatching(incident, { ...facts, now }),
+  });
   const open = await readOpenIncidents(database, organisationId);
   noteLooked?.();
   await send(workplace, signal);
@@ -75,6 +74,7 @@ export async function watch(
     over: news.over,
     dropped: news.dropped,
     unscreened: listUnscreened(facts, findings),
+    pause: facts.pause,
     isAlarm: findings.some(({ isKnown }) => !isKnown),
   };
 }
@@ -96,42 +96,11 @@ async function chooseRosters({ database, settings }: Workplace, organisationId: 
   throw new ConfigError([{ where: 'settings', path: 'rosters', message }]);
 }
 
-async function tellNews(
-  workplace: Workplace,
-  organisationId: number,
-  { findings, facts, now }: { findings: readonly Finding[]; facts: WatchFacts; now: Date },
-): Promise<{ told: ReadonlySet<number>; over: readonly Incident[]; dropped: readonly Incident[] }> {
-  return workplace.database.transaction(async (transaction) => {
-    await holdIncidents(transaction, organisationId);
-    const news = compareIncidents(await readOpenIncidents(transaction, organisationId), findings, (incident) =>
-      findWatching(incident, { ...facts, now }),
-    );
-    const told = new Set<number>();
-    for (const finding of news.begun) {
-      const incident = await openIncident(transaction, organisationId, finding, now);
-      const { actions } = finding;
-      await queueAlarm(workplace, transaction, organisationId, { incident, telling: 'begun', actions });
-      told.add(incident.incidentId);
-    }
-    for (const { incident: known, finding } of news.again) {
-      const incident = await noteToldAgain(transaction, known.incidentId, finding, now);
-      const { actions } = finding;
-      await queueAlarm(workplace, transaction, organisationId, { incident, telling: 'again', actions });
-      told.add(incident.incidentId);
-    }
-    const over: Incident[] = [];
-    for (const known of news.over) {
-      const incident = await closeIncident(transaction, known.incidentId, { now, isDropped: false });
-      const actions = ['See how the rosters stand: nightscreen coverage'];
-      await queueAlarm(workplace, transaction, organisationId, { incident, telling: 'over', actions });
-      over.push(incident);
-    }
-    const dropped: Incident[] = [];
-    for (const { incidentId } of news.dropped) {
-      dropped.push(await closeIncident(transaction, incidentId, { now, isDropped: true }));
-    }
-    return { told, over, dropped };
-  });
+/** When a job or a night was last begun. */
+function findLastBegun({ jobs, rosters, sweep }: WatchFacts): Date {
+  const begun = jobs.flatMap(({ runs }) => runs.flatMap(({ attemptAt, begunAt }) => attemptAt ?? begunAt ?? []));
+  const nights = [...rosters, sweep].flatMap((night) => night.begun?.takenAt ?? []);
+  return new Date(Math.max(0, ...[...begun, ...nights].map((moment) => moment.getTime())));
 }
 
 /** Alarms alone: reports are written and mailed by the host that makes them. What cannot be sent now stays in the outbox. */

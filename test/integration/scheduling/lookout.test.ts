@@ -8,7 +8,8 @@ import type { PlannedJob } from '../../../src/scheduling/plan-jobs.js';
 import type { ScheduleEvent } from '../../../src/scheduling/schedule-event.js';
 import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { type Database, DatabaseError } from '../../../src/store/database.js';
-import { readJobRuns } from '../../../src/store/job-runs.js';
+import { cancelJobRun, readJobRuns } from '../../../src/store/job-runs.js';
+import { pauseSchedule, resumeSchedule } from '../../../src/store/job-schedules.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type FakeClock, makeFakeClock } from '../../helpers/fake-clock.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
@@ -19,7 +20,7 @@ const nowhere = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_non
 
 const plan = (name: string, cron: string, after: readonly string[] = []): PlannedJob => {
   const job: Job = { name, defaultSchedule: null, after, run: async () => ({ runs: [] }) };
-  return { job, schedule: { cron, timezone: 'UTC' } };
+  return { job, schedule: { cron, timezone: 'UTC' }, timeoutMs: 12 * 3_600_000 };
 };
 
 /** A host that looks by a clock of its own; `worked` is what it has performed, `ending` what becomes of that. */
@@ -34,7 +35,7 @@ async function makeHost(database: Database, planned: readonly PlannedJob[], cloc
     worked,
     events,
     workplace,
-    ending: async (): Promise<OccasionEnding> => ({ exitCode: 0, because: null, runIds: [] }),
+    ending: async (_: AbortSignal): Promise<OccasionEnding> => ({ exitCode: 0, because: null, runIds: [] }),
     keep: () =>
       keepSchedules(
         workplace,
@@ -43,9 +44,9 @@ async function makeHost(database: Database, planned: readonly PlannedJob[], cloc
       ),
     look: () => lookout.look(workplace, stopping.signal),
   };
-  const perform: PerformJob = async (_, { job }, { localDate, isLate }) => {
+  const perform: PerformJob = async (_, { job }, { localDate, isLate }, held) => {
     worked.push(`${job.name} ${localDate}${isLate ? ' late' : ''}`);
-    return host.ending();
+    return host.ending(held);
   };
   const scheduler = schedulerSettingsSchema.parse({});
   const lookout = new Lookout({ planned, settings: scheduler, seed: '' }, perform, (event) => events.push(event));
@@ -205,3 +206,68 @@ it('the same process goes on when its clock is put back, also with a job that wa
   await host.look();
   expect(host.worked.at(-1)).toBe('rescreen 2026-11-22');
 });
+
+it('a job that never ends stops no other; after its timeout it is left behind as stuck, and nothing begins it beside itself', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 22))];
+  const hanging = plan('hang', '* * * * *');
+  const planned = [
+    { job: { ...hanging.job, isOwn: true }, schedule: hanging.schedule, timeoutMs: 5 * 60_000 },
+    plan('rescreen', '* * * * *'),
+  ];
+  const host = await makeHost(database, planned, clock, 'host-a:1:x');
+  host.ending = () => (host.worked.at(-1)?.startsWith('hang') ? new Promise(() => {}) : finished());
+  await host.keep();
+  await clock.advance(60_000);
+  let isOver = false;
+  const looking = host.look().finally(() => {
+    isOver = true;
+  });
+  for (let turn = 0; turn < 400 && !isOver; turn += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 25));
+    await clock.advance(5_000);
+  }
+  await looking;
+  expect(host.worked.filter((one) => one.startsWith('hang'))).toHaveLength(1);
+  expect(host.worked.filter((one) => one.startsWith('rescreen')).length).toBeGreaterThan(3);
+  expect(host.events).toContainEqual(expect.objectContaining({ kind: 'hanging' }));
+  const [stuck] = (await readJobRuns(database, 1, 20)).filter(({ job }) => job === 'hang');
+  expect(stuck).toMatchObject({ state: 'finished', exitCode: 1, isTimedOut: true, owner: 'host-a:1:x' });
+  expect(stuck?.because).toContain('it exceeded its timeout of 5m; it ignored its signal');
+}, 30_000);
+
+it('a paused schedule begins nothing; what is due within the pause is begun after it', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 22))];
+  const host = await makeHost(database, [plan('rescreen', '0 2 * * *')], clock, 'host-a:1:x');
+  await host.keep();
+  await host.look();
+  const [pausedAt, until] = [clock.now(), new Date(clock.now().getTime() + 24 * hourMs)];
+  await pauseSchedule(database, 1, { pausedAt, until, by: 'ann@host-a', reason: null });
+  await clock.advance(3 * hourMs);
+  expect((await host.look()).getTime() - clock.now().getTime()).toBe(15_000);
+  expect(host.worked).toEqual([]);
+  await resumeSchedule(database, 1, 'ann@host-a', clock.now());
+  await host.look();
+  expect(host.worked).toEqual(['rescreen 2026-11-22 late']);
+});
+
+it('a job that is cancelled gets its signal, ends as stopped, and says who has cancelled it', async () => {
+  const [database, clock] = [await databases.open(), makeFakeClock(Date.UTC(2026, 10, 22))];
+  const host = await makeHost(database, [plan('rescreen', '0 2 * * *')], clock, 'host-a:1:x');
+  await host.keep();
+  await host.look();
+  await clock.advance(3 * hourMs);
+  host.ending = (held) =>
+    new Promise((resolve) =>
+      held.addEventListener('abort', () => resolve({ exitCode: 4, because: 'stopped on request', runIds: [] })),
+    );
+  const looking = host.look();
+  while (host.worked.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(await cancelJobRun(database, 1, 'sweep', 'ann@host-b')).toBeNull();
+  expect(await cancelJobRun(database, 1, 'rescreen', 'ann@host-b')).toMatchObject({ owner: 'host-a:1:x' });
+  await looking;
+  const [cancelled] = await readJobRuns(database, 1, 1);
+  expect(cancelled).toMatchObject({ state: 'finished', exitCode: 4, isTimedOut: false });
+  expect(cancelled?.because).toBe('it was cancelled by ann@host-b; stopped on request');
+});
+
+const finished = async (): Promise<OccasionEnding> => ({ exitCode: 0, because: null, runIds: [] });

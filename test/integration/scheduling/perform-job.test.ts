@@ -28,6 +28,10 @@ const run: JobRun = {
   ...{ jobRunId: 1, job: 'rescreen', occasion: '2026-11-22', localDate: '2026-11-22', dueAt: moment, state: 'running' },
   ...{ isLate: false, attempts: 1, owner: 'host:1:a', begunAt: moment, endedAt: null, exitCode: null, because: null },
   runIds: [],
+  attemptAt: null,
+  deadlineAt: null,
+  isTimedOut: false,
+  cancelledBy: null,
 };
 
 const gone = new DatabaseError('the database went away', { sqlState: undefined, constraint: undefined });
@@ -110,6 +114,7 @@ it('what failed is logged with its run and roster: of a night for each roster, t
 const night = (job: string, cron: string, after: readonly string[] = []): PlannedJob => ({
   job: { name: job, defaultSchedule: null, after, run: async () => ({ runs: [] }) },
   schedule: { cron, timezone: 'UTC' },
+  timeoutMs: 43_200_000,
 });
 const sweep = night('sweep', '0 1 * * *');
 const rescreen = night('rescreen', '0 2 * * *');
@@ -129,7 +134,15 @@ async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, repo
     dueAt: new Date(Date.UTC(2026, 10, 22, hour)),
   });
   const begin = (job: string, hour: number) =>
-    beginJobRun(database, 1, { ...toDue(hour), job, owner: 'host:1:a', now: clock.now(), isLate: false, again: [] });
+    beginJobRun(database, 1, {
+      ...toDue(hour),
+      job,
+      owner: 'host:1:a',
+      now: clock.now(),
+      isLate: false,
+      again: [],
+      timeoutMs: 60_000,
+    });
   const scheduler = schedulerSettingsSchema.parse({});
   const plan: JobsAndPlan = {
     ...{ planned, settings: scheduler, seed: '', jobsSettings: {} },
@@ -143,7 +156,7 @@ async function openNight(planned: readonly PlannedJob[] = [sweep, rescreen, repo
       endJobRun(database, (await begin(job, hour))?.jobRunId ?? 0, { ...ending, endedAt: clock.now() }),
     miss: (job: string, hour: number) =>
       noteMissedJob(database, 1, job, toDue(hour), { now: clock.now(), because: 'nothing was there' }),
-    show: async () => presentSchedule(await showSchedule(workplace, plan), true).text ?? '',
+    show: async () => presentSchedule(await showSchedule(workplace, plan), true, null).text ?? '',
     runReport: (work: Job['run'] = report.job.run) => {
       const { signal } = new AbortController();
       const job = { ...report.job, run: work };

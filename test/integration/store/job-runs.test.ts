@@ -19,7 +19,15 @@ import { describeOnEachDatabase } from '../../helpers/databases.js';
 const at = (text: string): Date => new Date(text);
 const dueOn = (date: string) => ({ occasion: date, localDate: date, dueAt: at(`${date}T02:00Z`) });
 const beginning = (date: string, owner = 'host-a:1:x') => ({
-  ...{ job: 'rescreen', ...dueOn(date), owner, now: at(`${date}T02:01Z`), isLate: false, again: [] as number[] },
+  ...{
+    job: 'rescreen',
+    ...dueOn(date),
+    owner,
+    now: at(`${date}T02:01Z`),
+    isLate: false,
+    again: [] as number[],
+    timeoutMs: 60_000,
+  },
 });
 
 describeOnEachDatabase('what became of the times of jobs', (open) => {

@@ -8,6 +8,10 @@ const run: JobRun = {
   ...{ jobRunId: 1, job: 'rescreen', occasion: '2026-11-22', localDate: '2026-11-22', dueAt: moment, state: 'running' },
   ...{ isLate: false, attempts: 1, owner: 'host:1:a', begunAt: moment, endedAt: null, exitCode: null, because: null },
   runIds: [],
+  attemptAt: null,
+  deadlineAt: null,
+  isTimedOut: false,
+  cancelledBy: null,
 };
 const begun: ScheduleEvent = { kind: 'begun', run };
 const ended: ScheduleEvent = { kind: 'ended', run, exitCode: 0, because: null, runIds: [] };

@@ -39,6 +39,10 @@ const toRun = (job: string, date: string, changes: Partial<JobRun> = {}): JobRun
   exitCode: 0,
   because: null,
   runIds: [],
+  attemptAt: null,
+  deadlineAt: null,
+  isTimedOut: false,
+  cancelledBy: null,
   ...changes,
 });
 

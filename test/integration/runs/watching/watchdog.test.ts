@@ -1,10 +1,15 @@
+import { hostname } from 'node:os';
 import { afterEach, expect, it } from 'vitest';
+import { presentWatch } from '../../../../src/cli/watchdog/present-watch.js';
 import { mailSettingsSchema } from '../../../../src/mail/settings.js';
 import { toFileRoster } from '../../../../src/roster/settings.js';
+import { keepSchedules } from '../../../../src/runs/scheduled/keep-schedules.js';
 import type { Workplace } from '../../../../src/runs/workplace.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../../src/scheduling/settings.js';
 import { watchdogSettingsSchema } from '../../../../src/scheduling/watchdog/settings.js';
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
+import { beginJobRun, endJobRun } from '../../../../src/store/job-runs.js';
+import { pauseSchedule, resumeSchedule } from '../../../../src/store/job-schedules.js';
 import { listOutbox, queueOutbox } from '../../../../src/store/outbox.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';
@@ -178,8 +183,60 @@ describeOnChosenDatabase('the watchdog', (open) => {
     expect(later.dropped.map(({ subject }) => subject)).toEqual(['sweep']);
     expect(describe(await watching(53, 'people', 'sweep'))).toEqual([true, 'did_not_run']);
     expect(describe(await watching(80, 'people', 'sweep'))).toEqual([true, 'did_not_run', 'did_not_run']);
-    const told = ['[ALARM] people: did not run', '[ALARM] sweep: did not run'];
-    expect(alarmsOf(server)).toEqual([...told, '[ALARM] sweep: did not run']);
+    expect(alarmsOf(server)).toEqual(['[ALARM] people, sweep: did not run', '[ALARM] sweep: did not run']);
+  });
+
+  /** Three jobs that a scheduler has planned, due 10, 6 and 3 hours ago. */
+  const planThree = async (workplace: TestWorkplace) => {
+    const hour = new Date().getUTCHours();
+    const planned = [10, 6, 3].map((ago, index) => ({
+      job: ['rescreen', 'report', 'copy'][index] ?? '',
+      schedule: { cron: `0 ${(hour - ago + 24) % 24} * * *`, timezone: 'UTC' },
+    }));
+    await watch(at(workplace, -12), settings);
+    await keepSchedules(at(workplace, -12), planned, { areAll: true });
+  };
+
+  it('mails one alarm for a scheduler that is gone, with the installation and the host, and one recovery', async () => {
+    const { workplace, run, server, database } = await startSite();
+    await planThree(workplace);
+    expect(describe(await watch(at(workplace, -7), settings))).toEqual([true, 'did_not_run']);
+    expect(describe(await watch(at(workplace, -3), settings))).toEqual([true, 'did_not_run', 'did_not_run']);
+    expect(describe(await watch(workplace, settings))).toEqual([true, 'did_not_run', 'did_not_run', 'did_not_run']);
+    expect(alarmsOf(server)).toEqual(['[ALARM] people: did not run']);
+    expect(server.received[0]?.text).toContain(workplace.settings.organisation);
+    expect(server.received[0]?.text).toContain(hostname());
+
+    await run(workplace);
+    expect((await watch(workplace, settings)).over.map(({ subject }) => subject)).toEqual(['people']);
+    for (const job of ['report', 'copy']) {
+      const now = new Date();
+      const due = { occasion: 'x', localDate: now.toISOString().slice(0, 10), dueAt: now };
+      const beginning = { job, ...due, owner: 'host-a:1:x', now, isLate: true, again: [], timeoutMs: hourMs };
+      const begun = await beginJobRun(database, 1, beginning);
+      await endJobRun(database, begun?.jobRunId ?? 0, { exitCode: 0, because: null, runIds: [], endedAt: now });
+    }
+    expect(describe(await watch(workplace, settings))).toEqual([false]);
+    expect(alarmsOf(server)).toHaveLength(2);
+    expect(alarmsOf(server)[1]).toMatch(/^\[RECOVERED\] (copy, report|report, copy): did not run$/);
+  });
+
+  it('says who has paused the schedule, expects nothing that is due within the pause, and gives it time after that', async () => {
+    const { workplace, server, database } = await startSite();
+    await planThree(workplace);
+    const pause = { pausedAt: at(workplace, -11.5).clock.now(), until: at(workplace, 24).clock.now() };
+    await pauseSchedule(database, 1, { ...pause, by: 'ann@host-a', reason: 'the database moves' });
+    const paused = await watch(workplace, settings);
+    expect(describe(paused)).toEqual([false]);
+    expect(presentWatch(paused).text).toContain(
+      `the schedule is paused until ${pause.until.toISOString()} by ann@host-a (the database moves)`,
+    );
+    await resumeSchedule(database, 1, 'ann@host-a', new Date());
+    const resumed = await watch(at(workplace, 1.5), settings);
+    expect(describe(resumed)).toEqual([false]);
+    expect(presentWatch(resumed).text).not.toContain('paused');
+    expect(describe(await watch(at(workplace, 2.5), settings))[0]).toBe(true);
+    expect(alarmsOf(server)).toHaveLength(1);
   });
 
   it('goes by what schedulers did: a date begun early, a job under way, a plan that is new', async () => {

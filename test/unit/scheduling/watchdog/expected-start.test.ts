@@ -64,6 +64,10 @@ const done = (occasion: string, begunAt: Date): JobRun => ({
   exitCode: 0,
   because: null,
   runIds: [],
+  attemptAt: null,
+  deadlineAt: null,
+  isTimedOut: false,
+  cancelledBy: null,
 });
 
 it('a date that was done before its time was moved counts from when it was begun', () => {

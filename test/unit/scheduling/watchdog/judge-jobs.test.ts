@@ -21,6 +21,10 @@ const run = (facts: Partial<JobRun>): JobRun => ({
   exitCode: 0,
   because: null,
   runIds: [],
+  attemptAt: null,
+  deadlineAt: null,
+  isTimedOut: false,
+  cancelledBy: null,
   ...facts,
 });
 const running = run({
@@ -155,4 +159,20 @@ it('a planned job that nobody began did not run, until it is begun', () => {
   expect(kinds(job([run({}), former], late), [missing])).toEqual([]);
   // A timer begins it now.
   expect(kinds(job([former]), [missing])).toEqual([]);
+});
+
+it('a job that exceeds its timeout is stuck although its process lives; the alarm names the job, its host and what to type', () => {
+  const overdue = run({ job: 'copy', state: 'running', endedAt: null, exitCode: null, deadlineAt: ago(0.1) });
+  const [stuck] = judgeJobs([job([overdue])], [], now);
+  expect(stuck).toMatchObject({ kind: 'job_stuck', subject: 'copy' });
+  expect(stuck?.reason).toMatch(
+    /^the job copy .* is stuck on the host host \(process host:1:abcd\): it has exceeded its timeout/,
+  );
+  expect(stuck?.actions.join()).toContain('nightscreen schedule cancel copy');
+  expect(kinds(job([{ ...overdue, deadlineAt: ago(-0.1) }]))).toEqual([]);
+  const left = run({ job: 'copy', exitCode: 1, isTimedOut: true, because: 'it exceeded its timeout of 1h' });
+  expect(kinds(job([left]))).toEqual(['job_stuck']);
+  expect(
+    kinds(job([run({ job: 'copy', dueAt: ago(1) }), left]), [told({ kind: 'job_stuck', subject: 'copy' })]),
+  ).toEqual([]);
 });
