@@ -24,6 +24,7 @@ export function toDatabaseError(error: unknown): NightscreenError {
       cause: withoutValues(error, message),
       sqlState: answer.data.code,
       constraint: answer.data.constraint,
+      isConnectionLost: endedStates.has(answer.data.code) || answer.data.code.startsWith('08'),
     });
   }
   const message = describeFailure(error);
@@ -31,7 +32,23 @@ export function toDatabaseError(error: unknown): NightscreenError {
     cause: withoutValues(error, message),
     sqlState: undefined,
     constraint: undefined,
+    isConnectionLost: isOfTheWire(error),
   });
+}
+
+// The server shuts down, has crashed or starts up, or has ended a session that was idle for too long.
+const endedStates = new Set(['57P01', '57P02', '57P03', '57P05', '25P03']);
+
+const wireCodes = /^(ECONN|EPIPE|ENOTCONN|EHOST|ENET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
+// The driver gives these no code.
+const wireMessages =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout expired)/;
+
+function isOfTheWire(error: unknown): boolean {
+  const failure = connectionFailure.safeParse(error);
+  if (!failure.success) return false;
+  const { code = '', message } = failure.data;
+  return wireCodes.test(code) || wireMessages.test(message);
 }
 
 /** One line on why a connection or a driver failed; never the password, the URL or a value. */
@@ -50,8 +67,12 @@ export function describeFailure(error: unknown): string {
   return [message, code && !message.includes(code) ? `(${code})` : ''].filter(Boolean).join(' ') || 'no reason given';
 }
 
-// A deadlock, and what could not be put in one order: whoever says it again finds the others done.
+// A deadlock, and what could not be put in one order: a repetition finds the others done.
 const atOnceStates = new Set(['40P01', '40001']);
+
+/** Whether the server has rolled a transaction back because of others at the same moment, so that a repetition may succeed. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof DatabaseError && atOnceStates.has(error.sqlState ?? '');
 
 function describeRefusal(answer: z.infer<typeof serverFailure>): string {
   if (atOnceStates.has(answer.code)) {

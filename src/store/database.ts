@@ -23,14 +23,21 @@ export interface Transaction extends Queryable {
   copyIn?(sql: string, rows: readonly Buffer[]): Promise<number>;
 }
 
+/** `runsOnce`: the work has effects outside of the database that must not happen twice, such as lines in a file. */
+export interface TransactionOptions {
+  runsOnce?: boolean;
+}
+
 /** One database behind either driver; both give the same JavaScript types for the same SQL. */
 export interface Database extends Queryable {
   readonly dialect: 'postgres' | 'embedded';
   /**
    * Commits what `work` did, or rolls it back when it throws; a statement that failed inside fails the whole, even if `work` caught
    * it. Inside `work` the database itself must not be used (throws StoreError `transaction_nested`): the embedded one would wait for ever.
+   * On a server `work` runs again after a rollback by a deadlock, a serialisation failure or a lost connection: what it leaves outside of
+   * the transaction must be the same after two runs as after one. `runsOnce` prevents the repetition.
    */
-  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  transaction<T>(work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** The rows in batches, read from one snapshot; other queries may run meanwhile, and breaking out of the loop closes it. */
   cursor<Row>(
     row: z.ZodType<Row>,
@@ -50,16 +57,20 @@ export interface DatabaseErrorContext extends ErrorContext {
   code?: string;
   sqlState: string | undefined;
   constraint: string | undefined;
+  /** Whether the server ended the connection, or cannot be reached: another connection may do better. */
+  isConnectionLost?: boolean;
 }
 
 /** The database refused a statement or the connection broke; `sqlState` is set when the server itself answered. */
 export class DatabaseError extends StoreError {
   readonly sqlState: string | undefined;
   readonly constraint: string | undefined;
+  readonly isConnectionLost: boolean;
 
   constructor(message: string, context: DatabaseErrorContext) {
     super(context.code ?? 'database_error', message, context);
     this.sqlState = context.sqlState;
     this.constraint = context.constraint;
+    this.isConnectionLost = context.isConnectionLost ?? false;
   }
 }

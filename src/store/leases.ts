@@ -33,6 +33,9 @@ export interface LeaseOptions {
   takeFrom?: number;
 }
 
+/** The lease that a restore leaves, which nobody takes: the epochs of new leases begin above its own. */
+export const restoredKey = 'restored';
+
 const epochRow = z.object({ epoch: z.number() });
 const holderRow = z.object({
   owner: z.string(),
@@ -67,7 +70,8 @@ export async function tryAcquireLease(
        for update
      )
      insert into lease as held (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
-     select $1, 1, $2, instant, instant, instant + $3::float8 * interval '1 millisecond'
+     select $1, coalesce((select epoch from lease where lease_key = $5), 0) + 1, $2, instant, instant,
+       instant + $3::float8 * interval '1 millisecond'
      from (select clock_timestamp() as instant) as moment
      where (select count(*) from dead) >= 0
      on conflict (lease_key) do update set
@@ -78,7 +82,7 @@ export async function tryAcquireLease(
        expires_at = excluded.expires_at
      where (held.expires_at <= clock_timestamp() or held.epoch = $4::bigint) and exists (select from dead)
      returning epoch`,
-    [key, owner, ttlMs, options.takeFrom ?? null],
+    [key, owner, ttlMs, options.takeFrom ?? null, restoredKey],
   );
   if (!taken) return { holder: await readHolder(database, key) };
   const lease = { key, epoch: taken.epoch, owner };

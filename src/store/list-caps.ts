@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { holdStates } from './party-states.js';
 
 /** The length at which an account's lists are known to be cut without a word, or null. */
 export async function readListCap(database: Queryable, accountId: number): Promise<number | null> {
@@ -46,6 +47,7 @@ const partiesOfLength = `
  * removed. Gives how many customers have such a list.
  */
 export async function takeForCut(transaction: Queryable, runId: number, length: number): Promise<number> {
+  await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
   // What was taken for removed is kept in mind as hidden, so that the next whole list tells.
   await transaction.execute(
     `with hidden as (
@@ -78,6 +80,7 @@ export async function takeForCut(transaction: Queryable, runId: number, length: 
 
 /** Takes the lists of this length in a run for whole again, except where they still hide a known match. Gives how many customers have one. */
 export async function takeForWhole(transaction: Queryable, runId: number, length: number): Promise<number> {
+  await holdStates(transaction, `select account_id, party_id from (${partiesOfLength}) parties`, [runId, length]);
   await transaction.execute(
     `update party_state set state = 'below_threshold'
      from (${partiesOfLength}) parties

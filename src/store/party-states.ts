@@ -65,6 +65,22 @@ export async function readPartyStates(
   return new Map(rows.map((row) => [row.partyId, row]));
 }
 
+/**
+ * Holds the states that `partiesSql` gives (rows of `account_id` and `party_id`) until the transaction ends, in the order in which everybody
+ * holds them: two transactions that update the same states never wait for each other.
+ */
+export async function holdStates(
+  transaction: Queryable,
+  partiesSql: string,
+  parameters: readonly unknown[],
+): Promise<void> {
+  await transaction.execute(
+    `select from party_state where (account_id, party_id) in (${partiesSql})
+     order by party_id, account_id for no key update`,
+    parameters,
+  );
+}
+
 /** Whose answers they are, and of which run and moment. */
 interface StateKey {
   accountId: number;

@@ -2,6 +2,7 @@ import pg from 'pg';
 import { StoreError } from '../errors.js';
 
 const connectTimeoutMs = 10_000;
+const graceMs = 1_000;
 
 /** The pg settings of a URL (TLS as the URL says), with the session named after `owner`; 0 waits for each answer as long as it takes. */
 export function postgresConfig(url: string, owner: string, queryTimeoutMs = 0): pg.ClientConfig {
@@ -10,7 +11,8 @@ export function postgresConfig(url: string, owner: string, queryTimeoutMs = 0): 
     application_name: `nightscreen ${owner}`.slice(0, 63),
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs }),
+    // The server itself ends the statement sooner.
+    ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs + graceMs }),
   };
 }
 

@@ -1,9 +1,11 @@
 import { StoreError } from '../errors.js';
+import { DatabaseError } from './database.js';
 
 /** Remembers of a transaction's statements whether one failed and whether the transaction has ended; the driver keeps their order. */
 export class TransactionState {
   #ended = false;
   #failed = false;
+  #loss: DatabaseError | undefined;
   readonly #underWay = new Set<Promise<unknown>>();
 
   /** Runs one statement; throws StoreError once the transaction has ended. */
@@ -15,10 +17,16 @@ export class TransactionState {
       return await result;
     } catch (error) {
       this.#failed = true;
+      if (error instanceof DatabaseError && error.isConnectionLost) this.#loss ??= error;
       throw error;
     } finally {
       this.#underWay.delete(result);
     }
+  }
+
+  /** The loss of the connection that ended a statement, whatever the work made of it. */
+  get loss(): DatabaseError | undefined {
+    return this.#loss;
   }
 
   /** Refuses further statements and waits for those under way. */

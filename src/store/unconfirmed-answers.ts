@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { holdStates } from './party-states.js';
 
 /** SQL: the screening was answered after the last round of control searches of its run ($1) that passed. */
 export const isUnconfirmedSql = `
@@ -139,6 +140,12 @@ async function restoreStates(
       select from screening where screening.run_id = $1 and screening.party_id = party_state.party_id and ${takenSql}
     )`;
   const parameters = [runId, ...searches];
+  await holdStates(
+    transaction,
+    `select run.account_id, screening.party_id from screening join run on run.run_id = screening.run_id
+     where screening.run_id = $1 and ${takenSql}`,
+    parameters,
+  );
   await transaction.execute(
     `delete from party_state using run where ${isTakenBackSql} and party_state.former_run_id is null`,
     parameters,
@@ -211,6 +218,12 @@ export async function giveBackAnswers(transaction: Queryable, runId: number): Pr
     [runId],
   );
   if (given === 0) return 0;
+  await holdStates(
+    transaction,
+    `select run.account_id, taken.party_id from taken_back_answer taken join run on run.run_id = taken.run_id
+     join screening on ${givenBackSql}`,
+    [runId],
+  );
   // Their order is that in which they were found.
   await transaction.execute(
     `with given as (

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -13,6 +13,8 @@ import { findFreePort } from './find-free-port.js';
 export interface PostgresServer {
   url: string;
   stop(): Promise<void>;
+  /** Stops the server at once, without a word to its clients; gives what starts it again. */
+  crash(): Promise<() => Promise<void>>;
 }
 
 interface Identity {
@@ -41,9 +43,13 @@ const serverSettings = [
 // Ends the server and removes its folder when our end of its input closes, which it does however we end, kill -9 included.
 const keeper = `
   exec 3<&0
-  "$1/native/bin/postgres" -D "$1/data" -h 127.0.0.1 -p "$2" $3 < /dev/null 3<&- & server=$!
-  (cat <&3 > /dev/null; kill -INT "$server") & watch=$!
-  wait "$server"
+  (cat <&3 > /dev/null; rm -f "$1/down"; kill -INT "$(head -n 1 "$1/data/postmaster.pid")") & watch=$!
+  while :; do
+    "$1/native/bin/postgres" -D "$1/data" -h 127.0.0.1 -p "$2" $3 < /dev/null 3<&- & server=$!
+    wait "$server"
+    [ -e "$1/down" ] || break
+    while [ -e "$1/down" ]; do sleep 0.05; done
+  done
   kill "$watch" 2> /dev/null
   rm -rf "$1"
 `;
@@ -82,7 +88,19 @@ async function startServer(folder: string, identity: Identity): Promise<Postgres
   });
   const url = `postgres://nightscreen@127.0.0.1:${port}/postgres`;
   await awaitServer(child, url, () => log);
-  return { url, stop: () => stopServer(child) };
+  return {
+    url,
+    stop: () => stopServer(child),
+    crash: async () => {
+      await writeFile(join(folder, 'down'), '');
+      const [pid = ''] = (await readFile(join(folder, 'data', 'postmaster.pid'), 'utf8')).split('\n');
+      process.kill(Number(pid), 'SIGQUIT');
+      return async () => {
+        await rm(join(folder, 'down'));
+        await awaitServer(child, url, () => log);
+      };
+    },
+  };
 }
 
 async function stopServer(child: ChildProcess): Promise<void> {

@@ -22,8 +22,14 @@ export function keepLease(database: Database, lease: Lease): KeptLease {
     const isOurs = await renewLease(database, lease, leaseTtlMs).catch(() => true);
     if (!isOurs) lost.abort(new LeaseLostError(`lease ${lease.key} was taken over by another process`));
   };
+  let isRenewing = false;
   const timer = setInterval(() => {
-    renewal = renewal.then(renew);
+    // A database that is out of reach keeps a heartbeat waiting: the next ones would only queue behind it.
+    if (isRenewing) return;
+    isRenewing = true;
+    renewal = renew().finally(() => {
+      isRenewing = false;
+    });
   }, heartbeatMs);
   timer.unref();
   return {

@@ -4,6 +4,7 @@ import type { HaltCode, RunKind } from '../../reports/run-facts.js';
 import { hasAskedCanaries } from '../../store/canary-outcomes.js';
 import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
 import { DatabaseError, type Queryable, type Transaction } from '../../store/database.js';
+import { dropSweptPages } from '../../store/dossiers.js';
 import { findOpenRun } from '../../store/find-runs.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
 import { readListComparison } from '../../store/list-comparisons.js';
@@ -13,7 +14,7 @@ import { clearStaging } from '../../store/roster-staging.js';
 import { noteRunHolder } from '../../store/run-holders.js';
 import { toRunId } from '../../store/run-id.js';
 import type { RunRow } from '../../store/run-row.js';
-import { closeRun, insertRun, takeOverRun } from '../../store/runs.js';
+import { closeRun, insertRun, isTooLargeToAddUp, takeOverRun } from '../../store/runs.js';
 import type { PlanSelection } from '../../store/screening-plan.js';
 import { markInFlightUnknown } from '../../store/search-attempts.js';
 import { countToldAndTakenBack, takeBackAnswers } from '../../store/unconfirmed-answers.js';
@@ -135,7 +136,9 @@ async function close(
 ): Promise<void> {
   const { run, workplace } = session;
   await session.write(async (transaction) => {
-    const sums = state === 'stopped' && run.kind !== 'sweep' ? await computeRunSums(transaction, run.runId) : run.sums;
+    // A large run is added up when it is resumed: its process has eight seconds to end.
+    const isAddedUp = state === 'stopped' && run.kind !== 'sweep' && !(await isTooLargeToAddUp(transaction, run.runId));
+    const sums = isAddedUp ? await computeRunSums(transaction, run.runId) : null;
     const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: workplace.clock.now(), sums };
     await closeRun(transaction, run.runId, end);
     // An import that is begun again reads everything again.
@@ -249,6 +252,7 @@ async function abandon(
   workplace.tell({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
   await markInFlightUnknown(transaction, open.runId);
   await clearStaging(transaction, open.runId);
+  await dropSweptPages(transaction, open.runId);
   const isPlanned = open.stage === 'planned' || open.stage === 'screened';
   await closeRun(transaction, open.runId, {
     state: 'abandoned',

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Transaction } from '../database.js';
+import { restoredKey } from '../leases.js';
 import { runIdSql } from '../run-id.js';
 import { quoteName } from './describe-tables.js';
 
@@ -46,7 +47,18 @@ export async function settleRestored(
   tables: ReadonlySet<string>,
   createdAt: string,
 ): Promise<Settled> {
-  await transaction.execute('update lease set expires_at = acquired_at');
+  // A process from before may have taken epochs that the backup does not know: all later ones are above any of those. Each taking raises an
+  // epoch by one, so the milliseconds of the clock are far above.
+  await transaction.execute(
+    `update lease set expires_at = acquired_at,
+       epoch = greatest(epoch, (extract(epoch from clock_timestamp()) * 1000)::bigint)`,
+  );
+  await transaction.execute(
+    `insert into lease (lease_key, epoch, owner, acquired_at, heartbeat_at, expires_at)
+     select $1, (extract(epoch from clock_timestamp()) * 1000)::bigint, 'restore', now(), now(), now()
+     on conflict (lease_key) do nothing`,
+    [restoredKey],
+  );
   const openRuns = await listOpenRuns(transaction);
   if (!tables.has('outbox')) return { heldMails: [], waitingMessages: 0, openRuns };
   await transaction.execute('update outbox set claimed_by = null, claimed_until = null where claimed_by is not null');

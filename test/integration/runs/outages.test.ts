@@ -127,9 +127,12 @@ describe('a service that is out of reach', () => {
   it('a key that is replaced while the run goes on is noted, and nobody is asked twice', async () => {
     const { sandbox, database, work, run } = await begin(names.slice(0, 100));
     const workplace = await work({ readKeyAgain: () => sandbox.privateKey });
-    const going = run(workplace);
-    soon(150, () => sandbox.rotateKey());
-    const summary = await going;
+    const { tell } = workplace;
+    workplace.tell = (event) => {
+      tell(event);
+      if (event.kind === 'stage_started' && event.stage === 'screen') soon(50, () => sandbox.rotateKey());
+    };
+    const summary = await run(workplace);
     expect(summary).toMatchObject({ state: 'complete', counts: { screened: 100 } });
     expect((await showRun(database, summary.runId)).keyFingerprint.split(', ')).toHaveLength(2);
     expect(searches(sandbox).filter(({ worked }) => worked)).toHaveLength(100 + 2 * canaries.length);

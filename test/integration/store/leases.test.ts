@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.js';
 import { LeaseLostError, RunLockedError } from '../../../src/errors.js';
+import { settleRestored } from '../../../src/store/backup/settle-restored.js';
 import type { Database } from '../../../src/store/database.js';
 import {
   assertLease,
   type Lease,
+  readHeldLeases,
   releaseLease,
   renewLease,
   tryAcquireLease,
@@ -56,6 +58,19 @@ describeOnEachDatabase('leases', (open, databases) => {
       Array.from({ length: 50 }, (_, n) => tryAcquireLease(database, key, `asker ${n}`, longTtlMs)),
     );
     expect(answers.filter((answer) => 'acquired' in answer)).toHaveLength(1);
+  });
+
+  it('has no epoch after a restore that any process from before can hold, whether the backup knew the lease or not', async () => {
+    const restored = await open();
+    const known = await tryAcquireLease(restored, key, 'first', longTtlMs);
+    await restored.transaction((transaction) => settleRestored(transaction, new Set(), 'yesterday'));
+    if (!('acquired' in known)) throw new Error('the lease is not free');
+    expect(await renewLease(restored, known.acquired, longTtlMs)).toBe(false);
+    for (const name of [key, `${key}/later`]) {
+      const answer = await tryAcquireLease(restored, name, 'second', longTtlMs);
+      expect('acquired' in answer && answer.acquired.epoch).toBeGreaterThan(1_000_000_000_000);
+    }
+    expect((await readHeldLeases(restored)).map((held) => held.key)).toEqual([key, `${key}/later`]);
   });
 
   it('is taken over with the next epoch when expired or released, and never by its old epoch again', async () => {

@@ -1,0 +1,169 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Database } from '../../../src/store/database.js';
+import { tryAcquireLease } from '../../../src/store/leases.js';
+import { openDatabase } from '../../../src/store/open-database.js';
+import type { ConnectionEvent } from '../../../src/store/reconnecting.js';
+import { type Cut, startCuttingProxy } from '../../helpers/cutting-proxy.js';
+import { testDatabases } from '../../helpers/databases.js';
+
+const databases = testDatabases('postgres');
+const numberRow = z.object({ n: z.number() });
+
+/** Opens one database twice: by a client that reconnects, and by one that watches; `tell` hears what the first one tells. */
+async function openBoth(reconnectForMs = 20_000) {
+  const location = await databases.locate();
+  const witness = await databases.open(location);
+  await witness.execute('create table kept (n int)');
+  const events: ConnectionEvent[] = [];
+  const reconnect = { reconnectForMs, tell: (event: ConnectionEvent) => void events.push(event) };
+  const database = await databases.open({ ...location, reconnect });
+  return { location, witness, database, events, reconnect };
+}
+
+const count = async (database: Database): Promise<number> =>
+  (await database.query(numberRow, 'select count(*)::integer as n from kept'))[0]?.n ?? Number.NaN;
+
+const endOthers = (witness: Database): Promise<unknown> =>
+  witness.query(
+    z.unknown(),
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+
+describe('a connection that the server ends', () => {
+  it('costs no statement and no transaction, and none is done twice, however often', async () => {
+    const { witness, database, events } = await openBoth();
+    let isOver = false;
+    const ending = (async () => {
+      while (!isOver) {
+        await endOthers(witness);
+        await delay(20 + Math.random() * 60);
+      }
+    })();
+    const work = async (from: number): Promise<void> => {
+      for (let n = from; n < from + 60; n += 1) {
+        if (n % 3 === 0) await database.execute('insert into kept values ($1)', [n]);
+        else if (n % 3 === 1) await database.query(numberRow, 'insert into kept values ($1) returning n', [n]);
+        else
+          await database.transaction(async (transaction) => {
+            await transaction.execute('insert into kept values ($1)', [n]);
+            await transaction.query(numberRow, 'select count(*)::integer as n from kept');
+          });
+      }
+    };
+    await Promise.all([work(0), work(1_000), work(2_000)]);
+    isOver = true;
+    await ending;
+    const numbers = await witness.query(numberRow, 'select n from kept');
+    expect(new Set(numbers.map(({ n }) => n)).size).toBe(180);
+    expect(numbers).toHaveLength(180);
+    expect(events.filter(({ kind }) => kind === 'lost').length).toBeGreaterThan(1);
+    expect(events.filter(({ kind }) => kind === 'back').length).toBeGreaterThan(1);
+    expect(events[0]).toMatchObject({
+      kind: 'lost',
+      because: expect.stringMatching(/terminat|connection error/),
+      reconnectForMs: 20_000,
+    });
+  });
+
+  it('ends work that must run once, with nothing kept', async () => {
+    const { witness, database } = await openBoth();
+    let runs = 0;
+    const once = database.transaction(
+      async (transaction) => {
+        runs += 1;
+        await transaction.execute('insert into kept values (1)');
+        await endOthers(witness);
+        await transaction.execute('insert into kept values (2)');
+      },
+      { runsOnce: true },
+    );
+    await expect(once).rejects.toMatchObject({ code: 'database_error', isConnectionLost: true });
+    expect([runs, await count(witness)]).toEqual([1, 0]);
+  });
+
+  it('never gives a lease that another has taken meanwhile', async () => {
+    const { witness, database } = await openBoth();
+    const first = await tryAcquireLease(database, 'night', 'sleeper', 1);
+    await endOthers(witness);
+    await delay(20);
+    await tryAcquireLease(witness, 'night', 'heir', 60_000);
+    expect(first).toMatchObject({ acquired: { epoch: 1 } });
+    expect(await tryAcquireLease(database, 'night', 'sleeper', 60_000)).toMatchObject({ holder: { owner: 'heir' } });
+  });
+});
+
+describe('a commit whose answer is lost', () => {
+  const cases: readonly [string, Cut, number][] = [
+    ['is done again when it did not arrive', 'before', 2],
+    ['is not done again when it arrived', 'after', 1],
+  ];
+  for (const [title, cut, expectedRuns] of cases) {
+    it(title, async () => {
+      const { location, witness, reconnect } = await openBoth();
+      const proxy = await startCuttingProxy(location.url ?? '');
+      const database = await openDatabase({ url: proxy.url, reconnect }, 'tests');
+      let runs = 0;
+      // All connections of the pool at once.
+      await Promise.all(
+        [1, 2, 3, 4].map(async (n) => {
+          proxy.cutAtCommit(cut);
+          await database.transaction(async (transaction) => {
+            runs += 1;
+            await transaction.execute('insert into kept values ($1)', [n]);
+          });
+        }),
+      );
+      expect(proxy.cuts()).toBe(1);
+      expect([runs, await count(witness)]).toEqual([3 + expectedRuns, 4]);
+      proxy.cutAtCommit(cut);
+      await database.execute('insert into kept values (5)');
+      expect([proxy.cuts(), await count(witness)]).toEqual([2, 5]);
+      await database.close();
+      await proxy.close();
+    });
+  }
+});
+
+describe('an outage', () => {
+  it('that lasts longer than reconnectFor is an error that says so', async () => {
+    const { location } = await openBoth();
+    const proxy = await startCuttingProxy(location.url ?? '');
+    const events: ConnectionEvent[] = [];
+    const reconnect = { reconnectForMs: 600, tell: (event: ConnectionEvent) => void events.push(event) };
+    const database = await openDatabase({ url: proxy.url, reconnect }, 'tests');
+    await proxy.close();
+    const begunMs = performance.now();
+    const failing = database.execute('insert into kept values (1)');
+    await expect(failing).rejects.toThrow(/did not come back within 0.6 s \(database.reconnectFor\): .*ECONNREFUSED/);
+    expect(performance.now() - begunMs).toBeGreaterThan(500);
+    expect(events.map(({ kind }) => kind)).toEqual(['lost']);
+    await database.close();
+  });
+});
+
+describe('a deadlock', () => {
+  it('is not seen by either side: one of the two runs again', async () => {
+    const { database, location, witness } = await openBoth();
+    const other = await databases.open(location);
+    await witness.execute('insert into kept values (0)');
+    await witness.execute('create table second (n int)');
+    await witness.execute('insert into second values (0)');
+    let runs = 0;
+    const add = (on: Database, tables: readonly string[]): Promise<void> =>
+      on.transaction(async (transaction) => {
+        runs += 1;
+        for (const table of tables) {
+          await transaction.execute(`update ${table} set n = n + 1`);
+          await delay(200);
+        }
+      });
+    await Promise.all([add(database, ['kept', 'second']), add(other, ['second', 'kept'])]);
+    expect(runs).toBe(3);
+    expect(await witness.query(numberRow, 'select n from kept union all select n from second')).toEqual([
+      { n: 2 },
+      { n: 2 },
+    ]);
+  });
+});
