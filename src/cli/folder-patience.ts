@@ -15,11 +15,11 @@ export function toFolderPatience(
   isLasting: boolean,
 ): FolderPatience {
   const patienceMs = isLasting ? longMs : shortMs;
-  const tellWait = (holder: string): void =>
+  const tellWait = (holder: string, longestMs = patienceMs): void =>
     notify({
       level: 'info',
       code: 'database_taken',
-      message: `waits for ${holder}, which has the database; at most ${patienceMs / 1_000} s`,
+      message: `waits for ${holder}, which has the database; at most ${longestMs / 1_000} s`,
     });
   return { isBrief: !isLasting, patienceMs, tellWait, signal };
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { readFile, statfs } from 'node:fs/promises';
+import { freemem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import type { Queryable } from '../../store/database.js';
+import type { Database } from '../../store/database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 const mebibyte = 1_048_576;
@@ -29,20 +30,52 @@ export function judgeSpace(check: string, folder: string, megabytes: number): Fi
 
 const oldestMajor = 14;
 
-const serverSchema = z.object({ version: z.string(), major: z.number() });
+const serverSchema = z.object({ version: z.string(), major: z.number(), fsync: z.string() });
 
-/** Which server the database is. */
-export async function checkServer(database: Queryable): Promise<Finding[]> {
+/** Which server the database is, and of the embedded one whether its commits survive power loss. */
+export async function checkServer(database: Database): Promise<Finding[]> {
   const [facts] = await database.query(
     serverSchema,
-    `select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as major`,
+    `select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as major,
+      current_setting('fsync') as fsync`,
   );
   if (!facts) return [];
-  const { version, major } = facts;
+  const { version, major, fsync } = facts;
   const server = `PostgreSQL ${version}`;
+  const words =
+    fsync === 'on'
+      ? 'each commit is brought to the disk (fsync)'
+      : 'commits survive a kill, not power loss (no fsync); database.durable: always changes that';
   return [
     major < oldestMajor
       ? doubtful('database server', server, `use PostgreSQL ${oldestMajor} or newer`)
       : well('database server', server),
+    ...(database.dialect === 'embedded' ? [well('database durability', words)] : []),
   ];
+}
+
+const leastMemoryMegabytes = 1_536;
+const groupLimits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'];
+
+/** Whether the machine and the container have the memory that the embedded database takes. */
+export async function checkMemory(): Promise<Finding> {
+  const numbers = await Promise.all(groupLimits.map((path) => readFile(path, 'utf8').then(Number, () => Number.NaN)));
+  const available = await readFile('/proc/meminfo', 'utf8').then(
+    (text) => Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1]) * 1_024,
+    () => Number.NaN,
+  );
+  const bytes = [...numbers, Number.isNaN(available) ? freemem() : available].filter((number) => number > 0);
+  return judgeMemory(Math.floor(Math.min(...bytes) / mebibyte));
+}
+
+/** What so many megabytes mean for the embedded database. */
+function judgeMemory(megabytes: number): Finding {
+  const words = `${megabytes} MB of memory are available; the embedded database takes 560 to 925 MB`;
+  return megabytes < leastMemoryMegabytes
+    ? doubtful(
+        'memory',
+        words,
+        'give the machine or container 1.5 GB, or set DATABASE_URL: too little ends a run (137)',
+      )
+    : well('memory', words);
 }

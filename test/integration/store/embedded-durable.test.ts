@@ -1,0 +1,70 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { z } from 'zod';
+import { LeaseLostError } from '../../../src/errors.js';
+import { EmbeddedDatabase } from '../../../src/store/embedded-database.js';
+import { EmbeddedFiles } from '../../../src/store/embedded-files.js';
+import { openDatabase } from '../../../src/store/open-database.js';
+
+const settingRow = z.object({ value: z.string() });
+const sizeRow = z.object({ mb: z.number() });
+const isFsynced = `select current_setting('fsync') as value`;
+let folder: string;
+
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'nightscreen-durable-')), 'data');
+});
+
+afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }));
+
+it('a durable folder brings each commit to the disk, also one that was made without, and stays durable until it must not be', async () => {
+  const fast = await openDatabase({ folder }, 'test');
+  expect(await fast.query(settingRow, isFsynced)).toEqual([{ value: 'off' }]);
+  await fast.runScript('create table kept (n int)');
+  await fast.close();
+  const durable = await openDatabase({ folder, isDurable: true }, 'test');
+  await durable.close();
+  const again = await openDatabase({ folder }, 'test');
+  expect(await again.query(settingRow, isFsynced)).toEqual([{ value: 'on' }]);
+  await again.close();
+  const files = new EmbeddedFiles(join(folder, 'pgdata'), () => true);
+  const lock = { isHeld: () => true, release: async () => undefined };
+  const counted = await EmbeddedDatabase.open(join(folder, 'pgdata'), lock, {
+    isDurable: true,
+    isHurried: () => false,
+    files,
+  });
+  const before = files.counts.syncs;
+  for (let n = 0; n < 20; n += 1) await counted.execute('insert into kept values ($1)', [n]);
+  expect(files.counts.syncs - before).toBeGreaterThanOrEqual(20);
+  await counted.close();
+}, 240_000);
+
+it('rows that are updated over and over leave neither dead rows nor a log behind, and an owner that lost its folder writes nothing', async () => {
+  for (let sweep = 0; sweep < 4; sweep += 1) {
+    const database = await openDatabase({ folder }, 'test');
+    if (sweep === 0) {
+      await database.runScript(
+        `create table swept (n int primary key, seen int, filler text); create index on swept (seen);
+        insert into swept select n, 0, repeat('x', 800) from generate_series(1, 5000) n;`,
+      );
+    }
+    for (let round = 0; round < 4; round += 1) await database.execute('update swept set seen = seen + 1');
+    await database.close();
+  }
+  const database = await openDatabase({ folder }, 'test');
+  const [size] = await database.query(sizeRow, `select (pg_total_relation_size('swept') / 1000000)::int as mb`);
+  // 5 MB of rows, five times as they stand before a vacuum; without it more than 80.
+  expect(size?.mb).toBeLessThan(60);
+  const segments = (await readdir(join(folder, 'pgdata', 'pg_wal'))).filter((name) => /^[0-9A-F]{24}$/.test(name));
+  expect(segments.length * 16).toBeLessThanOrEqual(160);
+  const [card = ''] = (await readdir(folder)).filter((name) => name.endsWith('.json'));
+  await rm(join(folder, card));
+  await new Promise((done) => setTimeout(done, 1_100));
+  const { mtimeMs } = await stat(join(folder, 'pgdata', 'global', 'pg_control'));
+  await expect(database.execute('update swept set seen = 0')).rejects.toBeInstanceOf(LeaseLostError);
+  await database.close();
+  expect((await stat(join(folder, 'pgdata', 'global', 'pg_control'))).mtimeMs).toBe(mtimeMs);
+}, 240_000);
