@@ -1,15 +1,26 @@
 import { z } from 'zod';
+import { systemClock } from '../clock.js';
 import { SchemaError } from '../errors.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from './database.js';
+import { describeHolder, type LeaseHolder } from './leases.js';
 import { type Migration, packagedMigrations, readMigrations } from './migration-files.js';
+import { runIdSql } from './run-id.js';
 
 const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.string() });
 const existsRow = z.object({ present: z.boolean() });
 
+/** Who works by the present schema: a lease that has not expired, and the run that is written under it. */
+export interface SchemaUser extends LeaseHolder {
+  key: string;
+  /** The run's name; null where no run is written under the lease. */
+  run: string | null;
+}
+
 /**
  * Brings the schema up to date and returns the names of what was applied, each migration in its own transaction; starts at the same
  * time wait for each other. Throws SchemaError `migration_edited` when a landed one has changed, `schema_newer` when the database is
- * ahead of the code, DatabaseError when a migration fails (it then leaves nothing behind).
+ * ahead of the code, `schema_in_use` while another process holds a lease and renews it, DatabaseError when a migration fails (it then leaves
+ * nothing behind). A lease whose holder has died is waited for until it expires.
  */
 export async function migrate(database: Database, folder = packagedMigrations()): Promise<readonly string[]> {
   const migrations = await readMigrations(folder);
@@ -17,9 +28,64 @@ export async function migrate(database: Database, folder = packagedMigrations())
   await createMigrationTable(database);
   const applied: string[] = [];
   for (const migration of migrations) {
-    if (await apply(database, migrations, migration)) applied.push(migration.name);
+    if (await applyUnused(database, migrations, migration)) applied.push(migration.name);
   }
   return applied;
+}
+
+/** How often a lease whose holder may have died is looked at. */
+const pollMs = 250;
+
+/** Applies one migration once nobody works by the schema before it; a holder whose heartbeat moves is alive. */
+async function applyUnused(database: Database, migrations: readonly Migration[], next: Migration): Promise<boolean> {
+  const seen = new Map<string, number>();
+  for (;;) {
+    const answer = await apply(database, migrations, next);
+    if (typeof answer === 'boolean') return answer;
+    for (const user of answer) {
+      const heartbeat = user.heartbeatAt.getTime();
+      if ((seen.get(`${user.key} ${user.epoch}`) ?? heartbeat) !== heartbeat) {
+        throw new SchemaError('schema_in_use', `the schema must not change now: ${describeSchemaUser(user)}`);
+      }
+      seen.set(`${user.key} ${user.epoch}`, heartbeat);
+    }
+    await systemClock.sleep(pollMs);
+  }
+}
+
+/** Who holds what, in words for an operator. */
+export const describeSchemaUser = ({ key, run, ...holder }: SchemaUser): string =>
+  `${run === null ? key : `run ${run}`} is held by ${describeHolder(holder)}`;
+
+const userRow = z.object({
+  key: z.string(),
+  run: z.string().nullable(),
+  owner: z.string(),
+  epoch: z.number(),
+  acquiredAt: z.date(),
+  heartbeatAt: z.date(),
+  heartbeatAgeMs: z.number(),
+  expiresInMs: z.number(),
+}) satisfies z.ZodType<SchemaUser>;
+
+async function hasLeases(database: Queryable): Promise<boolean> {
+  const [table] = await database.query(existsRow, `select to_regclass('lease') is not null as present`);
+  return table?.present === true;
+}
+
+/** Who works by the present schema of a Postgres database; the embedded one has a single owner, and what it finds there is of the dead. */
+export async function readSchemaUsers(database: Queryable): Promise<readonly SchemaUser[]> {
+  if (!(await hasLeases(database))) return [];
+  return database.query(
+    userRow,
+    `select lease_key as key, owner, epoch, acquired_at as "acquiredAt", heartbeat_at as "heartbeatAt",
+       greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
+       greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
+       (select ${runIdSql('run')} from run
+        where run.lease_key = lease.lease_key and run.epoch = lease.epoch and run.state = 'running'
+        order by run.run_id desc limit 1) as run
+     from lease where expires_at > clock_timestamp() and expires_at > acquired_at order by lease_key`,
+  );
 }
 
 /** The names of the migrations that `migrate` would apply; changes nothing, throws SchemaError as `migrate` does. */
@@ -74,15 +140,30 @@ export async function readLanded(database: Queryable, migrations: readonly Migra
   });
 }
 
-/** Applies one migration unless a start at the same time did so first. */
-async function apply(database: Database, migrations: readonly Migration[], next: Migration): Promise<boolean> {
+/** Applies one migration unless a start at the same time did so first, or somebody works by the schema before it: gives who. */
+async function apply(
+  database: Database,
+  migrations: readonly Migration[],
+  next: Migration,
+): Promise<boolean | readonly SchemaUser[]> {
   return database.transaction(async (transaction) => {
     // One at a time; readers are let through.
     await transaction.execute('lock table schema_migration in share row exclusive mode');
     if (!(await readPending(transaction, migrations)).includes(next)) return false;
+    const users = database.dialect === 'embedded' ? [] : await holdUnused(transaction);
+    if (users.length > 0) return users;
     await layMigration(transaction, next);
     return true;
   });
+}
+
+/** Sees that nobody works by the schema, and that nobody begins to until the transaction ends; else gives who does. */
+async function holdUnused(transaction: Transaction): Promise<readonly SchemaUser[]> {
+  const users = await readSchemaUsers(transaction);
+  if (users.length > 0 || !(await hasLeases(transaction))) return users;
+  // Leases are read, but neither taken nor renewed; who took one meanwhile is found by the second look.
+  await transaction.execute('lock table lease in share mode');
+  return readSchemaUsers(transaction);
 }
 
 /** Applies one migration in a transaction that goes on; that it is the next one, and nobody else's, the caller must know. */

@@ -22,7 +22,7 @@ async function applyPending(invocation: Invocation): Promise<Outcome> {
 
 /** Says what `migrate` would do. A database that this version cannot work with is an answer here, and no error. */
 async function check(invocation: Invocation): Promise<Outcome> {
-  const { pendingMigrations } = await import('../../store/migrate.js');
+  const { pendingMigrations, readSchemaUsers, describeSchemaUser } = await import('../../store/migrate.js');
   const { packagedMigrations, readMigrations } = await import('../../store/migration-files.js');
   const location = locateDatabase(loadInvocationConfig(invocation));
   const toOutcome = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome => ({
@@ -31,14 +31,22 @@ async function check(invocation: Invocation): Promise<Outcome> {
     text,
   });
   try {
-    const pending = isMissing(location)
-      ? (await readMigrations(packagedMigrations())).map(({ name }) => name)
-      : await withDatabase(location, 'migrate --check', toFolderPatience(invocation, false), (database) =>
-          pendingMigrations(database),
-        );
+    const { pending, users } = isMissing(location)
+      ? { pending: (await readMigrations(packagedMigrations())).map(({ name }) => name), users: [] }
+      : await withDatabase(location, 'migrate --check', toFolderPatience(invocation, false), async (database) => ({
+          pending: await pendingMigrations(database),
+          users: database.dialect === 'embedded' ? [] : await readSchemaUsers(database),
+        }));
     if (pending.length === 0) return toOutcome(exitCodes.complete, 'current', pending, 'up to date\n');
     const lines = pending.map((name) => `pending  ${name}\n`).join('');
-    return toOutcome(exitCodes.incomplete, 'behind', pending, `${lines}next     back up, then nightscreen migrate\n`);
+    const held = users.map((user) => `in use   ${describeSchemaUser(user)}\n`).join('');
+    const next = held === '' ? '' : 'wait until nothing is in use any more, ';
+    return toOutcome(
+      exitCodes.incomplete,
+      'behind',
+      pending,
+      `${lines}${held}next     ${next}back up, then nightscreen migrate\n`,
+    );
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error;
     const state = error.code === 'schema_newer' ? 'newer' : 'edited';

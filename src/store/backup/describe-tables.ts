@@ -28,6 +28,19 @@ export async function describeTables(
   return new Map(rows.map((row) => [row.table, row]));
 }
 
+/** The tables of our schema that outlive a crash, partitions among them; those of an extension are the extension's. */
+export async function listPermanentTables(database: Queryable): Promise<readonly string[]> {
+  const rows = await database.query(
+    nameRow,
+    `select relname::text as name from pg_class class
+     where relnamespace = (select oid from pg_namespace where nspname = current_schema())
+       and relkind in ('r', 'p', 'f', 'm') and relpersistence = 'p'
+       and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = class.oid and deptype = 'e')
+     order by 1`,
+  );
+  return rows.map(({ name }) => name);
+}
+
 /** The sequences of these tables' columns, and those that stand beside them, by name. */
 export async function listSequences(database: Queryable, tables: readonly string[]): Promise<readonly string[]> {
   const rows = await database.query(

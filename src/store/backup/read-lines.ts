@@ -3,6 +3,7 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { BackupError } from '../../errors.js';
+import { findOddFile } from '../../odd-file.js';
 
 const newline = 0x0a;
 /** In bytes. No row that we write comes near. */
@@ -10,6 +11,8 @@ const longestLine = 256 * 1_024 * 1_024;
 
 /** The lines of a file that gzip has compressed, without their ends; throws BackupError when it is missing, cannot be read, or is cut. */
 export async function* readLines(path: string): AsyncGenerator<Buffer> {
+  const odd = findOddFile(path);
+  if (odd !== null) throw new BackupError('backup_unreadable', `${path} ${odd}`);
   const text = new PassThrough();
   const reading = pipeline(createReadStream(path), createGunzip(), text);
   // What goes wrong comes to whoever reads the text.

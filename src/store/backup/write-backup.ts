@@ -5,7 +5,7 @@ import { type Database, DatabaseError, type Transaction } from '../database.js';
 import { readLanded } from '../migrate.js';
 import { packagedMigrations, readMigrations } from '../migration-files.js';
 import { type BackupHeader, backupSchema, type RowCounts } from './backup-format.js';
-import { describeTables, listSequences, quoteName } from './describe-tables.js';
+import { describeTables, listPermanentTables, listSequences, quoteName } from './describe-tables.js';
 import { listTables } from './list-tables.js';
 
 /** What a batch of rows should come to, in UTF-16 units, and the most rows of one. */
@@ -66,6 +66,7 @@ export async function writeBackup(database: Database, request: BackupRequest): P
     };
     await write(toLine(header));
     const tables = listTables(landed);
+    await requireKnown(transaction, tables);
     const rows: Record<string, number> = {};
     for (const [table, { columns }] of await describeTables(transaction, tables)) {
       await write(toLine({ table, columns }));
@@ -74,10 +75,26 @@ export async function writeBackup(database: Database, request: BackupRequest): P
     await write(toLine({ sequences: await readSequences(transaction, tables) }));
     await request.write(toLine({ end: { rows, sha256: digest.digest('hex') } }));
     return { header, rows };
-  });
+  }, runsOnce);
 }
 
+// Its lines are written as they are read.
+const runsOnce = { runsOnce: true };
+
 const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
+
+/** Its rows are the header of a backup. Tables that are not logged are left out as well. */
+const leftOut = 'schema_migration';
+
+/** A table that would be missing from the backup without a word: one that no migration of ours made, or a partition of one. */
+async function requireKnown(transaction: Transaction, tables: readonly string[]): Promise<void> {
+  const unknown = (await listPermanentTables(transaction)).filter((name) => !tables.includes(name) && name !== leftOut);
+  if (unknown.length === 0) return;
+  throw new StoreError(
+    'unknown_tables',
+    `the backup would not be whole: Nightscreen does not know ${unknown.map((name) => `table ${name}`).join(', ')} of its schema. Move what is not of Nightscreen to another schema or database (alter table NAME set schema OTHER), and back up again`,
+  );
+}
 
 /** No migration begins until the backup is done, and one that goes on is waited for. */
 async function holdSchema(transaction: Transaction): Promise<void> {
