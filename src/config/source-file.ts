@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { ConfigError, type ConfigProblem } from '../errors.js';
+import { findOddFile } from '../odd-file.js';
 
 /** The place of a setting: keys and list positions from the top. */
 export type SettingPath = readonly (string | number)[];
@@ -21,6 +22,8 @@ export interface SourceFile {
 }
 
 function readText(file: string, shownAs: string): string {
+  const odd = findOddFile(file);
+  if (odd !== null) throw new ConfigError([{ where: shownAs, path: '', message: `the configuration file ${odd}` }]);
   let bytes: Buffer;
   try {
     bytes = readFileSync(file);

@@ -154,7 +154,8 @@ export async function settleRun(
   const snapshot = await readSnapshot(transaction, run.runId);
   const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
   const lastChange = await readLastStateChange(transaction);
-  await recordStates(transaction, session, 'closed');
+  // The states of a run that is resumed later are provisional.
+  if (halt === null) await recordStates(transaction, session, 'closed');
   if (hold) await noteHold(transaction, session, hold);
   const flood =
     halt !== null || isAccepted || state === 'unbalanced'

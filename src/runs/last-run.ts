@@ -12,6 +12,9 @@ export interface RunAtEnd {
 export class LastRun {
   #run: RunAtEnd | null = null;
 
+  /** The jobs that a scheduler has under way; null where this process is no scheduler. */
+  listJobs: (() => readonly string[]) | null = null;
+
   /** Null where none was begun. */
   get current(): RunAtEnd | null {
     return this.#run;

@@ -4,7 +4,7 @@ import type { PublishedList } from '../lists/listed-party.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { readListCap } from '../store/list-caps.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
-import { setRunStage } from '../store/runs.js';
+import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
 import { hasBegun, type PlanSelection } from '../store/screening-plan.js';
 import type { Acceptance } from './accepting/acceptance.js';
 import { requireAcceptedSettings } from './accepting/require-accepted-settings.js';
@@ -91,6 +91,8 @@ export async function runScreening(
             }
             const part = { standing, rosterId: scope.rosterId, outage, ...options };
             const halted = await haltedOr(planAndScreen(session, client, part));
+            if (halted?.code === 'signal' && (await isTooLargeToAddUp(workplace.database, session.run.runId)))
+              throw halted;
             return finishScreening(session, halted, { isReported: options.writeReport });
           },
         );

@@ -161,3 +161,16 @@ export async function addRunReasons(
     [...reasons],
   ]);
 }
+
+// Adding up 100,000 customers takes about two seconds, a million about 20 (measured on 2 cores): a process that is asked to stop has eight.
+const addedUpAtStop = 100_000;
+
+/** Whether a run has too many customers in scope to be added up while its process is being stopped. */
+export async function isTooLargeToAddUp(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ large: z.boolean() }),
+    'select coalesce(in_scope, 0) > $2 as large from run where run_id = $1',
+    [runId, addedUpAtStop],
+  );
+  return rows[0]?.large ?? false;
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { TextDecoder } from 'node:util';
+import { findOddFile } from '../../odd-file.js';
 import { toListError } from './list-error.js';
 
 /** A file as text, piece by piece, and its digest once it has been read to its end. */
@@ -66,6 +67,8 @@ async function* decode(path: string, hash: ReturnType<typeof createHash>, onEnd:
 }
 
 async function* readBytes(path: string): AsyncGenerator<Buffer> {
+  const odd = findOddFile(path);
+  if (odd !== null) throw toListError(path, null, `${odd}: save the list in a file and name that`);
   try {
     for await (const chunk of createReadStream(path)) {
       const bytes: unknown = chunk;

@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
+import { findOddFile } from '../../odd-file.js';
 
 const chunkBytes = 128 * 1024;
 
@@ -38,9 +39,7 @@ export async function* readFileChunks(path: string): Chunks {
   }
 }
 
-/** A pipe has neither size nor time of its own. */
 function checkUnchanged(path: string, before: BigIntStats, after: BigIntStats, offset: bigint): void {
-  if (!before.isFile()) return;
   if (before.size === after.size && before.mtimeNs === after.mtimeNs && offset === after.size) return;
   throw new RosterError(
     'roster_changed',
@@ -50,6 +49,13 @@ function checkUnchanged(path: string, before: BigIntStats, after: BigIntStats, o
 }
 
 async function openFile(path: string): Promise<FileHandle> {
+  const odd = findOddFile(path);
+  if (odd !== null) {
+    throw new RosterError(
+      'roster_unreadable',
+      `${path} ${odd}. Write the rows into a file and name that, or send them to standard input and name -.`,
+    );
+  }
   try {
     return await open(path);
   } catch (error) {

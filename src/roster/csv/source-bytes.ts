@@ -14,7 +14,10 @@ export const standardInput = '-';
  * Throws RosterError `not_a_table` for what begins like a workbook, a picture and the like.
  */
 export async function* readSourceBytes(path: string, onBytes: (bytes: Buffer) => void): Chunks {
-  const raw = watchBytes(path === standardInput ? readStandardInput() : readFileChunks(path), onBytes);
+  const raw = watchBytes(
+    path === standardInput || path === '/dev/stdin' ? readStandardInput() : readFileChunks(path),
+    onBytes,
+  );
   try {
     const first = await raw.next();
     if (first.done) return;

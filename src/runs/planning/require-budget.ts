@@ -24,7 +24,7 @@ export const embeddedProblem: ConfigProblem = {
   where: 'settings',
   path: 'database.acceptEmbedded',
   message:
-    'is false: a live key makes no search with the embedded database, which does not survive power loss; set DATABASE_URL, or set it to true',
+    'is false: a live key makes no search with the embedded database, which is one disk of one host without a replica; set DATABASE_URL, or set it to true',
 };
 
 /**

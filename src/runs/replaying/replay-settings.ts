@@ -78,6 +78,8 @@ export async function replaySettings(
     }
     countItems(items, history, { present, other: others }, since);
   };
+  // The tallies would count again what a lost connection has broken off.
+  const once = { runsOnce: true };
   const stored = await database.transaction(async (transaction) => {
     await transaction.execute('set transaction isolation level repeatable read, read only');
     let after = 0;
@@ -89,7 +91,7 @@ export async function replaySettings(
       after = last;
     }
     return countStoredChanges(transaction, settings.organisation, since);
-  });
+  }, once);
   const isEvaluated = (words: string): boolean => words.startsWith('changes.');
   return {
     since,

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
+import { findOddFile } from '../../odd-file.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { openWorkbookTable } from '../../roster/workbook/open-workbook-table.js';
@@ -96,6 +97,7 @@ async function isWorkbook(path: string): Promise<boolean> {
 
 /** Nothing where there is no such file: patterns and missing files are CSV's to tell. */
 async function readStart(path: string): Promise<string> {
+  if (findOddFile(path) !== null) return '';
   const file = await open(path, 'r').catch(() => null);
   try {
     const found = await file?.read(Buffer.alloc(100), 0, 100, 0).catch(() => undefined);

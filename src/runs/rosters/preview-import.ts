@@ -71,48 +71,52 @@ export async function previewImport(
   const nothing = new RollBack('a preview changes nothing');
   let preview: ImportPreview | undefined;
   try {
-    await database.transaction(async (transaction) => {
-      // A source may keep it waiting for as long as it likes: nobody else waits for this.
-      await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
-      const now = clock.now();
-      // A roster that nobody has imported yet is not begun here: whoever imports it meanwhile would have to wait.
-      const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
-      // No run has a number below zero, and no other preview this one.
-      const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
-      const source = await stageRoster(roster, {
-        runId: staged.runId,
-        copies: database.dialect === 'postgres',
-        clock,
-        today: toLocalTime(now, settings.run.timezone).date,
-        signal,
-        secret,
-        write: inTurn(transaction),
-        tell: () => undefined,
-      });
-      const mode = toImportMode(workplace);
-      const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
-      const { counts, isFirst, isFedBack, heldBy, changes } = await settleSnapshot(
-        transaction,
-        staged,
-        roster,
-        source,
-        rule,
-      );
-      preview = {
-        roster: roster.name,
-        source: source.source,
-        counts,
-        rejectedByReason: await countRejectReasons(transaction, staged.runId),
-        firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
-        doubts: source.doubts,
-        distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
-        heldBy,
-        unmapped: mode === 'test' ? source.unmapped : [],
-        isFedBack,
-        changes,
-      };
-      throw nothing;
-    });
+    await database.transaction(
+      async (transaction) => {
+        // A source may keep it waiting for as long as it likes: nobody else waits for this.
+        await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
+        const now = clock.now();
+        // A roster that nobody has imported yet is not begun here: whoever imports it meanwhile would have to wait.
+        const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
+        // No run has a number below zero, and no other preview this one.
+        const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
+        const source = await stageRoster(roster, {
+          runId: staged.runId,
+          copies: database.dialect === 'postgres',
+          clock,
+          today: toLocalTime(now, settings.run.timezone).date,
+          signal,
+          secret,
+          write: inTurn(transaction),
+          tell: () => undefined,
+        });
+        const mode = toImportMode(workplace);
+        const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
+        const { counts, isFirst, isFedBack, heldBy, changes } = await settleSnapshot(
+          transaction,
+          staged,
+          roster,
+          source,
+          rule,
+        );
+        preview = {
+          roster: roster.name,
+          source: source.source,
+          counts,
+          rejectedByReason: await countRejectReasons(transaction, staged.runId),
+          firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
+          doubts: source.doubts,
+          distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
+          heldBy,
+          unmapped: mode === 'test' ? source.unmapped : [],
+          isFedBack,
+          changes,
+        };
+        throw nothing;
+        // A source may be readable once only.
+      },
+      { runsOnce: true },
+    );
   } catch (error) {
     if (error !== nothing || preview === undefined) throw error;
   }

@@ -1,0 +1,39 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { ConfigError } from './errors.js';
+
+/**
+ * Makes a folder and those above it with mode 0700. Throws ConfigError when this process cannot write there; `remedy` says what to do then.
+ * Node itself says ENOENT where a file system is read-only.
+ */
+export async function makeFolder(folder: string, remedy: string): Promise<void> {
+  const problem = findFolderProblem(folder);
+  if (problem !== null) throw new ConfigError([{ where: folder, path: '', message: `${problem}; ${remedy}` }]);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+}
+
+/** Why nothing can be written to a folder, or to the nearest one above that exists; null when nothing is known against it. Makes nothing. */
+export function findFolderProblem(folder: string): string | null {
+  const at = resolve(folder);
+  const isFolder = isExistingFolder(at);
+  if (isFolder === null) return dirname(at) === at ? null : findFolderProblem(dirname(at));
+  if (!isFolder) return `${at} is a file where a folder belongs`;
+  try {
+    accessSync(at, constants.W_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS'
+      ? `${at} is on a read-only file system`
+      : `this user may not write to ${at}`;
+  }
+}
+
+/** Null where there is nothing, or nothing that this user may look at: the folder above it says more. */
+function isExistingFolder(path: string): boolean | null {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,64 @@
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import type { TestWorkplace } from '../../helpers/workplace.js';
+
+const states = z.object({ states: z.string() });
+const readStates = ({ database }: SmallSite) =>
+  database.query(
+    states,
+    `select reference || ' ' || state as states from customer_screening_status order by reference`,
+  );
+const countRecorded = ({ database }: SmallSite) =>
+  database.query(z.object({ count: z.number() }), 'select count(*)::integer as count from customer_state_change');
+
+/** Stops a run by signal after its first answer; before that `whenSearching` may change what the database says of it. */
+async function stopAmid({ run }: SmallSite, workplace: TestWorkplace, whenSearching = async () => undefined) {
+  const stopping = new AbortController();
+  const { tell } = workplace;
+  workplace.tell = (event) => {
+    tell(event);
+    if (event.kind === 'stage_started' && event.stage === 'screen') {
+      void whenSearching().then(() => stopping.abort(new Error('asked to stop')));
+    }
+  };
+  const ended = await run(workplace, {}, stopping.signal).catch((error: unknown) => error);
+  workplace.tell = tell;
+  return ended;
+}
+
+describeOnChosenDatabase('a run that is stopped by signal', (open) => {
+  const begin = openSmallSites(open);
+  const slow = { rate: { perSecond: 20, concurrency: 1 } };
+
+  it('records no states, and when it is resumed ends as a run that was never stopped', async () => {
+    const [stopped, whole] = [await begin(), await begin()];
+    expect(await stopAmid(stopped, await stopped.work(slow))).toMatchObject({ state: 'stopped', exitCode: 4 });
+    expect(await countRecorded(stopped)).toEqual([{ count: 0 }]);
+    const resumed = await stopped.run(await stopped.work());
+    const undisturbed = await whole.run(await whole.work());
+    expect(resumed).toMatchObject({ state: undisturbed.state });
+    expect(await readStates(stopped)).toEqual(await readStates(whole));
+    expect(await countRecorded(stopped)).toEqual(await countRecorded(whole));
+  });
+
+  it('is added up at its resumption where it has very many customers', async () => {
+    const site = await begin();
+    const { database } = site;
+    const error = await stopAmid(site, await site.work(slow), async () => {
+      await database.execute('update run set in_scope = in_scope + 1000000');
+      return undefined;
+    });
+    expect(error).toMatchObject({ code: 'signal' });
+    const [row] = await database.query(
+      z.object({ runId: z.number(), state: z.string(), sums: z.unknown() }),
+      'select run_id as "runId", state, sums from run',
+    );
+    expect(row).toMatchObject({ state: 'stopped', sums: null });
+    await database.execute('update run set in_scope = in_scope - 1000000');
+    const resumed = await site.run(await site.work());
+    expect(resumed).toMatchObject({ state: 'complete', exitCode: 0 });
+    expect(resumed.counts).toMatchObject({ planned: 6, remaining: 0 });
+  });
+});
