@@ -1,4 +1,5 @@
 import { systemClock } from '../clock.js';
+import { toVisibleText } from '../reports/visible-text.js';
 import type { RunEvent } from '../runs/run-event.js';
 import { describeCounts } from './describe-counts.js';
 import { describeProgress } from './describe-progress.js';
@@ -39,24 +40,24 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
     if (figures === null) return;
     // A line as wide as the screen would wrap, and the next redraw would leave it standing.
     const text = describeProgress(figures, terminal.columns - indent.length - 1);
-    terminal.writeMessage(`${clearLine}${indent}${dim(text, terminal)}`);
+    terminal.writeMessage(`${clearLine}${indent}${dim(toVisibleText(text), terminal)}`, true);
     isDrawn = true;
     drawnAtMs = nowMs;
   };
   const erase = (): void => {
-    if (isDrawn) terminal.writeMessage(clearLine);
+    if (isDrawn) terminal.writeMessage(clearLine, true);
     isDrawn = false;
   };
-  const say = (text: string): void => {
+  const say = (head: string, rest: string): void => {
     erase();
-    terminal.writeMessage(`${text}\n`);
+    terminal.writeMessage(`${indent}${head}${toVisibleText(rest)}\n`, true);
   };
   const timer = setInterval(() => draw(idleRedrawMs), idleRedrawMs).unref();
   const tell = (event: RunEvent): void => {
     meter.note(event);
     switch (event.kind) {
       case 'run_started':
-        if (event.resumed) say(`${indent}run ${event.runId} goes on`);
+        if (event.resumed) say('', `run ${event.runId} goes on`);
         break;
       case 'progress':
         draw(redrawMs);
@@ -67,19 +68,20 @@ export function showProgress(terminal: Terminal, perSecond: number, indent = '')
         break;
       case 'stage_finished':
         say(
-          `${indent}${event.stage.padEnd(9)} ${describeCounts(chooseCounts(event))}${event.occasion ? ` (${occasionWords[event.occasion]})` : ''}`,
+          '',
+          `${event.stage.padEnd(9)} ${describeCounts(chooseCounts(event))}${event.occasion ? ` (${occasionWords[event.occasion]})` : ''}`,
         );
         break;
       case 'service': {
         const text = describeServiceEvent(event.event);
-        if (text !== null) say(`${indent}${yellow('service', terminal)}   ${text}`);
+        if (text !== null) say(yellow('service', terminal), `   ${text}`);
         break;
       }
       case 'warning':
-        say(`${indent}${yellow('warning', terminal)}   ${event.message}`);
+        say(yellow('warning', terminal), `   ${event.message}`);
         break;
       case 'run_finished':
-        if (event.state !== 'complete') say(`${indent}${yellow(event.state, terminal)}  ${event.reasons.join('; ')}`);
+        if (event.state !== 'complete') say(yellow(event.state, terminal), `  ${event.reasons.join('; ')}`);
     }
   };
   return {

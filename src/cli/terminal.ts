@@ -1,13 +1,17 @@
+import { toVisibleJson, toVisibleLines } from '../reports/visible-text.js';
 import { exitCodes } from './exit-code.js';
 
 const usualColumns = 80;
 
-/** Where a command writes: data to standard output, messages to standard error. */
+/**
+ * Where a command writes: data to standard output, messages to standard error. Control characters never leave the process, whoever they
+ * come from: JSON has them as escapes, other text as their code points.
+ */
 export interface Terminal {
   /** Writes data; resolves when it has left the process. */
   writeData(text: string): Promise<void>;
-  /** Writes a message for people. */
-  writeMessage(text: string): void;
+  /** Writes a message for people; `isDrawn` says that it moves the cursor or has colours, and that all else in it is visible text. */
+  writeMessage(text: string, isDrawn?: boolean): void;
   /** Whether messages go to a screen, so that progress may be redrawn. */
   readonly isScreen: boolean;
   /** Characters that fit on one line of that screen, at this moment. */
@@ -28,9 +32,9 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
   }
   const isScreen = process.stderr.isTTY === true;
   return {
-    writeData: (text) => new Promise((resolve) => process.stdout.write(text, () => resolve())),
-    writeMessage: (text) => {
-      process.stderr.write(text);
+    writeData: (text) => new Promise((resolve) => process.stdout.write(toPrintable(text), () => resolve())),
+    writeMessage: (text, isDrawn = false) => {
+      process.stderr.write(isDrawn ? text : toPrintable(text));
     },
     isScreen,
     get columns() {
@@ -39,4 +43,10 @@ export function openTerminal(environment: Readonly<Record<string, string | undef
     },
     hasColours: isScreen && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb',
   };
+}
+
+function toPrintable(text: string): string {
+  // The byte order mark of a CSV file.
+  if (text.startsWith('\ufeff')) return `\ufeff${toPrintable(text.slice(1))}`;
+  return /^\s*[[{,]/.test(text) ? toVisibleJson(text) : toVisibleLines(text);
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../errors.js';
+import { findOddFile } from '../odd-file.js';
 import type { SettingPath } from './source-file.js';
 import { variables } from './variables.js';
 
@@ -27,6 +28,8 @@ export function readSecret(environment: Environment, name: string): Secret | und
   if (value && file) throw new ConfigError([toProblem(fileVariable, `is set together with ${name}; set only one`)]);
   if (value) return { name, value, from: name };
   if (!file) return undefined;
+  const odd = findOddFile(file);
+  if (odd !== null) throw new ConfigError([toProblem(fileVariable, `names a file that ${odd} (${file})`)]);
   let text: string;
   try {
     text = readFileSync(file, 'utf8').trim();
@@ -40,7 +43,8 @@ export function readSecret(environment: Environment, name: string): Secret | und
 /** The settings that the environment overrides; a variable that is set but empty counts as not set. */
 export function listOverrides(environment: Environment): { path: SettingPath; value: string; origin: string }[] {
   return variables.flatMap(({ name, overrides }) => {
-    const value = environment[name];
+    // What a file or a command gave often ends with a line break.
+    const value = environment[name]?.replace(/[\r\n]+$/, '');
     return overrides && value ? [{ path: overrides, value, origin: `env ${name}` }] : [];
   });
 }

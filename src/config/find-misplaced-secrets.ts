@@ -14,7 +14,6 @@ const examples: readonly (readonly [string, string])[] = [
   ['rosters', 'postgres: { urlEnv: CORE_DATABASE_URL }'],
   ['webhooks', 'secretEnv: CORE_WEBHOOK_SECRET'],
   ['pings', 'pings: { rescreen: { urlEnv: RESCREEN_PING_URL } }'],
-  ['metrics', 'metrics: { pushgatewaySecretEnv: PUSHGATEWAY_SECRET }'],
 ];
 
 function advise(path: SettingPath): string {

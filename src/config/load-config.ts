@@ -5,6 +5,7 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 import { checkSecrets } from './check-secrets.js';
 import { describeIssue, type Mistake, readAt } from './describe-issue.js';
 import { type Environment, listOverrides, readSecret, type Secret } from './environment.js';
+import { findControlCharacters } from './find-control-characters.js';
 import { findDuplicateRosters } from './find-duplicate-rosters.js';
 import { findMisplacedSecrets } from './find-misplaced-secrets.js';
 import { findUnknownJobs } from './find-unknown-jobs.js';
@@ -70,6 +71,7 @@ function findMistakes(settings: unknown): Mistake[] {
     ...secrets,
     ...others.filter((mistake) => !isSaid(mistake)),
     ...findUrlMistake(settings),
+    ...findControlCharacters(settings),
     ...findDuplicateRosters(settings),
     ...findUnknownJobs(settings),
     ...findUnknownRosters(settings),

@@ -2,13 +2,12 @@ import { pingedWork } from '../webhooks/ping-settings.js';
 import type { Settings } from './schema.js';
 
 /**
- * The variables that the settings name as holding a secret, each once: connection strings of rosters, secrets of webhooks and of the push
- * gateway, addresses of monitors.
+ * The variables that the settings name as holding a secret, each once: connection strings of rosters, secrets of webhooks, addresses of
+ * monitors.
  */
-export function listNamedSecrets({ rosters, webhooks, pings, metrics }: Settings): string[] {
+export function listNamedSecrets({ rosters, webhooks, pings }: Settings): string[] {
   const sources = rosters.flatMap((roster) => [roster, ...roster.parties]);
   const ofRosters = sources.flatMap(({ postgres }) => (postgres ? [postgres.urlEnv] : []));
   const ofPings = pingedWork.flatMap((work) => pings[work]?.urlEnv ?? []);
-  const ofMetrics = metrics.pushgatewaySecretEnv ?? [];
-  return [...new Set([ofRosters, webhooks.map(({ secretEnv }) => secretEnv), ofPings, ofMetrics].flat())];
+  return [...new Set([ofRosters, webhooks.map(({ secretEnv }) => secretEnv), ofPings].flat())];
 }

@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 
 /** Settings that name a file or folder; `*` stands for any position of a list. */
-const pathSettings: readonly (readonly string[])[] = [
+export const pathSettings: readonly (readonly string[])[] = [
   ['database', 'folder'],
   ['reports', 'dir'],
   ['reports', 'publishTo'],

@@ -6,6 +6,7 @@ import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
 import { metricsSettingsSchema } from '../metrics/settings.js';
 import { reportSettingsSchema } from '../reports/settings.js';
+import { durationSchema } from '../roster/duration.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema } from '../runs/details/settings.js';
 import { reviewSettingsSchema } from '../runs/reviewing/settings.js';
@@ -54,7 +55,16 @@ export const configSchema = z.strictObject({
       acceptEmbedded: z
         .boolean()
         .default(false)
-        .describe('let a live key work on the embedded database, which does not survive power loss'),
+        .describe('let a live key work on the embedded database, which is one disk of one host without a replica'),
+      reconnectFor: durationSchema
+        .default('90s')
+        .describe('how long a lost connection to Postgres is replaced for before the command fails; 0s fails at once'),
+      durable: z
+        .enum(['auto', 'always', 'never'])
+        .default('auto')
+        .describe(
+          'whether commits of the embedded database survive power loss (fsync); auto: unless the key is a test key and no other has used the folder',
+        ),
     })
     .prefault({})
     .describe('where data is kept'),

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, open, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../folders.js';
 
 const blockLength = 262_144;
 
@@ -24,7 +25,7 @@ export interface FileSet {
 
 /** Opens a set in `directory`, which is made with mode 0700 if need be; files get 0600. Throws when the folder is a link or no folder. */
 export async function openFileSet(directory: string): Promise<FileSet> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await makeFolder(directory, 'name another folder');
   if (!(await lstat(directory)).isDirectory()) throw new Error('the folder is a symbolic link or not a folder');
   await chmod(directory, 0o700);
   const suffix = randomBytes(6).toString('hex');

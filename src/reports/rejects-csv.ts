@@ -4,6 +4,7 @@ import { markFormula } from './neutralise-formula.js';
 import { doubtWords, rejectWords } from './reason-words.js';
 import { type Cell, type Column, renderCsv } from './render-csv.js';
 import type { Report } from './report.js';
+import { markHidden } from './visible-text.js';
 
 const partyPrefix: typeof partyFilePrefix = 'parties: ';
 const surplus: typeof surplusColumn = 'rejected_surplus';
@@ -12,7 +13,7 @@ const surplus: typeof surplusColumn = 'rejected_surplus';
  * `rejects.csv`: the own fields of each row that was rejected, or accepted with values in doubt, under the source's headers, in their order, then
  * where it stands, why, and what became of it; to be
  * mended and fed back by the same mapping, which knows our columns. What a spreadsheet could take for a formula gets an
- * apostrophe like everything else, which comes off again when the file is read; report.json keeps the fields as they came.
+ * apostrophe like everything else, and what cannot be seen is shown as its code point; both come off again when the file is read; report.json keeps the fields as they came.
  */
 export function renderRejectsCsv(report: Report): Generator<string> {
   return renderRows(listRows(report).filter((row) => !isOfParties(row)));
@@ -88,10 +89,10 @@ function listHeaders(rejects: readonly RowToMend[]): readonly string[] {
 }
 
 function toFieldColumn(header: string): Column<RowToMend> {
-  return { header: markFormula(header), cell: (row) => readField(row, header) };
+  return { header: markFormula(markHidden(header)), cell: (row) => readField(row, header) };
 }
 
 function readField(row: Pick<RowToMend, 'fields'>, header: string): Cell {
   const text = Object.hasOwn(row.fields, header) ? row.fields[header] : undefined;
-  return text === undefined ? null : markFormula(text);
+  return text === undefined ? null : markFormula(markHidden(text));
 }

@@ -1,7 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import { neutraliseFormula } from './neutralise-formula.js';
+import { toVisibleLines } from './visible-text.js';
 
-/** A cell: text is made harmless for spreadsheets, numbers are ours and stay numbers, null is an empty cell. */
+/** A cell: text is made harmless for spreadsheets and terminals, numbers are ours and stay numbers, null is an empty cell. */
 export type Cell = string | number | null;
 
 /** A column of a CSV file: its header and how a line gives its cell. */
@@ -39,6 +40,8 @@ function* renderLines<Line>(columns: readonly Column<Line>[], lines: readonly Li
 }
 
 function toCsv(rows: readonly (readonly Cell[])[]): string {
-  const harmless = rows.map((row) => row.map((cell) => (typeof cell === 'string' ? neutraliseFormula(cell) : cell)));
+  const harmless = rows.map((row) => row.map((cell) => (typeof cell === 'string' ? toHarmless(cell) : cell)));
   return stringify(harmless, { record_delimiter: 'windows', quoted_match: [/[\r\n;\t]/] });
 }
+
+const toHarmless = (text: string): string => neutraliseFormula(toVisibleLines(text));

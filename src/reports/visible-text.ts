@@ -12,6 +12,25 @@ export function toVisibleText(text: string): string {
   return text.replace(hidden, toCodePoint).replace(heaped, toCodePoint);
 }
 
+/** The same for text of several lines: line breaks (LF, CRLF) and tabs are kept, a single CR is shown. */
+export const toVisibleLines = (text: string): string =>
+  text.replace(/(\r?\n|\t)|(?:(?!\r?\n|\t)[\s\S])+/gu, (part, kept: string | undefined) => kept ?? toVisibleText(part));
+
+/** A JSON document or a part of one, with the same characters as escapes (`\u202e`): its values stay what they are. */
+export const toVisibleJson = (json: string): string =>
+  json.replace(hidden, (character) =>
+    // Line breaks and tabs stand between values only.
+    /[\n\r\t]/.test(character)
+      ? character
+      : Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(''),
+  );
+
+const toEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+
+/** Visible lines of which `restoreHidden` (src/roster) makes the text again: a code point that the text itself spells gets a bracket by number. */
+export const markHidden = (text: string): string =>
+  toVisibleLines(text.replace(/\[(?=U\+[0-9A-F]{4,6}\])/g, '[U+005B]'));
+
 function toCodePoint(character: string): string {
   const codePoint = character.codePointAt(0) ?? 0;
   return `[U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}]`;

@@ -8,12 +8,12 @@ import {
   structuralReasons,
   surplusColumn,
 } from './rejects-columns.js';
-import { restoreFormula } from './restore-formula.js';
+import { restoreFormula, restoreHidden } from './restore-formula.js';
 import type { TableReading, TableRecord } from './table-reading.js';
 
 /**
  * Gives a `rejects.csv` that is fed back as the source it came from: without our columns and without the apostrophes before
- * formulas. A record that was broken in itself stays rejected until its `rejected_reason` is emptied. Any other table is given as it is.
+ * formulas, and with the characters that are shown as code points. A record that was broken in itself stays rejected until its `rejected_reason` is emptied. Any other table is given as it is.
  * Its records throw RosterError `parties_as_customers` where a roster is to be made of rejected parties.
  */
 export function asSource(table: TableReading, what: 'roster' | 'parties'): TableReading {
@@ -30,7 +30,7 @@ export function asSource(table: TableReading, what: 'roster' | 'parties'): Table
   return {
     ...table,
     isFedBack: true,
-    headers: kept.map((index) => restoreFormula(headers[index] ?? '')),
+    headers: kept.map((index) => restoreHidden(restoreFormula(headers[index] ?? ''))),
     records: mapBatches(table.records, (record) => {
       refuseParties(record);
       return toSourceRecord(record, headers.length, places);
@@ -58,7 +58,7 @@ function toSourceRecord(record: TableRecord, columnCount: number, { kept, reason
   const former = isWhole ? (fields[reason] ?? '').trim() : '';
   // The database keeps NUL as its visible symbol, which would pass as part of a name.
   const toField = (text: string): string =>
-    restoreFormula(former === 'control_character' ? text.replaceAll('\u2400', '\0') : text);
+    restoreHidden(restoreFormula(former === 'control_character' ? text.replaceAll('\u2400', '\0') : text));
   const own = kept.map((index) => toField(fields[index] ?? ''));
   const fault = structuralReasons.find((each) => each === former) ?? null;
   return {

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createApp, VERSION_PREFIX } from './app.js';
 import type { InvitationMove } from './invitations/invitation-book.js';
@@ -54,7 +55,13 @@ const LOOPBACK = '127.0.0.1';
 /** Starts a sandbox on the loopback interface; rejects when the port cannot be had. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const service = createService(options.world, options.maxResults ?? DEFAULT_MAX_RESULTS);
-  const server = createServer(getRequestListener(createApp(service).fetch));
+  const listener = getRequestListener(createApp(service).fetch);
+  const server = createServer((request, response) => {
+    if (isOwnHost(request.headers.host)) return void listener(request, response);
+    // Another site's page must not read what was searched for.
+    response.writeHead(421, { 'content-type': 'text/plain' });
+    response.end('the sandbox answers to IP addresses and localhost only\n');
+  });
   server.listen(options.port ?? 0, LOOPBACK);
   await once(server, 'listening');
   const address = server.address();
@@ -83,4 +90,10 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
       await closed;
     },
   };
+}
+
+/** Whether a `Host` is an IP literal or localhost; a browser always sends one. */
+function isOwnHost(host = ''): boolean {
+  const name = host.replace(/:\d*$/, '').toLowerCase();
+  return name === '' || name === 'localhost' || isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0;
 }

@@ -18,9 +18,5 @@ const measured: ReadonlySet<string> = new Set([
 
 /** Whether a command that ends by itself is measured, and the settings say where its metrics are left. */
 export function isMeasured({ settings }: Config, command: string): boolean {
-  const { textfile, pushgateway } = settings.metrics;
-  return (
-    (textfile !== undefined || pushgateway !== undefined) &&
-    (measured.has(command) || command.startsWith('schedule run '))
-  );
+  return settings.metrics.textfile !== undefined && (measured.has(command) || command.startsWith('schedule run '));
 }

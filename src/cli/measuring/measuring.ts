@@ -2,8 +2,6 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError, RunLockedError } from '../../errors.js';
 import type { Metrics } from '../../metrics/create-metrics.js';
 import { createMetrics } from '../../metrics/create-metrics.js';
-import { readPushAuthorization } from '../../metrics/push-authorization.js';
-import { type PushedMetrics, pushMetrics } from '../../metrics/push-metrics.js';
 import { markTextfileUnreadable, writeTextfile } from '../../metrics/write-textfile.js';
 import { readMetricFacts } from '../../runs/measuring/read-metric-facts.js';
 import type { Workplace } from '../../runs/workplace.js';
@@ -42,7 +40,7 @@ export function measureCommand(invocation: Invocation, config: Config): Measurin
 
 /** Measures into `metrics`, and leaves them where the settings say. */
 export function measureInto(
-  { settings, secret }: Pick<Config, 'settings' | 'secret'>,
+  { settings }: Pick<Config, 'settings'>,
   metrics: Metrics,
   { isStopping, complain, limitMs = readingLimitMs }: MeasuringOptions,
 ): Measuring {
@@ -55,33 +53,20 @@ export function measureInto(
       return false;
     }
   };
-  const { textfile, pushgateway, timeoutMs } = settings.metrics;
+  const { textfile } = settings.metrics;
   const { cron, enabled } = settings.jobs.sweep ?? {};
   const sweeps = { isPlanned: cron !== undefined, isOff: enabled === false };
 
-  const leave = async (
-    writeInto: (file: string, text: string) => Promise<void>,
-    toPushed: () => Promise<Pick<PushedMetrics, 'text' | 'replaces'>>,
-  ): Promise<void> => {
-    if (textfile !== undefined) {
-      await attempt(`metrics could not be written to ${textfile}`, async () =>
-        writeInto(textfile, await metrics.write()),
-      );
-    }
-    if (pushgateway !== undefined) {
-      const { contentType } = metrics;
-      await attempt('metrics could not be pushed', async () => {
-        // Read anew each time: a secret in a file may have been renewed while the scheduler goes on.
-        const authorization = readPushAuthorization(settings.metrics, secret);
-        const gateway = { address: pushgateway, authorization, deadlineMs: timeoutMs };
-        await pushMetrics(gateway, { contentType, ...(await toPushed()) });
-      });
-    }
+  const leave = async (writeInto: (file: string, text: string) => Promise<void>): Promise<void> => {
+    if (textfile === undefined) return;
+    await attempt(`metrics could not be written to ${textfile}`, async () =>
+      writeInto(textfile, await metrics.write()),
+    );
   };
   // What was read before stands, as old as it says it is: without it the alerts that go by it would fall silent.
   const leaveUnreadable = async (): Promise<void> => {
     metrics.showUnreadable();
-    await leave(markTextfileUnreadable, async () => ({ text: await metrics.writeReadability(), replaces: 'same' }));
+    await leave(markTextfileUnreadable);
   };
   return {
     metrics,
@@ -90,7 +75,7 @@ export function measureInto(
       const isRead = await attempt('the figures for metrics could not be read', async () =>
         metrics.show(await within(limitMs, readMetricFacts(workplace, sweeps))),
       );
-      if (isRead) await leave(writeTextfile, async () => ({ text: await metrics.write(), replaces: 'all' }));
+      if (isRead) await leave(writeTextfile);
       else await leaveUnreadable();
       return isRead;
     },

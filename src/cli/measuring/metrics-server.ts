@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { flagError } from '../../errors.js';
+import { isExpectedHost } from '../../loopback.js';
 import type { Health } from './health.js';
 
 /** Where metrics are served; without a host on all addresses of this machine. */
@@ -37,20 +38,36 @@ async function answer(path: string, health: Health): Promise<Answer> {
   return { status: isReady ? 200 : 503, contentType: 'text/plain', text: text.join('') };
 }
 
-async function respond(request: IncomingMessage, response: ServerResponse, health: Health): Promise<void> {
+const misdirected: Answer = {
+  status: 421,
+  contentType: 'text/plain',
+  text: 'no such host here: ask by the IP address, or add the name to metrics.hosts in the configuration\n',
+};
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  health: Health,
+  hosts: readonly string[],
+): Promise<void> {
   const [path = '/'] = (request.url ?? '/').split('?');
   const isReading = request.method === 'GET' || request.method === 'HEAD';
-  const { status, contentType, text } = isReading
-    ? await answer(path, health)
-    : { status: 405, contentType: 'text/plain', text: 'only GET\n' };
+  const refused: Answer | null = isReading ? null : { status: 405, contentType: 'text/plain', text: 'only GET\n' };
+  const isExpected = isExpectedHost(request.headers.host, hosts);
+  const { status, contentType, text } = isExpected ? (refused ?? (await answer(path, health))) : misdirected;
   response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' });
   response.end(request.method === 'HEAD' ? undefined : text);
 }
 
-/** Serves `/metrics`, `/healthz` and `/readyz`; throws ConfigError when the address cannot be taken. */
-export async function startMetricsServer({ host, port }: MetricsAddress, health: Health): Promise<MetricsServer> {
+/** Serves `/metrics`, `/healthz` and `/readyz` to IP literals, localhost, the host of the address and `names`; throws ConfigError when the address cannot be taken. */
+export async function startMetricsServer(
+  { host, port }: MetricsAddress,
+  health: Health,
+  names: readonly string[] = [],
+): Promise<MetricsServer> {
+  const hosts = host === undefined ? names : [host, ...names];
   const server = createServer((request, response) => {
-    respond(request, response, health).catch(() => {
+    respond(request, response, health, hosts).catch(() => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
       response.end('the answer could not be made\n');
     });

@@ -1,4 +1,4 @@
-import { ConfigError, NotFoundError, PermissionError } from '../../errors.js';
+import { ApiError, ConfigError, NotFoundError, PermissionError } from '../../errors.js';
 import type { CallOptions } from '../operation.js';
 import type { KeyMode } from './api-key.js';
 import { checkCallOptions } from './check-call-options.js';
@@ -31,6 +31,11 @@ export const createIdentify = (settings: IdentifySettings): ((options?: CallOpti
 
   const ask = async (options: CallOptions): Promise<KeyIdentity> => {
     const identity = await settings.ask(options).catch(async (error: unknown): Promise<KeyIdentity> => {
+      const target = findRedirect(error);
+      if (target !== null) {
+        const advice = `the address answers with a redirect to ${target}, and redirects are not followed; set it to the final address with its version prefix, such as /v1`;
+        throw refuse('service.baseUrl', advice, error);
+      }
       if (!(error instanceof NotFoundError)) throw error;
       // Interface, API keys: 404 means that there is no public key of the matching mode; a wrong address has the same status.
       await settings.askList(options).catch((reason: unknown) => {
@@ -61,3 +66,11 @@ export const createIdentify = (settings: IdentifySettings): ((options?: CallOpti
     return shareOne(() => ask(timeoutMs === undefined ? {} : { timeoutMs }), options);
   };
 };
+
+/** The host that a redirect leads to, or null where the answer is none. */
+function findRedirect(error: unknown): string | null {
+  if (!(error instanceof ApiError) || error.status < 300 || error.status > 399) return null;
+  const location = error.headers['location'];
+  if (location === undefined) return 'an unnamed place';
+  return URL.canParse(location) ? new URL(location).host : 'another path of the same host';
+}

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { dossier, listed } from '../../unit/sandbox/world-samples.js';
@@ -27,6 +29,14 @@ const admin = (method: string, path: string, body?: unknown): Promise<Response> 
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 const person = { type: 'person', name: 'Морозкин  Иван' };
+
+it('a name of another site that leads to this machine reads nothing', async () => {
+  const asked = request(new URL('/_sandbox/ledger', sandbox.url), { headers: { host: 'evil.example' } }).end();
+  const [answer]: IncomingMessage[] = await once(asked, 'response');
+  answer?.resume();
+  expect(answer?.statusCode).toBe(421);
+  expect((await admin('GET', 'ledger')).status).toBe(200);
+});
 
 describe('authentication', () => {
   it('takes the private key as Basic user name or as Bearer token, and answers with the mode of the key', async () => {

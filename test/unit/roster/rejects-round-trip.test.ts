@@ -8,9 +8,10 @@ import { expect, test } from 'vitest';
 import { markFormula, neutraliseFormula } from '../../../src/reports/neutralise-formula.js';
 import { isOfParties, renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
 import { toReport } from '../../../src/reports/report.js';
+import { markHidden, toVisibleJson } from '../../../src/reports/visible-text.js';
 import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
-import { restoreFormula } from '../../../src/roster/restore-formula.js';
+import { restoreFormula, restoreHidden } from '../../../src/roster/restore-formula.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 import { buildCounts, buildRunFacts } from '../../helpers/run-facts.js';
 import { onlyRejected, summarise } from './read-text.js';
@@ -232,4 +233,34 @@ test('every text comes back from a rejects file as it went in, and none goes out
 test.each(["'t Hooft", "O'Neil-Smith", "'s-Gravenhage", "D'Arcy; 'x'"])('the apostrophe of %s stays', (value) => {
   expect(markFormula(value)).toBe(value);
   expect(restoreFormula(value)).toBe(value);
+});
+
+test('no control or direction character is left in a file, and all come back when it is read again', () => {
+  const part = fc.constantFrom(
+    'a',
+    '[U+',
+    '[U+001B]',
+    '[U+005B]',
+    '\u001b]0;x\u0007',
+    '\u009b',
+    '\u202e',
+    '\ud800',
+    '\u0301',
+    'شع',
+    '\n',
+    "'=",
+  );
+  fc.assert(
+    fc.property(
+      fc.array(part, { maxLength: 14 }).map((parts) => parts.join('')),
+      (text) => {
+        const shown = markFormula(markHidden(text));
+        expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
+        expect(restoreHidden(restoreFormula(shown))).toBe(text);
+        const json = toVisibleJson(JSON.stringify({ text }));
+        expect(json).not.toMatch(/[\p{Cc}\u202e]/u);
+        expect(JSON.parse(json)).toEqual({ text });
+      },
+    ),
+  );
 });

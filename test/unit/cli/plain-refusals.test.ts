@@ -1,0 +1,62 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { prepareDemoFolder } from '../../../src/cli/demo/demo-folder.js';
+import { describeError } from '../../../src/cli/describe-error.js';
+import { findUnknownVariables } from '../../../src/config/find-unknown-variables.js';
+import { loadConfig } from '../../../src/config/load-config.js';
+import { ConfigError } from '../../../src/errors.js';
+import { findFolderProblem } from '../../../src/folders.js';
+import { DatabaseError } from '../../../src/store/database.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'nightscreen-refusals-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+test('a folder that cannot be made is refused in plain words, and nothing is made', async () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, '');
+  expect(findFolderProblem(join(file, 'reports', 'deep'))).toBe(`${file} is a file where a folder belongs`);
+  expect(findFolderProblem(join(folder, 'reports', 'deep'))).toBeNull();
+  expect(existsSync(join(folder, 'reports'))).toBe(false);
+  await expect(prepareDemoFolder(join(file, 'demo'))).rejects.toThrow(ConfigError);
+});
+
+test('a control character in an address or a path is refused where it stands', () => {
+  const text = 'service:\n  baseUrl: "https://service.example/v1\\0"\nreports:\n  dir: "a\\u009bb"\n';
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), text);
+  expect(() => loadConfig({ environment: {}, folder })).toThrow(
+    /yaml:2:12: service\.baseUrl: holds a control character \(U\+0000\).*\n.*yaml:4:8: reports\.dir: holds .* \(U\+009B\)/,
+  );
+});
+
+test('the line break at the end of a variable is none of its value', () => {
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), 'organisation: default\n');
+  expect(loadConfig({ environment: { NIGHTSCREEN_REPORTS: '/r\n' }, folder }).settings.reports.dir).toBe('/r');
+});
+
+test('variables that nothing reads are found, with the one that was meant', () => {
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), 'organisation: default\n');
+  const { settings } = loadConfig({ environment: {}, folder });
+  const environment = {
+    NIGHTSCREEN_API_KY: 'x',
+    NIGHTSCREEN_DATABASE_URL: 'x',
+    NIGHTSCREEN_API_KEY_FILE: 'x',
+    NIGHTSCREEN_TEST_DATA: 'x',
+  };
+  expect(findUnknownVariables(environment, settings)).toEqual([
+    { name: 'NIGHTSCREEN_API_KY', meant: 'NIGHTSCREEN_API_KEY' },
+    { name: 'NIGHTSCREEN_DATABASE_URL', meant: 'DATABASE_URL' },
+  ]);
+});
+
+test.each([
+  ['25006', 'takes no writes'],
+  ['53300', 'no connection left'],
+])('a database that refuses with SQLSTATE %s leaves advice', (sqlState, words) => {
+  const error = new DatabaseError('refused', { sqlState, constraint: undefined, cause: undefined });
+  expect(describeError(error).next).toContain(words);
+});
