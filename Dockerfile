@@ -24,6 +24,7 @@ WORKDIR /app
 COPY package.json LICENSE ./
 COPY sql sql
 COPY fixtures fixtures
+COPY deploy/docker/healthcheck.mjs healthcheck.mjs
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
 # By number, so that Kubernetes can see that it is not root.
@@ -32,6 +33,8 @@ USER 1000:1000
 WORKDIR /data
 VOLUME /data
 STOPSIGNAL SIGTERM
+# A scheduler with --metrics is unhealthy when its process does not answer for two minutes; any other command is healthy while it runs.
+HEALTHCHECK --interval=30s --timeout=10s --start-period=120s --retries=4 CMD ["node", "/app/healthcheck.mjs"]
 # docker build --build-arg REVISION="$(git rev-parse HEAD)": last of what changes, so that everything above is taken from the cache.
 ARG REVISION=unknown
 LABEL org.opencontainers.image.revision="$REVISION"

@@ -15,8 +15,6 @@ export interface Metrics {
   noteJob(job: string, outcome: 'finished' | 'failed'): void;
   /** Everything in Prometheus' text format. */
   write(): Promise<string>;
-  /** Only which version runs, and whether the facts could be read. */
-  writeReadability(): Promise<string>;
   contentType: string;
 }
 
@@ -59,11 +57,6 @@ export function createMetrics(version: string, { isLasting }: { isLasting: boole
     showUnreadable: () => gauges.set('facts_readable', 0),
     noteJob: (job, outcome) => jobs.inc({ job, outcome }),
     write: () => registry.metrics(),
-    writeReadability: async () => {
-      const names = ['nightscreen_build_info', 'nightscreen_facts_readable'];
-      const texts = await Promise.all(names.map((name) => registry.getSingleMetricAsString(name)));
-      return `${texts.join('\n')}\n`;
-    },
     contentType: registry.contentType,
   };
 }

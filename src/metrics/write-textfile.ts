@@ -1,4 +1,5 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { findOddFile } from '../odd-file.js';
 
 /** Writes metrics where the textfile collector reads them: whole or not at all, and readable for the collector's own user. */
 export async function writeTextfile(file: string, text: string): Promise<void> {
@@ -17,7 +18,7 @@ const readableLine = /^nightscreen_facts_readable .*$/m;
 
 /** Has the textfile say that the facts can no longer be read, and leaves the figures in it as they are; where there are none it holds `text`. */
 export async function markTextfileUnreadable(file: string, text: string): Promise<void> {
-  const former = await readFile(file, 'utf8').catch(() => '');
+  const former = findOddFile(file) === null ? await readFile(file, 'utf8').catch(() => '') : '';
   const isOurs = readableLine.test(former);
   await writeTextfile(file, isOurs ? former.replace(readableLine, 'nightscreen_facts_readable 0') : text);
 }

@@ -89,7 +89,7 @@ while read -r -u 3 instruction rest; do
     USER) user="$rest" ;;
     ENTRYPOINT) readarray -t entrypoint < <(node -p 'JSON.parse(process.argv[1]).join("\n")' "$rest") ;;
     CMD) readarray -t standard < <(node -p 'JSON.parse(process.argv[1]).join("\n")' "$rest") ;;
-    LABEL | VOLUME | STOPSIGNAL | ARG) ;;
+    LABEL | VOLUME | STOPSIGNAL | HEALTHCHECK | ARG) ;;
     *) fail "the Dockerfile has an instruction that is not replayed here: $instruction" ;;
   esac
 done 3< <(sed -e '/^ *#/d' -e '/^$/d' "$dockerfile" | sed -e ':more' -e '/\\$/{N;s/\\\n */ /;b more' -e '}')

@@ -62,7 +62,7 @@ test('units, pods and services of compose are started by commands that the progr
   });
   const cronJob = z.object({ spec: z.object({ jobTemplate: z.object({ spec: z.object({ template: pod }) }) }) });
   const pods = [
-    ...['cronjob/jobs.yaml', 'base/watchdog.yaml', 'base/shell.yaml']
+    ...['base/watchdog.yaml', 'base/shell.yaml']
       .flatMap(readCronJobs)
       .map((job) => cronJob.parse(job).spec.jobTemplate.spec.template),
     z
@@ -75,7 +75,7 @@ test('units, pods and services of compose are started by commands that the progr
     compose.services['sandbox']?.command ?? [],
     compose.services['nightscreen']?.command ?? [],
   ];
-  expect(words).toHaveLength(6 + 6 + 2);
+  expect(words).toHaveLength(2 + 2 + 2);
   expect((await Promise.all(words.map(findRefusal))).filter((refusal) => refusal !== null)).toEqual([]);
 });
 
@@ -186,7 +186,7 @@ test('what is typed wrongly would be found', async () => {
     'runs lst',
     'nightscreen report --rn 1',
     'nightscreen-as-service run list',
-    'systemctl stop nightscreen-rescreen',
+    'systemctl stop nightscreen-jobs.timer',
     'kubectl scale deployment/nightscreen --replicas=0',
     'kubectl exec job/nightscreen-shell -- nightscreen runs',
     'kubectl apply -k deploy/kubernetes/jobs',

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { variables } from '../../../src/config/variables.js';
 import { findProgram } from '../../helpers/find-program.js';
-import { readShipped, readShippedYaml, root } from '../../helpers/shipped-files.js';
+import { readShippedYaml, root } from '../../helpers/shipped-files.js';
 import { readCronJobs } from '../../helpers/shipped-manifests.js';
 
 const kubernetes = 'deploy/kubernetes';
@@ -53,14 +53,14 @@ const cronJobSchema = z.object({
     timeZone: z.literal('Etc/UTC'),
     suspend: z.boolean().default(false),
     concurrencyPolicy: z.literal('Forbid'),
-    startingDeadlineSeconds: z.number().min(60),
+    startingDeadlineSeconds: z.number().min(60).max(600),
     successfulJobsHistoryLimit: z.number(),
     failedJobsHistoryLimit: z.number().min(3),
     jobTemplate: z.strictObject({
       metadata: z.strictObject({ labels: labelsSchema }),
       spec: z.strictObject({
         activeDeadlineSeconds: z.number(),
-        // Started once more, `--if-due` would find nothing due, and a night that failed would look well.
+        // A watchdog that is started once more would hide its alarm.
         backoffLimit: z.literal(0),
         podFailurePolicy: z.object({
           rules: z.tuple([
@@ -69,15 +69,6 @@ const cronJobSchema = z.object({
               onPodConditions: z.tuple([
                 z.strictObject({ type: z.literal('DisruptionTarget'), status: z.literal('True') }),
               ]),
-            }),
-            // After the other: what a drained node stops ends with 4.
-            z.object({
-              action: z.literal('FailJob'),
-              onExitCodes: z.strictObject({
-                containerName: z.literal('nightscreen'),
-                operator: z.literal('In'),
-                values: z.array(z.number()),
-              }),
             }),
           ]),
         }),
@@ -96,10 +87,9 @@ const deploymentSchema = z.object({
   }),
 });
 
-const cronJobs = ['cronjob/jobs.yaml', 'base/watchdog.yaml', 'base/shell.yaml'].flatMap((path) =>
+const cronJobs = ['base/watchdog.yaml', 'base/shell.yaml'].flatMap((path) =>
   readCronJobs(path).map((job) => cronJobSchema.parse(job)),
 );
-const findCronJob = (name: string) => cronJobs.find(({ metadata }) => metadata.name === `nightscreen-${name}`)?.spec;
 const deployment = deploymentSchema.parse(readShippedYaml(`${kubernetes}/scheduler/deployment.yaml`));
 
 function checkPod({ spec }: z.output<typeof podSchema>): void {
@@ -117,17 +107,13 @@ function checkPod({ spec }: z.output<typeof podSchema>): void {
   }
 }
 
-test('there are CronJobs for the jobs, for mail that waits, for the watchdog and to type in', () => {
+test('there are CronJobs for the watchdog and to type in, and none for what the scheduler starts', () => {
   expect(
     cronJobs.map(({ metadata, spec }) => {
       const [{ args, command }] = spec.jobTemplate.spec.template.spec.containers;
       return [metadata.name, spec.schedule, spec.suspend, args?.join(' ') ?? command?.at(-1)];
     }),
   ).toEqual([
-    ['nightscreen-sweep', '*/10 * * * *', false, 'schedule run sweep --if-due'],
-    ['nightscreen-rescreen', '*/10 * * * *', false, 'schedule run rescreen --if-due'],
-    ['nightscreen-report', '*/10 * * * *', false, 'schedule run report --if-due'],
-    ['nightscreen-mail', '*/10 * * * *', false, 'schedule run mail --if-due'],
     ['nightscreen-watchdog', '*/15 * * * *', false, 'watchdog'],
     ['nightscreen-shell', '0 0 1 1 *', true, expect.stringContaining('sleep 43200')],
   ]);
@@ -136,7 +122,7 @@ test('there are CronJobs for the jobs, for mail that waits, for the watchdog and
 describe.each(cronJobs)('the CronJob $metadata.name', ({ metadata, spec }) => {
   const { template, activeDeadlineSeconds } = spec.jobTemplate.spec;
 
-  test('is retried by its next start, one at a time, without rights', () => {
+  test('is tried by one pod at a time, without rights', () => {
     expect(template.spec.restartPolicy).toBe('Never');
     expect(metadata.name).toBe(`nightscreen-${template.metadata.labels['app.kubernetes.io/component']}`);
     expect([metadata, spec.jobTemplate.metadata].map(({ labels }) => labels)).toEqual(
@@ -154,17 +140,7 @@ describe.each(cronJobs)('the CronJob $metadata.name', ({ metadata, spec }) => {
   });
 });
 
-test('a Job whose program says that it failed is tried by no second pod, which would find nothing due and end with 0', () => {
-  const [section = ''] = /^## Exit codes$[\s\S]*?(?=^## )/m.exec(readShipped('docs/operations.md')) ?? [];
-  const codes = [...section.matchAll(/^\| (\d) \|/gm)].map(([, code]) => Number(code)).filter((code) => code > 0);
-  expect(codes.length).toBeGreaterThan(0);
-  for (const { spec } of cronJobs) {
-    expect(spec.jobTemplate.spec.podFailurePolicy.rules[1].onExitCodes.values).toEqual(codes);
-  }
-});
-
-test('a rescreening may take a night, and the scheduler is the only pod that its Deployment takes for its own', () => {
-  expect(findCronJob('rescreen')?.jobTemplate.spec.activeDeadlineSeconds).toBe(72_000);
+test('the scheduler is the only pod that its Deployment takes for its own', () => {
   expect(deployment.spec.selector.matchLabels).toEqual(deployment.spec.template.metadata.labels);
   expect(cronJobs.map(({ metadata }) => metadata.labels)).not.toContainEqual(deployment.metadata.labels);
 });
@@ -177,8 +153,36 @@ test('the scheduler has probes on the port that it serves', () => {
   expect(container).toHaveProperty('readinessProbe.httpGet.path', '/readyz');
 });
 
+test('only the Prometheus of the monitoring namespace reaches a pod, and a pod reaches named ports only', () => {
+  const port = z.strictObject({ port: z.number(), protocol: z.enum(['TCP', 'UDP']) });
+  const peer = z.strictObject({
+    namespaceSelector: z.strictObject({ matchLabels: z.record(z.string(), z.string()) }),
+    podSelector: z.strictObject({ matchLabels: z.record(z.string(), z.string()) }),
+  });
+  const { spec } = z
+    .object({
+      spec: z.strictObject({
+        podSelector: z.strictObject({ matchLabels: z.record(z.string(), z.string()) }),
+        policyTypes: z.tuple([z.literal('Ingress'), z.literal('Egress')]),
+        ingress: z.tuple([z.strictObject({ from: z.tuple([peer]), ports: z.tuple([port]) })]),
+        egress: z.array(z.strictObject({ to: z.tuple([peer]).optional(), ports: z.array(port).min(1) })),
+      }),
+    })
+    .parse(readShippedYaml(`${kubernetes}/base/network-policy.yaml`));
+  expect(Object.entries(deployment.metadata.labels)).toEqual(
+    expect.arrayContaining(Object.entries(spec.podSelector.matchLabels)),
+  );
+  expect(spec.ingress[0].ports[0].port).toBe(deployment.spec.template.spec.containers[0].ports?.[0]?.containerPort);
+  expect(spec.egress.map(({ to, ports }) => [to !== undefined, ...ports.map((each) => each.port)])).toEqual([
+    [true, 53, 53],
+    [false, 5432],
+    [false, 443],
+    [false, 465, 587],
+  ]);
+});
+
 test.skipIf(findProgram('kubectl') === null)('kubectl makes of the CronJobs what these tests look at', () => {
-  const made = execFileSync('kubectl', ['kustomize', join(root, kubernetes, 'cronjob')], { encoding: 'utf8' });
+  const made = execFileSync('kubectl', ['kustomize', join(root, kubernetes, 'scheduler')], { encoding: 'utf8' });
   const documents = parseAllDocuments(made.replaceAll(/nightscreen-[0-9a-z]{10}$/gm, 'nightscreen'));
   const jobs = documents.flatMap((document) => cronJobSchema.safeParse(document.toJS()).data ?? []);
   expect(jobs.map(toComparable).toSorted(byName)).toEqual(

@@ -19,7 +19,7 @@ const headSchema = z.looseObject({
 });
 type Manifest = z.output<typeof headSchema>;
 
-const jobFiles = ['cronjob/jobs.yaml', 'base/watchdog.yaml', 'base/shell.yaml'];
+const jobFiles = ['base/watchdog.yaml', 'base/shell.yaml'];
 const manifests = [
   ...jobFiles.flatMap(readCronJobs),
   ...listShipped('deploy/kubernetes')

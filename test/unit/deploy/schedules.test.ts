@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { allJobs } from '../../../jobs/all-jobs.js';
 import { configSchema, type Settings } from '../../../src/config/schema.js';
 import { listInstants, toDate, toDayNumberOf } from '../../../src/local-time/local-time.js';
@@ -16,7 +15,6 @@ const configurations = [
 ];
 const readSettings = (path: string): Settings => configSchema.parse(readShippedYaml(path));
 
-const minuteMs = 60_000;
 const firstDay = toDayNumberOf('2026-01-01');
 const dates = Array.from({ length: 3_653 }, (_, day) => toDate(firstDay + day));
 
@@ -49,65 +47,27 @@ test('a night at 02:00 in Copenhagen would be found', () => {
   );
 });
 
-const cronJobs = ['cronjob/jobs.yaml', 'base/watchdog.yaml'].flatMap(readCronJobs).map((job) =>
-  z
-    .object({
-      spec: z.object({
-        schedule: z.string(),
-        timeZone: z.string(),
-        startingDeadlineSeconds: z.number(),
-        jobTemplate: z.object({
-          spec: z.object({
-            template: z.object({ spec: z.object({ containers: z.tuple([z.object({ args: z.array(z.string()) })]) }) }),
-          }),
-        }),
-      }),
-    })
-    .parse(job),
-);
+test('what starts the watchdog comes round every quarter of an hour, whatever the time zone', () => {
+  const timers = listShipped('deploy/systemd').filter((name) => name.endsWith('.timer'));
+  expect(timers.map((name) => [name, readUnit(name).get('OnCalendar')])).toEqual([
+    ['deploy/systemd/nightscreen-watchdog.timer', ['*:0/15']],
+  ]);
+  const [watchdog] = readCronJobs('base/watchdog.yaml');
+  expect(watchdog).toMatchObject({ spec: { schedule: '*/15 * * * *', timeZone: 'Etc/UTC' } });
+});
 
-describe('what starts jobs from outside', () => {
-  const byTimer = readUnit('deploy/systemd/nightscreen-jobs.service').get('ExecStart') ?? [];
-  const byCluster = cronJobs.flatMap(({ spec }) => {
-    const [{ args }] = spec.jobTemplate.spec.template.spec.containers;
-    return args[0] === 'schedule' ? [args.join(' ')] : [];
+test('a crontab of the documentation asks the schedule for each planned job every few minutes, or is the watchdog', () => {
+  const lines = [...listShipped('docs').filter((name) => name.endsWith('.md')), 'README.md'].flatMap((name) =>
+    [...readShipped(name).matchAll(/^```cron\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
+      block.trim().split('\n'),
+    ),
+  );
+  expect(lines).toHaveLength(3);
+  expect(lines.filter((line) => !/^\*\/1[05] \* \* \* \* /.test(line))).toEqual([]);
+  const planned = planJobs(allJobs, readSettings('nightscreen.config.example.yaml').jobs).map(({ job }) => job.name);
+  const asked = lines.flatMap((line) => {
+    const [, jobs] = /for job in ([\w ]+); do \S+ schedule run \$job --if-due/.exec(line) ?? [];
+    return jobs === undefined ? [] : [jobs.split(' ').toSorted()];
   });
-
-  test.each([
-    ['the timer of systemd', byTimer, 'deploy/systemd/nightscreen.config.yaml'],
-    ['the CronJobs of Kubernetes', byCluster, 'deploy/kubernetes/base/nightscreen.config.yaml'],
-  ])('%s asks the schedule for each planned job, and never starts one by a time of its own', (_name, starts, path) => {
-    const asked = starts.map((line) => / ?schedule run (\S+) --if-due$/.exec(line)?.[1]);
-    const planned = planJobs(allJobs, readSettings(path).jobs);
-    expect(asked.toSorted()).toEqual(planned.map(({ job }) => job.name).toSorted());
-  });
-
-  test('a CronJob comes round every quarter of an hour at least, on every day', () => {
-    for (const { spec } of cronJobs) {
-      const { times, isOn } = toCronTimes(spec.schedule);
-      const starts = times.map((time) => Date.parse(`2026-01-01T${time}Z`) / minuteMs);
-      const gaps = starts.map((start, index) => (starts[index + 1] ?? (starts[0] ?? 0) + 24 * 60) - start);
-      expect(Math.max(...gaps)).toBeLessThanOrEqual(15);
-      expect([spec.timeZone, dates.every(isOn)]).toEqual(['Etc/UTC', true]);
-      expect(spec.startingDeadlineSeconds).toBeLessThanOrEqual(600);
-    }
-  });
-
-  test('a timer comes round every quarter of an hour at least, whatever the time zone', () => {
-    const timers = listShipped('deploy/systemd').filter((name) => name.endsWith('.timer'));
-    expect(timers.map((name) => [name, readUnit(name).get('OnCalendar')])).toEqual([
-      ['deploy/systemd/nightscreen-jobs.timer', ['*:0/10']],
-      ['deploy/systemd/nightscreen-watchdog.timer', ['*:0/15']],
-    ]);
-  });
-
-  test('a crontab of the documentation goes by an hour that clocks are not changed in', () => {
-    const lines = [...listShipped('docs').filter((name) => name.endsWith('.md')), 'README.md'].flatMap((name) =>
-      [...readShipped(name).matchAll(/^```cron\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
-        block.trim().split('\n'),
-      ),
-    );
-    expect(lines.length).toBeGreaterThanOrEqual(4);
-    expect(lines.filter((line) => !/^(\*\/\d+ \*|\d+ ([4-9]|1\d|2[01])) \* \* \* /.test(line))).toEqual([]);
-  });
+  expect(asked).toEqual([planned.toSorted(), planned.toSorted()]);
 });

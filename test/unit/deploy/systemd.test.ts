@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readlinkSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exitCodes } from '../../../src/cli/exit-code.js';
 import { findProgram } from '../../helpers/find-program.js';
 import { listShipped, readShipped, readUnit, root } from '../../helpers/shipped-files.js';
 
@@ -28,7 +29,7 @@ test.skipIf(findProgram('systemd-analyze') === null)(
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    expect([copies.length, output]).toEqual([5, '']);
+    expect([copies.length, output]).toEqual([3, '']);
   },
 );
 
@@ -62,7 +63,6 @@ test('the lines of the documentation that install it can be typed one after the 
 
 test('every unit that asks the service has its key, and the watchdog, which is on another host, needs none', () => {
   expect(services.map((name) => [name.split('/').at(-1), readUnit(name).get('LoadCredential') ?? null])).toEqual([
-    ['nightscreen-jobs.service', ['api-key:/etc/nightscreen/api-key']],
     ['nightscreen-schedule.service', ['api-key:/etc/nightscreen/api-key']],
     ['nightscreen-watchdog.service', null],
   ]);
@@ -74,24 +74,47 @@ test('a file of settings that is missing or has another name stops a unit, which
   );
 });
 
-test('what the timer starts is never refused for having been started too often', () => {
-  const unit = readUnit('deploy/systemd/nightscreen-jobs.service');
-  expect([unit.get('Type'), unit.get('Restart'), unit.get('StartLimitBurst')]).toEqual([
-    ['oneshot'],
-    undefined,
-    undefined,
+test('a scheduler that is stopped during a job has not failed, and one that is refused is not started again', () => {
+  const unit = readUnit('deploy/systemd/nightscreen-schedule.service');
+  expect(['Restart', 'SuccessExitStatus', 'RestartPreventExitStatus'].map((key) => unit.get(key))).toEqual([
+    ['on-failure'],
+    [String(exitCodes.stopped)],
+    [String(exitCodes.refused)],
   ]);
-  // Whatever becomes of mail and sweep, the rescreening is begun.
-  expect(
-    unit
-      .get('ExecStart')
-      ?.slice(0, 3)
-      .map((line) => [line.startsWith('-'), / run (\S+)/.exec(line)?.[1]]),
-  ).toEqual([
-    [true, 'mail'],
-    [true, 'sweep'],
-    [false, 'rescreen'],
-  ]);
+});
+
+test.each(services)('%s has no rights but those that the program uses', (path) => {
+  const unit = readUnit(path);
+  const expected: Record<string, readonly string[]> = {
+    ProtectSystem: ['strict'],
+    ProtectHome: ['true'],
+    PrivateTmp: ['true'],
+    PrivateDevices: ['true'],
+    ProtectKernelTunables: ['true'],
+    ProtectKernelModules: ['true'],
+    ProtectKernelLogs: ['true'],
+    ProtectControlGroups: ['true'],
+    ProtectClock: ['true'],
+    ProtectHostname: ['true'],
+    ProtectProc: ['invisible'],
+    RestrictAddressFamilies: ['AF_INET AF_INET6 AF_UNIX'],
+    RestrictNamespaces: ['true'],
+    RestrictRealtime: ['true'],
+    RestrictSUIDSGID: ['true'],
+    RemoveIPC: ['true'],
+    NoNewPrivileges: ['true'],
+    CapabilityBoundingSet: [''],
+    LockPersonality: ['true'],
+    UMask: ['0077'],
+    SystemCallArchitectures: ['native'],
+    SystemCallFilter: ['@system-service', '~@privileged @resources', 'prlimit64'],
+    SystemCallErrorNumber: ['EPERM'],
+  };
+  expect(Object.fromEntries(Object.keys(expected).map((key) => [key, unit.get(key)]))).toEqual(expected);
+  // V8 and WebAssembly compile into memory that is written and then executed.
+  expect(unit.has('MemoryDenyWriteExecute')).toBe(false);
+  // The program ends within 8 seconds of SIGTERM.
+  expect(Number(unit.get('TimeoutStopSec')?.[0])).toBeGreaterThan(10);
 });
 
 test('a command that is typed has the settings, secrets and rights of the units', () => {
@@ -105,11 +128,15 @@ test('a command that is typed has the settings, secrets and rights of the units'
     'TimeoutStopSec',
     'EnvironmentFile',
     'LoadCredential',
-    ...[...unit.keys()].filter((key) => /^(Protect|Private|Restrict(?!Sec)|No|Capability|Lock)/.test(key)),
+    ...[...unit.keys()].filter((key) =>
+      /^(Protect|Private|Restrict(?!Sec)|RemoveIPC|No|Capability|Lock|SystemCall)/.test(key),
+    ),
   ];
-  expect(properties).toHaveLength(20);
+  expect(properties).toHaveLength(29);
   const unquoted = text.replaceAll("'", '');
-  for (const property of properties) expect(unquoted).toContain(`--property=${property}=${unit.get(property)?.[0]} `);
+  for (const property of properties) {
+    for (const value of unit.get(property) ?? []) expect(unquoted).toContain(`--property=${property}=${value} `);
+  }
   expect(text).toContain(`--uid=${unit.get('User')?.[0]} --gid=${unit.get('Group')?.[0]} `);
   expect(text).toContain(`--working-directory=${unit.get('WorkingDirectory')?.[0]} `);
   const [config, key] = unit.get('Environment') ?? [];

@@ -1,12 +1,11 @@
 import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, stat } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseMetricsAddress, startMetricsServer } from '../../../src/cli/measuring/metrics-server.js';
 import { createMetrics } from '../../../src/metrics/create-metrics.js';
-import { pushMetrics } from '../../../src/metrics/push-metrics.js';
 import { markTextfileUnreadable, writeTextfile } from '../../../src/metrics/write-textfile.js';
 import type { MetricFacts } from '../../../src/runs/measuring/read-metric-facts.js';
 
@@ -130,27 +129,6 @@ it('a textfile whose figures can no longer be read says so and keeps them', asyn
   expect(await readFile(file, 'utf8')).toBe('a 1\nnightscreen_facts_readable 0\nb 2\n');
 });
 
-it('a push takes the place of what was pushed before or only of the same metrics, and one that is refused or hangs says so in time', async () => {
-  const seen: string[] = [];
-  const gateway = createServer((request, response) => {
-    seen.push(`${request.method} ${request.url}`);
-    if (request.url?.startsWith('/hangs')) return;
-    response.writeHead(request.url?.startsWith('/full') ? 507 : 200).end();
-  }).listen(0, '127.0.0.1');
-  await once(gateway, 'listening');
-  const address = gateway.address();
-  const url = `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`;
-  const push = { text: 'x 1\n', contentType: 'text/plain', replaces: 'all' } as const;
-  const at = (path: string, deadlineMs = 5_000) => ({ address: `${url}${path}`, authorization: null, deadlineMs });
-  await pushMetrics(at('/'), push);
-  await expect(pushMetrics(at('/full'), push)).rejects.toThrow('status 507');
-  await expect(pushMetrics(at('/hangs', 150), push)).rejects.toThrow('no answer within 150 ms');
-  await pushMetrics(at(''), { ...push, replaces: 'same' });
-  expect([seen[0], seen.at(-1)]).toEqual(['PUT /metrics/job/nightscreen', 'POST /metrics/job/nightscreen']);
-  gateway.closeAllConnections();
-  gateway.close();
-});
-
 it('metrics, health and readiness are served, and nothing else', async () => {
   let isReady = true;
   const server = await startMetricsServer(parseMetricsAddress('127.0.0.1:0'), {
@@ -173,6 +151,26 @@ it('metrics, health and readiness are served, and nothing else', async () => {
     { write: async () => ({ text: '', contentType: '' }), readiness: async () => ({ isReady, checks: {} }) },
   );
   await expect(taken).rejects.toThrow(/--metrics: 127\.0\.0\.1:\d+ cannot be listened at/);
+  await server.stop();
+});
+
+it('a name of another site that leads to this machine is refused, a configured one, an address and localhost are answered', async () => {
+  const health = {
+    write: async () => ({ text: 'x 1\n', contentType: 'text/plain' }),
+    readiness: async () => ({ isReady: true, checks: {} }),
+  };
+  const server = await startMetricsServer(parseMetricsAddress('127.0.0.1:0'), health, ['nightscreen.svc']);
+  const ask = async (host: string, path: string): Promise<number | undefined> => {
+    const asked = request({ port: server.port, host: '127.0.0.1', path, headers: { host } }).end();
+    const [answer]: IncomingMessage[] = await once(asked, 'response');
+    answer?.resume();
+    return answer?.statusCode;
+  };
+  for (const path of ['/metrics', '/healthz', '/readyz']) expect(await ask('evil.example', path)).toBe(421);
+  expect(await ask('127.0.0.1.evil.example:9464', '/metrics')).toBe(421);
+  for (const host of ['10.0.0.7:9464', '[::1]:9464', 'localhost', 'Nightscreen.svc:9464']) {
+    expect(await ask(host, '/metrics')).toBe(200);
+  }
   await server.stop();
 });
 
