@@ -79,8 +79,10 @@ export class CommandLog {
   }
 
   #describeRun(): Record<string, unknown> {
-    const { current } = this.#means.lastRun;
-    return current === null ? {} : { ...current };
+    const { current, listJobs } = this.#means.lastRun;
+    if (listJobs === null) return current === null ? {} : { ...current };
+    // A run that has ended says nothing about the job that a scheduler is at.
+    return { jobs: listJobs(), ...(current === null || current.isFinished ? {} : current) };
   }
 
   #describeUnfinished(): string {

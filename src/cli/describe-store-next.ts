@@ -13,6 +13,11 @@ const adviceOnBackups: Readonly<Record<string, string>> = {
 /** Classes and states of SQL that say that the server is not there, goes down, has no room or lets nobody in. */
 const awayStates = /^(?:08|53|57P|55000)/;
 const forbiddenState = '42501';
+const crowdedState = '53300';
+const adviceOnRoom =
+  'the database has no connection left: raise max_connections (or the limit of its role), end idle sessions, or run fewer processes of Nightscreen; then start the same command again';
+const adviceOnReading =
+  'the database takes no writes: DATABASE_URL leads to a standby, or default_transaction_read_only is on; name the primary, or switch that off, then start the same command again';
 
 /** What to do about what our own database did; null where its message says all. The doctor is told what it can do without itself. */
 export function describeStoreNext(error: StoreError, isDoctor: boolean): string | null {
@@ -20,7 +25,10 @@ export function describeStoreNext(error: StoreError, isDoctor: boolean): string 
   if (error instanceof RunLockedError) return `wait until it has finished, or stop it: ${error.holder}`;
   if (error instanceof DatabaseMissingError)
     return 'start it as the nightly runs are started: in their folder or with --config, as their user, and with DATABASE_URL where they use Postgres; only `nightscreen onboard`, `rescreen` and the like make a database';
+  if (error.code === 'schema_in_use')
+    return 'this version needs a newer schema and nothing was changed: wait until that process has finished, or stop it (its run goes on later), and then start the same command again';
   if (error instanceof BackupError) return adviceOnBackups[error.code] ?? null;
+  if (findState(error) === crowdedState) return adviceOnRoom;
   if (error instanceof DatabaseError && error.code === 'database_error') return describeDatabaseNext(error, isDoctor);
   const ask = (words: string): string => (isDoctor ? '' : words);
   if (error.code === 'database_unreachable')
@@ -30,7 +38,13 @@ export function describeStoreNext(error: StoreError, isDoctor: boolean): string 
   return null;
 }
 
+const findState = (error: unknown): string | undefined => {
+  if (error instanceof DatabaseError) return error.sqlState;
+  return error instanceof Error && error.cause !== undefined ? findState(error.cause) : undefined;
+};
+
 function describeDatabaseNext({ sqlState }: DatabaseError, isDoctor: boolean): string | null {
+  if (sqlState === '25006') return adviceOnReading;
   // Without a state nobody answered any more: the connection broke, or the embedded database's files did.
   if (sqlState === undefined || awayStates.test(sqlState))
     return `this is our own database (DATABASE_URL or database.folder): see that it and its disk are well${isDoctor ? '' : ', `nightscreen doctor` tries them; then the same command again, for what was not finished is not stored'}`;

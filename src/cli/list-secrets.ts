@@ -1,7 +1,7 @@
 import type { Config } from '../config/load-config.js';
 import { listNamedSecrets } from '../config/named-secrets.js';
 
-/** Every secret value that is configured, those of the rosters' own databases, webhooks, pings and the push gateway included; one that cannot be read is left out. */
+/** Every secret value that is configured, those of the rosters' own databases, webhooks and pings included; one that cannot be read is left out. */
 export function listSecrets(config: Config): string[] {
   const known = config.secrets.map((secret) => secret.value);
   const named = listNamedSecrets(config.settings).flatMap((name) => {

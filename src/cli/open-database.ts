@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { toKeyMode } from '../client/calls/api-key.js';
 import type { Config } from '../config/load-config.js';
 import { DatabaseMissingError } from '../errors.js';
 import type { Database, Queryable } from '../store/database.js';
@@ -9,7 +10,13 @@ import type { DatabaseLocation } from '../store/open-database.js';
 /** Where the configuration keeps the data. */
 export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'settings'>): DatabaseLocation {
   const url = secret('DATABASE_URL');
-  return url === undefined ? { folder: settings.database.folder } : { url };
+  if (url !== undefined) return { url };
+  const { folder, durable } = settings.database;
+  if (durable !== 'auto') return { folder, isDurable: durable === 'always' };
+  const key = secret('NIGHTSCREEN_API_KEY');
+  const mode = settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
+  // A command without a key, a reviewer's say, opens the folder as the runs did; a test key does not undo what a live one needs.
+  return mode === 'live' ? { folder, isDurable: true } : { folder };
 }
 
 /** Whether an embedded database would be made by opening it; one whose making was broken off is none. */

@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
+import { findUnknownVariables } from '../config/find-unknown-variables.js';
 import { type Config, loadConfig } from '../config/load-config.js';
 import type { Override } from '../config/override.js';
-import { ConfigError } from '../errors.js';
+import { ConfigError, type ConfigProblem } from '../errors.js';
+import { findFolderProblem } from '../folders.js';
 import { createLogger } from '../logging.js';
+import type { Notify } from './command-log.js';
 import { toFolderPatience } from './folder-patience.js';
 import { formatLogLine } from './format-log-line.js';
 import { inTurn } from './in-turn.js';
@@ -16,15 +20,29 @@ import { showProgress } from './show-progress.js';
 import type { Teller } from './teller.js';
 import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
 
-/** The configuration of this invocation, flags applied; throws ConfigError with every mistake. */
+/** Those that have heard of unknown variables: each is told once, however often it reads its configuration. */
+const hasHeard = new WeakSet<Notify>();
+
+/**
+ * The configuration of this invocation, flags applied; throws ConfigError with every mistake. Variables `NIGHTSCREEN_...` that nothing reads
+ * are told to `notify`.
+ */
 export function loadInvocationConfig({
   options,
   environment,
   folder,
-}: Pick<Invocation, 'options' | 'environment' | 'folder'>): Config {
+  notify,
+}: Pick<Invocation, 'options' | 'environment' | 'folder'> & Partial<Pick<Invocation, 'notify'>>): Config {
   const flags: Override[] = [];
   if (options.logLevel) flags.push({ path: ['log', 'level'], value: options.logLevel, origin: 'flag --log-level' });
-  return loadConfig({ environment, folder, file: options.config, flags });
+  const config = loadConfig({ environment, folder, file: options.config, flags });
+  const unknown = findUnknownVariables(environment, config.settings);
+  if (unknown.length === 0 || notify === undefined || hasHeard.has(notify)) return config;
+  hasHeard.add(notify);
+  const named = unknown.map(({ name, meant }) => `${name}${meant === null ? '' : ` (${meant} was meant?)`}`);
+  const message = `nothing reads ${named.join(', ')}: correct the name, or remove the variable`;
+  notify({ level: 'warn', code: 'unknown_variable', message });
+  return config;
 }
 
 /** What a line of progress leaves on a screen goes before a line of the log. */
@@ -37,7 +55,8 @@ const clearLine = '\r\u001b[2K';
 export function openLogger({ terminal, logLevels, askedSecrets }: Invocation, config: Config): Logger {
   const write = (line: string): void => {
     const safe = askedSecrets.redact(line);
-    terminal.writeMessage(terminal.isScreen ? `${clearLine}${formatLogLine(safe)}` : safe);
+    if (terminal.isScreen) terminal.writeMessage(`${clearLine}${formatLogLine(safe)}`, true);
+    else terminal.writeMessage(safe);
   };
   const logger = createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
   logLevels.attach(logger);
@@ -66,9 +85,22 @@ function chooseTeller(invocation: Invocation, config: Config): Teller {
   };
 }
 
-/** Makes a choice and requires that the service can be called; throws one ConfigError with everything that stands in the way. */
-export function requireService<Choice>(config: Config, choose: () => Choice): Choice {
-  const problems = findMissingService(config);
+/** What a command that calls the service leaves behind. */
+interface Leaving {
+  /** Whether it writes a report at its end. */
+  writesReport?: boolean;
+}
+
+/**
+ * Makes a choice and requires that the service can be called and the folders be written, before anything is spent; throws one ConfigError
+ * with everything that stands in the way.
+ */
+export function requireService<Choice>(
+  config: Config,
+  choose: () => Choice,
+  { writesReport = false }: Leaving = {},
+): Choice {
+  const problems = [...findMissingService(config), ...findUnwritable(config, writesReport)];
   if (problems.length === 0) return choose();
   try {
     choose();
@@ -77,6 +109,21 @@ export function requireService<Choice>(config: Config, choose: () => Choice): Ch
     problems.push(...error.problems);
   }
   throw new ConfigError(problems);
+}
+
+function findUnwritable({ settings, secret, originOf }: Config, writesReport: boolean): ConfigProblem[] {
+  const judge = (path: readonly [string, string], folder: string, variable: string): ConfigProblem[] => {
+    const problem = findFolderProblem(folder);
+    const message = `cannot be written: ${problem}; set it (or ${variable}) to another folder`;
+    return problem === null ? [] : [{ where: originOf(path), path: path.join('.'), message }];
+  };
+  const { database, reports } = settings;
+  // Whose an existing folder is, opening the database says.
+  const isToBeMade = secret('DATABASE_URL') === undefined && !existsSync(database.folder);
+  return [
+    ...(isToBeMade ? judge(['database', 'folder'], database.folder, 'NIGHTSCREEN_DATA') : []),
+    ...(writesReport ? judge(['reports', 'dir'], reports.dir, 'NIGHTSCREEN_REPORTS') : []),
+  ];
 }
 
 /** What a command does with a workplace; `prepare` comes first, so that what can be refused is refused before a database is opened. */

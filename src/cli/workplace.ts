@@ -6,10 +6,12 @@ import { type Clock, systemClock } from '../clock.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { needsArchive } from '../mail/recipients.js';
+import { toDurationMs } from '../roster/duration.js';
 import type { RunEvent } from '../runs/run-event.js';
 import type { Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/next-run.js';
 import type { FolderPatience } from '../store/folder-lock.js';
+import type { ConnectionEvent } from '../store/reconnecting.js';
 import { locateDatabase, requireSchema } from './open-database.js';
 import { version } from './version.js';
 
@@ -77,6 +79,7 @@ export function findFourEyesProblems({ settings, secret, originOf }: Config): Co
 async function openMigrated({
   config,
   command,
+  tell,
   patience,
   queryTimeoutMs,
   needsDatabase = false,
@@ -84,7 +87,12 @@ async function openMigrated({
   const { openDatabase } = await import('../store/open-database.js');
   const { migrate } = await import('../store/migrate.js');
   const location = locateDatabase(config);
-  const database = await openDatabase({ ...location, queryTimeoutMs }, `nightscreen ${command}`, patience);
+  const reconnect =
+    queryTimeoutMs === undefined
+      ? { reconnectForMs: toDurationMs(config.settings.database.reconnectFor), tell: toConnectionTeller(tell) }
+      : // It is to say how the database is at this moment.
+        undefined;
+  const database = await openDatabase({ ...location, queryTimeoutMs, reconnect }, `nightscreen ${command}`, patience);
   try {
     if (needsDatabase) await requireSchema(database, location);
     await migrate(database);
@@ -94,6 +102,20 @@ async function openMigrated({
     throw error;
   }
 }
+
+/** Tells once of each outage of the database, and once of its end. */
+const toConnectionTeller =
+  (tell: WorkplaceParts['tell']) =>
+  (event: ConnectionEvent): void => {
+    const [code, message] =
+      event.kind === 'lost'
+        ? [
+            'database_lost',
+            `the connection to the database was lost (${event.because}); it is tried again for up to ${event.reconnectForMs / 1_000} s (database.reconnectFor)`,
+          ]
+        : ['database_is_back', `the database answers again after ${(event.afterMs / 1_000).toFixed(1)} s`];
+    tell({ kind: 'warning', runId: null, code, message });
+  };
 
 /** Where a key that came from a file is read again. */
 function toKeySource({ secrets, secret }: Config): { readKeyAgain?: () => string | undefined } {

@@ -38,7 +38,10 @@ const makeClock = ({ offsetMs, haste = 1 }: LifeOrder): Clock => {
 
 async function live(order: LifeOrder, tellStage: (stage: string) => void): Promise<RunSummary | null> {
   const trap = await setTrap(order);
-  const database = await openDatabase(order.location, `life ${process.pid}`);
+  const database = await openDatabase(
+    { ...order.location, reconnect: { reconnectForMs: 90_000 } },
+    `life ${process.pid}`,
+  );
   try {
     await migrate(database);
     const roster = toFileRoster('crowd', order.roster);

@@ -3,6 +3,7 @@ import { batchLimits } from '../../src/runs/searches/batch-limits.js';
 import { compileCli } from '../helpers/cli-process.js';
 import type { LedgerFigures } from './count-ledger.js';
 import { runCrashTrial } from './crash-trial.js';
+import { type DisturbedOptions, runDisturbedTrial } from './disturbed-trial.js';
 import { runOutageTrial } from './outage-trial.js';
 import { runPauseTrial } from './pause-trial.js';
 import { openPlaces, type Places } from './places.js';
@@ -123,6 +124,32 @@ async function stops(locate: Locate): Promise<Verdict> {
   };
 }
 
+async function disturb(locate: Locate, disturbance: DisturbedOptions['disturbance'], times: number): Promise<Verdict> {
+  const { disturbances, lost, twice, repeated, mostRepeated, inFlight, exits, ledger } = await runDisturbedTrial(
+    nursery,
+    {
+      locate,
+      customers: isLong ? 20_000 : 1_000,
+      rate: { perSecond: 400, concurrency },
+      disturbance,
+      times: isLong ? times : Math.ceil(times / 20),
+      random: makeSeededRandom(seed),
+      tell: (line) => values.talk && say(`  ${line}`),
+    },
+  );
+  return {
+    figures: `${disturbances} times: ${lost} lost, ${twice} twice, ${repeated} searches repeated (at most ${mostRepeated} each time) for ${inFlight} without an answer, ${exits.length} exits, ${judgeLedger(ledger).figures}`,
+    broken: [
+      ...judgeLedger(ledger).broken,
+      ...exits,
+      ...unless(disturbances === (isLong ? times : Math.ceil(times / 20)), `only ${disturbances} took place`),
+      ...unless(lost === 0, `${lost} customers lost`),
+      ...unless(twice === 0, `${twice} recorded twice`),
+      ...unless(mostRepeated <= concurrency + batchLimits.maxItems, `${mostRepeated} repeated after one`),
+    ],
+  };
+}
+
 function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly [string, () => Promise<Verdict>])[] {
   return [
     ['crash embedded', () => crash(embedded, 'embedded')],
@@ -137,6 +164,9 @@ function listTrials({ embedded, postgres, pooled }: Places): readonly (readonly 
           ['outages embedded', () => outages(embedded)],
           ['stops postgres', () => stops(postgres)],
           ['stops embedded', () => stops(embedded)],
+          ['disturbed postgres by ended connections', () => disturb(postgres, 'terminate', 100)],
+          ['disturbed postgres by kills', () => disturb(postgres, 'kill', 100)],
+          ['disturbed embedded by kills', () => disturb(embedded, 'kill', 50)],
         ] as const)
       : []),
     ...((isLong || values.only.includes('pgbouncer')) && pooled

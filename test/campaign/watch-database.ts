@@ -40,7 +40,7 @@ const watchTransaction = (target: Transaction, note: (sql: string) => void): Par
 
 /** A database that does the same and tells `watch` before statements and around commits. */
 export function watchDatabase(database: Database, watch: Watcher): Database {
-  const transaction: Database['transaction'] = async (work) => {
+  const transaction: Database['transaction'] = async (work, options) => {
     const statements: string[] = [];
     const result = await database.transaction(async (inner: Transaction) => {
       const watched = override<Transaction>(
@@ -54,7 +54,7 @@ export function watchDatabase(database: Database, watch: Watcher): Database {
       watch('before_commit', statements);
       watch('in_commit', statements);
       return result;
-    });
+    }, options);
     watch('after_commit', statements);
     return result;
   };

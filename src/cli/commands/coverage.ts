@@ -18,6 +18,9 @@ interface CoverageOptions {
   list?: number;
 }
 
+/** The server ends a statement that takes longer. */
+const queryTimeoutMs = 10 * 60_000;
+
 const head = [
   'roster',
   'tier',
@@ -93,6 +96,7 @@ export function addCoverageCommand(program: Command, act: Act): void {
         const { measureCoverage } = await import('../../runs/coverage/measure-coverage.js');
         return withWorkplace(invocation, {
           command: 'coverage',
+          queryTimeoutMs,
           needsDatabase: true,
           prepare: () => ({ roster: options.roster, list: options.list ?? 0 }),
           work: async (workplace, choice) => {

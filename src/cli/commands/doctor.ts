@@ -3,7 +3,7 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { checkBudget } from '../doctor/check-budget.js';
 import { checkCanaries } from '../doctor/check-canaries.js';
-import { checkSpace } from '../doctor/check-capacity.js';
+import { checkMemory, checkSpace } from '../doctor/check-capacity.js';
 import { checkConfigured } from '../doctor/check-configured.js';
 import { checkDatabase } from '../doctor/check-database.js';
 import { checkDataFolder, checkFolder } from '../doctor/check-folder.js';
@@ -12,7 +12,6 @@ import { checkClock, checkSchedules } from '../doctor/check-machine.js';
 import { checkMail } from '../doctor/check-mail.js';
 import { checkOutputs } from '../doctor/check-outputs.js';
 import { checkPings } from '../doctor/check-pings.js';
-import { checkPush } from '../doctor/check-push.js';
 import { checkReview } from '../doctor/check-review.js';
 import { checkService } from '../doctor/check-service.js';
 import { checkWebhooks } from '../doctor/check-webhooks.js';
@@ -48,7 +47,7 @@ async function checkAll(config: Config, folder: string): Promise<Finding[]> {
     checkClock(),
     ...findings,
     ...(await checkDataFolder(config)),
-    ...(isEmbedded ? [await checkSpace('data space', database.folder)] : []),
+    ...(isEmbedded ? [await checkSpace('data space', database.folder), await checkMemory()] : []),
     await checkFolder('reports', 'reports.dir', reports.dir),
     await checkSpace('reports space', reports.dir),
     ...checkConfigured(config, imported),
@@ -56,7 +55,6 @@ async function checkAll(config: Config, folder: string): Promise<Finding[]> {
     ...(await checkMail(config)),
     ...checkWebhooks(config),
     ...checkPings(config),
-    ...checkPush(config),
     ...checkReview(config),
     ...(await checkOutputs(config)),
     ...(await checkSchedules(config)),

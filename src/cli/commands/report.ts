@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
 
 import { ConfigError, flagError } from '../../errors.js';
+import { findFolderProblem } from '../../folders.js';
 import { formatCount } from '../../reports/format-count.js';
 import type { SentReport } from '../../runs/mailing/send-reports.js';
 import type { SpanEdge } from '../../runs/reports/find-spans.js';
@@ -86,6 +87,14 @@ function refuseMixture({ since, until, roster, run, send }: ReportOptions): void
     throw flagError('--send', 'mails the report of a run; that of a span is only written');
 }
 
+function requireWritable({ out }: ReportOptions, { settings, originOf }: Config): void {
+  const problem = findFolderProblem(out ?? settings.reports.dir);
+  if (problem === null) return;
+  if (out !== undefined) throw flagError('--out', problem);
+  const message = `cannot be written: ${problem}; name another folder with --out`;
+  throw new ConfigError([{ where: originOf(['reports', 'dir']), path: 'reports.dir', message }]);
+}
+
 /** Adds `report`. */
 export function addReportCommand(program: Command, act: Act): void {
   program
@@ -114,6 +123,7 @@ export function addReportCommand(program: Command, act: Act): void {
             refuseMixture(options);
             if (options.send && options.mask) refuseMaskedMail();
             if (options.send) requireMail(config);
+            requireWritable(options, config);
             return options.pdf ? findChromium(invocation.environment) : undefined;
           },
           work: async (workplace, chromium) => {

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../errors.js';
+import { makeFolder } from '../../folders.js';
 import { type FolderLock, lockFolder } from '../../store/folder-lock.js';
 
 const markerName = '.nightscreen-demo';
@@ -16,11 +17,11 @@ export interface DemoFolder {
 
 /**
  * Makes or resets the demo's folder. Throws ConfigError when there is a folder of that name that the demo did not make (it is left
- * alone), RunLockedError when another demo runs in it.
+ * alone) or when it cannot be written, RunLockedError when another demo runs in it.
  */
 export async function prepareDemoFolder(folder: string): Promise<DemoFolder> {
   const marker = join(folder, markerName);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder, 'start the demo in another folder');
   if (!existsSync(marker)) {
     if ((await readdir(folder)).length > 0) {
       const message = 'exists and was not made by the demo, so it is left alone; move it away or start elsewhere';
