@@ -4,7 +4,7 @@ import { findUnknownVariables } from '../config/find-unknown-variables.js';
 import { type Config, loadConfig } from '../config/load-config.js';
 import type { Override } from '../config/override.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
-import { findFolderProblem } from '../folders.js';
+import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
 import type { Notify } from './command-log.js';
 import { toFolderPatience } from './folder-patience.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../errors.js';
-import { findOddFile } from '../odd-file.js';
+import { findOddFile } from '../files.js';
 import type { SettingPath } from './source-file.js';
 import { variables } from './variables.js';
 

@@ -5,11 +5,13 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 import { checkSecrets } from './check-secrets.js';
 import { describeIssue, type Mistake, readAt } from './describe-issue.js';
 import { type Environment, listOverrides, readSecret, type Secret } from './environment.js';
-import { findControlCharacters } from './find-control-characters.js';
-import { findDuplicateRosters } from './find-duplicate-rosters.js';
-import { findMisplacedSecrets } from './find-misplaced-secrets.js';
-import { findUnknownJobs } from './find-unknown-jobs.js';
-import { findUnknownRosters } from './find-unknown-rosters.js';
+import {
+  findControlCharacters,
+  findDuplicateRosters,
+  findMisplacedSecrets,
+  findUnknownJobs,
+  findUnknownRosters,
+} from './find-mistakes.js';
 import { applyOverride, type Override } from './override.js';
 import { resolvePaths } from './resolve-paths.js';
 import { configSchema, type Settings } from './schema.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import { ConfigError, type ConfigProblem } from '../errors.js';
-import { findOddFile } from '../odd-file.js';
+import { findOddFile } from '../files.js';
 
 /** The place of a setting: keys and list positions from the top. */
 export type SettingPath = readonly (string | number)[];

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { makeFolder } from '../folders.js';
+import { makeFolder } from '../files.js';
 import type { MailMessage } from './mail-message.js';
 import { renderMessage } from './render-message.js';
 import { writeWhole } from './write-whole.js';

@@ -1,5 +1,5 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { findOddFile } from '../odd-file.js';
+import { findOddFile } from '../files.js';
 
 /** Writes metrics where the textfile collector reads them: whole or not at all, and readable for the collector's own user. */
 export async function writeTextfile(file: string, text: string): Promise<void> {

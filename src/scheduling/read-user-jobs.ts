@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
-import { findOddFile } from '../odd-file.js';
+import { findOddFile } from '../files.js';
 import type { Job, JobOccasion, JobResult } from '../runs/job.js';
 import type { Workplace } from '../runs/workplace.js';
 import { jobNameSchema, jobScheduleSchema, timeoutSchema, toSpanMs } from './settings.js';

@@ -37,7 +37,8 @@ export interface LeaseOptions {
 export const restoredKey = 'restored';
 
 const epochRow = z.object({ epoch: z.number() });
-const holderRow = z.object({
+/** A lease's row as its holder. */
+export const holderRow = z.object({
   owner: z.string(),
   epoch: z.number(),
   acquiredAt: z.date(),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { systemClock } from '../clock.js';
 import { SchemaError } from '../errors.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from './database.js';
-import { describeHolder, type LeaseHolder } from './leases.js';
+import { describeHolder, holderRow, type LeaseHolder } from './leases.js';
 import { type Migration, packagedMigrations, readMigrations } from './migration-files.js';
 import { runIdSql } from './run-id.js';
 
@@ -57,16 +57,7 @@ async function applyUnused(database: Database, migrations: readonly Migration[],
 export const describeSchemaUser = ({ key, run, ...holder }: SchemaUser): string =>
   `${run === null ? key : `run ${run}`} is held by ${describeHolder(holder)}`;
 
-const userRow = z.object({
-  key: z.string(),
-  run: z.string().nullable(),
-  owner: z.string(),
-  epoch: z.number(),
-  acquiredAt: z.date(),
-  heartbeatAt: z.date(),
-  heartbeatAgeMs: z.number(),
-  expiresInMs: z.number(),
-}) satisfies z.ZodType<SchemaUser>;
+const userRow = holderRow.extend({ key: z.string(), run: z.string().nullable() }) satisfies z.ZodType<SchemaUser>;
 
 async function hasLeases(database: Queryable): Promise<boolean> {
   const [table] = await database.query(existsRow, `select to_regclass('lease') is not null as present`);

@@ -1,6 +1,6 @@
 import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../folders.js';
+import { makeFolder } from '../files.js';
 import type { Database } from './database.js';
 import { EmbeddedDatabase } from './embedded-database.js';
 import { syncPath, syncTree } from './embedded-files.js';

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import { toLocalTime, toNextDay } from '../../src/local-time/local-time.js';
 import { decideDue, findNextStart, type JobStanding } from '../../src/scheduling/decide-due.js';
 import { toDueTimes } from '../../src/scheduling/due-times.js';
-import type { JobDue, JobRun } from '../../src/store/job-runs.js';
+import type { JobDue } from '../../src/store/job-runs.js';
+import { toJobRun } from '../helpers/job-runs.js';
 import { printFigure } from '../helpers/print-figure.js';
 
 const firstDate = '2024-01-01';
@@ -33,21 +34,6 @@ function readClock(timezone: string): { first: string; changes: readonly { ms: n
   return { first, changes };
 }
 
-const toFinished = (due: JobDue): JobRun => ({
-  ...{ ...due, jobRunId: 1, job: 'rescreen', state: 'finished', isLate: false, attempts: 1, owner: 'host:1:a' },
-  ...{
-    begunAt: due.dueAt,
-    endedAt: due.dueAt,
-    exitCode: 0,
-    because: null,
-    runIds: [],
-    attemptAt: null,
-    deadlineAt: null,
-    isTimedOut: false,
-    cancelledBy: null,
-  },
-});
-
 /** Lets a simulated clock go from one start to the next, as a scheduler does, and gives how often each local date was begun. */
 function playNights(cron: string, timezone: string): Map<string, number> {
   const times = toDueTimes({ cron, timezone });
@@ -68,7 +54,7 @@ function playNights(cron: string, timezone: string): Map<string, number> {
     const { decision, missed } = decideDue(standing, new Map(), rules);
     if (decision.kind !== 'begin' || missed.length > 0) throw new Error(`${cron} ${timezone} at ${now.toISOString()}`);
     begun.set(decision.due.localDate, (begun.get(decision.due.localDate) ?? 0) + 1);
-    standing = { ...plan, known: [toFinished(decision.due)] };
+    standing = { ...plan, known: [toJobRun(decision.due)] };
   }
 }
 

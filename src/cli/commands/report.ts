@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
 
 import { ConfigError, flagError } from '../../errors.js';
-import { findFolderProblem } from '../../folders.js';
+import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/format-count.js';
 import type { SentReport } from '../../runs/mailing/send-reports.js';
 import type { SpanEdge } from '../../runs/reports/find-spans.js';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../errors.js';
-import { makeFolder } from '../../folders.js';
+import { makeFolder } from '../../files.js';
 import { type FolderLock, lockFolder } from '../../store/folder-lock.js';
 
 const markerName = '.nightscreen-demo';

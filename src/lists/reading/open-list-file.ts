@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { TextDecoder } from 'node:util';
-import { findOddFile } from '../../odd-file.js';
+import { findOddFile } from '../../files.js';
 import { toListError } from './list-error.js';
 
 /** A file as text, piece by piece, and its digest once it has been read to its end. */

@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
-import { findOddFile } from '../../odd-file.js';
+import { findOddFile } from '../../files.js';
 
 const chunkBytes = 128 * 1024;
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
-import { findOddFile } from '../../odd-file.js';
+import { findOddFile } from '../../files.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { openWorkbookTable } from '../../roster/workbook/open-workbook-table.js';

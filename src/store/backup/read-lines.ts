@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { BackupError } from '../../errors.js';
-import { findOddFile } from '../../odd-file.js';
+import { findOddFile } from '../../files.js';
 
 const newline = 0x0a;
 /** In bytes. No row that we write comes near. */

@@ -7,7 +7,7 @@ import { describeError } from '../../../src/cli/describe-error.js';
 import { findUnknownVariables } from '../../../src/config/find-unknown-variables.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
-import { findFolderProblem } from '../../../src/folders.js';
+import { findFolderProblem } from '../../../src/files.js';
 import { DatabaseError } from '../../../src/store/database.js';
 
 let folder: string;

@@ -9,6 +9,7 @@ import {
 import { toDueTimes } from '../../../src/scheduling/due-times.js';
 import { toJitterMs } from '../../../src/scheduling/jitter.js';
 import type { JobRun } from '../../../src/store/job-runs.js';
+import { toJobRun } from '../../helpers/job-runs.js';
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -24,27 +25,11 @@ const toStanding = (job: string, cron: string, changes: Partial<JobStanding> = {
   ...changes,
 });
 
-const toRun = (job: string, date: string, changes: Partial<JobRun> = {}): JobRun => ({
-  jobRunId: 1,
-  job,
-  occasion: date,
-  localDate: date,
-  dueAt: at(`${date}T02:00Z`),
-  state: 'finished',
-  isLate: false,
-  attempts: 1,
-  owner: 'host:1:a',
-  begunAt: at(`${date}T02:00Z`),
-  endedAt: at(`${date}T03:00Z`),
-  exitCode: 0,
-  because: null,
-  runIds: [],
-  attemptAt: null,
-  deadlineAt: null,
-  isTimedOut: false,
-  cancelledBy: null,
-  ...changes,
-});
+const toRun = (job: string, date: string, changes: Partial<JobRun> = {}): JobRun =>
+  toJobRun({
+    ...{ job, occasion: date, localDate: date, dueAt: at(`${date}T02:00Z`), endedAt: at(`${date}T03:00Z`) },
+    ...changes,
+  });
 
 const left = { state: 'running', exitCode: null, endedAt: null } as const;
 

@@ -5,6 +5,7 @@ import { findExpectedStart, type LateRules } from '../../../../src/scheduling/wa
 import { findPlans } from '../../../../src/scheduling/watchdog/plans.js';
 import type { JobRun } from '../../../../src/store/job-runs.js';
 import type { NightFacts, RunningFacts } from '../../../../src/store/watch-facts.js';
+import { toJobRun } from '../../../helpers/job-runs.js';
 
 const hourMs = 3_600_000;
 const at = (time: string): Date => new Date(`2026-03-${time}:00Z`);
@@ -49,26 +50,7 @@ it('the jitter may put off what is due at fixed times of a date', () => {
   expect(since('0 * * * *')).toEqual(at('10T05:59'));
 });
 
-const done = (occasion: string, begunAt: Date): JobRun => ({
-  jobRunId: 1,
-  job: 'rescreen',
-  occasion,
-  localDate: occasion,
-  dueAt: begunAt,
-  state: 'finished',
-  isLate: false,
-  attempts: 1,
-  owner: null,
-  begunAt,
-  endedAt: begunAt,
-  exitCode: 0,
-  because: null,
-  runIds: [],
-  attemptAt: null,
-  deadlineAt: null,
-  isTimedOut: false,
-  cancelledBy: null,
-});
+const done = (occasion: string, begunAt: Date): JobRun => toJobRun({ occasion, localDate: occasion, dueAt: begunAt });
 
 it('a date that was done before its time was moved counts from when it was begun', () => {
   const moved = { schedule: { cron: '0 5 * * *', timezone: 'UTC' } };

@@ -2,31 +2,12 @@ import { expect, it } from 'vitest';
 import { type JobFacts, judgeJobs } from '../../../../src/scheduling/watchdog/judge-jobs.js';
 import type { Incident } from '../../../../src/store/incidents.js';
 import type { JobRun } from '../../../../src/store/job-runs.js';
+import { toJobRun } from '../../../helpers/job-runs.js';
 
 const now = new Date('2026-03-10T08:00:00Z');
 const ago = (hours: number): Date => new Date(now.getTime() - hours * 3_600_000);
 
-const run = (facts: Partial<JobRun>): JobRun => ({
-  jobRunId: 1,
-  job: 'report',
-  occasion: 'x',
-  localDate: '2026-03-10',
-  dueAt: ago(2),
-  state: 'finished',
-  isLate: false,
-  attempts: 1,
-  owner: 'host:1:abcd',
-  begunAt: ago(2),
-  endedAt: ago(1),
-  exitCode: 0,
-  because: null,
-  runIds: [],
-  attemptAt: null,
-  deadlineAt: null,
-  isTimedOut: false,
-  cancelledBy: null,
-  ...facts,
-});
+const run = (facts: Partial<JobRun>): JobRun => toJobRun({ job: 'report', dueAt: ago(2), endedAt: ago(1), ...facts });
 const running = run({
   jobRunId: 2,
   state: 'running',
