@@ -146,6 +146,8 @@ export class EmbeddedDatabase implements Database {
   async #vacuum(): Promise<void> {
     const startedMs = performance.now();
     try {
+      // What the last second has done is not counted yet without it.
+      await this.#engine.exec('select pg_stat_force_next_flush()');
       const { rows } = await this.#engine.query(
         `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables where n_dead_tup >= $1 order by n_dead_tup desc`,
         toParameters([vacuumRows]),
