@@ -1,9 +1,10 @@
 import type { Job } from '../src/runs/job.js';
 import { mailJob } from './mail.js';
 import { onboardJob } from './onboard.js';
+import { reconcileJob } from './reconcile.js';
 import { reportJob } from './report.js';
 import { rescreenJob } from './rescreen.js';
 import { sweepJob } from './sweep.js';
 
 /** Every job that Nightscreen ships with. */
-export const allJobs: readonly Job[] = [rescreenJob, sweepJob, reportJob, onboardJob, mailJob];
+export const allJobs: readonly Job[] = [rescreenJob, sweepJob, reportJob, onboardJob, mailJob, reconcileJob];

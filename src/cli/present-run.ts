@@ -14,6 +14,17 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [strin
     return [['dossiers', `${describeCounts(others)}${proven ? '; proven complete' : '; not proven complete'}`]];
   }
   const count = formatCount;
+  if ('withDossier' in counts) {
+    const { customers, withDossier, withoutDossier, notExpected, ambiguous, dossiers, opened, resolved } = counts;
+    return [
+      [
+        'customers',
+        `${countNoun(customers, 'customer')} = ${count(withDossier)} with a dossier + ${count(withoutDossier)} without + ${count(notExpected)} not expected to have one + ${count(ambiguous)} ambiguous`,
+      ],
+      ['dossiers', countNoun(dossiers, 'dossier')],
+      ['discrepancies', `${count(opened)} new, ${count(resolved)} resolved`],
+    ];
+  }
   const roster: [string, string] = [
     'roster',
     `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
@@ -48,7 +59,7 @@ const describeHurdle = ({ haltedBy }: RunSummary): string =>
 function describeNext(summary: RunSummary): [string, string][] {
   const { runId, kind, state, counts, artifacts } = summary;
   // A sweep has no half: the next one starts afresh.
-  const again = kind === 'sweep' ? 'nightscreen sweep' : `nightscreen runs resume ${runId}`;
+  const again = kind === 'sweep' || kind === 'reconcile' ? `nightscreen ${kind}` : `nightscreen runs resume ${runId}`;
   if (state === 'stopped') return [['next', `${again}${describeHurdle(summary)}`]];
   const hasRejects = 'rejected' in counts && counts.rejected > 0;
   if (artifacts !== null) return [];

@@ -11,6 +11,7 @@ import { addImportCommand } from './commands/import.js';
 import { addMailCommand } from './commands/mail.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addOnboardCommand } from './commands/onboard.js';
+import { addReconcileCommand } from './commands/reconcile.js';
 import { addReplayCommand } from './commands/replay.js';
 import { addReportCommand } from './commands/report.js';
 import { addRescreenCommand } from './commands/rescreen.js';
@@ -62,6 +63,7 @@ export function createProgram(act: Act, output: ProgramOutput): Command {
   addReportCommand(program, act);
   program.commandsGroup(more);
   addReviewCommand(program, act);
+  addReconcileCommand(program, act);
   addRosterCommand(program, act);
   addImportCommand(program, act);
   addScreenCommand(program, act);

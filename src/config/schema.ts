@@ -5,6 +5,7 @@ import { sweepSettingsSchema } from '../dossiers/settings.js';
 import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
 import { metricsSettingsSchema } from '../metrics/settings.js';
+import { reconciliationSettingsSchema } from '../reconciliation/discrepancy.js';
 import { reportSettingsSchema } from '../reports/settings.js';
 import { durationSchema } from '../roster/duration.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
@@ -38,6 +39,9 @@ export const configSchema = z.strictObject({
     .describe('when reviewers work, which decisions need two of them, and how long decisions hold'),
   evidence: evidenceSettingsSchema.prefault({}).describe('what is kept beside the answers to searches'),
   sweep: sweepSettingsSchema.prefault({}).describe('how dossiers are read'),
+  reconciliation: reconciliationSettingsSchema
+    .prefault({})
+    .describe('how rosters, screenings and dossiers are compared'),
   run: runSettingsSchema.prefault({}).describe('how runs behave when the service is out of reach'),
   reports: reportSettingsSchema.prefault({}).describe('where reports go'),
   mail: mailSettingsSchema.optional().describe('who is told what and how; nobody without it'),

@@ -13,6 +13,7 @@ import { showHeld } from './html-held.js';
 import type { Markup } from './html-markup.js';
 import { showNotScreened, showRejects } from './html-missing.js';
 import { showOpening } from './html-opening.js';
+import { showReconciliations } from './html-reconciliation.js';
 import { reportScript, reportScriptSource } from './html-script.js';
 import { showSettled } from './html-settled.js';
 import { showSpan } from './html-span.js';
@@ -37,6 +38,7 @@ const sections: readonly ((report: Report, shown: readonly ShownGroup[]) => Mark
   showSpan,
   showCoverage,
   showDossiers,
+  showReconciliations,
   showNotScreened,
   showDroppedParties,
   showRejects,

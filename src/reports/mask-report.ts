@@ -1,5 +1,6 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import type { DiscrepancyFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
 import type { CustomerRecordFacts, SettingsChangeFacts } from './accepted-facts.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
@@ -50,6 +51,7 @@ export function maskReport(report: Report): Report {
     changes: report.changes?.map(maskGroup) ?? null,
     baseline: report.baseline.map(maskGroup),
     dossiers: dossiers && { ...dossiers, changes: dossiers.changes.map(maskDossierChange) },
+    reconciliations: report.reconciliations.map((one) => ({ ...one, news: one.news.map(maskDiscrepancy) })),
     notScreened: report.notScreened?.map(maskLine) ?? null,
     rejects: report.rejects?.map(maskReject) ?? null,
     doubted: report.doubted.map((row) => ({ ...row, fields: {} })),
@@ -185,6 +187,18 @@ const maskDossierChange = (change: DossierChangeFacts): DossierChangeFacts => ({
 const maskDossier = (dossier: DossierSnapshot): DossierSnapshot => ({
   ...dossier,
   name: dossier.name === null ? null : toInitials(dossier.name),
+});
+
+const namingFacts: ReadonlySet<string> = new Set(['name', 'former', 'rosterName', 'dossierName']);
+
+const maskDiscrepancy = (discrepancy: DiscrepancyFacts): DiscrepancyFacts => ({
+  ...discrepancy,
+  facts: Object.fromEntries(
+    Object.entries(discrepancy.facts).map(([name, value]) => [
+      name,
+      namingFacts.has(name) && typeof value === 'string' ? toInitials(value) : value,
+    ]),
+  ),
 });
 
 /** Rows whose cells may stand under the wrong header, so that a name may stand where the reference should. */

@@ -3,6 +3,7 @@ import { changeCauses, matchChangeKinds, matchFields, severities } from '../chan
 import { agreements } from '../changes/compare-birth-dates.js';
 import { dossierChangeKinds } from '../changes/dossier-change.js';
 import { severityAdjustments } from '../changes/severity.js';
+import { discrepancyEvents, discrepancyKinds } from '../reconciliation/discrepancy.js';
 import { acceptedJson } from './accepted-json.js';
 import { changeItemJsonSchema, itemOwnerJsonSchema } from './change-item-json.js';
 import { detailsJsonSchema } from './details-json.js';
@@ -139,6 +140,38 @@ const sweep = z.strictObject({
   unprovenBecause: z.string().nullable(),
 });
 
+const severity = z.enum(['critical', 'high', 'medium', 'low']);
+
+const reconciliation = z.strictObject({
+  roster: z.string(),
+  reconciledAt: instant,
+  sweptAt: instant,
+  unprovenBecause: z.string().nullable(),
+  sums: z.strictObject({
+    ...{ customers: count, withDossier: count, withoutDossier: count, notExpected: count, ambiguousCustomers: count },
+    ...{
+      dossiers: count,
+      withCustomer: count,
+      withoutCustomer: count,
+      ambiguousDossiers: count,
+      ofOtherRosters: count,
+    },
+  }),
+  standing: z.array(
+    z.strictObject({
+      ...{ kind: z.enum(discrepancyKinds), severity, open: count, accepted: count },
+      ...{ oldestAt: instant, overAWeek: count, overAMonth: count },
+    }),
+  ),
+  news: z.array(
+    z.strictObject({
+      ...{ discrepancyId: count, event: z.enum(discrepancyEvents), kind: z.enum(discrepancyKinds), severity },
+      ...{ facts: z.record(z.string(), z.unknown()), openedAt: instant },
+    }),
+  ),
+  newsCount: count,
+});
+
 const canaryRound = z.strictObject({
   round: count,
   occasion: z.enum(['start', 'resumed', 'periodic', 'control', 'end']),
@@ -241,6 +274,8 @@ export const reportJsonSchema = z.strictObject({
     .nullable(),
   watch: watch.nullable(),
   sweeps: z.array(sweep).nullable(),
+  /** Of rosters with the dossiers. */
+  reconciliations: z.array(reconciliation),
   /** What waited for reviewers when the run closed. */
   openItems: z
     .strictObject({

@@ -1,5 +1,6 @@
 import type { DossierChangeKind } from '../changes/dossier-change.js';
 import type { CustomerState } from '../matches/customer-state.js';
+import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { AcceptedFacts } from './accepted-facts.js';
 import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.js';
@@ -77,6 +78,7 @@ export interface Report {
   /** Only severities that occur, most severe first. */
   changes: readonly ChangeGroup[] | null;
   dossiers: { sweeps: readonly SweepFacts[]; changes: readonly DossierChangeFacts[] } | null;
+  reconciliations: readonly ReconciliationFacts[];
   notScreened: readonly NotScreenedFacts[] | null;
   rejects: readonly RejectedRow[] | null;
   /** The first rows that were accepted with values in doubt; the columns are among what the import made of the roster. */
@@ -120,6 +122,7 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
     accepted: { settingsChanges: facts.settingsChanges, rosterAcceptances: facts.rosterAcceptances },
     changes: screens ? changes.groups : null,
     dossiers: facts.sweeps.length === 0 ? null : { sweeps: facts.sweeps, changes: orderDossiers(facts.dossierChanges) },
+    reconciliations: facts.reconciliations,
     notScreened: screens ? orderNotScreened(facts.notScreened) : null,
     rejects: counts === null ? null : [...facts.rejects].sort(compareRejects),
     doubted: counts === null ? [] : facts.doubted,

@@ -5,6 +5,7 @@ import type { SeverityAdjustment } from '../changes/severity.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { Match } from '../matches/match.js';
+import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { PartyRole, PartyType, RejectedRow, RiskTier } from '../roster/customer.js';
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { AcceptedFacts } from './accepted-facts.js';
@@ -17,7 +18,7 @@ import type { SpanFacts } from './span-facts.js';
 import type { WatchFacts } from './watch-facts.js';
 
 /** What a run is; the words of the command line. */
-export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure'] as const;
+export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile'] as const;
 export type RunKind = (typeof runKinds)[number];
 
 /**
@@ -269,6 +270,8 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   baselineChanges: readonly MatchChangeFacts[];
   sweeps: readonly SweepFacts[];
   dossierChanges: readonly DossierChangeFacts[];
+  /** Of rosters with the dossiers, by this run. */
+  reconciliations: readonly ReconciliationFacts[];
   /** The first of them where `cut` says so. */
   notScreened: readonly NotScreenedFacts[];
   cut: CutLists;

@@ -10,6 +10,7 @@ const titles: Readonly<Record<Report['run']['kind'], string>> = {
   sweep: 'Dossier sweep',
   check: 'Single check',
   assure: 'Measurement of recall',
+  reconcile: 'Reconciliation',
 };
 
 /** The report's title: what was done, to which roster, on which day or days (UTC), and whether names are masked. */

@@ -1,4 +1,5 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import { toAcceptedJson } from './accepted-json.js';
 import { readWhole } from './cut-list.js';
 import { toDetailsJson } from './details-json.js';
@@ -93,6 +94,7 @@ function toDocument<Changes, Baseline, NotScreened>(
     changes: lists.changes,
     baselineChanges: lists.baselineChanges,
     dossierChanges: report.dossiers?.changes.map(toDossierChange) ?? null,
+    reconciliations: report.reconciliations.map(toReconciliation),
     notScreened: lists.notScreened,
     droppedParties: report.droppedParties.map(({ party, state, droppedAt }) => ({
       party: toPartyJson(party),
@@ -114,6 +116,17 @@ function toDocument<Changes, Baseline, NotScreened>(
       doubts: [...doubts],
       fields: Object.entries(fields),
     })),
+  };
+}
+
+function toReconciliation(facts: ReconciliationFacts): ReportJson['reconciliations'][number] {
+  return {
+    ...facts,
+    reconciledAt: facts.reconciledAt.toISOString(),
+    sweptAt: facts.sweptAt.toISOString(),
+    sums: { ...facts.sums },
+    standing: facts.standing.map((one) => ({ ...one, oldestAt: one.oldestAt.toISOString() })),
+    news: facts.news.map((one) => ({ ...one, facts: { ...one.facts }, openedAt: one.openedAt.toISOString() })),
   };
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { columnsSchema, partyColumnsSchema } from './column-settings.js';
 import { csvEncodings } from './csv/encodings.js';
+import { dossierLinkSchema, listLinkColumns } from './dossier-link.js';
 import { durationSchema, toDurationMs } from './duration.js';
 import { guardsSchema } from './guards/settings.js';
 
@@ -94,9 +95,20 @@ export const rosterSettingsSchema = z
       .array(partySettingsSchema)
       .default([])
       .describe('joint holders, directors, beneficial owners and aliases, from sources of their own'),
+    dossiers: dossierLinkSchema
+      .optional()
+      .describe("how customers relate to the service's dossiers; without it the roster is not reconciled"),
     guards: guardsSchema.optional().describe('when a snapshot is held before anything of it counts'),
   })
-  .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), oneSource);
+  .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), oneSource)
+  .superRefine(({ dossiers, columns }, context) => {
+    const { attributes = [] } = columns;
+    if (dossiers === undefined || attributes === 'all') return;
+    const missing = listLinkColumns(dossiers).filter((column) => !attributes.includes(column));
+    if (missing.length === 0) return;
+    const message = `reads ${missing.join(', ')}, which columns.attributes of the roster does not keep`;
+    context.addIssue({ code: 'custom', path: ['dossiers'], message });
+  });
 
 /** A roster as configured. */
 export type RosterSettings = z.infer<typeof rosterSettingsSchema>;

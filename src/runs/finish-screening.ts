@@ -28,6 +28,7 @@ import { describeGaps } from './coverage/accept-gaps.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { quoteArgument } from './quote-argument.js';
+import { reconcileRoster } from './reconcile-run.js';
 import { makeItems } from './reviewing/make-items.js';
 import { toRunVerdict } from './run-verdict.js';
 import { describeStateDisagreements, findDisagreements } from './session/balance-lines.js';
@@ -101,7 +102,14 @@ export async function settleRun(
     // Its report tells what waits all the same: that a run stopped makes no alert less urgent.
     await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, workplace.clock.now());
   }
-  const disagreements = openItems === null ? [] : await describeStates(transaction, run, accountId);
+  const reconciled =
+    halt === null && accountId !== null && session.roster !== null
+      ? await reconcileRoster(transaction, { workplace, run, roster: session.roster }, accountId)
+      : null;
+  const disagreements = [
+    ...(openItems === null ? [] : await describeStates(transaction, run, accountId)),
+    ...(reconciled?.imbalances ?? []),
+  ];
   const sums = await computeRunSums(transaction, run.runId, held);
   const isWhole = failed === 0 && halt === null && hold === null;
   const found = await judgeFindings(
@@ -129,6 +137,7 @@ export async function settleRun(
       ...(rosterHold === null ? [] : [describeHold(rosterHold)]),
       ...(gaps === null ? [] : [gaps]),
       ...describeDrops(watch),
+      ...(reconciled?.problem ? [reconciled.problem] : []),
     ],
     canaries: {
       configured: workplace.settings.canaries.length,

@@ -29,6 +29,8 @@ export async function resumeRun(
   if (run.kind === 'sweep') return runSweep(workplace, { writeReport: true }, signal);
   if (run.kind === 'check') throw refuse(`${toRunId(run)} was a single check; ask again with nightscreen check`);
   if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; nightscreen assure goes on with it`);
+  if (run.kind === 'reconcile')
+    throw refuse(`${toRunId(run)} asked the service nothing; start nightscreen reconcile again`);
   if (run.kind === 'import' || run.rosterId === null) {
     throw refuse(`${toRunId(run)} is an import; import the roster again instead`);
   }

@@ -3,7 +3,16 @@ import type { RunKind, RunState } from '../reports/run-facts.js';
 import type { CanaryOccasion } from '../store/canary-outcomes.js';
 
 /** The stages of a run in the order of the flow. */
-export type RunStage = 'import' | 'compare' | 'plan' | 'canaries' | 'screen' | 'details' | 'sweep' | 'report';
+export type RunStage =
+  | 'import'
+  | 'compare'
+  | 'plan'
+  | 'canaries'
+  | 'screen'
+  | 'details'
+  | 'sweep'
+  | 'reconcile'
+  | 'report';
 
 /** Matches that answers held, and those of them that are hits. */
 export interface Found {

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.js';
 import type { SweepSettings } from '../dossiers/settings.js';
 import type { MailSettings } from '../mail/settings.js';
 import type { Canary } from '../matches/canary.js';
+import type { ReconciliationSettings } from '../reconciliation/discrepancy.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget-settings.js';
@@ -32,6 +33,7 @@ export interface RunSettings {
   review: ReviewSettings;
   evidence: EvidenceSettings;
   sweep: SweepSettings;
+  reconciliation: ReconciliationSettings;
   reports: ReportSettings;
   run: RunDeadlineSettings;
   mail?: MailSettings | undefined;

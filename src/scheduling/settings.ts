@@ -53,6 +53,11 @@ export const jobsSettingsSchema = z
     rescreen: jobSettingsSchema.optional().describe('every roster: import, screen who is due, report and mail'),
     sweep: jobSettingsSchema.optional().describe('read all dossiers and store what changed'),
     report: jobSettingsSchema.optional().describe('mail the reports that nobody has been sent yet'),
+    reconcile: jobSettingsSchema
+      .optional()
+      .describe(
+        'compare rosters with dossiers once more; every rescreening does that by itself where a roster has dossiers',
+      ),
     onboard: jobSettingsSchema.optional().describe('every roster: import, screen who was never screened, report'),
     mail: jobSettingsSchema.optional().describe('try again what waits in the outbox'),
   })

@@ -13,7 +13,7 @@ const answerRow = z.object({
   partyId: z.number(),
   accountId: z.number(),
   runId: z.number(),
-  kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure']),
+  kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile']),
   startedAt: z.date(),
   savedAt: z.date(),
   requestId: z.number(),

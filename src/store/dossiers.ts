@@ -250,3 +250,29 @@ export async function hasSweep(database: Queryable, accountId: number): Promise<
   );
   return firstRow(rows, 'sweep').found;
 }
+
+const lastSweepRow = z.object({
+  runId: z.number(),
+  accountId: z.number(),
+  isTest: z.boolean(),
+  finishedAt: z.date(),
+  unprovenBecause: z.string().nullable(),
+});
+
+/** The last sweep that has ended, of an account or of any account of an organisation; null before the first. */
+export async function findLastSweep(
+  database: Queryable,
+  of: number | { organisationId: number },
+): Promise<z.infer<typeof lastSweepRow> | null> {
+  const [condition, id] = typeof of === 'number' ? ['run.account_id', of] : ['run.organisation_id', of.organisationId];
+  const rows = await database.query(
+    lastSweepRow,
+    `select run_id as "runId", account_id as "accountId", account.is_test as "isTest", run.finished_at as "finishedAt",
+       case when not sweep.proven then coalesce(sweep.unproven_because, 'the last sweep is not proven complete') end as "unprovenBecause"
+     from sweep join run using (run_id) join account using (account_id)
+     where ${condition} = $1 and run.finished_at is not null
+     order by run_id desc limit 1`,
+    [id],
+  );
+  return rows[0] ?? null;
+}

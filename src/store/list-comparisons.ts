@@ -96,7 +96,7 @@ export interface UncomparedList {
 const uncomparedRow: z.ZodType<UncomparedList> = z.object({
   file: z.string(),
   runId: z.number(),
-  kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure']),
+  kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile']),
   startedAt: z.date(),
 });
 

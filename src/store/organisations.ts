@@ -153,3 +153,16 @@ export async function readRosterNames(database: Queryable): Promise<ReadonlyMap<
   );
   return new Map(rows.map((row) => [row.roster_id, row.name]));
 }
+
+/** All rosters of an organisation that were ever begun. */
+export async function listRosters(
+  database: Queryable,
+  organisation: string,
+): Promise<readonly { rosterId: number; name: string }[]> {
+  return database.query(
+    z.object({ rosterId: z.number(), name: z.string() }),
+    `select roster_id as "rosterId", roster.name from roster join organisation using (organisation_id)
+     where organisation.name = $1 order by roster_id`,
+    [organisation],
+  );
+}

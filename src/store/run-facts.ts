@@ -14,6 +14,7 @@ import { readDetailFacts } from './match-details.js';
 import { readMatchList } from './match-lists.js';
 import { readNotScreened } from './not-screened.js';
 import { readOpenItems } from './open-items.js';
+import { readReconciliations } from './reconciliation.js';
 import type { ReportRevision } from './report-revisions.js';
 import { readRosterAcceptances } from './roster-acceptances.js';
 import { readRosterSource } from './roster-imports.js';
@@ -80,6 +81,7 @@ export async function readRunFacts(
     baselineChanges: baseline.held,
     sweeps: await readSweeps(database, covered.sweepRunIds),
     dossierChanges: await readDossierChanges(database, covered.sweepRunIds),
+    reconciliations: await readReconciliations(database, run.runId),
     notScreened: notScreened.held,
     cut: { changes: changes.cut, baseline: baseline.cut, notScreened: notScreened.cut },
     rejects: await readRejects(database, run.runId),

@@ -46,7 +46,7 @@ export const runRow = z
     roster_id: z.number().nullable(),
     account_id: z.number().nullable(),
     mode: z.enum(['test', 'live']),
-    kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure']),
+    kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile']),
     state: z.enum(['running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned']),
     state_reasons: z.array(z.string()),
     halted_by: z.enum(['account', 'address', 'outage', 'budget', 'max_searches', 'signal']).nullable(),

@@ -89,7 +89,7 @@ async function importRoster(database: Database, roster: RosterSettings) {
     await acceptChanges(workplace);
     const acceptRoster = await makeAcceptance({ database });
     const { counts } = await runImport(workplace, roster, new AbortController().signal, { acceptRoster });
-    if ('pages' in counts) throw new Error('a sweep was made');
+    if (!('rows' in counts)) throw new Error('no roster was imported');
     const { rows, customers, rejected, duplicates } = counts;
     return { rows, customers, rejected, duplicates };
   } finally {

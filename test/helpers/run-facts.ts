@@ -183,6 +183,7 @@ export function buildRunFacts(changes: Partial<RunFacts> = {}): RunFacts {
     changes: [],
     baselineChanges: [],
     sweeps: [],
+    reconciliations: [],
     dossierChanges: [],
     notScreened: [],
     cut: { notScreened: null, baseline: null, changes: null },

@@ -80,6 +80,7 @@ export async function makeWorkplace(
       review: reviewSettingsSchema.parse({}),
       evidence: evidenceSettingsSchema.parse({}),
       sweep: { perPage: 100 },
+      reconciliation: { severity: {} },
       run: { deadline: '200ms', timezone: 'UTC' },
       reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-reports-')) },
       ...options.settings,

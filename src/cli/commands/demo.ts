@@ -58,7 +58,7 @@ function formatVerdict({ expected, missing, unexpected }: Comparison): string {
 function formatNights(nights: readonly Night[], folder: string): string {
   const sums = nights.map(({ screening }, index) => {
     const { counts } = screening;
-    if ('pages' in counts) return [`night ${index + 1}`, screening.state];
+    if (!('screened' in counts)) return [`night ${index + 1}`, screening.state];
     const { customers, screened, hits, changes } = counts;
     return [`night ${index + 1}`, screening.state, describeCounts({ customers, screened, hits, changes })];
   });

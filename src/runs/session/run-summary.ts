@@ -3,6 +3,18 @@ import type { OpenItemsFacts } from '../../reports/item-facts.js';
 import type { HaltCode, RunCounts, RunKind, RunState, SnapshotFacts } from '../../reports/run-facts.js';
 import type { SweepRow } from '../../store/dossiers.js';
 
+/** What a comparison of rosters with dossiers came to (DESIGN: Command line). */
+export interface ReconciliationCounts {
+  customers: number;
+  withDossier: number;
+  withoutDossier: number;
+  notExpected: number;
+  ambiguous: number;
+  dossiers: number;
+  opened: number;
+  resolved: number;
+}
+
 /** The outcome of a run as `--json` prints it (DESIGN: Command line). */
 export interface RunSummary {
   schema: 'nightscreen/run-summary/1';
@@ -18,7 +30,7 @@ export interface RunSummary {
   exitCode: number;
   /** What a reader should know of a run that may be complete all the same. */
   remarks?: readonly string[];
-  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'>;
+  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'> | ReconciliationCounts;
   /** What its import made of the roster; absent where it imported nothing. */
   snapshot?: SnapshotFacts;
   /** The first changes of known customers that were accepted with the roster; absent where none were. */

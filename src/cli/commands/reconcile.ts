@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { examples } from '../examples.js';
+import type { Act } from '../invocation.js';
+import { presentRun } from '../present-run.js';
+import { withWorkplace } from '../session.js';
+
+/** Adds `reconcile`. */
+export function addReconcileCommand(program: Command, act: Act): void {
+  program
+    .command('reconcile')
+    .description('compare rosters, screenings and dossiers, and report what disagrees; asks the service nothing')
+    .option('--roster <name>', 'only this roster')
+    .option('--no-report', 'store what was found without writing a report')
+    .addHelpText('after', examples(['reconcile', 'reconcile --roster retail --json']))
+    .action(({ roster, report }: { roster?: string; report: boolean }) =>
+      act(async (invocation) => {
+        const { runReconciliation } = await import('../../runs/reconcile-run.js');
+        const options = { roster, writeReport: report };
+        return withWorkplace(invocation, {
+          command: 'reconcile',
+          isLasting: true,
+          needsDatabase: true,
+          prepare: () => options,
+          work: async (workplace) => presentRun(await runReconciliation(workplace, options, invocation.signal)),
+        });
+      }),
+    );
+}

@@ -1,0 +1,235 @@
+import { z } from 'zod';
+
+/** How urgent a discrepancy is. */
+const discrepancySeverities = ['critical', 'high', 'medium', 'low'] as const;
+export type DiscrepancySeverity = (typeof discrepancySeverities)[number];
+
+interface KindFacts {
+  title: string;
+  /** What a reader should do. */
+  next: string;
+  /** Where it is configurable, the severity without configuration. */
+  severity: DiscrepancySeverity;
+  isFixed?: true;
+}
+
+/** Every kind of discrepancy between roster, screenings and dossiers, most urgent first. */
+export const discrepancyFacts = {
+  approved_with_true_match: {
+    title: 'true match with an approved dossier',
+    next: 'Restrict the customer, and have the approval of the dossier withdrawn.',
+    severity: 'critical',
+    isFixed: true,
+  },
+  approved_with_sanctions_alert: {
+    title: 'open sanctions alert with an approved dossier',
+    next: 'Decide the alert first; until then treat the approval as provisional.',
+    severity: 'critical',
+    isFixed: true,
+  },
+  test_dossier: {
+    title: 'test dossier in live data',
+    next: 'Find out who verified a live customer with a test key; a test verification proves nothing.',
+    severity: 'critical',
+    isFixed: true,
+  },
+  name_conflict: {
+    title: 'names disagree',
+    next: 'Compare the identity document with the roster; the wrong person may have been verified, or the wrong name screened.',
+    severity: 'high',
+    isFixed: true,
+  },
+  rejected_dossier: {
+    title: 'active customer with a rejected dossier',
+    next: 'Offboard the customer, or have it verified anew.',
+    severity: 'high',
+    isFixed: true,
+  },
+  type_conflict: {
+    title: 'person and company disagree',
+    next: 'Correct the type in the roster, or have the customer verified as what it is.',
+    severity: 'medium',
+  },
+  approved_with_open_alert: {
+    title: 'open alert with an approved dossier',
+    next: 'Decide the alert.',
+    severity: 'medium',
+  },
+  approved_with_truncated_answer: {
+    title: 'approved dossier, and the screening saw only part of the matches',
+    next: 'Have the name searched with narrower facts; matches below the cut are not known.',
+    severity: 'medium',
+  },
+  approved_before_name_change: {
+    title: "dossier approved before the customer's last change of name",
+    next: 'Have the customer verified under the new name.',
+    severity: 'medium',
+  },
+  never_screened: {
+    title: 'verified customer that was never screened',
+    next: 'See why in the section of customers not screened.',
+    severity: 'medium',
+  },
+  dossier_needs_attention: {
+    title: 'active customer whose dossier needs attention',
+    next: 'Complete the verification.',
+    severity: 'medium',
+  },
+  closed_dossier: {
+    title: 'active customer with a closed dossier',
+    next: 'Verify the customer anew, or offboard it.',
+    severity: 'medium',
+  },
+  archived_dossier: {
+    title: 'active customer with an archived dossier',
+    next: 'Verify the customer anew, or offboard it.',
+    severity: 'medium',
+  },
+  stale_dossier: {
+    title: 'active customer with a dossier that has not changed for long',
+    next: 'Renew the verification.',
+    severity: 'medium',
+  },
+  customer_without_dossier: {
+    title: 'customer without a dossier',
+    next: 'Invite the customer to be verified.',
+    severity: 'medium',
+  },
+  dossier_without_customer: {
+    title: 'dossier without a customer',
+    next: 'Add the customer to the roster, or mend the reference: whoever is on no roster is not screened.',
+    severity: 'medium',
+  },
+  shared_dossier: {
+    title: 'one dossier for several customers',
+    next: 'Give each customer its own dossier, or mend the references.',
+    severity: 'medium',
+  },
+  duplicate_reference: {
+    title: 'customers with one reference',
+    next: 'Make the references of the roster unique.',
+    severity: 'medium',
+  },
+  several_dossiers: {
+    title: 'several dossiers for one customer',
+    next: 'Archive all but one; the newest approved one counts, else the newest.',
+    severity: 'medium',
+  },
+  left_with_open_dossier: {
+    title: 'customer who left with an open dossier',
+    next: 'Close the dossier.',
+    severity: 'medium',
+  },
+} as const satisfies Readonly<Record<string, KindFacts>>;
+
+export type DiscrepancyKind = keyof typeof discrepancyFacts;
+
+const isKind = (text: string): text is DiscrepancyKind => Object.hasOwn(discrepancyFacts, text);
+export const discrepancyKinds: readonly DiscrepancyKind[] = Object.keys(discrepancyFacts).filter(isKind);
+
+const configurable = discrepancyKinds.filter((kind) => !('isFixed' in discrepancyFacts[kind]));
+
+/** How rosters, screenings and dossiers are compared. */
+export const reconciliationSettingsSchema = z.strictObject({
+  severity: z
+    .partialRecord(
+      z.enum(configurable, { error: `expected one of ${configurable.join(', ')}; those of others are fixed` }),
+      z.enum(['high', 'medium', 'low']),
+    )
+    .default({})
+    .describe(
+      'severities of your own by kind of discrepancy; critical ones, conflicts of names and rejections are fixed',
+    ),
+});
+export type ReconciliationSettings = z.infer<typeof reconciliationSettingsSchema>;
+
+/** The severity of each kind under the settings. */
+export const toSeverities = ({ severity }: ReconciliationSettings): Readonly<Record<string, DiscrepancySeverity>> => ({
+  ...Object.fromEntries(discrepancyKinds.map((kind) => [kind, discrepancyFacts[kind].severity])),
+  ...severity,
+});
+
+/** Where every customer and every dossier of a comparison belongs; both sums hold, or the run is red. */
+export interface ReconciliationSums {
+  customers: number;
+  withDossier: number;
+  withoutDossier: number;
+  /** Without one, and none is expected. */
+  notExpected: number;
+  /** Several customers share a reference. */
+  ambiguousCustomers: number;
+  dossiers: number;
+  withCustomer: number;
+  withoutCustomer: number;
+  ambiguousDossiers: number;
+  /** Of customers of another roster. */
+  ofOtherRosters: number;
+}
+
+/** The sums that do not hold, in words; empty where all do. */
+export function findImbalances(sums: ReconciliationSums): readonly string[] {
+  const { customers, withDossier, withoutDossier, notExpected, ambiguousCustomers } = sums;
+  const { dossiers, withCustomer, withoutCustomer, ambiguousDossiers, ofOtherRosters } = sums;
+  const placed = withDossier + withoutDossier + notExpected + ambiguousCustomers;
+  const found = withCustomer + withoutCustomer + ambiguousDossiers + ofOtherRosters;
+  return [
+    ...(placed === customers ? [] : [`${customers} customers were compared with dossiers, and ${placed} have a place`]),
+    ...(found === dossiers ? [] : [`${dossiers} dossiers were compared with customers, and ${found} have a place`]),
+  ];
+}
+
+const fewestToJudge = 5;
+
+/** Why a way of joining customers and dossiers cannot be right; null where it may be. `largest`: of customers, of dossiers under one reference. */
+export function findJoinProblem(
+  sums: ReconciliationSums,
+  largest: { customers: number; dossiers: number },
+): string | null {
+  const { customers, dossiers, withDossier, ambiguousCustomers, withCustomer, notExpected } = sums;
+  const expected = customers - notExpected;
+  if (expected >= fewestToJudge && dossiers >= fewestToJudge && withDossier + ambiguousCustomers + withCustomer === 0)
+    return `it joins none of ${customers} customers with any of ${dossiers} dossiers`;
+  if (largest.customers >= fewestToJudge && largest.customers * 2 > customers)
+    return `it gives ${largest.customers} of ${customers} customers the same reference`;
+  if (largest.dossiers >= fewestToJudge && largest.dossiers * 2 > dossiers)
+    return `it gives ${largest.dossiers} of ${dossiers} dossiers to one customer`;
+  return null;
+}
+
+/** What became of a discrepancy in one comparison. */
+export const discrepancyEvents = ['opened', 'returned', 'changed', 'acceptance_ended', 'resolved'] as const;
+
+/** A discrepancy that a report tells of. */
+export interface DiscrepancyFacts {
+  discrepancyId: number;
+  event: (typeof discrepancyEvents)[number];
+  kind: DiscrepancyKind;
+  severity: DiscrepancySeverity;
+  /** What disagrees, by name; references, names and dossiers among it. */
+  facts: Readonly<Record<string, unknown>>;
+  openedAt: Date;
+}
+
+/** What stands of one kind and severity. */
+export interface StandingDiscrepancies {
+  kind: DiscrepancyKind;
+  severity: DiscrepancySeverity;
+  open: number;
+  accepted: number;
+  oldestAt: Date;
+  overAWeek: number;
+  overAMonth: number;
+}
+
+/** A comparison of a roster with the dossiers, as a report tells it. */
+export interface ReconciliationFacts {
+  roster: string;
+  reconciledAt: Date;
+  sweptAt: Date;
+  unprovenBecause: string | null;
+  sums: ReconciliationSums;
+  standing: readonly StandingDiscrepancies[];
+  /** The first of `newsCount`, most urgent first. */
+  news: readonly DiscrepancyFacts[];
+  newsCount: number;
+}

@@ -1,0 +1,42 @@
+import { foldName, type NameToken } from '../lists/comparison/fold-name.js';
+
+/**
+ * Whether two names may be of the same person or company: case, accents, order, scripts, particles, legal forms, initials and further given
+ * names make no difference. A single name in common with a longer one is not enough. It tells conflicts, and never clears anybody.
+ */
+export function namesAgree(left: string, right: string): boolean {
+  const [one, other] = [toTelling(left), toTelling(right)];
+  if (one.length === 0 || other.length === 0) return left.trim() === right.trim();
+  if (join(one) === join(other)) return true;
+  const [few, many] = one.length <= other.length ? [one, other] : [other, one];
+  if (few.length === 1 && many.length > 1) return false;
+  const rest = [...many];
+  let isWritten = false;
+  for (const token of [...few].sort((a, b) => b.text.length - a.text.length)) {
+    const at = rest.findIndex((candidate) => isSame(token, candidate));
+    if (at === -1) return false;
+    isWritten ||= token.text.length > 1 && (rest[at]?.text.length ?? 0) > 1;
+    rest.splice(at, 1);
+  }
+  return isWritten;
+}
+
+/** The words that tell who is meant; where a name has no others, all of them. */
+function toTelling(name: string): readonly NameToken[] {
+  const tokens = foldName(name);
+  const telling = tokens.filter(({ isFiller }) => !isFiller);
+  return telling.length === 0 ? tokens : telling;
+}
+
+const join = (tokens: readonly NameToken[]): string =>
+  tokens
+    .map(({ text }) => text)
+    .sort()
+    .join('');
+
+function isSame(one: NameToken, other: NameToken): boolean {
+  if (one.text === other.text || one.sound === other.sound) return true;
+  if (one.isVowelless || other.isVowelless) return one.skeleton === other.skeleton;
+  const [short, long] = one.text.length <= other.text.length ? [one, other] : [other, one];
+  return short.text.length === 1 && long.text.startsWith(short.text);
+}

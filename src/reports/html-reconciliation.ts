@@ -1,0 +1,98 @@
+import { html } from 'hono/html';
+import {
+  type DiscrepancyFacts,
+  discrepancyFacts,
+  type ReconciliationFacts,
+  type StandingDiscrepancies,
+} from '../reconciliation/discrepancy.js';
+import { countNoun, formatCount } from './format-count.js';
+import { formatDay } from './format-time.js';
+import { type Markup, nothing, section, showReference, showText, showTime } from './html-markup.js';
+import { showTable, type TableColumn } from './html-table.js';
+import type { Report } from './report.js';
+
+const eventWords: Readonly<Record<DiscrepancyFacts['event'], string>> = {
+  opened: 'new',
+  returned: 'is back',
+  changed: 'changed',
+  acceptance_ended: 'no longer accepted',
+  resolved: 'resolved',
+};
+
+const standingColumns: readonly TableColumn<StandingDiscrepancies>[] = [
+  { title: 'Discrepancy', cell: ({ kind }) => discrepancyFacts[kind].title },
+  { title: 'Severity', cell: ({ severity }) => severity },
+  { title: 'Open', numeric: true, cell: ({ open }) => formatCount(open) },
+  { title: 'Over 7 days', numeric: true, cell: ({ overAWeek }) => formatCount(overAWeek) },
+  { title: 'Over 30 days', numeric: true, cell: ({ overAMonth }) => formatCount(overAMonth) },
+  { title: 'Accepted', numeric: true, cell: ({ accepted }) => formatCount(accepted) },
+  { title: 'Oldest', cell: ({ oldestAt }) => formatDay(oldestAt) },
+  { title: 'What to do', cell: ({ kind }) => discrepancyFacts[kind].next },
+];
+
+const newsColumns: readonly TableColumn<DiscrepancyFacts>[] = [
+  { title: 'What', cell: ({ kind, severity }) => html`${discrepancyFacts[kind].title}<br><small>${severity}</small>` },
+  {
+    title: 'Now',
+    cell: ({ event, openedAt }) =>
+      html`${eventWords[event]}${event === 'opened' ? nothing : html`<br><small>since ${formatDay(openedAt)}</small>`}`,
+  },
+  { title: 'Customer', cell: ({ facts }) => showReferences(facts) },
+  { title: 'Dossier', cell: ({ facts }) => showDossier(facts) },
+  { title: 'Facts', cell: ({ facts }) => showFacts(facts) },
+];
+
+/** Roster, screenings and dossiers against each other: the sums, what stands by age, and what is new. */
+export function showReconciliations({ reconciliations }: Report): Markup {
+  if (reconciliations.length === 0) return nothing;
+  return section('reconciliation', 'Reconciliation', html`${reconciliations.map(showReconciliation)}`);
+}
+
+function showReconciliation(facts: ReconciliationFacts): Markup {
+  const { roster, sums, standing, news, newsCount, unprovenBecause, sweptAt } = facts;
+  const unproven =
+    unprovenBecause === null
+      ? nothing
+      : html` <strong>Without proof: ${showText(unprovenBecause)}. Missing dossiers are not told, and nothing counts as resolved.</strong>`;
+  const open = standing.reduce((sum, one) => sum + one.open, 0);
+  return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt)}.${unproven}</p>
+<p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
+${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.</p>
+${standing.length === 0 ? html`<p class="quiet">Roster, screenings and dossiers agree.</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, standingColumns, standing, null)}
+${newsCount === 0 ? html`<p class="quiet">Nothing of it is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the comparison before`, newsColumns, news, 'report.json', { count: newsCount })}`;
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+function showReferences({ reference, references, customers }: DiscrepancyFacts['facts']): Markup {
+  if (Array.isArray(references)) {
+    const shown = references.filter(isText).slice(0, 5);
+    const rest = Number(customers) - shown.length;
+    return html`${shown.map((one) => html`${showReference(one)}<br>`)}${rest > 0 ? html`<small>and ${formatCount(rest)} more</small>` : nothing}`;
+  }
+  return isText(reference) ? showReference(reference) : html`<span class="muted">none</span>`;
+}
+
+const showDossier = ({ dossier }: DiscrepancyFacts['facts']): Markup =>
+  isText(dossier) ? html`<code>${showText(dossier)}</code>` : html`<span class="muted">none</span>`;
+
+const factWords: Readonly<Record<string, string>> = {
+  status: 'status',
+  updatedAt: 'last changed',
+  roster: 'roster says',
+  rosterName: 'roster says',
+  dossierName: 'dossier says',
+  name: 'name',
+  former: 'former name',
+  changedAt: 'changed',
+  alerts: 'alerts that wait',
+  others: 'other dossiers',
+};
+
+function showFacts(facts: DiscrepancyFacts['facts']): Markup {
+  const shown = Object.entries(facts).filter(([name, value]) => name in factWords && value !== null);
+  return html`${shown.map(([name, value]) => {
+    const text = Array.isArray(value) ? value.slice(0, 5).join(', ') : String(value);
+    return html`<div><span class="muted">${factWords[name]}</span> ${showText(text.replaceAll('_', ' '))}</div>`;
+  })}`;
+}

@@ -1,0 +1,219 @@
+import { ConfigError } from '../errors.js';
+import {
+  findImbalances,
+  findJoinProblem,
+  type ReconciliationSums,
+  toSeverities,
+} from '../reconciliation/discrepancy.js';
+import { namesAgree } from '../reconciliation/names-agree.js';
+import type { DossierLink } from '../roster/dossier-link.js';
+import { toDurationMs } from '../roster/duration.js';
+import { toCadence } from '../screening/cadence.js';
+import type { Transaction } from '../store/database.js';
+import { findLastSweep } from '../store/dossiers.js';
+import { findRoster, listRosters } from '../store/organisations.js';
+import {
+  collectNameConflicts,
+  compareWithDossiers,
+  countNews,
+  type NamePair,
+  type ReconciliationInput,
+  readNamePairs,
+  settleDiscrepancies,
+} from '../store/reconciliation.js';
+import { closeRun, setRunAccount } from '../store/runs.js';
+import { queueReportOf } from './mailing/queue-report.js';
+import { mailRunReport } from './mailing/send-reports.js';
+import { writeRunReport } from './reports/report-run.js';
+import { toAssumedMode } from './session/identify-account.js';
+import { openOrganisation, type RunSession, withLease, withRun } from './session/run-session.js';
+import { type ReconciliationCounts, type RunSummary, toRunSummary } from './session/run-summary.js';
+import type { Workplace } from './workplace.js';
+
+/** How old the sweep may be that a comparison relies on: a night and a half. */
+const sweepHoursAtMost = 36;
+const hourMs = 3_600_000;
+
+/** What comparing one roster with the dossiers came to; `sums` null where it was refused, because of `problem`. */
+export interface Reconciled {
+  roster: string;
+  sums: ReconciliationSums | null;
+  news: { opened: number; resolved: number };
+  /** Why it is not complete: refused, or absence proves nothing. */
+  problem: string | null;
+  /** Sums that do not hold. */
+  imbalances: readonly string[];
+}
+
+/** The rosters whose customers have dossiers, by their settings. */
+const listLinked = ({ settings }: Workplace): readonly { name: string; link: DossierLink }[] =>
+  settings.rosters.flatMap(({ name, dossiers }) => (dossiers === undefined ? [] : [{ name, link: dossiers }]));
+
+/**
+ * Compares the customers of a roster with the screenings and the dossiers of an account, and stores what disagrees, inside a transaction of the
+ * run. Null for a roster without `dossiers` in its settings. A way of joining that cannot be right stores nothing.
+ */
+export async function reconcileRoster(
+  transaction: Transaction,
+  { workplace, run, roster }: Pick<RunSession, 'workplace' | 'run'> & { roster: string },
+  accountId: number,
+): Promise<Reconciled | null> {
+  const { settings, clock } = workplace;
+  const link = listLinked(workplace).find(({ name }) => name === roster)?.link;
+  const rosterId = await findRoster(transaction, settings.organisation, roster);
+  if (link === undefined || rosterId === null) return null;
+  const refuse = (problem: string): Reconciled => {
+    const nothing = { opened: 0, resolved: 0 };
+    return { roster, sums: null, news: nothing, problem: `not reconciled: ${problem}`, imbalances: [] };
+  };
+  const sweep = await findLastSweep(transaction, accountId);
+  if (sweep === null) return refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
+  const now = clock.now();
+  const isOld = now.getTime() - sweep.finishedAt.getTime() > sweepHoursAtMost * hourMs;
+  const unprovenBecause = isOld
+    ? `the last sweep ended at ${sweep.finishedAt.toISOString()}, more than ${sweepHoursAtMost} hours ago`
+    : sweep.unprovenBecause;
+  const input: ReconciliationInput = {
+    ...{ runId: run.runId, rosterId, accountId, isTest: sweep.isTest, link },
+    others: await listOthers(transaction, workplace, rosterId),
+    sweepRunId: sweep.runId,
+    unprovenBecause,
+    severities: toSeverities(settings.reconciliation),
+    staleBefore: link.staleAfter === undefined ? null : new Date(now.getTime() - toDurationMs(link.staleAfter)),
+    overdueBefore: new Date(now.getTime() - Math.max(...Object.values(toCadence(settings.screening).hours)) * hourMs),
+    now,
+  };
+  const { sums, largest } = await compareWithDossiers(transaction, input);
+  const problem = findJoinProblem(sums, largest);
+  if (problem !== null) return refuse(`${problem}; see rosters.${roster}.dossiers.reference in the configuration`);
+  const imbalances = findImbalances(sums);
+  if (imbalances.length > 0) return { ...refuse('its sums do not hold'), imbalances };
+  await compareNames(transaction);
+  await settleDiscrepancies(transaction, input, sums);
+  const news = await countNews(transaction, run.runId, rosterId);
+  const unproven = unprovenBecause === null ? null : `reconciled without proof: ${unprovenBecause}`;
+  return { roster, sums, news, problem: unproven, imbalances: [] };
+}
+
+async function listOthers(
+  transaction: Transaction,
+  workplace: Workplace,
+  ownId: number,
+): Promise<ReconciliationInput['others']> {
+  const links = new Map(listLinked(workplace).map(({ name, link }) => [name, link]));
+  const rosters = await listRosters(transaction, workplace.settings.organisation);
+  return rosters.flatMap(({ rosterId, name }) =>
+    rosterId === ownId ? [] : [{ rosterId, link: links.get(name) ?? { reference: 'exact' as const } }],
+  );
+}
+
+const namesAtOnce = 5_000;
+
+/** Looks at the names that the database does not find alike; only what must be compared leaves it. */
+async function compareNames(transaction: Transaction): Promise<void> {
+  for (let after: Pick<NamePair, 'customerId' | 'dossierId'> = { customerId: 0, dossierId: '' }; ; ) {
+    const pairs = await readNamePairs(transaction, after, namesAtOnce);
+    const conflicts = pairs.filter(({ roster, dossier }) => !namesAgree(roster, dossier));
+    await collectNameConflicts(transaction, conflicts);
+    const last = pairs.at(-1);
+    if (last === undefined || pairs.length < namesAtOnce) return;
+    after = last;
+  }
+}
+
+/**
+ * Compares every roster that has dossiers, or one of them, with the dossiers of the account that was swept last; asks the service nothing.
+ * Throws ConfigError when no roster has dossiers, when nothing was swept, and when a way of joining cannot be right.
+ */
+export async function runReconciliation(
+  workplace: Workplace,
+  { roster, writeReport }: { roster?: string | undefined; writeReport: boolean },
+  signal: AbortSignal,
+): Promise<RunSummary> {
+  const names = listLinked(workplace).flatMap(({ name }) => (roster === undefined || name === roster ? [name] : []));
+  if (names.length === 0) throw toUnlinked(workplace, roster);
+  const organisation = await openOrganisation(workplace);
+  const request = {
+    organisation,
+    kind: 'reconcile',
+    rosterId: null,
+    roster: null,
+    mode: toAssumedMode(workplace),
+    selection: null,
+  } as const;
+  const summary = await withLease(workplace, `reconcile/${organisation.name}`, signal, (held) =>
+    withRun(workplace, held, request, (session) => reconcileAll(session, names, writeReport)),
+  );
+  if (!writeReport) return summary;
+  const report = await writeRunReport(workplace, summary.runId);
+  const mail = await mailRunReport(workplace, report, signal);
+  return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
+}
+
+async function reconcileAll(session: RunSession, names: readonly string[], writeReport: boolean): Promise<RunSummary> {
+  const { workplace, run, runId } = session;
+  const sweep = await findLastSweep(workplace.database, { organisationId: session.organisation.organisationId });
+  if (sweep === null) throw refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
+  await session.write((transaction) => setRunAccount(transaction, run.runId, sweep.accountId));
+  const done: Reconciled[] = [];
+  for (const roster of names) {
+    session.signal.throwIfAborted();
+    workplace.tell({ kind: 'stage_started', runId, stage: 'reconcile' });
+    const reconciled = await session.write((transaction) =>
+      reconcileRoster(transaction, { workplace, run, roster }, sweep.accountId),
+    );
+    if (reconciled === null) throw refuse(`the roster ${roster} was never imported`);
+    if (reconciled.sums === null && reconciled.imbalances.length === 0) throw refuse(reconciled.problem ?? '');
+    done.push(reconciled);
+  }
+  return closeReconciliation(session, done, writeReport);
+}
+
+async function closeReconciliation(
+  session: RunSession,
+  done: readonly Reconciled[],
+  writeReport: boolean,
+): Promise<RunSummary> {
+  const { workplace, run, runId } = session;
+  const imbalances = done.flatMap((one) => one.imbalances);
+  const reasons = [...imbalances, ...done.flatMap(({ roster, problem }) => (problem ? [`${roster}: ${problem}`] : []))];
+  const state = imbalances.length > 0 ? 'unbalanced' : reasons.length > 0 ? 'incomplete' : 'complete';
+  await session.write(async (transaction) => {
+    const finishedAt = workplace.clock.now();
+    await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums: null });
+    if (writeReport && state !== 'unbalanced') await queueReportOf(workplace, transaction, run);
+  });
+  workplace.tell({ kind: 'run_finished', runId, runKind: 'reconcile', state, reasons });
+  const counts = addUp(done);
+  return toRunSummary({ runId, roster: null, kind: 'reconcile', state, reasons, counts });
+}
+
+/** The sums of all rosters; dossiers are counted by each roster. */
+function addUp(done: readonly Reconciled[]): ReconciliationCounts {
+  const total = (read: (one: Reconciled) => number | undefined): number =>
+    done.reduce((sum, one) => sum + (read(one) ?? 0), 0);
+  return {
+    customers: total(({ sums }) => sums?.customers),
+    withDossier: total(({ sums }) => sums?.withDossier),
+    withoutDossier: total(({ sums }) => sums?.withoutDossier),
+    notExpected: total(({ sums }) => sums?.notExpected),
+    ambiguous: total(({ sums }) => sums?.ambiguousCustomers),
+    dossiers: Math.max(0, ...done.map(({ sums }) => sums?.dossiers ?? 0)),
+    opened: total(({ news }) => news.opened),
+    resolved: total(({ news }) => news.resolved),
+  };
+}
+
+const refuse = (message: string): ConfigError => new ConfigError([{ where: 'reconcile', path: '', message }]);
+
+function toUnlinked({ settings }: Workplace, roster: string | undefined): ConfigError {
+  const known = settings.rosters.map(({ name }) => name).join(', ') || 'none';
+  const whose = roster === undefined ? 'no roster says' : `the roster ${roster} does not say`;
+  return new ConfigError([
+    {
+      where: 'settings',
+      path: 'rosters',
+      message: `${whose} how its customers relate to dossiers; write \`dossiers: { expect: always }\` below it (rosters: ${known})`,
+    },
+  ]);
+}

@@ -1,0 +1,523 @@
+import { z } from 'zod';
+import type {
+  DiscrepancyFacts,
+  DiscrepancyKind,
+  DiscrepancySeverity,
+  ReconciliationFacts,
+  ReconciliationSums,
+  StandingDiscrepancies,
+} from '../reconciliation/discrepancy.js';
+import type { DossierLink } from '../roster/dossier-link.js';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+
+/** What a roster is compared with, and how. */
+export interface ReconciliationInput {
+  runId: number;
+  rosterId: number;
+  accountId: number;
+  isTest: boolean;
+  link: DossierLink;
+  /** All other rosters of the organisation that dossiers may be of. */
+  others: readonly { rosterId: number; link: Pick<DossierLink, 'reference' | 'customerColumn'> }[];
+  sweepRunId: number;
+  unprovenBecause: string | null;
+  severities: Readonly<Record<string, DiscrepancySeverity>>;
+  /** A dossier that has not changed since is stale; null where none is. */
+  staleBefore: Date | null;
+  /** Who has been a customer since before this, and was never screened, is overdue. */
+  overdueBefore: Date;
+  now: Date;
+}
+
+/** Gives each value of a statement its place. */
+function collectParameters() {
+  const values: unknown[] = [];
+  return { values, bind: (value: unknown): string => `$${values.push(value)}` };
+}
+
+type Bind = ReturnType<typeof collectParameters>['bind'];
+
+/** SQL: the customer that the reference of dossier `d` names. */
+function toDossierKey(reference: DossierLink['reference'], bind: Bind): string {
+  if (reference === 'exact') return 'd.reference_key';
+  if ('pattern' in reference)
+    return `fold_reference(substring(d.reference from ${bind(`(?i)${reference.pattern}`)}::text))`;
+  const prefix = `fold_reference(${bind(reference.prefix)}::text)`;
+  return `case when starts_with(d.reference_key, ${prefix}) then fold_reference(substr(d.reference_key, length(${prefix}) + 1)) end`;
+}
+
+/** SQL: what a customer is joined by. */
+const toCustomerKey = ({ customerColumn }: Pick<DossierLink, 'customerColumn'>, bind: Bind): string =>
+  customerColumn === undefined
+    ? 'customer.reference_key'
+    : `fold_reference(version.record -> 'attributes' ->> ${bind(customerColumn)}::text)`;
+
+/** SQL: whether a customer is expected to have a dossier; of one without a readable record no attribute is known. */
+function toExpected(expect: DossierLink['expect'], bind: Bind): { ofCustomer: string; ofUnaccepted: string } {
+  const isAlways = String(expect === 'always');
+  if (typeof expect === 'string') return { ofCustomer: isAlways, ofUnaccepted: isAlways };
+  const where = `${bind(JSON.stringify(expect.where))}::text::jsonb`;
+  return { ofCustomer: `coalesce(version.record -> 'attributes' @> ${where}, false)`, ofUnaccepted: 'false' };
+}
+
+const sumsRow = z.object({
+  customers: z.number(),
+  withDossier: z.number(),
+  withoutDossier: z.number(),
+  notExpected: z.number(),
+  ambiguousCustomers: z.number(),
+  dossiers: z.number(),
+  withCustomer: z.number(),
+  withoutCustomer: z.number(),
+  ambiguousDossiers: z.number(),
+  ofOtherRosters: z.number(),
+}) satisfies z.ZodType<ReconciliationSums>;
+
+/**
+ * Joins a roster's customers and an account's dossiers in tables that end with the transaction, adds them up, and gives the sums with the
+ * most customers and dossiers under one reference. What disagrees is collected; nothing is stored yet.
+ */
+export async function compareWithDossiers(
+  transaction: Queryable,
+  input: ReconciliationInput,
+): Promise<{ sums: ReconciliationSums; largest: { customers: number; dossiers: number } }> {
+  await joinSides(transaction, input);
+  await noteOthers(transaction, input);
+  const largest = await transaction.query(
+    z.object({ customers: z.number(), dossiers: z.number() }),
+    `select coalesce((select max(customers) from shared_key), 0)::integer as customers,
+       coalesce((select max(dossiers) from several_of), 0)::integer as dossiers`,
+  );
+  const sums = await transaction.query(
+    sumsRow,
+    `select
+       count(distinct customer_id) filter (where is_active)::integer as customers,
+       count(distinct customer_id) filter (where is_active and not is_shared and dossier_id is not null)::integer as "withDossier",
+       count(*) filter (where is_active and not is_shared and dossier_id is null and is_expected)::integer as "withoutDossier",
+       count(*) filter (where is_active and not is_shared and dossier_id is null and not is_expected)::integer as "notExpected",
+       count(distinct customer_id) filter (where is_active and is_shared)::integer as "ambiguousCustomers",
+       (select count(*) from dossier where account_id = $1 and gone_at is null)::integer as dossiers,
+       count(distinct dossier_id) filter (where customer_id is not null and not is_shared)::integer as "withCustomer",
+       count(*) filter (where customer_id is null and not is_other)::integer as "withoutCustomer",
+       count(distinct dossier_id) filter (where is_shared)::integer as "ambiguousDossiers",
+       count(*) filter (where customer_id is null and is_other)::integer as "ofOtherRosters"
+     from pair`,
+    [input.accountId],
+  );
+  await collectFindings(transaction, input);
+  return { sums: firstRow(sums, 'pair'), largest: firstRow(largest, 'shared_key') };
+}
+
+async function joinSides(transaction: Queryable, { rosterId, accountId, link }: ReconciliationInput): Promise<void> {
+  const { values, bind } = collectParameters();
+  const [ofRoster, ofAccount] = [bind(rosterId), bind(accountId)];
+  const expected = toExpected(link.expect, bind);
+  // Ids that the roster names without a readable record are customers too: below zero, so that none is taken for another.
+  await transaction.execute(
+    `create temporary table pair on commit drop as
+     select c.*, d.*, false as is_shared, false as is_other
+     from (
+       select customer.customer_id, customer.reference, customer.left_at is null as is_active, ${expected.ofCustomer} as is_expected,
+         version.record -> 'parties' -> 0 ->> 'name' as name, version.record -> 'parties' -> 0 ->> 'type' as type,
+         ${toCustomerKey(link, bind)} as key
+       from customer join customer_version version using (customer_id, version)
+       where customer.roster_id = ${ofRoster}
+       union all
+       select -row_number() over (), reference, true, ${expected.ofUnaccepted}, null, null,
+         ${link.customerColumn === undefined ? 'fold_reference(reference)' : 'null'}
+       from unaccepted_customer where roster_id = ${ofRoster}
+     ) c
+     full join (
+       select d.dossier_id, d.reference as dossier_reference, d.status, d.name as dossier_name, d.type as dossier_type, d.is_test,
+         d.created_at, d.updated_at, d.completed_at, ${toDossierKey(link.reference, bind)} as dossier_key
+       from dossier d where d.account_id = ${ofAccount} and d.gone_at is null
+     ) d on d.dossier_key = c.key`,
+    values,
+  );
+  await transaction.execute(
+    `create temporary table shared_key on commit drop as
+     select key, count(distinct customer_id)::integer as customers, array_agg(distinct reference order by reference) as named
+     from pair where is_active and key is not null
+     group by key having count(distinct customer_id) > 1`,
+  );
+  await transaction.execute('update pair set is_shared = true from shared_key where shared_key.key = pair.key');
+  // Whoever has left yields to an active customer of the same reference.
+  await transaction.execute(
+    `delete from pair gone where not gone.is_active and gone.dossier_id is not null
+       and exists (select from pair active where active.key = gone.key and active.is_active)`,
+  );
+  await transaction.execute(
+    `create temporary table several_of on commit drop as
+     select customer_id, count(*)::integer as dossiers,
+       (array_agg(dossier_id order by status = 'approved' desc, created_at desc, dossier_id))[1] as counts
+     from pair where customer_id is not null and dossier_id is not null and not is_shared
+     group by customer_id having count(*) > 1`,
+  );
+}
+
+/** Marks the dossiers that belong to customers of other rosters. */
+async function noteOthers(transaction: Queryable, { accountId, others }: ReconciliationInput): Promise<void> {
+  for (const { rosterId, link } of others) {
+    const { values, bind } = collectParameters();
+    await transaction.execute(
+      `update pair set is_other = true
+       from dossier d
+       where pair.customer_id is null and not pair.is_other and d.account_id = ${bind(accountId)} and d.dossier_id = pair.dossier_id
+         and exists (
+           select from customer join customer_version version using (customer_id, version)
+           where customer.roster_id = ${bind(rosterId)} and ${toCustomerKey(link, bind)} = ${toDossierKey(link.reference, bind)}
+         )`,
+      values,
+    );
+  }
+}
+
+/** One kind of finding: where it is found (`p` is the pair that counts for a customer), and what it tells. */
+const perPair: readonly (readonly [kind: DiscrepancyKind, condition: string, facts: string])[] = [
+  ['rejected_dossier', `p.status = 'rejected'`, `'status', p.status`],
+  ['dossier_needs_attention', `p.status = 'needs_attention'`, `'status', p.status`],
+  ['closed_dossier', `p.status = 'closed'`, `'status', p.status`],
+  ['archived_dossier', `p.status = 'archived'`, `'status', p.status`],
+  [
+    'stale_dossier',
+    `p.status not in ('rejected', 'closed', 'archived') and p.updated_at < $1`,
+    `'updatedAt', p.updated_at`,
+  ],
+  [
+    'type_conflict',
+    `p.type = 'person' and p.dossier_type = 'kyb' or p.type = 'entity' and p.dossier_type = 'kyc'`,
+    `'roster', p.type, 'dossier', p.dossier_type`,
+  ],
+];
+
+async function collectFindings(transaction: Queryable, input: ReconciliationInput): Promise<void> {
+  const { rosterId, accountId, unprovenBecause, isTest, staleBefore, overdueBefore } = input;
+  await transaction.execute(
+    `create temporary table finding (
+       kind text, subject text, customer_id bigint, dossier_id text, facts jsonb, primary key (kind, subject)
+     ) on commit drop`,
+  );
+  const about = `'reference', p.reference, 'dossier', p.dossier_id`;
+  const counting = `from pair p left join several_of on several_of.customer_id = p.customer_id
+     where p.is_active and p.customer_id > 0 and p.dossier_id is not null and not p.is_shared
+       and p.dossier_id = coalesce(several_of.counts, p.dossier_id)`;
+  // One look at all pairs, and each that disagrees in whatever ways it does.
+  await transaction.execute(
+    `insert into finding
+     select found.kind, p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id,
+       jsonb_build_object(${about}) || found.facts
+     from (select p.* ${counting} and (
+       p.status in ('rejected', 'needs_attention', 'closed', 'archived') or p.updated_at < $1::timestamptz
+         or p.type = 'person' and p.dossier_type = 'kyb' or p.type = 'entity' and p.dossier_type = 'kyc'
+     )) p
+     cross join lateral (values ${perPair
+       .map(([kind, condition, facts]) => `('${kind}', ${condition}, jsonb_build_object(${facts}))`)
+       .join(', ')}) found (kind, holds, facts)
+     where found.holds`,
+    [staleBefore],
+  );
+  if (unprovenBecause === null) {
+    await transaction.execute(
+      `insert into finding
+       select 'customer_without_dossier', $1 || '/' || reference, nullif(greatest(customer_id, 0), 0), null, jsonb_build_object('reference', reference)
+       from pair where is_active and is_expected and dossier_id is null and not is_shared`,
+      [String(rosterId)],
+    );
+  }
+  await transaction.execute(
+    `insert into finding
+     select 'dossier_without_customer', dossier_id, null, dossier_id,
+       jsonb_build_object('dossier', dossier_id, 'reference', dossier_reference, 'name', dossier_name, 'status', status)
+     from pair where customer_id is null and not is_other`,
+  );
+  if (!isTest) {
+    await transaction.execute(
+      `insert into finding
+       select 'test_dossier', dossier_id, min(customer_id) filter (where customer_id > 0), dossier_id,
+         jsonb_build_object('dossier', dossier_id, 'reference', min(reference))
+       from pair p where is_test and dossier_id is not null and not is_other group by dossier_id`,
+    );
+  }
+  await transaction.execute(
+    `insert into finding
+     select case when dossier.dossier_id is null then 'duplicate_reference' else 'shared_dossier' end,
+       $1 || '/' || coalesce(dossier.dossier_id, shared_key.key), null, dossier.dossier_id,
+       jsonb_build_object('references', named[1:20], 'customers', customers, 'dossier', dossier.dossier_id)
+     from shared_key
+     left join lateral (
+       select min(dossier_id) as dossier_id from pair where pair.key = shared_key.key and pair.is_shared
+     ) dossier on true`,
+    [String(rosterId)],
+  );
+  await transaction.execute(
+    `insert into finding
+     select 'several_dossiers', p.customer_id::text, p.customer_id, several_of.counts,
+       jsonb_build_object('reference', p.reference, 'dossier', several_of.counts, 'others',
+         (select jsonb_agg(other.dossier_id order by other.dossier_id) from pair other
+          where other.customer_id = p.customer_id and other.dossier_id <> several_of.counts))
+     from several_of join pair p on p.customer_id = several_of.customer_id and p.dossier_id = several_of.counts
+     where p.is_active and p.customer_id > 0`,
+  );
+  await transaction.execute(
+    `insert into finding
+     select 'left_with_open_dossier', customer_id || '/' || dossier_id, customer_id, dossier_id,
+       jsonb_build_object(${about}, 'status', status)
+     from pair p where not is_active and status in ('draft', 'open', 'needs_attention', 'completed')`,
+  );
+  await collectScreeningFindings(transaction, { counting, about, rosterId, accountId, overdueBefore });
+}
+
+/** Dossiers against what screening knows: true matches, alerts, cut lists, customers never searched for, and names that have changed since. */
+async function collectScreeningFindings(
+  transaction: Queryable,
+  of: { counting: string; about: string; rosterId: number; accountId: number; overdueBefore: Date },
+): Promise<void> {
+  const { counting, about, rosterId, accountId, overdueBefore } = of;
+  await transaction.execute(
+    `insert into finding
+     select case when alerts.is_confirmed then 'approved_with_true_match'
+         when alerts.is_sanction then 'approved_with_sanctions_alert' else 'approved_with_open_alert' end,
+       p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id, jsonb_build_object(${about}, 'alerts', alerts.waiting)
+     from (select p.* ${counting} and p.status = 'approved') p
+     join (
+       select party.customer_id, bool_or(item.is_confirmed) as is_confirmed,
+         bool_or(item.topic = 'sanction' and item.state in ('open', 'proposed')) as is_sanction,
+         count(*) filter (where item.state in ('open', 'proposed'))::integer as waiting
+       from review_item item join party on party.party_id = item.party_id
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = $1
+       where item.account_id = $2 and (item.state in ('open', 'proposed') or item.is_confirmed and item.state <> 'gone')
+       group by party.customer_id
+     ) alerts on alerts.customer_id = p.customer_id`,
+    [rosterId, accountId],
+  );
+  await transaction.execute(
+    `insert into finding
+     select found.kind, p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id, jsonb_build_object(${about})
+     from (
+       select party.customer_id, bool_or(newest.state = 'incompletely_seen') as is_truncated, bool_or(newest.state is null) as is_unscreened
+       from party left join party_state newest on newest.party_id = party.party_id and newest.account_id = $2
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = $3
+       where party.is_current and (newest.state is null or newest.state = 'incompletely_seen')
+       group by party.customer_id
+     ) seen
+     join (select p.* ${counting}) p using (customer_id)
+     join customer using (customer_id)
+     join roster_import first on first.import_id = customer.first_import_id
+     cross join lateral (values
+       ('never_screened', is_unscreened and first.imported_at < $1),
+       ('approved_with_truncated_answer', is_truncated and not is_unscreened and p.status = 'approved')
+     ) found (kind, holds)
+     where found.holds`,
+    [overdueBefore, accountId, rosterId],
+  );
+  await transaction.execute(
+    `insert into finding
+     select 'approved_before_name_change', p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id,
+       jsonb_build_object(${about}, 'former', changed.former, 'name', changed.name, 'changedAt', changed.imported_at)
+     from (select p.* ${counting} and p.status = 'approved') p
+     join (
+       select distinct on (customer_id) customer_id, former, name, imported_at
+       from (
+         select version.customer_id, version.version, version.record -> 'parties' -> 0 ->> 'name' as name,
+           lag(version.record -> 'parties' -> 0 ->> 'name') over (partition by version.customer_id order by version.version) as former,
+           roster_import.imported_at
+         from customer_version version
+         join customer on customer.customer_id = version.customer_id and customer.roster_id = $1 and customer.version > 1
+         join roster_import using (import_id)
+       ) versions
+       where former <> name
+       order by customer_id, version desc
+     ) changed on changed.customer_id = p.customer_id
+     where coalesce(p.completed_at, p.updated_at) < changed.imported_at`,
+    [rosterId],
+  );
+}
+
+const nameRow = z.object({ customerId: z.number(), dossierId: z.string(), roster: z.string(), dossier: z.string() });
+export type NamePair = z.infer<typeof nameRow>;
+
+/** The names of pairs that are not spelt alike, after a customer and a dossier, in their order; at most `limit`. */
+export async function readNamePairs(
+  transaction: Queryable,
+  { customerId, dossierId }: Pick<NamePair, 'customerId' | 'dossierId'>,
+  limit: number,
+): Promise<readonly NamePair[]> {
+  return transaction.query(
+    nameRow,
+    `select customer_id as "customerId", dossier_id as "dossierId", name as roster, dossier_name as dossier from pair
+     where is_active and customer_id > 0 and not is_shared and lower(name) <> lower(dossier_name)
+       and (customer_id, dossier_id) > ($1, $2)
+     order by customer_id, dossier_id limit $3`,
+    [customerId, dossierId, limit],
+  );
+}
+
+/** Collects pairs whose names were found to disagree. */
+export async function collectNameConflicts(transaction: Queryable, pairs: readonly NamePair[]): Promise<void> {
+  if (pairs.length === 0) return;
+  await transaction.execute(
+    `insert into finding
+     select 'name_conflict', p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id,
+       jsonb_build_object('reference', p.reference, 'dossier', p.dossier_id, 'rosterName', p.name, 'dossierName', p.dossier_name)
+     from pair p left join several_of on several_of.customer_id = p.customer_id
+     join unnest($1::bigint[], $2::text[]) as named (customer_id, dossier_id)
+       on named.customer_id = p.customer_id and named.dossier_id = p.dossier_id
+     where p.dossier_id = coalesce(several_of.counts, p.dossier_id)`,
+    [pairs.map(({ customerId }) => customerId), pairs.map(({ dossierId }) => dossierId)],
+  );
+}
+
+/**
+ * Brings what is stored in line with what was collected: discrepancies open, change, return and, unless absence proves nothing, are resolved.
+ * An acceptance ends with its last day or when the facts change. Saves the comparison with its sums.
+ */
+export async function settleDiscrepancies(
+  transaction: Queryable,
+  input: ReconciliationInput,
+  sums: ReconciliationSums,
+): Promise<void> {
+  const { runId, rosterId, accountId, sweepRunId, unprovenBecause, severities, now } = input;
+  const common = [accountId, rosterId, runId, now, JSON.stringify(severities)];
+  const judged = `(select finding.*, coalesce($5::text::jsonb ->> finding.kind, 'medium') as severity from finding)`;
+  const log = (kind: string, rows: string): string =>
+    `insert into discrepancy_event (discrepancy_id, run_id, kind, severity, facts, happened_at)
+     select discrepancy_id, $3, ${kind}, severity, facts, $4 from ${rows}`;
+  await transaction.execute(
+    `with opened as (
+       insert into discrepancy (account_id, roster_id, kind, subject, customer_id, dossier_id, severity, facts, state, opened_at)
+       select $1, $2, kind, subject, customer_id, dossier_id, severity, facts, 'open', $4 from ${judged} found
+       where not exists (
+         select from discrepancy known where known.account_id = $1 and known.kind = found.kind and known.subject = found.subject
+       )
+       returning discrepancy_id, severity, facts
+     ) ${log(`'opened'`, 'opened')}`,
+    common,
+  );
+  await transaction.execute(
+    `with former as (
+       select known.discrepancy_id, known.state, known.accepted_until, found.severity, found.facts,
+         (known.severity, known.facts) is distinct from (found.severity, found.facts) as is_changed
+       from discrepancy known join ${judged} found on found.kind = known.kind and found.subject = known.subject
+       where known.account_id = $1 and (known.roster_id = $2 or known.state = 'resolved')
+     ), touched as (
+       update discrepancy known set
+         state = case when former.state = 'accepted' and not former.is_changed and former.accepted_until >= $4::date then 'accepted' else 'open' end,
+         severity = former.severity, facts = former.facts,
+         roster_id = $2,
+         opened_at = case when former.state = 'resolved' then $4 else known.opened_at end,
+         resolved_at = null,
+         accepted_until = case when former.state = 'accepted' and not former.is_changed and former.accepted_until >= $4::date then former.accepted_until end
+       from former
+       where former.discrepancy_id = known.discrepancy_id
+         and (former.state = 'resolved' or former.is_changed or former.state = 'accepted' and former.accepted_until < $4::date)
+       returning known.discrepancy_id, known.severity, known.facts,
+         case when former.state = 'resolved' then 'returned' when former.is_changed then 'changed' else 'acceptance_ended' end as what
+     ) ${log('what', 'touched')}`,
+    common,
+  );
+  if (unprovenBecause === null) {
+    await transaction.execute(
+      `with resolved as (
+         update discrepancy known set state = 'resolved', resolved_at = $4, accepted_until = null
+         where known.account_id = $1 and known.roster_id = $2 and known.state <> 'resolved'
+           and not exists (select from finding found where found.kind = known.kind and found.subject = known.subject)
+         returning discrepancy_id, severity, facts
+       ) ${log(`'resolved'`, 'resolved')}`,
+      common.slice(0, 4),
+    );
+  }
+  await transaction.execute(
+    `insert into reconciliation (run_id, roster_id, account_id, sweep_run_id, unproven_because, reconciled_at, sums, standing)
+     select $1, $2, $3, $4, $5, $6, $7::text::jsonb, coalesce((
+       select jsonb_agg(to_jsonb(grouped) order by grouped.kind) from (
+         select kind, severity, count(*) filter (where state = 'open') as open, count(*) filter (where state = 'accepted') as accepted,
+           min(opened_at) as "oldestAt", count(*) filter (where opened_at < $6::timestamptz - interval '7 days' and state = 'open') as "overAWeek",
+           count(*) filter (where opened_at < $6::timestamptz - interval '30 days' and state = 'open') as "overAMonth"
+         from discrepancy where account_id = $3 and roster_id = $2 and state <> 'resolved' group by kind, severity
+       ) grouped
+     ), '[]')`,
+    [runId, rosterId, accountId, sweepRunId, unprovenBecause, now, JSON.stringify(sums)],
+  );
+}
+
+/** How many discrepancies of a roster a run has opened (those that came back included) and resolved. */
+export async function countNews(
+  database: Queryable,
+  runId: number,
+  rosterId: number,
+): Promise<{ opened: number; resolved: number }> {
+  const rows = await database.query(
+    z.object({ opened: z.number(), resolved: z.number() }),
+    `select count(*) filter (where event.kind in ('opened', 'returned'))::integer as opened,
+       count(*) filter (where event.kind = 'resolved')::integer as resolved
+     from discrepancy_event event join discrepancy using (discrepancy_id)
+     where event.run_id = $1 and discrepancy.roster_id = $2`,
+    [runId, rosterId],
+  );
+  return firstRow(rows, 'discrepancy_event');
+}
+
+const severityOrder = `array_position(array['critical', 'high', 'medium', 'low'], severity)`;
+
+const standingSchema = z.array(
+  z.object({
+    kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
+    severity: z.enum(['critical', 'high', 'medium', 'low']),
+    open: z.number(),
+    accepted: z.number(),
+    oldestAt: z.coerce.date(),
+    overAWeek: z.number(),
+    overAMonth: z.number(),
+  }),
+) satisfies z.ZodType<readonly StandingDiscrepancies[]>;
+
+const reconciliationRow = z.object({
+  rosterId: z.number(),
+  roster: z.string(),
+  reconciledAt: z.date(),
+  sweptAt: z.date(),
+  unprovenBecause: z.string().nullable(),
+  sums: sumsRow,
+  standing: standingSchema,
+  newsCount: z.number(),
+});
+
+const newsRow = z.object({
+  discrepancyId: z.number(),
+  event: z.enum(['opened', 'returned', 'changed', 'acceptance_ended', 'resolved']),
+  kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
+  severity: z.enum(['critical', 'high', 'medium', 'low']),
+  facts: z.record(z.string(), z.unknown()),
+  openedAt: z.date(),
+}) satisfies z.ZodType<DiscrepancyFacts>;
+
+const mostNews = 1_000;
+
+/** The comparisons that a run has made, each with the first discrepancies that opened, changed, returned or were resolved in it. */
+export async function readReconciliations(database: Queryable, runId: number): Promise<readonly ReconciliationFacts[]> {
+  const rows = await database.query(
+    reconciliationRow,
+    `select roster.roster_id as "rosterId", roster.name as roster, reconciled_at as "reconciledAt", swept.finished_at as "sweptAt",
+       unproven_because as "unprovenBecause", reconciliation.sums, standing,
+       (select count(*) from discrepancy_event event join discrepancy using (discrepancy_id)
+        where event.run_id = $1 and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
+     from reconciliation join roster on roster.roster_id = reconciliation.roster_id join run swept on swept.run_id = sweep_run_id
+     where reconciliation.run_id = $1 order by roster.name`,
+    [runId],
+  );
+  const facts: ReconciliationFacts[] = [];
+  for (const { rosterId, ...reconciliation } of rows) {
+    const news = await database.query(
+      newsRow,
+      `select event.discrepancy_id as "discrepancyId", event.kind as event, discrepancy.kind, event.severity, event.facts,
+         discrepancy.opened_at as "openedAt"
+       from discrepancy_event event join discrepancy using (discrepancy_id)
+       where event.run_id = $1 and discrepancy.roster_id = $2
+       order by event.kind = 'resolved', ${severityOrder.replace('severity)', 'event.severity)')}, discrepancy.kind, event.discrepancy_id limit $3`,
+      [runId, rosterId, mostNews],
+    );
+    facts.push({ ...reconciliation, news });
+  }
+  return facts;
+}

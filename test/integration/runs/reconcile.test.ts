@@ -1,0 +1,218 @@
+import { writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { dossierLinkSchema } from '../../../src/roster/dossier-link.js';
+import { runReconciliation } from '../../../src/runs/reconcile-run.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
+import { runSweep } from '../../../src/runs/sweep-run.js';
+import type { SandboxDossier } from '../../../src/sandbox/world.js';
+import type { Database } from '../../../src/store/database.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { decide } from '../../helpers/decide.js';
+import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
+import { buildSandboxDossier, people, toCsv, watchlist } from '../../helpers/small-world.js';
+
+const signal = new AbortController().signal;
+const dayMs = 24 * 60 * 60 * 1_000;
+const names = [...people, 'Ludmila Havel', 'Николай Петров', 'Ines Duarte', 'Kofi Mensah'];
+const dossierOf = (number: number, facts: Partial<SandboxDossier> = {}): SandboxDossier =>
+  buildSandboxDossier(number, { name: names[number - 1] ?? '', ...facts });
+
+const standingRow = z.object({
+  kind: z.string(),
+  state: z.string(),
+  severity: z.string(),
+  facts: z.record(z.string(), z.unknown()),
+});
+const readStanding = async (database: Database): Promise<readonly string[]> => {
+  const rows = await database.query(
+    standingRow,
+    `select kind, state, severity, facts from discrepancy where state <> 'resolved' order by kind, subject`,
+  );
+  return rows.map(
+    ({ kind, state, severity, facts }) =>
+      `${kind} ${facts['reference'] ?? facts['dossier'] ?? ''} ${severity} ${state}`,
+  );
+};
+
+const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
+  const rows = await database.query(
+    z.object({ id: z.number() }),
+    'select item_id as id from review_item join party using (party_id) join customer using (customer_id) where reference = $1',
+    [reference],
+  );
+  return rows.map(({ id }) => id);
+};
+
+describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open) => {
+  const begin = openSmallSites(open);
+  const settingsOf = (site: SmallSite, link: object = {}) => ({
+    rosters: [{ ...site.roster, dossiers: dossierLinkSchema.parse(link) }],
+  });
+
+  /** A site whose roster was imported and screened, and whose dossiers were swept. */
+  const beginWith = async (dossiers: readonly SandboxDossier[], link: object = {}) => {
+    const site = await begin(names);
+    site.sandbox.setWorld({ watchlist, dossiers });
+    const night = async (
+      changes: { dossiers?: readonly SandboxDossier[]; offsetMs?: number; isSwept?: boolean } = {},
+    ) => {
+      if (changes.dossiers) site.sandbox.setWorld({ watchlist, dossiers: changes.dossiers });
+      const workplace = await site.work({ settings: settingsOf(site, link), offsetMs: changes.offsetMs ?? 0 });
+      if (changes.isSwept !== false) await runSweep(workplace, { writeReport: false }, signal);
+      return { workplace, run: await site.run(workplace) };
+    };
+    return { ...site, night };
+  };
+
+  it('is part of the night: each kind is found once, stays, changes, is resolved and comes back', async () => {
+    const { database, night } = await beginWith([
+      // C-1 and C-2 are listed: approved all the same.
+      dossierOf(1),
+      dossierOf(2, { name: 'PRUNESCU, Oktavian' }),
+      dossierOf(3, { status: 'rejected' }),
+      dossierOf(4, { name: 'Somebody Else' }),
+      dossierOf(5, { type: 'kyb' }),
+      dossierOf(6, { reference: ' c-6 ' }),
+      buildSandboxDossier(61, { reference: 'C-6', status: 'open', name: 'Ciro Malvestuto' }),
+      dossierOf(7, { status: 'archived' }),
+      dossierOf(8, { name: 'Nikolai Petrov' }),
+      dossierOf(9, { status: 'needs_attention' }),
+      buildSandboxDossier(99, { name: 'Nobody Known' }),
+    ]);
+    const first = await night({ offsetMs: -2 * dayMs });
+    expect(first.run).toMatchObject({ state: 'complete' });
+    const found = [
+      'approved_with_sanctions_alert C-1 critical open',
+      'approved_with_sanctions_alert C-2 critical open',
+      'archived_dossier C-7 medium open',
+      'customer_without_dossier C-10 medium open',
+      'dossier_needs_attention C-9 medium open',
+      'dossier_without_customer C-99 medium open',
+      'name_conflict C-4 high open',
+      'rejected_dossier C-3 high open',
+      'several_dossiers C-6 medium open',
+      'type_conflict C-5 medium open',
+    ];
+    expect(await readStanding(database)).toEqual(found);
+    const [told] = (await showRun(database, first.run.runId)).reconciliations;
+    expect(told?.sums).toEqual({
+      customers: 10,
+      withDossier: 9,
+      withoutDossier: 1,
+      notExpected: 0,
+      ambiguousCustomers: 0,
+      dossiers: 11,
+      withCustomer: 10,
+      withoutCustomer: 1,
+      ambiguousDossiers: 0,
+      ofOtherRosters: 0,
+    });
+    expect(told?.newsCount).toBe(found.length);
+
+    // The same again tells nothing new, and writes no row of a discrepancy.
+    const second = await night({ offsetMs: -dayMs });
+    expect(await readStanding(database)).toEqual(found);
+    expect((await showRun(database, second.run.runId)).reconciliations[0]).toMatchObject({ newsCount: 0, news: [] });
+
+    await decide(database, await findAlerts(database, 'C-1'), { verdict: 'true_match' });
+    await decide(database, await findAlerts(database, 'C-2'));
+    const mended = [
+      ...[1, 2, 5, 6, 7, 8].map((number) => dossierOf(number)),
+      dossierOf(3, { status: 'approved' }),
+      dossierOf(4, { name: 'Somebody Other' }),
+      dossierOf(9, { status: 'rejected' }),
+      dossierOf(10),
+    ];
+    const third = await night({ dossiers: mended });
+    expect(await readStanding(database)).toEqual([
+      'approved_with_true_match C-1 critical open',
+      'name_conflict C-4 high open',
+      'rejected_dossier C-9 high open',
+    ]);
+    const news = (await showRun(database, third.run.runId)).reconciliations[0]?.news ?? [];
+    expect(news.filter(({ event }) => event !== 'resolved').map(({ event, kind }) => `${event} ${kind}`)).toEqual([
+      'opened approved_with_true_match',
+      'changed name_conflict',
+      'opened rejected_dossier',
+    ]);
+    expect(news.filter(({ event }) => event === 'resolved')).toHaveLength(9);
+
+    // C-1 loses its dossier, and C-3 its approval again.
+    const worse = [
+      ...mended.filter(({ reference }) => reference !== 'C-1' && reference !== 'C-3'),
+      dossierOf(3, { status: 'rejected' }),
+    ];
+    const fourth = await night({ dossiers: worse, offsetMs: dayMs });
+    const again = (await showRun(database, fourth.run.runId)).reconciliations[0]?.news ?? [];
+    expect(again.map(({ event, kind }) => `${event} ${kind}`)).toEqual([
+      'returned rejected_dossier',
+      'opened customer_without_dossier',
+      'resolved approved_with_true_match',
+    ]);
+    const events = z.object({ kinds: z.array(z.string()) });
+    const history = await database.query(
+      events,
+      `select array_agg(event.kind order by event_id) as kinds from discrepancy_event event join discrepancy using (discrepancy_id)
+       where discrepancy.kind = 'rejected_dossier' and event.facts ->> 'reference' = 'C-3'`,
+    );
+    expect(history).toEqual([{ kinds: ['opened', 'resolved', 'returned'] }]);
+  });
+
+  it('without a proven or recent sweep tells of no missing dossier and resolves nothing', async () => {
+    const { database, night } = await beginWith([
+      dossierOf(1),
+      dossierOf(3, { status: 'rejected' }),
+      dossierOf(5),
+      dossierOf(6),
+      dossierOf(7),
+    ]);
+    await night({ offsetMs: -3 * dayMs });
+    const before = await readStanding(database);
+    expect(before).toContain('customer_without_dossier C-2 medium open');
+    await database.execute(`update dossier set gone_at = now() where reference = 'C-5'`);
+    const { run } = await night({ isSwept: false });
+    expect(run).toMatchObject({ state: 'incomplete', exitCode: 3 });
+    expect(run.reasons.join()).toMatch(/reconciled without proof: the last sweep ended at .*, more than 36 hours ago/);
+    expect(await readStanding(database)).toEqual(before);
+  });
+
+  it('that joins nothing, or gives everybody one reference, stores nothing and says so', async () => {
+    const { database, night, work, ...site } = await beginWith(
+      [1, 2, 3, 4, 5].map((number) => dossierOf(number, { reference: `KYC-${number}` })),
+    );
+    const { run } = await night();
+    expect(run.reasons.join()).toContain('not reconciled: it joins none of 10 customers with any of 5 dossiers');
+    expect(await readStanding(database)).toEqual([]);
+    const workplace = await work({ settings: settingsOf({ ...site, database, work }) });
+    await expect(runReconciliation(workplace, { writeReport: false }, signal)).rejects.toThrow(/joins none/);
+    const mapped = await work({ settings: settingsOf({ ...site, database, work }, { reference: { prefix: 'kyc-' } }) });
+    await expect(runReconciliation(mapped, { writeReport: false }, signal)).rejects.toThrow(/joins none/);
+    const pattern = { reference: { pattern: '^KYC-(.+)$' } };
+    await writeFile(String(site.roster.csv?.path), toCsv(names).replaceAll('C-', ''));
+    const renamed = await work({ settings: settingsOf({ ...site, database, work }, pattern), offsetMs: dayMs });
+    await site.run(renamed);
+    expect(await runReconciliation(renamed, { writeReport: false }, signal)).toMatchObject({
+      kind: 'reconcile',
+      state: 'complete',
+      counts: { withDossier: 5 },
+    });
+  });
+
+  it('ends an acceptance on its last day and when the facts change', async () => {
+    const { database, night } = await beginWith([1, 2, 5, 6].map((number) => dossierOf(number)));
+    await night({ offsetMs: -2 * dayMs });
+    const accept = (reference: string, days: number) =>
+      database.execute(
+        `update discrepancy set state = 'accepted', accepted_until = (now() + $2 * interval '1 day')::date
+         where kind = 'customer_without_dossier' and facts ->> 'reference' = $1`,
+        [reference, days],
+      );
+    await accept('C-3', 30);
+    await accept('C-4', -1);
+    await night();
+    const standing = await readStanding(database);
+    expect(standing).toContain('customer_without_dossier C-3 medium accepted');
+    expect(standing).toContain('customer_without_dossier C-4 medium open');
+  });
+});
