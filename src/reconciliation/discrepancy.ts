@@ -132,10 +132,7 @@ const configurable = discrepancyKinds.filter((kind) => !('isFixed' in discrepanc
 /** How rosters, screenings and dossiers are compared. */
 export const reconciliationSettingsSchema = z.strictObject({
   severity: z
-    .partialRecord(
-      z.enum(configurable, { error: `expected one of ${configurable.join(', ')}; those of others are fixed` }),
-      z.enum(['high', 'medium', 'low']),
-    )
+    .partialRecord(z.enum(configurable), z.enum(['high', 'medium', 'low']))
     .default({})
     .describe(
       'severities of your own by kind of discrepancy; critical ones, conflicts of names and rejections are fixed',

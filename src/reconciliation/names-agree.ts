@@ -7,7 +7,7 @@ import { foldName, type NameToken } from '../lists/comparison/fold-name.js';
 export function namesAgree(left: string, right: string): boolean {
   const [one, other] = [toTelling(left), toTelling(right)];
   if (one.length === 0 || other.length === 0) return left.trim() === right.trim();
-  if (join(one) === join(other)) return true;
+  if (areWrittenTogether(one, other)) return true;
   const [few, many] = one.length <= other.length ? [one, other] : [other, one];
   if (few.length === 1 && many.length > 1) return false;
   const rest = [...many];
@@ -28,14 +28,18 @@ function toTelling(name: string): readonly NameToken[] {
   return telling.length === 0 ? tokens : telling;
 }
 
-const join = (tokens: readonly NameToken[]): string =>
-  tokens
-    .map(({ text }) => text)
-    .sort()
-    .join('');
+/** Whether the same letters are divided into words in other places, whichever word comes first. */
+function areWrittenTogether(one: readonly NameToken[], other: readonly NameToken[]): boolean {
+  const letters = other.map(toText).join('');
+  const words = one.map(toText);
+  return words.some((_, at) => [...words.slice(at), ...words.slice(0, at)].join('') === letters);
+}
+
+/** Umlauts are written with an e or without. */
+const toText = ({ text }: NameToken): string => text.replace(/([aou])e/g, '$1');
 
 function isSame(one: NameToken, other: NameToken): boolean {
-  if (one.text === other.text || one.sound === other.sound) return true;
+  if (toText(one) === toText(other) || one.sound === other.sound) return true;
   if (one.isVowelless || other.isVowelless) return one.skeleton === other.skeleton;
   const [short, long] = one.text.length <= other.text.length ? [one, other] : [other, one];
   return short.text.length === 1 && long.text.startsWith(short.text);

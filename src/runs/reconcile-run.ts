@@ -10,16 +10,15 @@ import type { DossierLink } from '../roster/dossier-link.js';
 import { toDurationMs } from '../roster/duration.js';
 import { toCadence } from '../screening/cadence.js';
 import type { Transaction } from '../store/database.js';
+import { countNews, settleDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import {
   collectNameConflicts,
   compareWithDossiers,
-  countNews,
   type NamePair,
   type ReconciliationInput,
   readNamePairs,
-  settleDiscrepancies,
 } from '../store/reconciliation.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
 import { queueReportOf } from './mailing/queue-report.js';

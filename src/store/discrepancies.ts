@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import type {
+  DiscrepancyFacts,
+  DiscrepancyKind,
+  ReconciliationFacts,
+  ReconciliationSums,
+  StandingDiscrepancies,
+} from '../reconciliation/discrepancy.js';
+import type { Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+import { type ReconciliationInput, sumsRow } from './reconciliation.js';
+
+/**
+ * Brings what is stored in line with what was collected: discrepancies open, change, return and, unless absence proves nothing, are resolved.
+ * An acceptance ends with its last day or when the facts change. Saves the comparison with its sums.
+ */
+export async function settleDiscrepancies(
+  transaction: Queryable,
+  input: ReconciliationInput,
+  sums: ReconciliationSums,
+): Promise<void> {
+  const { runId, rosterId, accountId, sweepRunId, unprovenBecause, severities, now } = input;
+  const common = [accountId, rosterId, runId, now, JSON.stringify(severities)];
+  const judged = `(select finding.*, coalesce($5::text::jsonb ->> finding.kind, 'medium') as severity from finding)`;
+  const log = (kind: string, rows: string): string =>
+    `insert into discrepancy_event (discrepancy_id, run_id, kind, severity, facts, happened_at)
+     select discrepancy_id, $3, ${kind}, severity, facts, $4 from ${rows}`;
+  await transaction.execute(
+    `with opened as (
+       insert into discrepancy (account_id, roster_id, kind, subject, customer_id, dossier_id, severity, facts, state, opened_at)
+       select $1, $2, kind, subject, customer_id, dossier_id, severity, facts, 'open', $4 from ${judged} found
+       where not exists (
+         select from discrepancy known where known.account_id = $1 and known.kind = found.kind and known.subject = found.subject
+       )
+       returning discrepancy_id, severity, facts
+     ) ${log(`'opened'`, 'opened')}`,
+    common,
+  );
+  await transaction.execute(
+    `with former as (
+       select known.discrepancy_id, known.state, known.accepted_until, found.severity, found.facts,
+         (known.severity, known.facts) is distinct from (found.severity, found.facts) as is_changed
+       from discrepancy known join ${judged} found on found.kind = known.kind and found.subject = known.subject
+       where known.account_id = $1 and (known.roster_id = $2 or known.state = 'resolved')
+     ), touched as (
+       update discrepancy known set
+         state = case when former.state = 'accepted' and not former.is_changed and former.accepted_until >= $4::date then 'accepted' else 'open' end,
+         severity = former.severity, facts = former.facts,
+         roster_id = $2,
+         opened_at = case when former.state = 'resolved' then $4 else known.opened_at end,
+         resolved_at = null,
+         accepted_until = case when former.state = 'accepted' and not former.is_changed and former.accepted_until >= $4::date then former.accepted_until end
+       from former
+       where former.discrepancy_id = known.discrepancy_id
+         and (former.state = 'resolved' or former.is_changed or former.state = 'accepted' and former.accepted_until < $4::date)
+       returning known.discrepancy_id, known.severity, known.facts,
+         case when former.state = 'resolved' then 'returned' when former.is_changed then 'changed' else 'acceptance_ended' end as what
+     ) ${log('what', 'touched')}`,
+    common,
+  );
+  if (unprovenBecause === null) {
+    await transaction.execute(
+      `with resolved as (
+         update discrepancy known set state = 'resolved', resolved_at = $4, accepted_until = null
+         where known.account_id = $1 and known.roster_id = $2 and known.state <> 'resolved'
+           and not exists (select from finding found where found.kind = known.kind and found.subject = known.subject)
+         returning discrepancy_id, severity, facts
+       ) ${log(`'resolved'`, 'resolved')}`,
+      common.slice(0, 4),
+    );
+  }
+  await transaction.execute(
+    `insert into reconciliation (run_id, roster_id, account_id, sweep_run_id, unproven_because, reconciled_at, sums, standing)
+     select $1, $2, $3, $4, $5, $6, $7::text::jsonb, coalesce((
+       select jsonb_agg(to_jsonb(grouped) order by grouped.kind) from (
+         select kind, severity, count(*) filter (where state = 'open') as open, count(*) filter (where state = 'accepted') as accepted,
+           min(opened_at) as "oldestAt", count(*) filter (where opened_at < $6::timestamptz - interval '7 days' and state = 'open') as "overAWeek",
+           count(*) filter (where opened_at < $6::timestamptz - interval '30 days' and state = 'open') as "overAMonth"
+         from discrepancy where account_id = $3 and roster_id = $2 and state <> 'resolved' group by kind, severity
+       ) grouped
+     ), '[]')`,
+    [runId, rosterId, accountId, sweepRunId, unprovenBecause, now, JSON.stringify(sums)],
+  );
+}
+
+/** How many discrepancies of a roster a run has opened (those that came back included) and resolved. */
+export async function countNews(
+  database: Queryable,
+  runId: number,
+  rosterId: number,
+): Promise<{ opened: number; resolved: number }> {
+  const rows = await database.query(
+    z.object({ opened: z.number(), resolved: z.number() }),
+    `select count(*) filter (where event.kind in ('opened', 'returned'))::integer as opened,
+       count(*) filter (where event.kind = 'resolved')::integer as resolved
+     from discrepancy_event event join discrepancy using (discrepancy_id)
+     where event.run_id = $1 and discrepancy.roster_id = $2`,
+    [runId, rosterId],
+  );
+  return firstRow(rows, 'discrepancy_event');
+}
+
+const standingSchema = z.array(
+  z.object({
+    kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
+    severity: z.enum(['critical', 'high', 'medium', 'low']),
+    open: z.number(),
+    accepted: z.number(),
+    oldestAt: z.coerce.date(),
+    overAWeek: z.number(),
+    overAMonth: z.number(),
+  }),
+) satisfies z.ZodType<readonly StandingDiscrepancies[]>;
+
+const reconciliationRow = z.object({
+  rosterId: z.number(),
+  roster: z.string(),
+  reconciledAt: z.date(),
+  sweptAt: z.date(),
+  unprovenBecause: z.string().nullable(),
+  sums: sumsRow,
+  standing: standingSchema,
+  newsCount: z.number(),
+});
+
+const newsRow = z.object({
+  discrepancyId: z.number(),
+  event: z.enum(['opened', 'returned', 'changed', 'acceptance_ended', 'resolved']),
+  kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
+  severity: z.enum(['critical', 'high', 'medium', 'low']),
+  facts: z.record(z.string(), z.unknown()),
+  openedAt: z.date(),
+}) satisfies z.ZodType<DiscrepancyFacts>;
+
+const mostNews = 1_000;
+
+/** The comparisons that a run has made, each with the first discrepancies that opened, changed, returned or were resolved in it. */
+export async function readReconciliations(database: Queryable, runId: number): Promise<readonly ReconciliationFacts[]> {
+  const rows = await database.query(
+    reconciliationRow,
+    `select roster.roster_id as "rosterId", roster.name as roster, reconciled_at as "reconciledAt", swept.finished_at as "sweptAt",
+       unproven_because as "unprovenBecause", reconciliation.sums, standing,
+       (select count(*) from discrepancy_event event join discrepancy using (discrepancy_id)
+        where event.run_id = $1 and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
+     from reconciliation join roster on roster.roster_id = reconciliation.roster_id join run swept on swept.run_id = sweep_run_id
+     where reconciliation.run_id = $1 order by roster.name`,
+    [runId],
+  );
+  const facts: ReconciliationFacts[] = [];
+  for (const { rosterId, ...reconciliation } of rows) {
+    const news = await database.query(
+      newsRow,
+      `select event.discrepancy_id as "discrepancyId", event.kind as event, discrepancy.kind, event.severity, event.facts,
+         discrepancy.opened_at as "openedAt"
+       from discrepancy_event event join discrepancy using (discrepancy_id)
+       where event.run_id = $1 and discrepancy.roster_id = $2
+       order by event.kind = 'resolved', array_position(array['critical', 'high', 'medium', 'low'], event.severity), discrepancy.kind, event.discrepancy_id limit $3`,
+      [runId, rosterId, mostNews],
+    );
+    facts.push({ ...reconciliation, news });
+  }
+  return facts;
+}
