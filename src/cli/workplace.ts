@@ -123,10 +123,13 @@ function toKeySource({ secrets, secret }: Config): { readKeyAgain?: () => string
   return key && key.from !== key.name ? { readKeyAgain: () => secret(key.name) } : {};
 }
 
+/** A timer may start a run this early: the next run is the one after it. */
+const earlyMs = 60_000;
+
 /** Only a schedule that somebody wrote down is relied on: without one the runs may be started by anything. */
-function findNextRescreening({ settings }: Config): Date | null {
+function findNextRescreening({ settings }: Config, now: Date): Date | null {
   const { cron, timezone = 'UTC', enabled = true } = settings.jobs.rescreen ?? {};
-  return cron === undefined || !enabled ? null : findNextRun({ cron, timezone });
+  return cron === undefined || !enabled ? null : findNextRun({ cron, timezone }, new Date(now.getTime() + earlyMs));
 }
 
 /**
@@ -163,7 +166,7 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
     clock,
     settings,
     acceptsEmbedded: settings.database.acceptEmbedded,
-    nextRescreening: () => findNextRescreening(config),
+    nextRescreening: () => findNextRescreening(config, clock.now()),
     settingsDigest: config.settingsDigest,
     owner: `${hostname()}:${process.pid}:${randomBytes(4).toString('hex')}`,
     version,

@@ -81,7 +81,7 @@ const knownReasons: ReadonlyMap<string, string> = new Map([
   ['name_not_resolved', 'service host not found'],
   ['new', 'never screened'],
   ['not_confirmed', 'answered, but no control search passed after it'],
-  ['not_due', 'screened recently enough'],
+  ['not_due', 'screened recently: the next run is soon enough'],
   ['not_json', 'answer is not JSON'],
   ['not_selected', 'not selected for this run'],
   ['over_budget', 'left out because the search budget is used up'],

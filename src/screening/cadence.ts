@@ -4,12 +4,12 @@ import type { ScreeningSettings } from './settings.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
-/** What a night may start earlier or later than the last one. */
-const graceMs = hourMs;
+/** How late or early a night may start. */
+const driftMs = hourMs;
+/** From a cadence of a day on, a night skips the customers of a catch-up that began less than this before it. */
+const skippedMs = 2 * hourMs;
 /** The least age at which a daily screening is due again: a second run in the daytime finds nobody due. */
 const leastDailyAgeMs = 16 * hourMs;
-/** A run that is to start at once is this one. */
-const soonestNextMs = 60 * 1_000;
 
 /** How often each risk tier is screened, and why less than daily where it is. */
 export interface Cadence {
@@ -36,7 +36,7 @@ export interface TierDue {
   judgedAt: Date;
   /** Who was screened in a run that began at or before this is due. */
   dueBefore: Date;
-  /** Whose last screening is at or before this has no valid one: the cadence has passed, and an hour for a night that starts late. */
+  /** Whose last screening is at or before this has no valid one: the cadence and its grace have passed (SQL: `screening_grace`). */
   staleBefore: Date;
   /** Whose last valid screening is at or before this is overdue: twice the cadence has passed. */
   overdueBefore: Date;
@@ -44,24 +44,28 @@ export interface TierDue {
   nights: number;
   /** Which of these nights this is, from 0; who belongs to it is due even earlier, if screened before `nightBeganAt`. */
   tonight: number;
+  /** Midnight (UTC), or earlier, so that a catch-up shortly before midnight counts. */
   nightBeganAt: Date;
 }
 
 const tiers: readonly RiskTier[] = ['high', 'medium', 'low'];
 
 /**
- * When each tier is due now: a customer is due when the next run would come later than its cadence and an hour allow. Where nobody says when
- * that is (`nextRunAt`), it is taken to come in 24 hours, but nobody is due before 16 hours, or two thirds of a shorter cadence, have passed,
- * so that a second run in the daytime does not ask about everybody again. Within a cadence of two days or more each customer is also due once in a
- * night of its own, so that no night has them all.
+ * When each tier is due now: a customer is due when the next run would come later than its cadence and two hours (one hour for a cadence below a
+ * day) allow. A skipped customer thus keeps an hour of its grace for a next run that starts late. Where `nextRunAt` is null, the next run is taken
+ * to come in 24 hours, but nobody is due before 16 hours, or two thirds of a shorter cadence, have passed, so that a second run in the daytime
+ * does not ask about everybody again. Within a cadence of two days or more each customer is also due once in a night of its own, so that no night
+ * has them all.
  */
 export function listTierDues({ hours }: Cadence, now: Date, nextRunAt: Date | null = null): readonly TierDue[] {
   const nowMs = now.getTime();
   const night = Math.floor(nowMs / dayMs);
-  const untilNextMs = nextRunAt === null ? 0 : nextRunAt.getTime() - nowMs;
+  const untilNextMs = nextRunAt && nextRunAt.getTime() - nowMs;
   return tiers.map((tier, place) => {
     const cadenceMs = hours[tier] * hourMs;
-    const nights = Math.max(1, Math.floor((cadenceMs + graceMs) / dayMs));
+    const slackMs = toSlackMs(cadenceMs);
+    const graceMs = cadenceMs < dayMs ? slackMs : slackMs + driftMs;
+    const nights = Math.max(1, Math.floor((cadenceMs + slackMs) / dayMs));
     return {
       tier,
       place,
@@ -72,18 +76,20 @@ export function listTierDues({ hours }: Cadence, now: Date, nextRunAt: Date | nu
       overdueBefore: new Date(nowMs - 2 * cadenceMs),
       nights,
       tonight: night % nights,
-      nightBeganAt: new Date(night * dayMs),
+      nightBeganAt: new Date(Math.min(night * dayMs, nowMs - slackMs)),
     };
   });
 }
 
+/** How much longer than the cadence a customer may wait for the next run, if that starts on time. */
+const toSlackMs = (cadenceMs: number): number => (cadenceMs < dayMs ? hourMs : skippedMs);
+
 /** The age at which a screening is due again. */
-function toDueAgeMs(cadenceMs: number, untilNextMs: number): number {
-  const isKnown = untilNextMs > soonestNextMs;
-  const lastChanceMs = cadenceMs + graceMs - (isKnown ? untilNextMs : dayMs);
+function toDueAgeMs(cadenceMs: number, untilNextMs: number | null): number {
+  const lastChanceMs = cadenceMs + toSlackMs(cadenceMs) - (untilNextMs ?? dayMs);
   // Whatever comes next, a night that starts a little early finds everybody due.
   return Math.min(
-    Math.max(lastChanceMs, isKnown ? graceMs : Math.min((cadenceMs * 2) / 3, leastDailyAgeMs)),
-    Math.max(cadenceMs - graceMs, 0),
+    Math.max(lastChanceMs, untilNextMs === null ? Math.min((cadenceMs * 2) / 3, leastDailyAgeMs) : hourMs),
+    Math.max(cadenceMs - driftMs, 0),
   );
 }

@@ -36,8 +36,8 @@ export interface Mismatch {
 
 const hourMs = 3_600_000;
 /** Longer than an answer counts, so that a night without an answer leaves none, whatever grace there is. */
-const nightMs = 26 * hourMs;
-const rules = { validMs: 25 * hourMs, leaveAfterDays: 2 };
+const nightMs = 28 * hourMs;
+const rules = { validMs: 27 * hourMs, leaveAfterDays: 2 };
 /** So much is delisted in these worlds that the usual bounds would hold most of their nights: here those that lose their lists. */
 const hold = holdSettingsSchema.parse({
   ...{ vanishedShare: 0.5, manyShare: 0.5, weekShare: 1, allOf: 100_000, newlyOpenLeast: 100_000 },

@@ -306,7 +306,7 @@ describe('planning', () => {
         counts: { planned: 0, skipped: 6 },
       });
     }
-    expect(await run(await work({ offsetMs: 2 * hourMs }), { ...narrower, selection: 'new' })).toMatchObject({
+    expect(await run(await work({ offsetMs: 4 * hourMs }), { ...narrower, selection: 'new' })).toMatchObject({
       state: 'incomplete',
       reasons: ['6 customers without a valid screening, not asked about in this run'],
     });

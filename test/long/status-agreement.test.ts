@@ -95,7 +95,7 @@ describe('the status of customers, whatever the days bring', () => {
           const valid = await database.query(
             z.object({ n: z.number() }),
             `select count(*)::int as n from party_state where screened_at > $1`,
-            [new Date(Date.now() + offsetMs - 25 * hourMs).toISOString()],
+            [new Date(Date.now() + offsetMs - 27 * hourMs).toISOString()],
           );
           expect(states['clear'] ?? 0).toBeLessThanOrEqual(valid[0]?.n ?? 0);
           clear += states['clear'] ?? 0;

@@ -4,7 +4,7 @@ import type { CoverageGroup } from '../../store/coverage.js';
 /** How well customers are covered; all of them count once in `valid`, `never`, `changed`, `overdue` or `unproven`, and once in `states`. */
 export interface CoverageSums {
   inScope: number;
-  /** Screened as they are now, within the cadence of their tier and an hour. */
+  /** Screened as they are now, within the cadence of their tier and its grace. */
   valid: number;
   never: number;
   /** Screened before a change of their record that has to be screened. */

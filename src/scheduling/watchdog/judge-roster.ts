@@ -11,7 +11,7 @@ export interface RosterFacts extends Nights, StartFacts {
   roster: string;
   /** Null before the roster was ever imported. */
   failing: FailingFacts | null;
-  /** Customers whose last valid answer is older than their cadence and an hour, without those whose searches fail. */
+  /** Customers whose last valid answer is older than their cadence and its grace, without those whose searches fail. */
   overdue: { customers: number; oldestScreenedAt: Date | null };
 }
 

@@ -5,11 +5,21 @@ import { expect, it } from 'vitest';
 import { buildWorkplace } from '../../../src/cli/workplace.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { testDatabases } from '../../helpers/databases.js';
+import { makeFakeClock } from '../../helpers/fake-clock.js';
 
 const databases = testDatabases('postgres');
 
 it.each([
-  ['is known from the schedule that is written down', 'cron: "30 3 * * *", timezone: Asia/Tokyo', '18:30:00.000Z'],
+  [
+    'is known from the schedule that is written down',
+    'cron: "30 3 * * *", timezone: Asia/Tokyo',
+    '2031-03-05T18:30:00Z',
+  ],
+  [
+    'is the one after tonight in a night that a timer starts a moment early',
+    'cron: "0 2 * * *"',
+    '2031-03-06T02:00:00Z',
+  ],
   ['is not known when the schedule is switched off', 'cron: "30 3 * * *", enabled: false', undefined],
   ['is not known without a schedule, although the scheduler has one of its own', 'timezone: Asia/Tokyo', undefined],
 ])('the next rescreening %s', async (_, schedule, time) => {
@@ -17,9 +27,10 @@ it.each([
   await writeFile(join(folder, 'nightscreen.config.yaml'), `jobs:\n  rescreen: { ${schedule} }\n`);
   const { url = '' } = await databases.locate();
   const config = loadConfig({ environment: { DATABASE_URL: url }, folder });
-  const workplace = await buildWorkplace({ config, command: 'test', tell: () => undefined });
+  const clock = makeFakeClock(Date.UTC(2031, 2, 5, 1, 59, 30));
+  const workplace = await buildWorkplace({ config, clock, command: 'test', tell: () => undefined });
   try {
-    expect(workplace.nextRescreening?.()?.toISOString().slice(11)).toBe(time);
+    expect(workplace.nextRescreening?.()).toEqual(time === undefined ? null : new Date(time));
   } finally {
     await workplace.close();
   }

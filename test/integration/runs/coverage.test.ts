@@ -52,9 +52,9 @@ describe('coverage', () => {
     });
 
     const later = (hours: number) => ({ ...workplace, clock: shiftedClock(hours * hourMs) });
-    expect((await measureCoverage(later(24.9), { list: 0 })).total.overdue).toBe(0);
-    const stale = await measureCoverage(later(26), { list: 10 });
-    expect(stale).toMatchObject({ isCovered: false, total: { valid: 0, overdue: 6, oldestAgeHours: 26 } });
+    expect((await measureCoverage(later(26.9), { list: 0 })).total.overdue).toBe(0);
+    const stale = await measureCoverage(later(28), { list: 10 });
+    expect(stale).toMatchObject({ isCovered: false, total: { valid: 0, overdue: 6, oldestAgeHours: 28 } });
     // An alert that waits outranks an expired screening.
     expect(stale.total.states).toEqual({ not_screened: 4, open_hit: 2 });
     expect(stale.rosters[0]?.uncovered).toHaveLength(6);
@@ -86,6 +86,6 @@ describe('coverage', () => {
       isCovered: true,
       cadence: { hours: { high: 168, low: 24 } },
     });
-    expect((await measureCoverage(later(170), { list: 0 })).tiers.high.overdue).toBe(6);
+    expect((await measureCoverage(later(172), { list: 0 })).tiers.high.overdue).toBe(6);
   });
 });

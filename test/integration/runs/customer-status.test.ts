@@ -36,9 +36,9 @@ describe('the status of customers', () => {
     );
     expect(stored?.states).toMatchObject(states);
     const later = (hours: number) => ({ ...workplace, clock: shiftedClock(hours * hourMs) });
-    await expectAgreement(later(24.9));
+    await expectAgreement(later(26.9));
     // An expired screening hides no alert that waits.
-    expect(await expectAgreement(later(26))).toEqual({ not_screened: 4, open_hit: 2 });
+    expect(await expectAgreement(later(28))).toEqual({ not_screened: 4, open_hit: 2 });
   });
 
   it('agrees with coverage about live answers without control searches, other facts, leavers and cadences of tiers', async () => {
@@ -54,7 +54,7 @@ describe('the status of customers', () => {
     await run(sighted, { selection: 'all' });
     const later = (hours: number) => ({ ...sighted, clock: shiftedClock(hours * hourMs) });
     expect(await expectAgreement(later(160))).toEqual({ clear: 4, open_hit: 2 });
-    expect(await expectAgreement(later(170))).toEqual({ not_screened: 4, open_hit: 2 });
+    expect(await expectAgreement(later(172))).toEqual({ not_screened: 4, open_hit: 2 });
 
     const facts = `select customer_id, 2, import_id, 'low', jsonb_set(record, '{parties,0,birthDate}', '"1980-01-01"') from customer_version`;
     await database.execute(

@@ -10,7 +10,7 @@ import { printFigure } from '../../helpers/print-figure.js';
 
 const hourMs = 60 * 60 * 1_000;
 const dayMs = 24 * hourMs;
-const graceMs = hourMs;
+const graceMs = 3 * hourMs;
 const customers = 300;
 const { open } = testDatabases('postgres');
 

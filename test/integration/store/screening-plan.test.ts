@@ -71,9 +71,9 @@ describeOnEachDatabase('the plan of a run', (open) => {
   });
 
   it('counts nobody whose last screening still holds as left out by a selection', async () => {
-    const dueAndValid = { screenedAt: hoursAgo(24.5) };
-    const customers = [dueAndValid, { screenedAt: hoursAgo(25.5) }, { ...dueAndValid, hasFailed: true }];
-    await fillPlanningWorld(database, customers, hoursAgo(24.5));
+    const dueAndValid = { screenedAt: hoursAgo(26.5) };
+    const customers = [dueAndValid, { screenedAt: hoursAgo(27.5) }, { ...dueAndValid, hasFailed: true }];
+    await fillPlanningWorld(database, customers, hoursAgo(26.5));
     for (const selection of ['new', 'forced'] as const) {
       await store(buildPlanInput(now, { selection }));
       expect(await readPlan(database)).toEqual([
