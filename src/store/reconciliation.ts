@@ -340,7 +340,7 @@ export async function readNamePairs(
   return transaction.query(
     nameRow,
     `select customer_id as "customerId", dossier_id as "dossierId", name as roster, dossier_name as dossier from pair
-     where is_active and customer_id > 0 and not is_shared and lower(name) <> lower(dossier_name)
+     where is_active and customer_id > 0 and not is_shared and lower(name) <> lower(dossier_name) and dossier_name ~ '\\S'
        and (customer_id, dossier_id) > ($1, $2)
      order by customer_id, dossier_id limit $3`,
     [customerId, dossierId, limit],

@@ -2,15 +2,18 @@ import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { dossierLinkSchema } from '../../../src/roster/dossier-link.js';
+import { toFileRoster } from '../../../src/roster/settings.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
+import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import type { Database } from '../../../src/store/database.js';
+import { acceptChanges } from '../../helpers/accept-changes.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { decide } from '../../helpers/decide.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
-import { buildSandboxDossier, people, toCsv, watchlist } from '../../helpers/small-world.js';
+import { buildSandboxDossier, people, toCsv, watchlist, writeRoster } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -196,6 +199,99 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       kind: 'reconcile',
       state: 'complete',
       counts: { withDossier: 5 },
+    });
+  });
+
+  it('tells references that several share, and what has changed since a dossier was approved', async () => {
+    const site = await begin();
+    const { database, sandbox } = site;
+    const write = (rows: readonly string[]) =>
+      writeFile(String(site.roster.csv?.path), `customer_id,type,name,segment,kyc\n${rows.join('\n')}\n`);
+    const columns = { attributes: ['segment', 'kyc'] };
+    const rosters = [
+      {
+        ...site.roster,
+        columns,
+        dossiers: dossierLinkSchema.parse({
+          customerColumn: 'kyc',
+          expect: { where: { segment: 'a' } },
+          staleAfter: '90d',
+        }),
+      },
+    ];
+    const row = (id: number, name: string, facts = 'a', kyc = `K${id}`) => `C-${id},person,${name},${facts},${kyc}`;
+    const rest = [
+      row(2, 'Two Dossierless'),
+      row(3, 'Three Unexpected', 'b'),
+      row(4, 'Four Shared', 'a', 'S'),
+      row(5, 'Five Shared', 'a', ' s '),
+      row(6, 'Six Cut Off'),
+      row(7, 'Seven Gone'),
+      row(8, 'Eight Twice', 'a', 'T'),
+      row(9, 'Nine Twice', 'a', 'T'),
+      row(10, 'Ten Stale'),
+    ];
+    const one = (number: number, reference: string, facts: Partial<SandboxDossier> = {}) =>
+      buildSandboxDossier(number, {
+        reference,
+        name: '',
+        updated_at: new Date(Date.now() + dayMs).toISOString(),
+        ...facts,
+      });
+    const dossiers = [
+      one(1, 'k1', { name: 'One Before', completed_at: '2020-01-01T00:00:00Z' }),
+      one(4, 'S'),
+      one(6, 'K6'),
+      one(7, 'K7', { status: 'open' }),
+      one(10, 'K10', { status: 'completed', updated_at: '2020-01-01T00:00:00Z' }),
+      one(11, 'K11'),
+      one(12, 'B-1'),
+    ];
+    sandbox.setWorld({ watchlist, dossiers });
+    const roster = rosters[0] ?? site.roster;
+    await write([row(1, 'One Before'), ...rest]);
+    await site.run(await site.work({ settings: { rosters }, offsetMs: -2 * dayMs }), { roster });
+    await write([row(1, 'One After'), ...rest, row(11, 'Eleven New')]);
+    const today = await site.work({ settings: { rosters } });
+    await acceptChanges(today);
+    await runImport(today, roster, signal);
+    const other = await writeRoster(['Other Person']);
+    await writeFile(other, 'customer_id,type,name\nB-1,person,Other Person\n');
+    await runImport(today, toFileRoster('others', other), signal);
+    await database.execute(`update customer set left_at = now(), left_because = 'absent' where reference = 'C-7'`);
+    await database.execute(
+      `update party_state set state = 'incompletely_seen'
+       where party_id in (select party_id from party join customer using (customer_id) where reference = 'C-6')`,
+    );
+    const later = await site.work({ settings: { rosters }, offsetMs: 2 * dayMs });
+    await runSweep(later, { writeReport: false }, signal);
+    await database.execute('update account set is_test = false');
+    const live = await runReconciliation(later, { writeReport: false }, signal);
+    expect(live).toMatchObject({
+      state: 'complete',
+      counts: { customers: 10, ambiguous: 4, notExpected: 1, withoutDossier: 1 },
+    });
+    expect(await readStanding(database)).toEqual(
+      [
+        'approved_before_name_change C-1 medium open',
+        'approved_with_truncated_answer C-6 medium open',
+        'customer_without_dossier C-2 medium open',
+        'duplicate_reference  medium open',
+        'left_with_open_dossier C-7 medium open',
+        'name_conflict C-1 high open',
+        'never_screened C-11 medium open',
+        `shared_dossier ${dossiers[1]?.id} medium open`,
+        'stale_dossier C-10 medium open',
+        ...dossiers.slice(0, 6).map(() => 'test_dossier'),
+      ].map((line) => (line === 'test_dossier' ? expect.stringMatching(/^test_dossier .* critical open$/) : line)),
+    );
+    const [told] = (await showRun(database, live.runId)).reconciliations;
+    expect(told?.sums).toMatchObject({
+      dossiers: 7,
+      withCustomer: 5,
+      withoutCustomer: 0,
+      ambiguousDossiers: 1,
+      ofOtherRosters: 1,
     });
   });
 
