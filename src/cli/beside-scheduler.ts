@@ -28,7 +28,7 @@ export interface BesideOptions {
   clock?: Clock;
 }
 
-/** A look that hangs when somebody asks to stop is left behind: nothing is lost by it, and the whole has 7.5 seconds. */
+/** A look that hangs when somebody asks to stop is left behind: nothing is lost by it, and the whole has 7 seconds. */
 const mostAtStopMs = 5_000;
 
 /** Begins to look as the watchdog does, and serves metrics and health where an address is given; throws ConfigError when it cannot be taken. */

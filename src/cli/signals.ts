@@ -3,13 +3,13 @@ import { InterruptedError } from './interrupted-error.js';
 
 const endingSignals = ['SIGINT', 'SIGTERM'] as const;
 /** Answers may arrive for five seconds; what is then still being written is rolled back by the database (PROMISES: 15). */
-const longestStopMs = 7_500;
+const longestStopMs = 7_000;
 
 /** What is said while a process is being asked to end. */
 export type TellStop = (event: { kind: 'asked'; signal: string } | { kind: 'overdue' }) => void;
 
 /**
- * Turns the first SIGINT or SIGTERM into an abort; the second ends the process at once, and so does a stop that takes longer than 7.5
+ * Turns the first SIGINT or SIGTERM into an abort; the second ends the process at once, and so does a stop that takes longer than 7
  * seconds, both with exit code 4: what was not saved is taken up by the next start.
  */
 export function listenForSignals(tell: TellStop): { signal: AbortSignal; stop: () => void } {

@@ -1,7 +1,6 @@
 import type { Environment } from './environment.js';
 import { listNamedSecrets } from './named-secrets.js';
 import { findNearMiss } from './near-miss.js';
-import type { Settings } from './schema.js';
 import { variables } from './variables.js';
 
 const prefix = 'NIGHTSCREEN_';
@@ -11,7 +10,7 @@ const foreign = /^NIGHTSCREEN_(?:TEST|TRACE)_/;
 /** The variables `NIGHTSCREEN_...` that nothing reads, each with the name that was most likely meant, or null. */
 export function findUnknownVariables(
   environment: Environment,
-  settings: Settings,
+  settings: unknown,
 ): { name: string; meant: string | null }[] {
   const named = listNamedSecrets(settings);
   const secrets = [...named, ...variables.flatMap(({ name, isSecret }) => (isSecret ? [name] : []))];

@@ -12,6 +12,7 @@ import {
   findUnknownJobs,
   findUnknownRosters,
 } from './find-mistakes.js';
+import { findUnknownVariables } from './find-unknown-variables.js';
 import { applyOverride, type Override } from './override.js';
 import { resolvePaths } from './resolve-paths.js';
 import { configSchema, type Settings } from './schema.js';
@@ -111,8 +112,14 @@ export function loadConfig(sources: ConfigSources): Config {
     return override ? [{ where: override.origin, path: formatPath(path), message }] : [];
   });
   const fromSource = source ? findFileProblems(source) : [];
-  const problems = sortByPlace([...fromOverrides, ...checked.problems, ...fromSource]);
-  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
+  const problems = [...fromOverrides, ...checked.problems, ...fromSource];
+  if (problems.length > 0 || !parsed.success) {
+    // Where the YAML breaks off, what stands behind may name any variable.
+    const unknown = findUnknownVariables(sources.environment, value).filter(
+      ({ meant }) => meant !== null || (source?.brokenFromLine ?? null) === null,
+    );
+    throw new ConfigError(sortByPlace([...problems, ...unknown.map(toUnknownProblem)]));
+  }
 
   return {
     settings: parsed.data,
@@ -127,6 +134,15 @@ export function loadConfig(sources: ConfigSources): Config {
       const place = source?.locateKey(path);
       return place?.isExact ? place.where.replace(/:\d+$/, '') : 'default';
     },
+  };
+}
+
+function toUnknownProblem({ name, meant }: { name: string; meant: string | null }): ConfigProblem {
+  const hint = meant === null ? '' : ` (${meant} was meant?)`;
+  return {
+    where: `env ${name}`,
+    path: '',
+    message: `nothing reads it${hint}: correct the name, or remove the variable`,
   };
 }
 

@@ -1,13 +1,15 @@
-import { pingedWork } from '../webhooks/ping-settings.js';
-import type { Settings } from './schema.js';
-
 /**
- * The variables that the settings name as holding a secret, each once: connection strings of rosters, secrets of webhooks, addresses of
- * monitors.
+ * The variables that the settings name as holding a secret (`urlEnv`, `secretEnv`), each once: connection strings of rosters, secrets of
+ * webhooks, addresses of monitors. Settings that are wrong elsewhere may be given too.
  */
-export function listNamedSecrets({ rosters, webhooks, pings }: Settings): string[] {
-  const sources = rosters.flatMap((roster) => [roster, ...roster.parties]);
-  const ofRosters = sources.flatMap(({ postgres }) => (postgres ? [postgres.urlEnv] : []));
-  const ofPings = pingedWork.flatMap((work) => pings[work]?.urlEnv ?? []);
-  return [...new Set([ofRosters, webhooks.map(({ secretEnv }) => secretEnv), ofPings].flat())];
+export const listNamedSecrets = (settings: unknown): string[] => [...new Set(listNames(settings, deepest))];
+
+// rosters, a roster, parties, one of them, postgres, urlEnv. Aliases of YAML can make a circle.
+const deepest = 6;
+
+function listNames(value: unknown, depth: number): string[] {
+  if (typeof value !== 'object' || value === null || depth === 0) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    (key === 'urlEnv' || key === 'secretEnv') && typeof inner === 'string' ? [inner] : listNames(inner, depth - 1),
+  );
 }

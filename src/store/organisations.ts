@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { StoreError } from '../errors.js';
+import { DatabaseMissingError, StoreError } from '../errors.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 
@@ -34,11 +34,11 @@ export async function ensureOrganisation(database: Queryable, name: string, now:
   throw new StoreError('organisation_unknown', `${name} could not be stored; please report this`);
 }
 
-/** Finds the organisation of this name; throws StoreError `organisation_unknown` when nothing was ever stored for it. */
+/** Finds the organisation of this name; throws DatabaseMissingError when nothing was ever stored for it. */
 export async function readOrganisation(database: Queryable, name: string): Promise<Organisation> {
   const known = await findOrganisation(database, name);
   if (known !== undefined) return known;
-  throw new StoreError('organisation_unknown', `nothing was imported for ${name} yet, so there is nothing to decide`);
+  throw new DatabaseMissingError(`nothing was imported for ${name} yet`);
 }
 
 /** The organisation of this name; undefined when nothing was ever stored for it. */

@@ -4,18 +4,25 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { collect, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 
 const databases = testDatabases('postgres');
+let database = '';
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-odd-'));
 execFileSync('mkfifo', [join(folder, 'pipe')]);
+const roster = 'customer_id,type,name\n1,person,Anna One\n';
+
+beforeAll(async () => {
+  ({ url: database = '' } = await databases.locate());
+  await writeFile(join(folder, 'people.csv'), roster);
+  execFileSync('ln', ['-s', 'people.csv', join(folder, 'link.csv')]);
+});
 
 /** Runs a command for at most twenty seconds; gives its exit code, null where it had to be killed, and what it wrote. */
 async function run(words: readonly string[], environment: Record<string, string> = {}, input?: string) {
-  const { url = '' } = await databases.locate();
-  const child = startCli(words, { folder, environment: { DATABASE_URL: url, ...environment } });
+  const child = startCli(words, { folder, environment: { DATABASE_URL: database, ...environment } });
   const log = collect(child.stderr);
   child.stdout?.resume();
   child.stdin?.end(input);
@@ -37,6 +44,29 @@ const oddFiles: readonly [string, readonly string[], Record<string, string>?][] 
   ['the file of a secret', ['runs', 'list'], { NIGHTSCREEN_API_KEY_FILE: 'pipe' }],
 ];
 
+const sheets: readonly (readonly string[])[] = [
+  ['review', 'import', 'pipe'],
+  ['review', 'import', '--legacy', 'pipe'],
+];
+
+it.each(sheets)('has nothing to decide before a first import: %s %s %s', async (...words) => {
+  const { url = '' } = await databases.locate();
+  expect(await run(words, { DATABASE_URL: url })).toEqual({
+    exitCode: 2,
+    log: expect.stringMatching(/nothing was imported for default yet.*\[database_missing\]\n {2}next: {2}/),
+  });
+});
+
+it.each(sheets)('refuses a pipe as a filled-in list before it is opened: %s %s %s', async (...words) => {
+  expect(await run(['import', '--file', 'people.csv'])).toMatchObject({ exitCode: 0 });
+  expect(await run(words)).toEqual({
+    exitCode: 2,
+    log: expect.stringContaining(
+      'pipe is a pipe, and only regular files are read. Save the list as a file and name that.',
+    ),
+  });
+});
+
 it.each(oddFiles)('refuses a pipe as %s before it is opened', async (_, words, environment) => {
   const { exitCode, log } = await run(words, environment);
   expect(exitCode).toBe(2);
@@ -51,13 +81,9 @@ it('refuses a device', async () => {
 });
 
 it.each(['-', '/dev/stdin'])('reads a roster that is sent to standard input, named %s', async (path) => {
-  expect(await run(['import', '--file', path], {}, 'customer_id,type,name\n1,person,Anna One\n')).toMatchObject({
-    exitCode: 0,
-  });
+  expect(await run(['import', '--file', path], {}, roster)).toMatchObject({ exitCode: 0 });
 });
 
 it('reads a file by a link to it', async () => {
-  await writeFile(join(folder, 'people.csv'), 'customer_id,type,name\n1,person,Anna One\n');
-  execFileSync('ln', ['-s', 'people.csv', join(folder, 'link.csv')]);
   expect(await run(['import', '--file', 'link.csv'])).toMatchObject({ exitCode: 0 });
 });

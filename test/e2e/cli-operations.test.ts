@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import {
+  chmodSync,
   closeSync,
   existsSync,
   mkdtempSync,
@@ -13,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { findCli, runCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
@@ -158,3 +160,52 @@ test.skipIf(!existsSync('/dev/full'))('standard output on a full disk is told in
   expect(stderr.toString()).toMatch(/^nightscreen: the output cannot be written: ENOSPC[^\n]*\n$/);
   expect(status).toBe(1);
 });
+
+test('a login that may only read is told so by whatever writes, with what to do, and nothing is searched', async () => {
+  const { url = '' } = await databases.locate();
+  const owner = await databases.open({ url });
+  const login = `quiet_${randomBytes(4).toString('hex')}`;
+  const address = new URL(url);
+  address.username = login;
+  const environment = { ...access(), DATABASE_URL: address.href };
+  const readOnly = 'default_transaction_read_only';
+  await owner.runScript(`create role ${login} superuser login; alter role ${login} set ${readOnly} = on`);
+  const before = sandbox.ledger().length;
+  for (const words of ['import --roster retail', 'rescreen', 'schedule pause']) {
+    const { exitCode, stdout, stderr } = await runCli(words.split(' '), { folder, environment });
+    expect([words, exitCode]).toEqual([words, 1]);
+    expect(stdout + stderr).toMatch(
+      /nightscreen: cannot execute \w+ in a read-only transaction .*\n {2}next: {2}the database takes no writes: /,
+    );
+    expect(stdout + stderr).not.toMatch(/^ +at /m);
+  }
+  expect(sandbox.ledger().filter(({ path }) => path === '/aml/search').length).toBe(before);
+  expect(await runCli(['runs', 'list'], { folder, environment })).toMatchObject({ exitCode: 0 });
+  await owner.runScript(`drop role ${login}`);
+}, 60_000);
+
+test('a folder of the embedded database that this user may not write to is told, with what to do', async () => {
+  const site = mkdtempSync(join(tmpdir(), 'nightscreen-closed-'));
+  onTestFinished(() => rmSync(site, { recursive: true }));
+  writeFileSync(join(site, 'retail.csv'), 'customer_id,type,name\n1,person,Ada Beispiel\n');
+  const { DATABASE_URL: _, ...environment } = access();
+  const withoutRoot = process.geteuid?.() === 0 ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+  const tell = (words: string) => {
+    const [program = '', ...rest] = [...withoutRoot, process.execPath, findCli(), ...words.split(' ')];
+    const env = { PATH: process.env['PATH'], ...environment };
+    return spawnSync(program, rest, { cwd: site, env, encoding: 'utf8' });
+  };
+  const refuse = (closed: string): void => {
+    chmodSync(closed, 0o500);
+    const { status, stderr } = tell('import --file retail.csv');
+    chmodSync(closed, 0o700);
+    expect([closed, status]).toEqual([closed, 2]);
+    expect(stderr).toContain(`this user may not write to ${closed}`);
+    expect(stderr).toContain('set database.folder (NIGHTSCREEN_DATA) to another folder');
+    expect(stderr).not.toMatch(/^ +at /m);
+  };
+  refuse(site);
+  expect(tell('import --file retail.csv').status).toBe(0);
+  refuse(join(site, '.nightscreen'));
+  expect(tell('runs list').status).toBe(0);
+}, 120_000);

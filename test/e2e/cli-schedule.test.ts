@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { keepSchedules } from '../../src/runs/scheduled/keep-schedules.js';
 import type { DatabaseLocation } from '../../src/store/open-database.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
@@ -26,9 +26,9 @@ export default {
   },
 };
 `;
-const configuration = (job: string, cron: string) => `scheduler: { jobsFolder: own-jobs, jitter: 0s }
+const configuration = (cron: string, ...jobs: readonly string[]) => `scheduler: { jobsFolder: own-jobs, jitter: 0s }
 jobs:
-  ${job}: { cron: "${cron}", timezone: UTC }
+${jobs.map((job) => `  ${job}: { cron: "${cron}", timezone: UTC }`).join('\n')}
   sweep: { enabled: false }
   rescreen: { enabled: false }
   report: { enabled: false }
@@ -38,7 +38,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'nightscreen-schedule-'));
   mkdirSync(join(folder, 'own-jobs'));
   writeFileSync(join(folder, 'own-jobs', 'note.mjs'), toJob('note'));
-  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('note', '0 2 * * *'));
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('0 2 * * *', 'note'));
   location = await databases.locate();
   environment = {
     ...{ DATABASE_URL: location.url ?? '', NIGHTSCREEN_BASE_URL: 'http://127.0.0.1:9/v1' },
@@ -78,16 +78,24 @@ test('an unknown job and a bad file are refused with what there is', async () =>
   expect(bad.stderr).toMatch(/own-jobs\/bad\.mjs.*run: must be a function/);
 }, 60_000);
 
+const toCron = (due: Date): string => `${due.getUTCSeconds()} ${due.getUTCMinutes()} * * * *`;
+
+/** Keeps the schedules as a scheduler did that was there a minute ago. */
+async function planBefore(cron: string, ...jobs: readonly string[]): Promise<void> {
+  const service = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_Pl4ntedKeyPl4nted' };
+  const before = await makeWorkplace(await databases.open(location), service, { offsetMs: -60_000 });
+  const schedules = jobs.map((job) => ({ job, schedule: { cron, timezone: 'UTC' } }));
+  await keepSchedules(before, schedules, { areAll: false });
+}
+
 test('the scheduler runs what comes due, says how it ended, and ends with 0 on a signal', async () => {
   // Due once, in a few seconds, and planned before: whether the process is there by then or later, it is run once, and nothing else is
   // under way when the signal comes.
   const due = new Date(Math.ceil(Date.now() / 1_000) * 1_000 + 4_000);
-  const cron = `${due.getUTCSeconds()} ${due.getUTCMinutes()} * * * *`;
+  const cron = toCron(due);
   writeFileSync(join(folder, 'own-jobs', 'strike.mjs'), toJob('strike'));
-  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('strike', cron));
-  const service = { url: 'http://127.0.0.1:9/v1', privateKey: 'private_sandbox_Pl4ntedKeyPl4nted' };
-  const before = await makeWorkplace(await databases.open(location), service, { offsetMs: -60_000 });
-  await keepSchedules(before, [{ job: 'strike', schedule: { cron, timezone: 'UTC' } }], { areAll: false });
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration(cron, 'strike'));
+  await planBefore(cron, 'strike');
 
   const child = startCli(['schedule'], { folder, environment });
   const stderr = collect(child.stderr);
@@ -106,3 +114,68 @@ test('the scheduler runs what comes due, says how it ended, and ends with 0 on a
   ]);
   expect(Date.parse(strike.next) - due.getTime()).toBe(3_600_000);
 }, 150_000);
+
+test('the schedule is paused and resumed, with who, until when and why', async () => {
+  const rosters = 'rosters: [{ name: people, csv: { path: people.csv } }]\n';
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration('0 2 * * *', 'note') + rosters);
+  const paused = await cli('schedule', 'pause', '--until', '2h', '--reason', 'database moves');
+  expect(paused).toMatchObject({ exitCode: 0 });
+  const words = /the schedule is paused until \d{4}-\S+Z by \S+ \(database moves\): no job is begun/;
+  expect(paused.stdout).toMatch(words);
+  for (const where of [['schedule', 'show'], ['watchdog']]) expect((await cli(...where)).stdout).toMatch(words);
+  const { stdout } = await cli('schedule', 'show', '--json');
+  expect(JSON.parse(stdout).pause).toMatchObject({ reason: 'database moves', by: expect.stringMatching(/./) });
+  const again = await cli('schedule', 'run', 'note', '--if-due');
+  expect(again).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(words) });
+
+  const tooLong = await cli('schedule', 'pause', '--until', '8d');
+  expect(tooLong).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('within the next 7 days') });
+  const resumed = await cli('schedule', 'resume');
+  expect(resumed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('the schedule is resumed') });
+  expect((await cli('schedule', 'resume')).stdout).toBe('the schedule is not paused\n');
+  for (const where of [['schedule', 'show'], ['watchdog']]) {
+    expect((await cli(...where)).stdout).not.toContain('paused');
+  }
+}, 60_000);
+
+const toLastingJob = (name: string, work: string): string =>
+  `export default { name: '${name}', run: (context, signal) => new Promise((resolve) => { ${work} }) };`;
+
+test('a job is cancelled from another process, and one that ignores its signal does not keep the scheduler', async () => {
+  const due = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 1_000);
+  const own = join(folder, 'own-jobs');
+  writeFileSync(join(own, 'heedful.mjs'), toLastingJob('heedful', `signal.onabort = () => resolve({ exitCode: 0 });`));
+  writeFileSync(join(own, 'deaf.mjs'), toLastingJob('deaf', 'setInterval(() => {}, 1e6);'));
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration(toCron(due), 'heedful', 'deaf'));
+  await planBefore(toCron(due), 'heedful', 'deaf');
+  for (const job of ['heedful', 'nobody']) {
+    const none = await cli('schedule', 'cancel', job);
+    expect(none).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`the job ${job} is not under way`) });
+  }
+
+  const child = startCli(['schedule'], { folder, environment });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const stderr = collect(child.stderr);
+  child.stdout?.resume();
+  const closed = once(child, 'close');
+  const waitFor = async (sign: RegExp): Promise<void> => {
+    for (let round = 0; round < 300 && !sign.test(stderr.text()) && child.exitCode === null; round += 1)
+      await delay(50);
+    expect(stderr.text()).toMatch(sign);
+  };
+  await waitFor(/"job":"heedful".*job_started/);
+  await waitFor(/"job":"deaf".*job_started/);
+  const cancelled = await cli('schedule', 'cancel', 'heedful');
+  expect(cancelled).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/is asked to end heedful of \d{4}-/) });
+  await waitFor(/"job":"heedful".*job_finished/);
+  const shown = await cli('schedule', 'show');
+  expect(shown.stdout).toMatch(/^heedful .*stopped early \(4\)/m);
+  expect(shown.stdout).toMatch(/^heedful of \S+: it was cancelled by /m);
+
+  const askedMs = performance.now();
+  child.kill('SIGTERM');
+  const [exitCode] = await closed;
+  expect(performance.now() - askedMs).toBeLessThan(8_000);
+  expect(exitCode).toBe(4);
+  expect(stderr.text()).toMatch(/"job":"deaf".*it was asked to stop, and ignored its signal/);
+}, 90_000);

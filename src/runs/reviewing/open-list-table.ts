@@ -23,6 +23,9 @@ export async function openListTable(
   path: string,
   { names, required, origin }: { names: readonly string[]; required: readonly string[]; origin: string },
 ): Promise<ListTable> {
+  const odd = findOddFile(path);
+  if (odd !== null)
+    throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and name that.`);
   const isOurs = (header: string): boolean => names.includes(foldHeader(header));
   const table = (await isWorkbook(path))
     ? await openWorkbookTable(path, (cells) => required.every((name) => cells.map(foldHeader).includes(name)))
@@ -97,7 +100,6 @@ async function isWorkbook(path: string): Promise<boolean> {
 
 /** Nothing where there is no such file: patterns and missing files are CSV's to tell. */
 async function readStart(path: string): Promise<string> {
-  if (findOddFile(path) !== null) return '';
   const file = await open(path, 'r').catch(() => null);
   try {
     const found = await file?.read(Buffer.alloc(100), 0, 100, 0).catch(() => undefined);

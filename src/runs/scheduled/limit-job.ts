@@ -21,7 +21,7 @@ const lookForCancelMs = 2_000;
 /** Code of the user's own that does not end by then after its signal is left behind; a run writes what it has. */
 const ownGraceMs = 10_000;
 const runGraceMs = 60_000;
-/** A process that is asked to stop has 7.5 seconds for everything. */
+/** A process that is asked to stop has 7 seconds for everything. */
 const stopGraceMs = 5_000;
 
 class JobLimitError extends NightscreenError {

@@ -120,6 +120,8 @@ async function screenAll(context: SearchContext): Promise<void> {
 /** One walk through what remains; gives how many searches found the service out of reach. */
 async function screenPass(context: SearchContext): Promise<number> {
   const { session, account, tally, signals } = context;
+  // To sort what remains takes seconds at a million customers.
+  signals.throwIfStopped();
   const { concurrency } = session.workplace.settings.service.rate;
   const commit = openGroupCommit<FinishedSearch>(batchLimits, (finished) =>
     commitScreenings(session, account, finished),

@@ -53,6 +53,21 @@ test('variables that nothing reads are found, with the one that was meant', () =
   ]);
 });
 
+test('a configuration that is wrong is told together with the variables that nothing reads', () => {
+  const text = 'webhooks: [{ url: "ftp://x", secretEnv: NIGHTSCREEN_OWN_SECRET }]\n';
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), text);
+  const environment = { NIGHTSCREEN_API_KY: 'x', NIGHTSCREEN_OWN_SECRET: 'x', NIGHTSCREEN_ODD: 'x' };
+  const refuse = (): unknown => loadConfig({ environment, folder });
+  expect(refuse).toThrow(/^env NIGHTSCREEN_API_KY: nothing reads it \(NIGHTSCREEN_API_KEY was meant\?\): correct/m);
+  expect(refuse).toThrow(/^env NIGHTSCREEN_ODD: nothing reads it: correct/m);
+  expect(refuse).toThrow(/yaml:1:19: webhooks\[0\]\.url: /);
+  expect(refuse).not.toThrow(/OWN_SECRET/);
+  // What stands behind a break of the YAML may name a variable.
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), 'a: [\nwebhooks: }\n');
+  expect(refuse).toThrow(/NIGHTSCREEN_API_KEY was meant/);
+  expect(refuse).not.toThrow(/OWN_SECRET|ODD/);
+});
+
 test.each([
   ['25006', 'takes no writes'],
   ['53300', 'no connection left'],

@@ -1,0 +1,157 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import { findCli, runCli } from '../helpers/cli-process.js';
+import { testDatabases } from '../helpers/databases.js';
+import { fillInList } from '../helpers/fill-in-list.js';
+import { listed as makeListed } from '../helpers/small-world.js';
+
+const attack = '\u001b]0;owned\u0007\u001b[2J\u009b31m\r\u202e\u2028';
+/** They differ by what nobody can see. */
+const references = ['C-1', 'C-1\u200b', '\u202eC-1'];
+const roster = [
+  'customer_id,type,name',
+  ...references.map((reference) => `${reference},person,Wilhelmina\u2066 \u202eAchterberg`),
+  ...[...attack].map((character, at) => `C-${at + 10},person,"Tamsin ${character}Oyelaran"`),
+  `"${attack}",person,Tamsin Oyelaran`,
+  '',
+].join('\n');
+
+const databases = testDatabases('postgres');
+let folder: string;
+let environment: Record<string, string>;
+let sandbox: Awaited<ReturnType<typeof startSandbox>>;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'nightscreen-terminal-'));
+  const { url = '' } = await databases.locate();
+  sandbox = await startSandbox({
+    world: {
+      watchlist: [makeListed('one', `Wilhelmina ${attack.replaceAll(/\w/g, '')}Achterberg`, [attack])],
+      dossiers: [],
+    },
+  });
+  writeFileSync(join(folder, 'people.csv'), roster);
+  const configuration = 'rosters: [{ name: people, csv: { path: people.csv }, guards: { maxRejectedRows: 50 } }]\n';
+  writeFileSync(join(folder, 'nightscreen.config.yaml'), configuration);
+  environment = {
+    ...{ DATABASE_URL: url, NIGHTSCREEN_BASE_URL: sandbox.url, NIGHTSCREEN_API_KEY: sandbox.privateKey },
+    ...{ NO_COLOR: '1', TERM: 'xterm', SHELL: '/bin/sh' },
+  };
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(folder, { recursive: true });
+});
+
+const run = (...words: string[]) => runCli(words, { folder, environment });
+
+/** What a command shows on a terminal of its own, standard output and messages together, and its exit code. */
+async function runOnTerminal(...words: string[]): Promise<{ exitCode: number; shown: string }> {
+  const command = [process.execPath, findCli(), ...words].map((word) => `'${word}'`).join(' ');
+  const env = { PATH: process.env['PATH'] ?? '', ...environment };
+  const options = { cwd: folder, env, maxBuffer: 1e8 };
+  // Of util-linux, which every Debian has; -e gives the exit code of the command.
+  const running = promisify(execFile)('script', ['-qec', command, '/dev/null'], options);
+  running.child.stdin?.end();
+  const { stdout, code } = await running.then(
+    (ended) => ({ ...ended, code: 0 }),
+    (failure: unknown) => z.object({ stdout: z.string(), code: z.number() }).parse(failure),
+  );
+  return { exitCode: code, shown: stdout };
+}
+
+const misleading = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\u2028\u2029]/u;
+
+/** Without the byte order mark of a CSV file, the line breaks of a terminal and the sequence by which progress is drawn anew. */
+const withoutDrawing = (shown: string): string =>
+  shown
+    .replace(/^\ufeff/, '')
+    .replaceAll('\r\u001b[2K', '')
+    .replaceAll(/\r+\n/g, '\n');
+
+const byCommand: readonly [title: string, exitCode: number, words: readonly string[]][] = [
+  ['a roster that is looked at', 0, ['roster', 'inspect', 'people.csv']],
+  ['an import', 0, ['import', '--roster', 'people']],
+  ['a night', 3, ['rescreen']],
+  ['the runs', 0, ['runs', 'list']],
+  ['the states', 3, ['status', 'export']],
+  ['an alert', 0, ['review', 'show', references[2] ?? '']],
+  ['a list', 0, ['review', 'export', '--out', 'seen.csv']],
+  ['an unknown customer', 2, ['review', 'show', attack]],
+  ['an unknown file', 2, ['review', 'import', `${attack}.csv`]],
+  ['an unknown configuration', 2, ['config', 'show', '--config', attack]],
+  ['an unknown command', 2, [attack]],
+];
+
+async function expectHarmless(exitCode: number, words: readonly string[]): Promise<void> {
+  const plain = await runOnTerminal(...words);
+  const document = await runOnTerminal(...words, '--json');
+  expect([plain.exitCode, document.exitCode], plain.shown).toEqual([exitCode, exitCode]);
+  for (const { shown } of [plain, document]) {
+    expect(shown.length).toBeGreaterThan(20);
+    expect(withoutDrawing(shown)).not.toMatch(misleading);
+  }
+}
+
+test.each(byCommand)('a terminal is shown no control character by %s', (_, exitCode, words) =>
+  expectHarmless(exitCode, words),
+);
+
+test('a terminal is shown no control character by an import, with the rows that it rejected', async () => {
+  const listed = await run('runs', 'list', '--json');
+  const { runs } = z.object({ runs: z.array(z.object({ runId: z.string() })) }).parse(JSON.parse(listed.stdout));
+  await expectHarmless(0, ['runs', 'show', runs.at(-1)?.runId ?? '']);
+});
+
+test('the CSV files of a night hold no control character, and say whom they mean', () => {
+  const reports = join(folder, 'reports');
+  const files = readdirSync(reports, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.csv'));
+  const texts = files.map((file) => withoutDrawing(readFileSync(join(reports, file), 'utf8')));
+  for (const text of texts) expect(text).not.toMatch(misleading);
+  // Of changes and rejects.
+  for (const shown of [/^first_screening,.*,\[U\+202E\]C-1,/m, /^"\[U\+001B\]\]0;owned\[U\+0007\]/m])
+    expect(texts.join('')).toMatch(shown);
+});
+
+test('decisions of a list come back to the alerts that they are about, whatever hides in the names', async () => {
+  const rows = z.array(z.record(z.string(), z.string()));
+  const exported = await run('review', 'export', '--out', 'list.csv');
+  expect(exported).toMatchObject({ exitCode: 0 });
+  const list = rows.parse(parse(readFileSync(join(folder, 'list.csv'), 'utf8'), { bom: true, columns: true }));
+  expect(list.map(({ reference }) => reference).toSorted()).toEqual(['C-1', 'C-1[U+200B]', '[U+202E]C-1']);
+  const decided = list.flatMap((row) =>
+    row['reference'] === 'C-1' ? [] : [{ ...row, decision: 'true_match', reason: `${row['reference']} it is` }],
+  );
+  writeFileSync(join(folder, 'filled.csv'), stringify(decided, { header: true }));
+  expect(await run('review', 'import', 'filled.csv', '--apply')).toMatchObject({ exitCode: 0 });
+
+  expect(await run('review', 'export', '--out', 'list.xlsx')).toMatchObject({ exitCode: 0 });
+  const workbook = await fillInList(readFileSync(join(folder, 'list.xlsx')), (reference) =>
+    reference === 'C-1' ? ['inconclusive', 'C-1 it is'] : null,
+  );
+  writeFileSync(join(folder, 'filled.xlsx'), workbook);
+  expect(await run('review', 'import', 'filled.xlsx', '--apply')).toMatchObject({ exitCode: 0 });
+
+  const database = await databases.open({ url: environment['DATABASE_URL'] ?? '' });
+  const decisions = await database.query(
+    z.object({ reference: z.string(), verdict: z.string(), reason: z.string() }),
+    `select customer.reference, disposition.verdict, disposition.reason
+     from disposition join review_item item on item.item_id = disposition.item_id join party using (party_id) join customer using (customer_id)
+     order by disposition.disposition_id`,
+  );
+  expect(decisions).toEqual(
+    expect.arrayContaining([
+      { reference: 'C-1\u200b', verdict: 'true_match', reason: 'C-1[U+200B] it is' },
+      { reference: '\u202eC-1', verdict: 'true_match', reason: '[U+202E]C-1 it is' },
+      { reference: 'C-1', verdict: 'inconclusive', reason: 'C-1 it is' },
+    ]),
+  );
+  expect(decisions).toHaveLength(3);
+});
