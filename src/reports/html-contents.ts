@@ -23,7 +23,7 @@ export function showContents(report: Report): Markup {
 function listContents(report: Report): readonly Entry[] {
   const { span, held, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } =
     report;
-  const { openItems } = report;
+  const { openItems, reconciliations } = report;
   const entries: readonly (Entry | false | null)[] = [
     held.length > 0 && { id: 'held', title: 'Held' },
     openItems && { id: 'waiting', title: 'Waiting for a decision', note: describeCounts(openItems) },
@@ -33,6 +33,11 @@ function listContents(report: Report): readonly Entry[] {
     span && { id: 'span', title: 'Runs' },
     coverage && { id: 'coverage', title: 'Coverage' },
     dossiers && { id: 'dossiers', title: 'Dossiers', note: formatCount(dossiers.changes.length) },
+    reconciliations.length > 0 && {
+      id: 'reconciliation',
+      title: 'Reconciliation',
+      note: formatCount(reconciliations.flatMap(({ standing }) => standing).reduce((sum, { open }) => sum + open, 0)),
+    },
     notScreened && {
       id: 'not-screened',
       title: 'Not screened',

@@ -20,14 +20,19 @@ const eventWords: Readonly<Record<DiscrepancyFacts['event'], string>> = {
 };
 
 const standingColumns: readonly TableColumn<StandingDiscrepancies>[] = [
-  { title: 'Discrepancy', cell: ({ kind }) => discrepancyFacts[kind].title },
+  {
+    title: 'Discrepancy',
+    cell: ({ kind }) => html`${discrepancyFacts[kind].title}<br><small>${discrepancyFacts[kind].next}</small>`,
+  },
   { title: 'Severity', cell: ({ severity }) => severity },
   { title: 'Open', numeric: true, cell: ({ open }) => formatCount(open) },
-  { title: 'Over 7 days', numeric: true, cell: ({ overAWeek }) => formatCount(overAWeek) },
-  { title: 'Over 30 days', numeric: true, cell: ({ overAMonth }) => formatCount(overAMonth) },
+  {
+    title: 'Over 7, 30 days',
+    numeric: true,
+    cell: ({ overAWeek, overAMonth }) => `${formatCount(overAWeek)}, ${formatCount(overAMonth)}`,
+  },
   { title: 'Accepted', numeric: true, cell: ({ accepted }) => formatCount(accepted) },
   { title: 'Oldest', cell: ({ oldestAt }) => formatDay(oldestAt) },
-  { title: 'What to do', cell: ({ kind }) => discrepancyFacts[kind].next },
 ];
 
 const newsColumns: readonly TableColumn<DiscrepancyFacts>[] = [

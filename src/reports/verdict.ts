@@ -88,6 +88,7 @@ function describeWork(facts: RunFacts): string {
   if (changes > 0) parts.push(countNoun(changes, 'change'));
   if (baseline > 0) parts.push(countNoun(baseline, 'first-time match', 'first-time matches'));
   if (facts.dossierChanges.length > 0) parts.push(countNoun(facts.dossierChanges.length, 'dossier change'));
+  if (countStanding(facts.reconciliations) > 0) parts.push(describeStanding(facts.reconciliations));
   if (parts.length > 0) return parts.join(', ');
   return facts.states === null && facts.counts !== null ? 'roster imported' : 'nothing to review';
 }
@@ -107,7 +108,29 @@ function toCoverage(facts: RunFacts): string {
   }
   if (counts !== null)
     return `${countNoun(counts.customers, 'customer')} accepted from ${countNoun(counts.rows, 'row')}.`;
-  return describeSweeps(facts);
+  return facts.kind === 'reconcile' ? describeReconciliations(facts) : describeSweeps(facts);
+}
+
+/** How many customers and dossiers were compared, and what stands. */
+function describeReconciliations({ reconciliations }: RunFacts): string {
+  const customers = reconciliations.reduce((sum, { sums }) => sum + sums.customers, 0);
+  const dossiers = Math.max(0, ...reconciliations.map(({ sums }) => sums.dossiers));
+  return `${countNoun(customers, 'customer')} and ${countNoun(dossiers, 'dossier')} compared: ${describeStanding(reconciliations)}.`;
+}
+
+const countStanding = (
+  reconciliations: RunFacts['reconciliations'],
+  isCounted = (_: Severity): boolean => true,
+): number =>
+  reconciliations
+    .flatMap((one) => one.standing)
+    .reduce((sum, { open, severity }) => sum + (isCounted(severity) ? open : 0), 0);
+
+function describeStanding(reconciliations: RunFacts['reconciliations']): string {
+  const total = countStanding(reconciliations);
+  const critical = countStanding(reconciliations, (severity) => severity === 'critical');
+  if (total === 0) return 'roster, screenings and dossiers agree';
+  return `${countNoun(total, 'open discrepancy', 'open discrepancies')}, ${formatCount(critical)} critical`;
 }
 
 /** No word here may pass for an all clear. */
@@ -149,6 +172,15 @@ function toNews(facts: RunFacts): string {
   if (baseline > 0) {
     parts.push(`${countNoun(baseline, 'match', 'matches')} of customers screened for the first time.`);
   }
+  const news = facts.reconciliations.reduce((sum, { newsCount }) => sum + newsCount, 0);
+  if (facts.kind !== 'reconcile' && facts.reconciliations.length > 0)
+    parts.push(`Against the dossiers: ${describeStanding(facts.reconciliations)}.`);
+  else if (facts.kind === 'reconcile')
+    parts.push(
+      news === 0
+        ? 'Nothing of it has changed since the comparison before.'
+        : `${countNoun(news, 'change since the comparison before', 'changes since the comparison before')}.`,
+    );
   if (facts.sweeps.length > 0) {
     const dossiers = facts.dossierChanges.length;
     parts.push(dossiers === 0 ? 'No dossier changed.' : `${countNoun(dossiers, 'dossier change')}.`);

@@ -24,7 +24,6 @@ import { closeRun, setRunAccount } from '../store/runs.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport } from './mailing/send-reports.js';
 import { writeRunReport } from './reports/report-run.js';
-import { toAssumedMode } from './session/identify-account.js';
 import { openOrganisation, type RunSession, withLease, withRun } from './session/run-session.js';
 import { type ReconciliationCounts, type RunSummary, toRunSummary } from './session/run-summary.js';
 import type { Workplace } from './workplace.js';
@@ -132,16 +131,18 @@ export async function runReconciliation(
   const names = listLinked(workplace).flatMap(({ name }) => (roster === undefined || name === roster ? [name] : []));
   if (names.length === 0) throw toUnlinked(workplace, roster);
   const organisation = await openOrganisation(workplace);
+  const sweep = await findLastSweep(workplace.database, organisation);
+  if (sweep === null) throw refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
   const request = {
     organisation,
     kind: 'reconcile',
     rosterId: null,
     roster: null,
-    mode: toAssumedMode(workplace),
+    mode: sweep.isTest ? 'test' : 'live',
     selection: null,
   } as const;
   const summary = await withLease(workplace, `reconcile/${organisation.name}`, signal, (held) =>
-    withRun(workplace, held, request, (session) => reconcileAll(session, names, writeReport)),
+    withRun(workplace, held, request, (session) => reconcileAll(session, sweep.accountId, { names, writeReport })),
   );
   if (!writeReport) return summary;
   const report = await writeRunReport(workplace, summary.runId);
@@ -149,17 +150,19 @@ export async function runReconciliation(
   return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
 }
 
-async function reconcileAll(session: RunSession, names: readonly string[], writeReport: boolean): Promise<RunSummary> {
+async function reconcileAll(
+  session: RunSession,
+  accountId: number,
+  { names, writeReport }: { names: readonly string[]; writeReport: boolean },
+): Promise<RunSummary> {
   const { workplace, run, runId } = session;
-  const sweep = await findLastSweep(workplace.database, { organisationId: session.organisation.organisationId });
-  if (sweep === null) throw refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
-  await session.write((transaction) => setRunAccount(transaction, run.runId, sweep.accountId));
+  await session.write((transaction) => setRunAccount(transaction, run.runId, accountId));
   const done: Reconciled[] = [];
   for (const roster of names) {
     session.signal.throwIfAborted();
     workplace.tell({ kind: 'stage_started', runId, stage: 'reconcile' });
     const reconciled = await session.write((transaction) =>
-      reconcileRoster(transaction, { workplace, run, roster }, sweep.accountId),
+      reconcileRoster(transaction, { workplace, run, roster }, accountId),
     );
     if (reconciled === null) throw refuse(`the roster ${roster} was never imported`);
     if (reconciled.sums === null && reconciled.imbalances.length === 0) throw refuse(reconciled.problem ?? '');

@@ -60,9 +60,9 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
   // Who writes the report of this run at the same time waits, and then writes the same.
   await transaction.execute('select pg_advisory_xact_lock($1, $2::bigint::integer)', [reportLock, run.runId]);
   const latest = (await readRevisions(transaction, run)).at(-1);
-  const isScreening = run.kind !== 'sweep';
-  const unreadSweeps = isScreening ? await findUnreadSweeps(transaction, run) : [];
-  const unreadRuns = isScreening ? await findUnreadRuns(transaction, run) : [];
+  const isOfRoster = run.rosterId !== null;
+  const unreadSweeps = isOfRoster ? await findUnreadSweeps(transaction, run) : [];
+  const unreadRuns = isOfRoster ? await findUnreadRuns(transaction, run) : [];
   if (latest?.isCurrent && unreadSweeps.length === 0 && unreadRuns.length === 0) return latest;
   const inserted = await transaction.query(
     revisionRow,
@@ -72,7 +72,7 @@ export async function fixReportRevision(transaction: Queryable, run: RunRow, now
     [
       run.runId,
       (latest?.revision ?? 0) + 1,
-      isScreening ? [...(latest?.sweepRunIds ?? []), ...unreadSweeps] : [run.runId],
+      run.kind === 'sweep' ? [run.runId] : [...(latest?.sweepRunIds ?? []), ...unreadSweeps],
       [...(latest?.earlierRunIds ?? []), ...unreadRuns],
       now,
       latest ? latest.formerSettingsRecordId : await findFormerSettings(transaction, run),
