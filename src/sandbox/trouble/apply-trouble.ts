@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createMiddleware } from 'hono/factory';
-import { readPresentedKey } from '../authenticate.js';
-import type { Call, CallEnv } from '../call.js';
+import type { Call, CallEnv } from '../calls.js';
+import { readPresentedKey } from '../calls.js';
 import type { SandboxService } from '../service.js';
 import { cutConnection, hangConnection } from './end-connection.js';
 import { playFault } from './play-fault.js';

@@ -1,5 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Call } from '../call.js';
+import type { Call } from '../calls.js';
 
 /** Cuts the connection; nothing more is sent. */
 export const cutConnection = (context: Call): void => {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Call } from '../call.js';
+import type { Call } from '../calls.js';
 import { cutConnection, hangConnection } from './end-connection.js';
 import { createHugeBody, createTricklingBody } from './endless-body.js';
 import type { ActiveFault } from './faults.js';

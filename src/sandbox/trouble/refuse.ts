@@ -1,5 +1,5 @@
-import type { Call } from '../call.js';
-import { toErrorBody } from '../error-answer.js';
+import type { Call } from '../calls.js';
+import { toErrorBody } from '../calls.js';
 
 /** How a call is refused without any work. */
 export interface Refusal {
