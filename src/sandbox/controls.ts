@@ -6,7 +6,7 @@ import { deliveryOrderSchema, eventSettingsSchema, newEventSchema } from './even
 import { invitationMoveSchema } from './invitations.js';
 import type { SandboxService } from './service.js';
 import { faultSchema } from './trouble/faults.js';
-import { weatherSchema } from './trouble/weather-schema.js';
+import { weatherSchema } from './trouble/weather.js';
 import { loadWorld, rankingSchema } from './world.js';
 
 const worldSchema = z.strictObject({

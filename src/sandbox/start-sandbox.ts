@@ -10,7 +10,7 @@ import type { SandboxKeys } from './keys.js';
 import type { LedgerEntry } from './ledger.js';
 import { createService, type MissingCursor } from './service.js';
 import type { Fault } from './trouble/faults.js';
-import type { Weather } from './trouble/weather-schema.js';
+import type { Weather } from './trouble/weather.js';
 import type { SandboxWorld } from './world.js';
 
 /** How a sandbox is started. */
