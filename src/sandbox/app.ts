@@ -29,10 +29,6 @@ const serviceRoutes = (service: SandboxService): Hono<CallEnv> => {
 /** The sandbox's HTTP application: the service's interface below the version prefix, and `/_sandbox` to steer it. */
 export const createApp = (service: SandboxService): Hono<CallEnv> => {
   const app = new Hono<CallEnv>();
-  app.use((_, next) => {
-    service.clock.catchUp();
-    return next();
-  });
   app.route(VERSION_PREFIX, serviceRoutes(service));
   addControls(app, service);
   service.media.addRoutes(app);

@@ -75,6 +75,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   service.setWorld(options.world);
   const listener = getRequestListener(createApp(service).fetch);
   const server = createServer((request, response) => {
+    service.clock.catchUp();
     if (isOwnHost(request.headers.host)) return void listener(request, response);
     // Another site's page must not read what was searched for.
     response.writeHead(421, { 'content-type': 'text/plain' });

@@ -3,7 +3,7 @@ import type { Mode } from '../keys.js';
 import { makeHumanizedToken, makeToken } from '../make-token.js';
 import type { SandboxClock } from '../sandbox-clock.js';
 import { type SandboxDossier, sandboxDossierSchema } from '../world.js';
-import { createDossierList, type DossierPage } from './list-dossiers.js';
+import { createDossierList, type DossierList, type DossierPage } from './list-dossiers.js';
 
 const when = {
   /** Whose dossiers: those of the test keys or those of the live key. */
@@ -92,14 +92,14 @@ const toUpdated = (dossier: SandboxDossier, fields: DossierFields, nowMs: number
 export const createDossierBook = (mode: Mode, clock: SandboxClock, hear: HearChange): DossierBook => {
   let held = new Map<string, SandboxDossier>();
   let ids = new Map<string, string>();
-  let list = createDossierList([]);
+  let list: DossierList | undefined;
   let afterCalls: { left: number; act: () => void }[] = [];
 
   const find = (idOrToken: string): SandboxDossier | undefined => held.get(ids.get(idOrToken) ?? idOrToken);
   const put = (dossier: SandboxDossier): void => {
     held.set(dossier.id, dossier);
     ids.set(dossier.token, dossier.id);
-    list.put(dossier);
+    list?.put(dossier);
   };
   const insert = (fields: DossierFields): SandboxDossier => {
     const dossier = toDossier(fields, mode, clock.nowMs());
@@ -122,7 +122,7 @@ export const createDossierBook = (mode: Mode, clock: SandboxClock, hear: HearCha
     if (!before) return undefined;
     held.delete(before.id);
     ids.delete(before.token);
-    list.remove(before.id);
+    list?.remove(before.id);
     hear(before, undefined);
     return before;
   };
@@ -149,6 +149,7 @@ export const createDossierBook = (mode: Mode, clock: SandboxClock, hear: HearCha
     insert,
     update,
     list: (query) => {
+      list ??= createDossierList([...held.values()]);
       const page = list(query);
       countCall();
       return page;
@@ -166,7 +167,7 @@ export const createDossierBook = (mode: Mode, clock: SandboxClock, hear: HearCha
     replace: (dossiers) => {
       held = new Map(dossiers.map((dossier) => [dossier.id, dossier]));
       ids = new Map(dossiers.map((dossier) => [dossier.token, dossier.id]));
-      list = createDossierList(dossiers);
+      list = undefined;
       afterCalls = [];
     },
   };
