@@ -1,18 +1,8 @@
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
-import { answerError } from './answer-error.js';
-import type { CallEnv } from './call.js';
-import { recordCall } from './record-call.js';
-import { requireKey } from './require-key.js';
-import { addAdminRoutes } from './routes/admin-routes.js';
-import { addAmlRoutes } from './routes/aml-routes.js';
-import { addApiKeyRoutes } from './routes/api-key-routes.js';
-import { addDossierRoutes } from './routes/dossier-routes.js';
-import { addInvitationRoutes } from './routes/invitation-routes.js';
-import { addMediaRoutes } from './routes/media-routes.js';
-import { addRecordRoutes } from './routes/record-routes.js';
-import { addSessionFlowRoutes } from './routes/session-flow-routes.js';
-import { addSessionRoutes } from './routes/session-routes.js';
+import { answerError, type CallEnv, recordCall, requireKey } from './calls.js';
+import { addControls } from './controls.js';
+import { addDossierRoutes } from './dossiers/dossier-routes.js';
 import type { SandboxService } from './service.js';
 import { applyTrouble } from './trouble/apply-trouble.js';
 
@@ -23,13 +13,15 @@ const serviceRoutes = (service: SandboxService): Hono<CallEnv> => {
   const routes = new Hono<CallEnv>();
   routes.use(cors({ origin: '*', exposeHeaders: ['X-Request-Id', 'Retry-After'] }));
   routes.use(recordCall(service, VERSION_PREFIX), applyTrouble(service), requireKey);
-  addAmlRoutes(routes, service);
-  addRecordRoutes(routes, service);
+  service.aml.addRoutes(routes);
   addDossierRoutes(routes, service);
-  addApiKeyRoutes(routes);
-  addInvitationRoutes(routes, service);
-  addSessionRoutes(routes, service);
-  addSessionFlowRoutes(routes, service);
+  service.invitations.addRoutes(routes);
+  service.sessions.addRoutes(routes);
+  routes.get('/api_keys/public', (context) => {
+    const { owner, entry } = context.var;
+    entry.worked = true;
+    return context.json({ public_key: owner?.publicKey, is_test: owner?.mode === 'test' });
+  });
   routes.all('*', (context) => answerError(context, 404, 'No such operation.'));
   return routes;
 };
@@ -38,8 +30,8 @@ const serviceRoutes = (service: SandboxService): Hono<CallEnv> => {
 export const createApp = (service: SandboxService): Hono<CallEnv> => {
   const app = new Hono<CallEnv>();
   app.route(VERSION_PREFIX, serviceRoutes(service));
-  addAdminRoutes(app, service);
-  addMediaRoutes(app, service);
+  addControls(app, service);
+  service.media.addRoutes(app);
   app.notFound((context) => answerError(context, 404, 'No such path.'));
   app.onError((error, context) => answerError(context, 500, error.message));
   return app;

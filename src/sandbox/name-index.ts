@@ -1,8 +1,130 @@
-import type { NameToken } from './fold-name.js';
 import { combineScore, type ScorableName, scoreNames, toScorableName } from './name-score.js';
-import { createTermIndex, type SimilarTerms, toTermKey } from './term-index.js';
-import { INITIAL_SIMILARITY, isInitialOf } from './token-similarity.js';
-import type { NameKind } from './word-weight.js';
+import {
+  INITIAL_SIMILARITY,
+  isInitialOf,
+  MIN_TOKEN_SIMILARITY,
+  type NameKind,
+  type NameToken,
+  tokenSimilarity,
+} from './name-tokens.js';
+
+/** Finds the places of words that share enough letter pairs with a given one. */
+interface BigramIndex {
+  findClose(text: string): number[];
+}
+
+const MIN_SHARED = 0.42;
+const MIN_LENGTH_RATIO = 0.5;
+
+const bigramsOf = (text: string): string[] => {
+  const padded = `^${text}$`;
+  return Array.from({ length: padded.length - 1 }, (_, index) => padded.slice(index, index + 2));
+};
+
+/** Indexes words by their letter pairs, the ends of a word counting as letters. */
+const createBigramIndex = (words: readonly string[]): BigramIndex => {
+  const growing = new Map<string, number[]>();
+  words.forEach((word, place) => {
+    for (const bigram of bigramsOf(word)) {
+      const group = growing.get(bigram);
+      if (group) group.push(place);
+      else growing.set(bigram, [place]);
+    }
+  });
+  const places = new Map([...growing].map(([bigram, group]) => [bigram, Int32Array.from(group)]));
+  const lengths = Int32Array.from(words, (word) => word.length);
+  const shared = new Int32Array(words.length);
+
+  return {
+    findClose: (text) => {
+      const touched: number[] = [];
+      const bigrams = bigramsOf(text);
+      for (const bigram of bigrams) {
+        const group = places.get(bigram);
+        if (!group) continue;
+        for (const place of group) {
+          const count = shared[place] ?? 0;
+          if (count === 0) touched.push(place);
+          shared[place] = count + 1;
+        }
+      }
+      const close: number[] = [];
+      for (const place of touched) {
+        const length = lengths[place] ?? 0;
+        const share = (2 * (shared[place] ?? 0)) / (bigrams.length + length + 1);
+        shared[place] = 0;
+        const ratio = length < text.length ? length / text.length : text.length / length;
+        if (share >= MIN_SHARED && ratio >= MIN_LENGTH_RATIO) close.push(place);
+      }
+      return close;
+    },
+  };
+};
+
+/** The known words that may stand for a given one, each with its similarity. */
+type SimilarTerms = ReadonlyMap<NameToken, number>;
+
+/** Finds the known words close to a given one without comparing it with all of them. */
+interface TermIndex {
+  findSimilar(token: NameToken): SimilarTerms;
+  /** Finds only the words that sound the same; right for words read as one, where near misses would be noise. */
+  findSameSound(token: NameToken): SimilarTerms;
+}
+
+const CACHED_TOKENS = 20_000;
+
+const groupBy = (terms: readonly NameToken[], toKey: (term: NameToken) => string): Map<string, NameToken[]> => {
+  const groups = new Map<string, NameToken[]>();
+  for (const term of terms) {
+    const key = toKey(term);
+    if (key === '') continue;
+    const group = groups.get(key);
+    if (group) group.push(term);
+    else groups.set(key, [term]);
+  }
+  return groups;
+};
+
+const keepSimilar = (token: NameToken, candidates: Iterable<NameToken>): SimilarTerms => {
+  const similar = new Map<NameToken, number>();
+  for (const term of candidates) {
+    const similarity = tokenSimilarity(token, term);
+    if (similarity >= MIN_TOKEN_SIMILARITY) similar.set(term, similarity);
+  }
+  return similar;
+};
+
+/** A key that tells words apart: those of vowelless scripts are compared by other rules. */
+const toTermKey = (token: NameToken): string => (token.isVowelless ? `*${token.text}` : token.text);
+
+/** Indexes distinct words by letter pairs, sound and consonants, and pairs of words read as one by sound. */
+const createTermIndex = (words: readonly NameToken[], joined: readonly NameToken[]): TermIndex => {
+  const byText = groupBy(words, (term) => term.text);
+  const bySound = groupBy([...words, ...joined], (term) => term.sound);
+  const bySkeleton = groupBy(words, (term) => term.skeleton);
+  const byBigrams = createBigramIndex(words.map((term) => term.text));
+  const cache = new Map<string, SimilarTerms>();
+
+  const find = (token: NameToken): SimilarTerms => {
+    const sameSound = bySound.get(token.sound) ?? [];
+    if (token.text.length < 3) return keepSimilar(token, [...(byText.get(token.text) ?? []), ...sameSound]);
+    const close = byBigrams.findClose(token.text).flatMap((place) => words[place] ?? []);
+    return keepSimilar(token, new Set([...close, ...sameSound, ...(bySkeleton.get(token.skeleton) ?? [])]));
+  };
+
+  return {
+    findSimilar: (token) => {
+      const key = toTermKey(token);
+      const known = cache.get(key);
+      if (known) return known;
+      const similar = find(token);
+      if (cache.size >= CACHED_TOKENS) cache.clear();
+      cache.set(key, similar);
+      return similar;
+    },
+    findSameSound: (token) => keepSimilar(token, bySound.get(token.sound) ?? []),
+  };
+};
 
 /** A listed name and the place of the entry it belongs to. */
 export interface IndexedName {

@@ -1,6 +1,13 @@
-import { foldName, joinTokens, type NameToken } from './fold-name.js';
-import { MIN_TOKEN_SIMILARITY, tokenSimilarity } from './token-similarity.js';
-import { type NameKind, unifyLegalForm, wordWeight } from './word-weight.js';
+import {
+  foldName,
+  joinTokens,
+  MIN_TOKEN_SIMILARITY,
+  type NameKind,
+  type NameToken,
+  tokenSimilarity,
+  unifyLegalForm,
+  wordWeight,
+} from './name-tokens.js';
 
 /** A name ready to be compared: its words with their weights, and neighbouring words read as one. */
 export interface ScorableName {

@@ -1,5 +1,5 @@
 import { createNameIndex, type IndexedName } from './name-index.js';
-import type { NameKind } from './word-weight.js';
+import type { NameKind } from './name-tokens.js';
 import type { Ranking, WatchlistEntry } from './world.js';
 
 /** A name that scores at least this is listed in `results`. */

@@ -3,12 +3,14 @@ import { createServer } from 'node:http';
 import { isIP } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { createApp, VERSION_PREFIX } from './app.js';
-import type { InvitationMove } from './invitations/invitation-book.js';
+import type { DossierChange } from './dossiers/dossier-book.js';
+import type { DeliveryOrder, EventSettings, NewEvent, SandboxEvent } from './events.js';
+import type { InvitationMove } from './invitations.js';
 import type { SandboxKeys } from './keys.js';
 import type { LedgerEntry } from './ledger.js';
-import { createService } from './service.js';
+import { createService, type MissingCursor } from './service.js';
 import type { Fault } from './trouble/faults.js';
-import type { Weather } from './trouble/weather-schema.js';
+import type { Weather } from './trouble/weather.js';
 import type { SandboxWorld } from './world.js';
 
 /** How a sandbox is started. */
@@ -41,8 +43,22 @@ export interface Sandbox extends Readonly<SandboxKeys> {
   rotateKey(): string;
   /** Makes the main organisation's private test key open nothing, without a successor. */
   revokeKey(): void;
+  /** Inserts, updates and removes dossiers, at once or later, and gives their ids; throws at the first change that fails. */
+  changeDossiers(changes: readonly DossierChange[]): string[];
+  /** Decides what the dossier list answers to a cursor whose dossier is gone. */
+  setMissingCursor(answer: MissingCursor): void;
   /** Plays what happens to an invitation outside the service; throws when there is no such invitation. */
-  moveInvitation(token: string, move: InvitationMove): void;
+  moveInvitation(tokenOrReference: string, move: InvitationMove): void;
+  /** The key that verifies the signatures of events, as PEM. */
+  readonly eventKey: string;
+  /** Says where events go and which; throws when that is not well-formed. */
+  setEvents(settings: EventSettings): void;
+  /** Makes an event of any type; throws when there is nowhere to send it. */
+  makeEvent(order: NewEvent): SandboxEvent;
+  /** Sends the events that are held, in the order and as often as asked; gives how many requests that makes. */
+  deliverEvents(order: DeliveryOrder): number;
+  /** The last 10,000 events, oldest first. */
+  events(): SandboxEvent[];
   /** The calls received, oldest first: at most the last 100,000. */
   ledger(): readonly LedgerEntry[];
   /** Stops listening and ends open connections. */
@@ -54,9 +70,12 @@ const LOOPBACK = '127.0.0.1';
 
 /** Starts a sandbox on the loopback interface; rejects when the port cannot be had. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const service = createService(options.world, options.maxResults ?? DEFAULT_MAX_RESULTS);
+  let origin = '';
+  const service = createService(options.maxResults ?? DEFAULT_MAX_RESULTS, () => origin);
+  service.setWorld(options.world);
   const listener = getRequestListener(createApp(service).fetch);
   const server = createServer((request, response) => {
+    service.clock.catchUp();
     if (isOwnHost(request.headers.host)) return void listener(request, response);
     // Another site's page must not read what was searched for.
     response.writeHead(421, { 'content-type': 'text/plain' });
@@ -66,24 +85,39 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the sandbox has no port');
+  origin = `http://${LOOPBACK}:${address.port}`;
   const { keys } = service.keyRing;
+  const { events } = service;
   return {
     ...keys,
     get privateKey() {
       return keys.privateKey;
     },
-    url: `http://${LOOPBACK}:${address.port}${VERSION_PREFIX}`,
+    url: `${origin}${VERSION_PREFIX}`,
     setWorld: (world) => service.setWorld(world),
     setFaults: (faults) => service.faults.replace(faults),
     setWeather: (weather) => service.weather.replace(weather),
     advanceClock: (ms) => service.clock.advance(ms),
     rotateKey: () => service.keyRing.rotate(),
     revokeKey: () => service.keyRing.revoke(),
-    moveInvitation: (token, move) => {
-      if (!service.moveInvitation(token, move)) throw new Error('no such invitation');
+    changeDossiers: (changes) => service.changeDossiers(changes),
+    setMissingCursor: (answer) => {
+      service.missingCursor = answer;
+    },
+    get eventKey() {
+      return events.publicKey();
+    },
+    setEvents: (settings) => events.configure(settings),
+    makeEvent: (order) => events.add(order, service.findDossier(order.dossier ?? '')),
+    deliverEvents: (order) => events.deliver(order),
+    events: () => events.events(),
+    moveInvitation: (tokenOrReference, move) => {
+      if (!service.invitations.move(tokenOrReference, move)) throw new Error('no such invitation');
     },
     ledger: () => service.ledger.calls(),
     close: async () => {
+      service.clock.stop();
+      events.stop();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();

@@ -1,9 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readOfacFolder } from './read-ofac.js';
-import { readUnXml } from './read-un.js';
-import { type WatchlistEntry, watchlistEntrySchema } from './watchlist-entry.js';
+import { readOfacFolder, readUnXml, type WatchlistEntry, watchlistEntrySchema } from './watchlists.js';
 
 export type { WatchlistEntry };
 

@@ -2,8 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RosterSettings } from '../../src/roster/settings.js';
-import type { WatchlistEntry } from '../../src/sandbox/watchlist-entry.js';
-import type { SandboxDossier } from '../../src/sandbox/world.js';
+import type { SandboxDossier, WatchlistEntry } from '../../src/sandbox/world.js';
 
 /** Somebody who is on a list. */
 export const listed = (id: string, name: string, topics: string[] = ['sanction']): WatchlistEntry => ({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { describeProblem } from '../describe-problem.js';
+import { describeProblem } from '../calls.js';
 import { type SandboxDossier, sandboxDossierSchema } from '../world.js';
 
 const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -24,6 +24,13 @@ export type DossierPage =
 /** Lists dossiers by the query parameters of the interface (interface: GET /dossiers). */
 export type ListDossiers = (query: Record<string, string>) => DossierPage;
 
+/** A list whose dossiers change: the next query sees the change. */
+export interface DossierList extends ListDossiers {
+  /** Adds a dossier, or puts it in the place of the one with its id. */
+  put(dossier: SandboxDossier): void;
+  remove(id: string): void;
+}
+
 interface Row {
   dossier: SandboxDossier;
   createdAtMs: number;
@@ -43,16 +50,47 @@ const isWanted = ({ dossier, createdAtMs, searchText }: Row, filter: Filter): bo
   (filter.date_from === undefined || createdAtMs >= filter.date_from) &&
   (filter.date_to === undefined || createdAtMs <= filter.date_to);
 
+const compareRows = (a: Row, b: Row): number => {
+  if (a.createdAtMs !== b.createdAtMs) return b.createdAtMs - a.createdAtMs;
+  if (a.dossier.id === b.dossier.id) return 0;
+  return a.dossier.id < b.dossier.id ? -1 : 1;
+};
+
+/** The place of a row in sorted rows, or where it belongs. */
+const findPlace = (rows: readonly Row[], row: Row): number => {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    const other = rows[middle];
+    if (other && compareRows(other, row) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
 /** Prepares dossiers for listing: most recent first, those of the same instant by id. */
-export const createDossierList = (dossiers: readonly SandboxDossier[]): ListDossiers => {
-  const rows = dossiers.map(toRow);
-  rows.sort((a, b) => b.createdAtMs - a.createdAtMs || (a.dossier.id < b.dossier.id ? -1 : 1));
-  const places = new Map(rows.map((row, place) => [row.dossier.id, place]));
+export const createDossierList = (dossiers: readonly SandboxDossier[]): DossierList => {
+  const rows = dossiers.map(toRow).sort(compareRows);
+  const rowsById = new Map(rows.map((row) => [row.dossier.id, row]));
+
+  const remove = (id: string): void => {
+    const row = rowsById.get(id);
+    if (row) rows.splice(findPlace(rows, row), 1);
+    rowsById.delete(id);
+  };
+  const put = (dossier: SandboxDossier): void => {
+    remove(dossier.id);
+    const row = toRow(dossier);
+    rows.splice(findPlace(rows, row), 0, row);
+    rowsById.set(dossier.id, row);
+  };
 
   const listAfter = (cursor: string, filter: Filter): DossierPage => {
     const found: SandboxDossier[] = [];
     // A cursor that is not there gives an empty last page: legal by the interface, and a trap for who takes it as the end.
-    const start = places.get(cursor) ?? rows.length;
+    const cursorRow = rowsById.get(cursor);
+    const start = cursorRow ? findPlace(rows, cursorRow) : rows.length;
     let place = start + 1;
     for (; place < rows.length && found.length <= filter.per_page; place += 1) {
       const row = rows[place];
@@ -80,7 +118,7 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]): ListDoss
     };
   };
 
-  return (query) => {
+  const list = (query: Record<string, string>): DossierPage => {
     const filter = filterSchema.safeParse(query);
     if (!filter.success) return { problem: describeProblem(filter.error) };
     const cursor = query['starting_after'];
@@ -88,4 +126,5 @@ export const createDossierList = (dossiers: readonly SandboxDossier[]): ListDoss
     const page = pageSchema.safeParse(query);
     return page.success ? listPage(page.data.page, filter.data) : { problem: describeProblem(page.error) };
   };
+  return Object.assign(list, { put, remove });
 };

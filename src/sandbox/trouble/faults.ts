@@ -38,7 +38,7 @@ const hugeFault = z.strictObject({
 });
 const redirectFault = z.strictObject({ ...scope, redirect: z.strictObject({ location: z.string().min(1) }) });
 
-/** A scripted fault; the list form is what `PUT /_sandbox/faults` takes. */
+/** A scripted fault; the control takes a list of them. */
 export const faultSchema = z.union([statusFault, cutFault, delayFault, rawFault, hangFault, hugeFault, redirectFault]);
 /** A scripted fault as a caller writes it: an error status, a cut connection, a delay, a hang, a redirect, or a raw or huge answer. */
 export type Fault = z.input<typeof faultSchema>;

@@ -13,7 +13,7 @@ import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { tellStates } from '../../../src/runs/telling/tell-states.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
-import type { WatchlistEntry } from '../../../src/sandbox/watchlist-entry.js';
+import type { WatchlistEntry } from '../../../src/sandbox/world.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { findPlainlyAbsent } from '../../../src/store/absent-alerts.js';
 import type { Database } from '../../../src/store/database.js';

@@ -43,7 +43,9 @@ describe('creating a dossier', () => {
     const other = await callSandbox(sandbox, 'GET /dossiers', { key: sandbox.otherPrivateKey });
     expect(other.json).toMatchObject({ total: 1, dossiers: [{ type: 'kyb', is_test: true }] });
     await create({ type: 'kyb', level: sandbox.kybLevel }, sandbox.livePrivateKey);
-    expect((await callSandbox(sandbox, 'GET /dossiers')).json).toMatchObject({ dossiers: [{ is_test: false }, {}] });
+    const live = await callSandbox(sandbox, 'GET /dossiers', { key: sandbox.livePrivateKey });
+    expect(live.json).toMatchObject({ total: 1, dossiers: [{ type: 'kyb', is_test: false }] });
+    expect((await callSandbox(sandbox, 'GET /dossiers')).json).toMatchObject({ dossiers: [{ id: 'dossier_old' }] });
   });
 
   it('knows no level of the other product family', async () => {

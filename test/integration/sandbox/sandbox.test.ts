@@ -8,7 +8,10 @@ let sandbox: Sandbox;
 
 beforeEach(async () => {
   const watchlist = ['a', 'b', 'c'].map((id) => listed(id, 'Ivan Morozkin'));
-  sandbox = await startSandbox({ world: { watchlist, dossiers: [dossier('1'), dossier('2')] }, maxResults: 2 });
+  sandbox = await startSandbox({
+    world: { watchlist, dossiers: [dossier('1'), dossier('2'), dossier('live', { is_test: false })] },
+    maxResults: 2,
+  });
 });
 afterEach(() => sandbox.close());
 
@@ -68,12 +71,12 @@ describe('authentication', () => {
     }
   });
 
-  it('shows the dossiers to both keys of their organisation and to no other', async () => {
+  it('shows the dossiers to the keys of their mode and organisation only', async () => {
     const totals = [sandbox.privateKey, sandbox.livePrivateKey, sandbox.otherPrivateKey].map(async (key) => {
       const body: unknown = await (await get('/dossiers', bearer(key))).json();
       return body;
     });
-    expect(await Promise.all(totals)).toMatchObject([{ total: 2 }, { total: 2 }, { total: 0, dossiers: [] }]);
+    expect(await Promise.all(totals)).toMatchObject([{ total: 2 }, { total: 1 }, { total: 0, dossiers: [] }]);
   });
 });
 

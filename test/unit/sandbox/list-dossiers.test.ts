@@ -59,6 +59,31 @@ describe('listing dossiers', () => {
     );
   });
 
+  it('is the same after changes as one that was made of what is left', () => {
+    const change = fc.record({
+      key: fc.integer({ min: 0, max: 20 }),
+      day: fc.integer({ min: 0, max: 5 }),
+      isGone: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
+        const changed = createDossierList([dossier('k1'), dossier('k2')]);
+        const held = new Map(['k1', 'k2'].map((key) => [`dossier_${key}`, dossier(key)]));
+        for (const { key, day, isGone } of changes) {
+          const row = dossier(`k${key}`, { created_at: `2026-01-0${day + 1}T00:00:00Z` });
+          if (isGone) changed.remove(row.id);
+          else changed.put(row);
+          if (isGone) held.delete(row.id);
+          else held.set(row.id, row);
+        }
+        const fresh = createDossierList([...held.values()]);
+        expect(walkPages(changed, 7)).toEqual(walkPages(fresh, 7));
+        expect(walkKeys(changed, 3)).toEqual(walkKeys(fresh, 3));
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('answers offset pages with totals and keyset pages with a cursor instead', () => {
     expect(list({ per_page: '3' })).toMatchObject({ page: 1, per_page: 3, total: 4, total_pages: 2 });
     const page = list({ per_page: '1', starting_after: 'dossier_b', page: '5000' });

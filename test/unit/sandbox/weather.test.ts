@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createSeededRandom } from '../../../src/sandbox/seeded-random.js';
-import { createWeatherStation } from '../../../src/sandbox/trouble/weather.js';
-import type { Weather } from '../../../src/sandbox/trouble/weather-schema.js';
+import { createWeatherStation, type Weather } from '../../../src/sandbox/trouble/weather.js';
 
 const call = (atMs = 0, privateKey: string | undefined = 'key', path = '/aml/search') => ({ path, atMs, privateKey });
 const stationWith = (weather: Weather) => {

@@ -1,0 +1,270 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { z } from 'zod';
+import { describeRecord, hasRecord, RECORD_KINDS, type RecordKind, screenDossier } from './dossiers/records.js';
+import type { Mode } from './keys.js';
+import { makeToken } from './make-token.js';
+import type { SandboxClock } from './sandbox-clock.js';
+import type { SearchWatchlist } from './search-watchlist.js';
+import { createSeededRandom } from './seeded-random.js';
+import type { SandboxDossier } from './world.js';
+
+const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** Where events go and which: nothing leaves this machine. */
+export const eventSettingsSchema = z.strictObject({
+  /** Null, the default of a new sandbox, makes no events. */
+  url: z.url({ protocol: /^https?$/, hostname: LOOPBACK_HOST, error: 'must be a URL of this machine' }).nullable(),
+  /** Events of test dossiers or of live ones. */
+  mode: z.enum(['test', 'live']).default('test'),
+  /** The names of the interface, or those of the published references where they differ. */
+  vocabulary: z.enum(['interface', 'published']).default('interface'),
+  /** Keeps events until an order lets them go. */
+  hold: z.boolean().default(false),
+});
+/** Where events go and which, as a caller writes it. */
+export type EventSettings = z.input<typeof eventSettingsSchema>;
+
+/** An event on demand: of any type, of a dossier that need not exist, signed with a foreign key when it is forged. */
+export const newEventSchema = z.strictObject({
+  type: z.string().regex(/^[a-z_.]+$/),
+  dossier: z.string().default('dossier_unknown'),
+  forged: z.boolean().default(false),
+});
+/** An event on demand as a caller writes it. */
+export type NewEvent = z.input<typeof newEventSchema>;
+
+/** How events that are held are let go. */
+export const deliveryOrderSchema = z.strictObject({
+  order: z.enum(['made', 'reversed', 'shuffled']).default('made'),
+  seed: z.number().int().default(1),
+  /** How many times each is sent, with one `Idempotency-Key`. */
+  times: z.number().int().min(1).max(100).default(1),
+  /** Sends all events once more, not only those that are held. */
+  again: z.boolean().default(false),
+});
+/** How events that are held are let go, as a caller writes it. */
+export type DeliveryOrder = z.input<typeof deliveryOrderSchema>;
+
+/** One event and what became of it. */
+export interface SandboxEvent {
+  eventId: string;
+  type: string;
+  /** Stays the same over retries and repetitions. */
+  idempotencyKey: string;
+  state: 'held' | 'waiting' | 'delivered' | 'given_up';
+  /** The status of each attempt, null where no answer came. */
+  attempts: (number | null)[];
+}
+interface MadeEvent extends SandboxEvent {
+  body: string;
+  forged: boolean;
+  madeAtMs: number;
+  /** Whether its next attempt is on the clock. */
+  willRetry: boolean;
+}
+
+/** The sandbox's side of webhooks. */
+export interface EventDesk {
+  /** The key that verifies signatures, as PEM; made when it is first asked for. */
+  publicKey(): string;
+  configure(settings: EventSettings): void;
+  /** Makes the events of a change of a dossier of this mode. */
+  hear(mode: Mode, before: SandboxDossier | undefined, after: SandboxDossier | undefined): void;
+  /** Makes one event, about `dossier` where that exists; throws when there is nowhere to send it. */
+  add(order: NewEvent, dossier: SandboxDossier | undefined): SandboxEvent;
+  /** Sends what is held; gives how many requests that makes. */
+  deliver(order: DeliveryOrder): number;
+  /** The last 10,000 events, oldest first. */
+  events(): SandboxEvent[];
+  /** Sends nothing more. */
+  stop(): void;
+}
+
+const SIGNATURE_HEADER = 'X-Bynn-Signature';
+const DAY_MS = 86_400_000;
+const FIRST_RETRY_MS = 5_000;
+const ANSWER_WITHIN_MS = 10_000;
+const KEPT_EVENTS = 10_000;
+
+const PUBLISHED_NAMES: readonly [interfaceName: RegExp, published: string][] = [
+  [/^address_proof\./, 'proof_of_address.'],
+  [/^funds_proof\./, 'proof_of_funds.'],
+  [/^aml_activity\.created$/, 'aml.screening.match'],
+  [/^aml_activity\.confirmed$/, 'aml.screening.match_confirmed'],
+  [/^aml_activity\.rejected$/, 'aml.screening.match_rejected'],
+];
+
+const toPublishedName = (type: string): string => {
+  const [pattern, published] = PUBLISHED_NAMES.find(([name]) => name.test(type)) ?? [];
+  return pattern && published ? type.replace(pattern, published) : type;
+};
+
+const encode = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A JWT that lasts a day by the real clock, which is the one of who verifies it (service facts: webhook signature). */
+const signToken = (claims: object, key: KeyObject): string => {
+  const issuedAt = Math.floor(Date.now() / 1_000);
+  const times = { iat: issuedAt, exp: issuedAt + DAY_MS / 1_000 };
+  const content = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode({ ...claims, ...times })}`;
+  return `${content}.${sign('sha256', Buffer.from(content), key).toString('base64url')}`;
+};
+
+const makeKeys = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
+
+/** The events of a change: what came into being, the dossier itself, and what the reviewers decided. */
+const listNews = (before: SandboxDossier | undefined, after: SandboxDossier): { type: string; kind?: RecordKind }[] => {
+  const made = RECORD_KINDS.filter((kind) => hasRecord(kind, after) && !(before && hasRecord(kind, before)));
+  const hasDecided = hasRecord('decision', after) && before?.status !== after.status;
+  const records = made.filter((kind) => kind !== 'decision').map((kind) => ({ type: `${kind}.created`, kind }));
+  return [
+    { type: before ? 'dossier.updated' : 'dossier.created' },
+    ...(made.includes('identity_document') ? [{ type: 'session.completed' }] : []),
+    ...records,
+    ...(hasDecided ? [{ type: `decision.${after.status}`, kind: 'decision' as const }] : []),
+  ];
+};
+
+/** Creates a desk that sends nothing until it is configured. `origin` is the sandbox's own, for links in events. */
+export const createEventDesk = (clock: SandboxClock, screen: SearchWatchlist, origin: () => string): EventDesk => {
+  const organization = makeToken();
+  const stopped = new AbortController();
+  let keys: ReturnType<typeof makeKeys> | undefined;
+  let foreignKeys: typeof keys;
+  let settings = eventSettingsSchema.parse({ url: null });
+  let made: MadeEvent[] = [];
+  let queue: MadeEvent[] = [];
+  let isSending = false;
+
+  const post = async (url: string, { body, forged, idempotencyKey }: MadeEvent): Promise<number | null> => {
+    keys ??= makeKeys();
+    if (forged) foreignKeys ??= makeKeys();
+    const { privateKey } = (forged && foreignKeys) || keys;
+    const sha256 = createHash('sha256').update(body).digest('hex');
+    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]);
+    const headers = {
+      'Content-Type': 'application/json',
+      'Idempotency-Key': idempotencyKey,
+      [SIGNATURE_HEADER]: signToken({ sha256 }, privateKey),
+    };
+    try {
+      const response = await fetch(url, { method: 'POST', body, headers, signal, redirect: 'manual' });
+      await response.body?.cancel();
+      return response.status;
+    } catch {
+      return null;
+    }
+  };
+
+  const attempt = async (event: MadeEvent): Promise<void> => {
+    if (settings.url === null) return;
+    const status = await post(settings.url, event);
+    event.attempts.push(status);
+    if (status !== null && status >= 200 && status < 300) event.state = 'delivered';
+    if (event.state === 'delivered' || event.willRetry || stopped.signal.aborted) return;
+    const retryAtMs = clock.nowMs() + FIRST_RETRY_MS * 2 ** (event.attempts.length - 1);
+    if (retryAtMs - event.madeAtMs > DAY_MS) {
+      event.state = 'given_up';
+      return;
+    }
+    event.willRetry = true;
+    clock.at(retryAtMs, () => {
+      event.willRetry = false;
+      if (event.state !== 'delivered') send([event]);
+    });
+  };
+
+  /** One request after another: what arrives in another order was retried or ordered so. */
+  const send = (events: readonly MadeEvent[]): void => {
+    queue.push(...events);
+    if (isSending) return;
+    isSending = true;
+    void (async () => {
+      for (let batch = queue; batch.length > 0 && !stopped.signal.aborted; batch = queue) {
+        queue = [];
+        for (const event of batch) await attempt(event);
+      }
+      isSending = false;
+    })();
+  };
+
+  const make = (type: string, resource: object, forged = false): MadeEvent => {
+    keys ??= makeKeys();
+    const eventId = `evt_${makeToken()}`;
+    const createdAt = new Date(clock.nowMs()).toISOString();
+    const claims = { event_id: eventId, event_type: type };
+    const fields = { ...claims, created_at: createdAt, resource, organization };
+    const event: MadeEvent = {
+      eventId,
+      type,
+      idempotencyKey: randomUUID(),
+      state: settings.hold ? 'held' : 'waiting',
+      attempts: [],
+      body: JSON.stringify({ ...fields, jwt: signToken(claims, keys.privateKey) }),
+      forged,
+      madeAtMs: clock.nowMs(),
+      willRetry: false,
+    };
+    made.push(event);
+    if (made.length >= KEPT_EVENTS * 2) made = made.slice(-KEPT_EVENTS);
+    if (!settings.hold) send([event]);
+    return event;
+  };
+
+  const toDossierResource = (dossier: SandboxDossier) => ({
+    ...dossier,
+    rel: { url: `${origin()}/v1/dossiers/${dossier.id}` },
+  });
+  const makeAbout = (type: string, dossier: SandboxDossier, kind?: RecordKind): void => {
+    const name = settings.vocabulary === 'published' ? toPublishedName(type) : type;
+    const record = kind ? describeRecord(kind, dossier, { screen }) : toDossierResource(dossier);
+    make(name, type === 'session.completed' ? { dossier_id: dossier.id, status: 'completed' } : record);
+  };
+  const makeActivities = (type: string, dossier: SandboxDossier): void => {
+    const name = settings.vocabulary === 'published' ? toPublishedName(type) : type;
+    for (const match of screenDossier(dossier, screen)) make(name, { ...match, dossier_id: dossier.id });
+  };
+
+  return {
+    publicKey: () => {
+      keys ??= makeKeys();
+      return keys.publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    },
+    configure: (order) => {
+      settings = eventSettingsSchema.parse(order);
+    },
+    hear: (mode, before, after) => {
+      if (settings.url === null || settings.mode !== mode) return;
+      if (before && !after) makeAbout('dossier.deleted', before);
+      for (const { type, kind } of after ? listNews(before, after) : []) {
+        if (after) makeAbout(type, after, kind);
+        if (after && kind === 'aml_entity') makeActivities('aml_activity.created', after);
+        if (after && type === 'decision.approved') makeActivities('aml_activity.rejected', after);
+        if (after && type === 'decision.rejected') makeActivities('aml_activity.confirmed', after);
+      }
+    },
+    add: (order, dossier) => {
+      const { type, forged, dossier: named } = newEventSchema.parse(order);
+      if (settings.url === null) throw new Error('no URL is set for events');
+      const kind = RECORD_KINDS.find((one) => type.startsWith(`${one}.`));
+      const record = dossier && (kind ? describeRecord(kind, dossier, { screen }) : toDossierResource(dossier));
+      return make(type, { dossier_id: dossier?.id ?? named, ...record }, forged);
+    },
+    deliver: (order) => {
+      const { order: sequence, seed, times, again } = deliveryOrderSchema.parse(order);
+      const draw = createSeededRandom(seed);
+      const due = made.filter(({ state }) => again || state === 'held');
+      const requests = due.flatMap((event) => Array.from({ length: times }, () => event));
+      if (sequence === 'reversed') requests.reverse();
+      const shuffled = requests.map((event) => ({ event, at: sequence === 'shuffled' ? draw() : 0 }));
+      for (const event of due) if (event.state !== 'delivered') event.state = 'waiting';
+      send(shuffled.sort((one, other) => one.at - other.at).map(({ event }) => event));
+      return requests.length;
+    },
+    events: () =>
+      made.slice(-KEPT_EVENTS).map(({ eventId, type, idempotencyKey, state, attempts }) => ({
+        ...{ eventId, type, idempotencyKey, state },
+        attempts: [...attempts],
+      })),
+    stop: () => stopped.abort(),
+  };
+};

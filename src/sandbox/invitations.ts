@@ -1,0 +1,365 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { answerError, type CallEnv, describeProblem } from './calls.js';
+import { emailSchema, phoneSchema } from './contact-data.js';
+import type { DossierBook } from './dossiers/dossier-book.js';
+import type { KeyOwner, Mode } from './keys.js';
+import { makeToken } from './make-token.js';
+import type { SandboxClock } from './sandbox-clock.js';
+import { createSlidingWindow, type SlidingWindow } from './sliding-window.js';
+import type { SandboxDossier } from './world.js';
+
+const statusSchema = z.enum(['pending', 'sent', 'delivered', 'opened', 'started', 'failed', 'completed', 'rejected']);
+const channelSchema = z.enum(['email', 'sms']);
+
+interface Invitation {
+  /** With its prefix `adi_`. */
+  token: string;
+  mode: Mode;
+  workflowToken: string;
+  channel: z.infer<typeof channelSchema>;
+  recipient: string;
+  reference: string | null;
+  locale: string;
+  /** A state of an invitation (interface: Workflow invitation status). */
+  status: z.infer<typeof statusSchema>;
+  createdAtMs: number;
+  /** When the latest delivery was enqueued. */
+  dispatchedAtMs: number;
+  sentAtMs: number | null;
+  startedAtMs: number | null;
+  completedAtMs: number | null;
+  rejectedAtMs: number | null;
+  errorMessage: string | null;
+  deliveryAttempts: number;
+  dossierToken: string | null;
+}
+
+const LINK_LIFETIME_MS = 30 * 24 * 3_600_000;
+// How long the provider takes to accept a message, by the sandbox's clock.
+const DELIVERY_MS = 1_000;
+const PREFIX = 'adi_';
+
+/** When the link of an invitation ends (interface: Limits, invitation link validity). */
+const toExpiryMs = (invitation: Invitation): number => invitation.createdAtMs + LINK_LIFETIME_MS;
+
+const toTime = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
+
+/** The invitation as it is shown (service facts: invitation record). */
+const toInvitationRecord = (invitation: Invitation) => ({
+  token: invitation.token,
+  workflowToken: invitation.workflowToken,
+  channel: invitation.channel,
+  recipient: invitation.recipient,
+  reference: invitation.reference,
+  locale: invitation.locale,
+  status: invitation.status,
+  sentAt: toTime(invitation.sentAtMs),
+  startedAt: toTime(invitation.startedAtMs),
+  completedAt: toTime(invitation.completedAtMs),
+  rejectedAt: toTime(invitation.rejectedAtMs),
+  createdAt: toTime(invitation.createdAtMs),
+  expiresAt: toTime(toExpiryMs(invitation)),
+  errorMessage: invitation.errorMessage,
+  deliveryAttempts: invitation.deliveryAttempts,
+  dossierToken: invitation.dossierToken,
+});
+
+const CODES = ['en', 'da', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'pt-BR', 'sv', 'zh-Hans'];
+
+const findLanguage = (acceptLanguage: string | undefined): string => {
+  const wanted = acceptLanguage?.split(',')[0]?.split(';')[0]?.trim() ?? '';
+  try {
+    return Intl.DisplayNames.supportedLocalesOf(wanted)[0] ?? 'en';
+  } catch {
+    // A malformed tag is a RangeError there, and a request without a usable language here.
+    return 'en';
+  }
+};
+
+/** The locales with their names in the requester's language, else the upper-cased code (interface: Locale entry). */
+const listLocales = (acceptLanguage: string | undefined): { code: string; name: string }[] => {
+  const names = new Intl.DisplayNames(findLanguage(acceptLanguage), { type: 'language', fallback: 'none' });
+  return CODES.map((code) => ({ code, name: names.of(code) ?? code.toUpperCase() }));
+};
+
+const MAX_LENGTH = 255;
+const DEFAULT_LOCALE = 'en';
+
+/** What a request for an invitation must consist of, whatever the values (service facts: invitation body). */
+const bodySchema = z.object({
+  workflowToken: z.string(),
+  channel: z.string(),
+  recipient: z.string(),
+  reference: z.string().nullish(),
+  locale: z.string().nullish(),
+});
+
+/** The values that an invitation may have (interface: POST /autodoc/invitations). */
+const newInvitationSchema = bodySchema
+  .extend({
+    channel: channelSchema,
+    recipient: z.string().max(MAX_LENGTH),
+    reference: z
+      .string()
+      .max(MAX_LENGTH)
+      .nullish()
+      .transform((text) => text ?? null),
+    locale: z
+      .string()
+      .refine((code) => CODES.includes(code), 'is not a supported locale')
+      .nullish()
+      .transform((code) => code ?? DEFAULT_LOCALE),
+  })
+  .refine(({ channel, recipient }) => (channel === 'email' ? emailSchema : phoneSchema).safeParse(recipient).success, {
+    path: ['recipient'],
+    message: 'does not fit the channel',
+  });
+
+const instant = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+const querySchema = z.object({
+  page: z.coerce.number().int().min(1).default(1),
+  per_page: z.coerce.number().int().min(1).max(100).default(20),
+  workflow_token: z.string().optional(),
+  status: statusSchema.optional(),
+  channel: channelSchema.optional(),
+  reference: z.string().optional(),
+  date_from: instant.optional(),
+  date_to: instant.optional(),
+  search: z.string().min(3).optional(),
+});
+type Query = z.infer<typeof querySchema>;
+
+const isWanted = (invitation: Invitation, query: Query): boolean =>
+  (query.workflow_token === undefined || invitation.workflowToken === query.workflow_token) &&
+  (query.status === undefined || invitation.status === query.status) &&
+  (query.channel === undefined || invitation.channel === query.channel) &&
+  (query.reference === undefined || invitation.reference === query.reference) &&
+  (query.date_from === undefined || invitation.createdAtMs >= query.date_from) &&
+  (query.date_to === undefined || invitation.createdAtMs <= query.date_to) &&
+  (query.search === undefined || invitation.recipient.toLowerCase().includes(query.search.toLowerCase()));
+
+/** Why an invitation cannot be sent again now, as status, code and message. */
+interface ResendRefusal {
+  status: 422 | 429;
+  code: string;
+  message: string;
+}
+
+const MAX_ATTEMPTS = 10;
+const COOLDOWN_MS = 3 * 60_000;
+
+const invalidState = (message: string): ResendRefusal => ({ status: 422, code: 'invalid_state', message });
+
+/** Says why an invitation cannot be sent again, or undefined when it can (interface: Resend eligibility, Limits). */
+const judgeResend = (invitation: Invitation, nowMs: number): ResendRefusal | undefined => {
+  if (invitation.status !== 'sent') return invalidState(`An invitation that is ${invitation.status} cannot be resent.`);
+  if (nowMs >= toExpiryMs(invitation)) return invalidState('The invitation has expired.');
+  if (invitation.deliveryAttempts >= MAX_ATTEMPTS) {
+    const message = `The invitation was sent ${MAX_ATTEMPTS} times, which is the most.`;
+    return { status: 422, code: 'max_attempts_reached', message };
+  }
+  const readyAtMs = (invitation.sentAtMs ?? 0) + COOLDOWN_MS;
+  if (nowMs >= readyAtMs) return undefined;
+  const remainingSeconds = Math.ceil((readyAtMs - nowMs) / 1_000);
+  return {
+    status: 429,
+    code: 'cooldown_active',
+    message: `Sent too recently; remaining_seconds: ${remainingSeconds}`,
+  };
+};
+
+const MINUTE_MS = 60_000;
+const PER_ADDRESS = 30;
+const PER_ORGANISATION = 20;
+
+/** Creates the throttles of resends: per organisation and per IP address (interface: Limits). */
+const createResendThrottle = () => {
+  const windows = new Map<string, SlidingWindow>();
+  const take = (key: string, places: number, atMs: number): boolean => {
+    const window = windows.get(key) ?? createSlidingWindow(places, MINUTE_MS);
+    windows.set(key, window);
+    return window.take(atMs) === 0;
+  };
+  /** A refused one takes no place in the window that refused it. */
+  return (account: string, address: string, atMs: number): boolean =>
+    take(`organisation ${account}`, PER_ORGANISATION, atMs) && take(`address ${address}`, PER_ADDRESS, atMs);
+};
+
+/** What happens to an invitation outside the service: what a provider, the recipient or a reviewer does. */
+export const invitationMoveSchema = z.strictObject({
+  status: statusSchema,
+  errorMessage: z.string().optional(),
+  /** The dossier it is linked with from now on. */
+  dossierToken: z.string().optional(),
+  /** When the sandbox's clock has gone on by so much; at once without it. */
+  afterMs: z.number().min(0).optional(),
+});
+/** What happens to an invitation outside the service. */
+export type InvitationMove = z.input<typeof invitationMoveSchema>;
+
+/** The workflow invitations of a sandbox's main organisation; the others have no workflow to invite to. */
+export interface InvitationDesk {
+  /** Adds the five operations on workflow invitations (interface: Workflow invitations). */
+  addRoutes(routes: Hono<CallEnv>): void;
+  /**
+   * Moves the invitation with this token, or the newest with this reference, and gives its record; undefined when there
+   * is none. One that is `started` opens a dossier with its reference, unless it has one; one that is `completed` or
+   * `rejected` ends its dossier so.
+   */
+  move(tokenOrReference: string, move: InvitationMove): object | undefined;
+  /** Ends the invitation of a dossier as the dossier ends (service facts: invitation record). */
+  hear(dossier: SandboxDossier): void;
+}
+
+const NOT_FOUND = 'No such invitation in this organisation.';
+
+/** How an invitation ends with its dossier. */
+const ENDS = { completed: 'completed', approved: 'completed', rejected: 'rejected' } as const;
+const toEnd = (status: string): 'completed' | 'rejected' | undefined =>
+  Object.entries(ENDS).find(([ending]) => ending === status)?.[1];
+
+/** Creates a desk without invitations; one is `sent` once its delivery time has passed. */
+export const createInvitationDesk = (
+  clock: SandboxClock,
+  workflowToken: string,
+  dossiersOf: Readonly<Record<Mode, DossierBook>>,
+): InvitationDesk => {
+  const admitResend = createResendThrottle();
+  const invitations = new Map<string, Invitation>();
+  const byDossier = new Map<string, Invitation>();
+
+  const find = (token: string, owner: KeyOwner | undefined): Invitation | undefined => {
+    const found = invitations.get(token.startsWith(PREFIX) ? token : PREFIX + token);
+    return owner?.account === 'main' && owner.mode === found?.mode ? found : undefined;
+  };
+  const listNewestFirst = (): Invitation[] => [...invitations.values()].reverse();
+
+  const dispatch = (invitation: Invitation): void => {
+    const dispatchedAtMs = clock.nowMs();
+    Object.assign(invitation, { status: 'pending', sentAtMs: null, dispatchedAtMs });
+    clock.at(dispatchedAtMs + DELIVERY_MS, () => {
+      if (invitation.status !== 'pending' || invitation.dispatchedAtMs !== dispatchedAtMs) return;
+      invitation.status = 'sent';
+      invitation.sentAtMs = clock.nowMs();
+    });
+  };
+  const link = (invitation: Invitation, dossierToken: string): void => {
+    invitation.dossierToken = dossierToken;
+    byDossier.set(dossierToken, invitation);
+  };
+  const applyMove = (invitation: Invitation, { status, errorMessage, dossierToken }: InvitationMove): void => {
+    if (dossierToken !== undefined) link(invitation, dossierToken);
+    if (status === 'pending') {
+      dispatch(invitation);
+      return;
+    }
+    const nowMs = clock.nowMs();
+    invitation.status = status;
+    invitation.sentAtMs = status === 'failed' ? null : (invitation.sentAtMs ?? nowMs);
+    if (status === 'started') invitation.startedAtMs = nowMs;
+    if (status === 'completed') invitation.completedAtMs = nowMs;
+    if (status === 'rejected') invitation.rejectedAtMs = nowMs;
+    if (status === 'failed') invitation.errorMessage = errorMessage ?? 'The message could not be delivered.';
+    const dossiers = dossiersOf[invitation.mode];
+    const dossier = dossiers.find(invitation.dossierToken ?? '');
+    if (status === 'started' && invitation.dossierToken === null) {
+      link(invitation, dossiers.insert({ name: invitation.recipient, reference: invitation.reference }).id);
+    }
+    const isEnd = status === 'completed' || status === 'rejected';
+    if (dossier && isEnd && toEnd(dossier.status) !== status) dossiers.update(dossier.id, { status });
+  };
+
+  const addRoutes = (routes: Hono<CallEnv>): void => {
+    routes.get('/autodoc/invitations/locales', (context) => {
+      context.var.entry.worked = true;
+      return context.json({ locales: listLocales(context.req.header('accept-language')) });
+    });
+
+    routes.get('/autodoc/invitations', (context) => {
+      const parsed = querySchema.safeParse(context.req.query());
+      if (!parsed.success) return answerError(context, 400, describeProblem(parsed.error));
+      const { page, per_page: perPage } = parsed.data;
+      const { owner, entry } = context.var;
+      const own = listNewestFirst().filter(({ mode }) => owner?.account === 'main' && owner.mode === mode);
+      const wanted = own.filter((invitation) => isWanted(invitation, parsed.data));
+      entry.worked = true;
+      return context.json({
+        invitations: wanted.slice((page - 1) * perPage, page * perPage).map(toInvitationRecord),
+        pagination: { total: wanted.length, totalPages: Math.ceil(wanted.length / perPage), page, perPage },
+      });
+    });
+
+    routes.post('/autodoc/invitations', (context) => {
+      const body = bodySchema.safeParse(context.var.body);
+      if (!body.success) return answerError(context, 400, describeProblem(body.error));
+      const request = newInvitationSchema.safeParse(body.data);
+      if (!request.success) return answerError(context, 422, describeProblem(request.error));
+      const { owner, entry } = context.var;
+      if (owner?.account !== 'main' || request.data.workflowToken !== workflowToken) {
+        return answerError(context, 404, 'No such workflow.', 'workflow_not_found');
+      }
+      const invitation: Invitation = {
+        ...request.data,
+        token: `${PREFIX}${makeToken()}`,
+        mode: owner.mode,
+        status: 'pending',
+        createdAtMs: clock.nowMs(),
+        dispatchedAtMs: clock.nowMs(),
+        sentAtMs: null,
+        startedAtMs: null,
+        completedAtMs: null,
+        rejectedAtMs: null,
+        errorMessage: null,
+        deliveryAttempts: 1,
+        dossierToken: null,
+      };
+      invitations.set(invitation.token, invitation);
+      dispatch(invitation);
+      entry.worked = true;
+      return context.json(toInvitationRecord(invitation), 201);
+    });
+
+    routes.get('/autodoc/invitations/:token', (context) => {
+      const invitation = find(context.req.param('token'), context.var.owner);
+      if (!invitation) return answerError(context, 404, NOT_FOUND);
+      context.var.entry.worked = true;
+      return context.json(toInvitationRecord(invitation));
+    });
+
+    routes.post('/autodoc/invitations/:token/resend', (context) => {
+      const { owner, entry } = context.var;
+      const nowMs = clock.nowMs();
+      const address = context.env.incoming.socket.remoteAddress ?? '';
+      if (!admitResend(owner?.account ?? 'other', address, nowMs)) {
+        return answerError(context, 429, 'Too many resends within a minute.');
+      }
+      const invitation = find(context.req.param('token'), owner);
+      if (!invitation) return answerError(context, 404, NOT_FOUND);
+      const refusal = judgeResend(invitation, nowMs);
+      if (refusal) return answerError(context, refusal.status, refusal.message, refusal.code);
+      invitation.deliveryAttempts += 1;
+      dispatch(invitation);
+      entry.worked = true;
+      return context.json(toInvitationRecord(invitation), 201);
+    });
+  };
+
+  return {
+    addRoutes,
+    move: (tokenOrReference, { afterMs, ...move }) => {
+      const byReference = () => listNewestFirst().find(({ reference }) => reference === tokenOrReference);
+      const invitation = invitations.get(tokenOrReference) ?? byReference();
+      if (!invitation) return undefined;
+      if (afterMs === undefined) applyMove(invitation, move);
+      else clock.at(clock.nowMs() + afterMs, () => applyMove(invitation, move));
+      return toInvitationRecord(invitation);
+    },
+    hear: (dossier) => {
+      const invitation = byDossier.get(dossier.id) ?? byDossier.get(dossier.token);
+      const end = toEnd(dossier.status);
+      if (invitation && end && invitation.status !== end) applyMove(invitation, { status: end });
+    },
+  };
+};

@@ -1,0 +1,233 @@
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { answerError, type CallEnv, describeProblem } from './calls.js';
+import { emailSchema, phoneSchema } from './contact-data.js';
+import { makeToken } from './make-token.js';
+import { QR_IMAGE_BASE64 } from './qr-image.js';
+import type { SandboxClock } from './sandbox-clock.js';
+
+/** One hosted verification session; its consent is null until it was decided. */
+interface Session {
+  id: string;
+  level: string;
+  applicant: Record<string, unknown>;
+  createdAtMs: number;
+  isCanceled: boolean;
+  hasConsent: boolean | null;
+  smsSent: number;
+  liveness: 'not_started' | 'started' | 'succeeded';
+}
+
+/** A session that nobody may continue: canceled, or consent was refused (interface: States, Session). */
+const isOver = (session: Session): boolean => session.isCanceled || session.hasConsent === false;
+
+const toState = (session: Session): string => {
+  if (session.hasConsent === null) return 'consent_pending';
+  return session.liveness === 'succeeded' ? 'completed' : 'in_progress';
+};
+
+/** The session as it is shown (interface: GET /sessions/{session_id}). */
+const toSessionRecord = (session: Session) => ({
+  session_id: session.id,
+  kyc_level: session.level,
+  status: toState(session),
+  gives_consent: session.hasConsent,
+  created_at: new Date(session.createdAtMs).toISOString(),
+  ...session.applicant,
+});
+
+const findStep = (session: Session): { type: string; show: string; order: number } => {
+  if (session.liveness === 'succeeded') return { type: 'none', show: 'finished', order: 3 };
+  if (session.liveness === 'started') return { type: 'liveness', show: 'liveness_capture', order: 2 };
+  return { type: 'liveness', show: 'liveness_intro', order: 1 };
+};
+
+/** The next step of the flow (service facts: preflight). */
+const toPreflight = (session: Session) => {
+  const step = findStep(session);
+  return {
+    session: toSessionRecord(session),
+    session_id: session.id,
+    entity_id_state: toState(session),
+    entity_id_document_type: null,
+    requirement: {
+      requirement_type: step.type,
+      status: step.type === 'none' ? 'completed' : 'pending',
+      flow_order: step.order,
+    },
+    screen: { show: step.show, parameters: {} },
+    extra_data: {},
+  };
+};
+
+/** What is known of an applicant (service facts: POST /sessions); other fields are ignored. */
+const applicantSchema = z.object({
+  unique_id: z.string().optional(),
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+  email_address: emailSchema.optional(),
+  phone_number: phoneSchema.optional(),
+  i18n: z.string().optional(),
+});
+
+/** What `POST /sessions` takes. */
+const newSessionSchema = applicantSchema.extend({
+  kyc_level: z.string().optional(),
+  generate_qr: z.boolean().default(false),
+});
+
+/** What `POST /sessions/{session_id}` takes; the level cannot change. */
+const sessionUpdateSchema = applicantSchema.extend({ country_code: z.string().optional() });
+
+/** The link that opens a session for the applicant, on the host of `requestUrl`; its last part is the session's token. */
+export const toVerificationUrl = (requestUrl: string, sessionId: string): string =>
+  `${new URL(requestUrl).origin}/verify/${sessionId}`;
+
+const toWebSocketUrl = (requestUrl: string, sessionId: string): string =>
+  `${new URL(requestUrl).origin.replace(/^http/, 'ws')}/session_events/${sessionId}`;
+
+const MAX_SMS = 3;
+const smsSchema = z.object({ phone_number: phoneSchema });
+const CREDENTIALS_LIFETIME_MS = 15 * 60_000;
+const INVALID_SESSION = 'Invalid session.';
+
+/** The sessions of a sandbox; whoever knows a token may use it (interface: Authentication 3). */
+export interface SessionDesk {
+  /** Opens a session and gives its token. */
+  open(level: string, applicant: Record<string, unknown>): string;
+  /** Adds the operations on sessions (interface: Sessions). */
+  addRoutes(routes: Hono<CallEnv>): void;
+}
+
+/** Creates a desk without sessions. */
+export const createSessionDesk = (clock: SandboxClock, kycLevel: string): SessionDesk => {
+  const sessions = new Map<string, Session>();
+  const open = (level: string, applicant: Record<string, unknown>): string => {
+    const id = makeToken();
+    const state = { isCanceled: false, hasConsent: null, smsSent: 0, liveness: 'not_started' } as const;
+    sessions.set(id, { id, level, applicant, createdAtMs: clock.nowMs(), ...state });
+    return id;
+  };
+
+  const addLifeRoutes = (routes: Hono<CallEnv>): void => {
+    routes.post('/sessions', (context) => {
+      const request = newSessionSchema.safeParse(context.var.body);
+      if (!request.success) return answerError(context, 400, describeProblem(request.error));
+      const { kyc_level: level, generate_qr: wantsQr, ...applicant } = request.data;
+      if (level !== kycLevel) return answerError(context, 404, 'Invalid KYC level.');
+      const id = open(level, applicant);
+      context.var.entry.worked = true;
+      return context.json(
+        {
+          session_id: id,
+          url: toVerificationUrl(context.req.url, id),
+          ...(wantsQr ? { qr_base64_png: QR_IMAGE_BASE64 } : {}),
+          websocket_url: toWebSocketUrl(context.req.url, id),
+          branding: {},
+        },
+        201,
+      );
+    });
+
+    routes.delete('/sessions/:id', (context) => {
+      const session = sessions.get(context.req.param('id'));
+      if (!session) return answerError(context, 404, INVALID_SESSION);
+      session.isCanceled = true;
+      context.var.entry.worked = true;
+      return context.json({ status: 'canceled' });
+    });
+
+    routes.post('/sessions/:id', (context) => {
+      const session = sessions.get(context.req.param('id'));
+      if (!session || isOver(session)) return answerError(context, 404, INVALID_SESSION);
+      const update = sessionUpdateSchema.safeParse(context.var.body);
+      if (!update.success) return answerError(context, 400, describeProblem(update.error));
+      Object.assign(session.applicant, update.data);
+      context.var.entry.worked = true;
+      return context.json({ status: 'updated' }, 201);
+    });
+
+    routes.get('/sessions/:id', (context) => {
+      const session = sessions.get(context.req.param('id'));
+      if (!session) return answerError(context, 404, INVALID_SESSION);
+      if (isOver(session)) return answerError(context, 410, 'The session is canceled or consent was not given.');
+      context.var.entry.worked = true;
+      return context.json(toSessionRecord(session));
+    });
+
+    routes.post('/sessions/:id/send_sms', (context) => {
+      const session = sessions.get(context.req.param('id'));
+      if (!session || isOver(session)) return answerError(context, 404, INVALID_SESSION);
+      const request = smsSchema.safeParse(context.var.body);
+      if (!request.success) return answerError(context, 400, describeProblem(request.error));
+      if (session.smsSent >= MAX_SMS) return answerError(context, 429, 'Too many attempts.', 'too_many_attempts');
+      session.smsSent += 1;
+      context.var.entry.worked = true;
+      return context.json({ status: 'sent' }, 201);
+    });
+  };
+
+  /** What an applicant's device does: next step, consent and liveness capture. */
+  const addFlowRoutes = (routes: Hono<CallEnv>): void => {
+    routes.get('/sessions/:id/preflight', (context) => {
+      const session = sessions.get(context.req.param('id'));
+      if (!session) return answerError(context, 404, INVALID_SESSION);
+      if (isOver(session)) return answerError(context, 410, 'The session is canceled or consent was not given.');
+      if (session.hasConsent === null) return answerError(context, 451, 'Ask the user for consent first.');
+      context.var.entry.worked = true;
+      return context.json(toPreflight(session));
+    });
+
+    routes.patch('/sessions/:id/consent', (context) => {
+      const session = sessions.get(context.req.param('id'));
+      if (!session || session.isCanceled) return answerError(context, 404, INVALID_SESSION);
+      const decision = context.req.query('gives_consent');
+      if (decision !== 'true' && decision !== 'false') {
+        return answerError(context, 400, 'gives_consent: must be true or false');
+      }
+      session.hasConsent = decision === 'true';
+      context.var.entry.worked = true;
+      return context.json({ status: session.hasConsent ? 'consent_given' : 'consent_refused' });
+    });
+
+    routes.post('/sessions/:id/liveness/start', (context) => {
+      const session = sessions.get(context.req.param('id'));
+      if (!session) return answerError(context, 404, INVALID_SESSION);
+      if (isOver(session) || session.hasConsent === null) {
+        return answerError(context, 400, 'The liveness capture could not start.');
+      }
+      session.liveness = 'started';
+      context.var.entry.worked = true;
+      return context.json(
+        {
+          liveness_session_id: makeToken(),
+          credentials: {
+            access_key_id: makeToken(),
+            secret_access_key: makeToken(),
+            session_token: makeToken(),
+            expiration: new Date(clock.nowMs() + CREDENTIALS_LIFETIME_MS).toISOString(),
+          },
+        },
+        201,
+      );
+    });
+
+    routes.post('/sessions/:id/liveness/complete', (context) => {
+      const session = sessions.get(context.req.param('id'));
+      if (!session) return answerError(context, 404, INVALID_SESSION);
+      // A capture that was never started has nothing to judge: it is to be run again.
+      const hasCapture = session.liveness !== 'not_started' && !isOver(session);
+      if (hasCapture) session.liveness = 'succeeded';
+      context.var.entry.worked = true;
+      return context.json({ status: hasCapture ? 'succeeded' : 'retry' }, 201);
+    });
+  };
+
+  return {
+    open,
+    addRoutes: (routes) => {
+      addLifeRoutes(routes);
+      addFlowRoutes(routes);
+    },
+  };
+};
