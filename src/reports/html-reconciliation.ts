@@ -26,11 +26,8 @@ const standingColumns: readonly TableColumn<StandingDiscrepancies>[] = [
   },
   { title: 'Severity', cell: ({ severity }) => severity },
   { title: 'Open', numeric: true, cell: ({ open }) => formatCount(open) },
-  {
-    title: 'Over 7, 30 days',
-    numeric: true,
-    cell: ({ overAWeek, overAMonth }) => `${formatCount(overAWeek)}, ${formatCount(overAMonth)}`,
-  },
+  { title: '7 days +', numeric: true, cell: ({ overAWeek }) => formatCount(overAWeek) },
+  { title: '30 days +', numeric: true, cell: ({ overAMonth }) => formatCount(overAMonth) },
   { title: 'Accepted', numeric: true, cell: ({ accepted }) => formatCount(accepted) },
   { title: 'Oldest', cell: ({ oldestAt }) => formatDay(oldestAt) },
 ];

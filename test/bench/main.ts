@@ -5,6 +5,7 @@ import { benchImport } from './import.js';
 import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
 import { benchPaceRun } from './pace-run.js';
+import { benchReconcile } from './reconcile.js';
 import { benchReport } from './report.js';
 import { benchScreen } from './screen.js';
 
@@ -22,6 +23,7 @@ const benches: Readonly<Record<string, Bench>> = {
   memory: benchMemory,
   pace: benchWholePace,
   'pace-run': benchPaceRun,
+  reconcile: benchReconcile,
   report: benchReport,
   screen: benchScreen,
 };
