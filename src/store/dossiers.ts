@@ -60,11 +60,12 @@ export async function saveDossiers(
   );
 }
 
-/** Saves what a sweep found changed. */
+/** Saves what a sweep found changed, and when. */
 export async function saveDossierChanges(
   transaction: Queryable,
   runId: number,
   changes: readonly DossierChange[],
+  seenAt: Date,
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map((change) => ({
@@ -75,10 +76,10 @@ export async function saveDossierChanges(
     after: change.after,
   }));
   await transaction.execute(
-    `insert into dossier_change (run_id, dossier_id, kind, fields, before, after)
-     select $1, dossier_id, kind, fields, before, after
+    `insert into dossier_change (run_id, dossier_id, kind, fields, before, after, seen_at)
+     select $1, dossier_id, kind, fields, before, after, $3
      from jsonb_to_recordset($2::text::jsonb) as row (dossier_id text, kind text, fields text[], before jsonb, after jsonb)`,
-    [runId, JSON.stringify(rows)],
+    [runId, JSON.stringify(rows), seenAt],
   );
 }
 
@@ -138,49 +139,6 @@ export async function markGone(
     [accountId, [...dossierIds], now],
   );
   return rows.map((row) => row.snapshot);
-}
-
-/** A page of a sweep that has been saved: the dossiers that no earlier page had. */
-export interface SweptPage {
-  dossiers: readonly Pick<DossierSnapshot, 'id' | 'createdAt'>[];
-  appeared: number;
-  changed: number;
-}
-
-/** Saves a page as the place from which a sweep that is broken off continues. */
-export async function saveSweptPage(
-  transaction: Queryable,
-  runId: number,
-  { dossiers, appeared, changed }: SweptPage,
-): Promise<void> {
-  await transaction.execute(
-    `insert into swept_page (run_id, ordinal, dossier_ids, created_at, appeared, changed)
-     values ($1, (select coalesce(max(ordinal), 0) + 1 from swept_page where run_id = $1), $2::text[], $3::text[], $4, $5)`,
-    [runId, dossiers.map(({ id }) => id), dossiers.map(({ createdAt }) => createdAt), appeared, changed],
-  );
-}
-
-/** The pages that a sweep has saved, in the order of its walk; none once it has been closed. */
-export async function readSweptPages(database: Queryable, runId: number): Promise<readonly SweptPage[]> {
-  const rows = await database.query(
-    z.object({
-      ids: z.array(z.string()),
-      created: z.array(z.string()),
-      appeared: z.number(),
-      changed: z.number(),
-    }),
-    `select dossier_ids as ids, created_at as created, appeared, changed from swept_page where run_id = $1 order by ordinal`,
-    [runId],
-  );
-  return rows.map(({ ids, created, ...counts }) => ({
-    ...counts,
-    dossiers: ids.map((id, index) => ({ id, createdAt: created[index] ?? '' })),
-  }));
-}
-
-/** Removes the saved pages of a sweep that has ended. */
-export async function dropSweptPages(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('delete from swept_page where run_id = $1', [runId]);
 }
 
 /** What a sweep came to. */

@@ -1,6 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { sweepSettingsSchema } from '../../../src/dossiers/settings.js';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
+import type { RunEvent } from '../../../src/runs/run-event.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
@@ -20,10 +22,12 @@ describeOnChosenDatabase('a sweep', (open) => {
   afterEach(async () => {
     for (const sandbox of sandboxes.splice(0)) await sandbox.close();
   });
-  const begin = async (dossiers: readonly SandboxDossier[]) => {
+  const begin = async (dossiers: readonly SandboxDossier[], sweep: z.input<typeof sweepSettingsSchema> = {}) => {
     const sandbox = await startSandbox({ world: { watchlist: [], dossiers } });
     sandboxes.push(sandbox);
-    const workplace = await makeWorkplace(await open(), sandbox, { settings: { sweep: { perPage: 20 } } });
+    const workplace = await makeWorkplace(await open(), sandbox, {
+      settings: { sweep: sweepSettingsSchema.parse({ perPage: 20, ...sweep }) },
+    });
     return { sandbox, workplace };
   };
 
@@ -132,6 +136,51 @@ describeOnChosenDatabase('a sweep', (open) => {
     expect(calls.length).toBeLessThanOrEqual(6);
   });
 
+  it('a process that dies again and again costs at most a page of each window each time', async () => {
+    const windows = 4;
+    const { sandbox, workplace } = await begin(range(1, 600), { windows });
+    const { tell } = workplace;
+    let progress = 0;
+    let deaths = 0;
+    const dying = {
+      ...workplace,
+      tell: (event: RunEvent) => {
+        tell(event);
+        if (event.kind !== 'progress') return;
+        progress += 1;
+        if (progress % 3 === 0) throw new Error('gone');
+      },
+    };
+    let summary: Awaited<ReturnType<typeof runSweep>> | undefined;
+    while (summary === undefined) {
+      summary = await runSweep(dying, { writeReport: false }, signal).catch((error: unknown) => {
+        if (!(error instanceof Error) || error.message !== 'gone') throw error;
+        deaths += 1;
+        return undefined;
+      });
+    }
+    expect(summary).toMatchObject({ state: 'complete', counts: { dossiers: 600, appeared: 600, proven: true } });
+    expect(deaths).toBeGreaterThan(3);
+    const calls = sandbox.ledger().filter(({ path }) => path === '/dossiers').length;
+    // 30 pages, for each window a total, a limit and a last page that is not full, and the total, the probe and the head.
+    expect(calls).toBeLessThanOrEqual(30 + 3 * windows + 3 + deaths * windows);
+    const left = await workplace.database.query(
+      z.object({ left: z.number() }),
+      'select (select count(*) from swept_page)::integer + (select count(*) from sweep_window)::integer as left',
+    );
+    expect(left).toEqual([{ left: 0 }]);
+  });
+
+  it('says why it makes one walk where the service does not filter after a cursor', async () => {
+    const { sandbox, workplace } = await begin(range(1, 600), { windows: 4 });
+    sandbox.setFaults([{ path: '/dossiers', status: 400, afterCalls: 4, times: 1 }]);
+    const { events, ...others } = workplace;
+    expect(await runSweep({ ...others }, { writeReport: false }, signal)).toMatchObject({ state: 'complete' });
+    expect(events).toContainEqual(
+      expect.objectContaining({ code: 'sweep_one_walk', message: expect.stringContaining('refuses date_from') }),
+    );
+  });
+
   it('a service out of reach stops it, and nothing is gone', async () => {
     const { sandbox, workplace } = await begin(range(1, 10));
     await runSweep(workplace, { writeReport: false }, signal);
@@ -149,7 +198,7 @@ describeOnChosenDatabase('a sweep', (open) => {
     const seen: string[] = [];
     let next = await walk.next();
     for (let page = 1; !next.done; page += 1, next = await walk.next()) {
-      seen.push(...next.value.map(({ id }) => id));
+      seen.push(...next.value.flatMap(({ dossiers }) => dossiers.map(({ id }) => id)));
       if (page === 2) sandbox.setWorld({ watchlist: [], dossiers: range(1, 55) });
     }
     expect(next.value).toMatchObject({ proven: true, dossiers: 55 });
