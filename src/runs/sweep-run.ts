@@ -29,6 +29,7 @@ import {
   saveSweptPage,
   sumSweptPages,
 } from '../store/swept-pages.js';
+import { fetchDossierRecords } from './details/fetch-dossier-records.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
@@ -112,6 +113,7 @@ const nothing: SweepRow = {
   gone: 0,
   proven: false,
   unprovenBecause: null,
+  details: null,
 };
 
 async function sweepAccount(
@@ -216,7 +218,8 @@ async function finishSweep(
   const counts = isStart
     ? await sumSweptPages(workplace.database, run.runId)
     : await countDossierChanges(workplace.database, run.runId);
-  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because };
+  const details = await fetchDossierRecords(session, workplace.client(), account.accountId);
+  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
   return closeSweep(session, sweep, proven ? 'complete' : 'incomplete', options);
 }
 
@@ -262,7 +265,7 @@ async function closeSweep(
     if (state === 'stopped') await queueBrokenRun(session, transaction, { outcome: 'stopped', reasons });
     else if (writeReport) await queueReportOf(workplace, transaction, run);
   });
-  const { unprovenBecause: _, ...counts } = sweep;
+  const { unprovenBecause: _, details: __, ...counts } = sweep;
   const { pages, dossiers, appeared, changed, gone } = counts;
   workplace.tell({
     kind: 'stage_finished',

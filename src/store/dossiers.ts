@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { DossierChange } from '../changes/dossier-change.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { DetailStop } from '../reports/detail-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 
@@ -141,6 +142,15 @@ export async function markGone(
   return rows.map((row) => row.snapshot);
 }
 
+/** How many records of dossiers a sweep looked up, and what became of them; `missing` are still to be looked up. */
+export interface SweepDetails {
+  asked: number;
+  kept: number;
+  notAvailable: number;
+  missing: number;
+  stoppedBecause: DetailStop | null;
+}
+
 /** What a sweep came to. */
 export interface SweepRow {
   pages: number;
@@ -150,15 +160,17 @@ export interface SweepRow {
   gone: number;
   proven: boolean;
   unprovenBecause: string | null;
+  /** Null where nothing was to be looked up. */
+  details: SweepDetails | null;
 }
 
 /** Saves what a sweep came to. */
 export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
   await transaction.execute(
-    `insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven, unproven_because)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+    `insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven, unproven_because, details)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9::text::jsonb)
      on conflict (run_id) do update set pages = $2, dossiers = $3, appeared = $4, changed = $5, gone = $6, proven = $7,
-       unproven_because = $8`,
+       unproven_because = $8, details = $9::text::jsonb`,
     [
       runId,
       sweep.pages,
@@ -168,6 +180,7 @@ export async function saveSweep(transaction: Queryable, runId: number, sweep: Sw
       sweep.gone,
       sweep.proven,
       sweep.unprovenBecause,
+      sweep.details === null ? null : JSON.stringify(sweep.details),
     ],
   );
 }
@@ -180,6 +193,15 @@ const sweepRow = z.object({
   gone: z.number(),
   proven: z.boolean(),
   unprovenBecause: z.string().nullable(),
+  details: z
+    .object({
+      asked: z.number(),
+      kept: z.number(),
+      notAvailable: z.number(),
+      missing: z.number(),
+      stoppedBecause: z.enum(['limit', 'out_of_reach', 'refused', 'time', 'signal']).nullable(),
+    })
+    .nullable(),
   isStart: z.boolean(),
 });
 
@@ -187,7 +209,7 @@ const sweepRow = z.object({
 export async function readSweep(database: Queryable, runId: number): Promise<(SweepRow & { isStart: boolean }) | null> {
   const rows = await database.query(
     sweepRow,
-    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause",
+    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause", sweep.details,
        not exists (
          select from sweep earlier
          join run before on before.run_id = earlier.run_id

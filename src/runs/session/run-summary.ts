@@ -18,7 +18,7 @@ export interface RunSummary {
   exitCode: number;
   /** What a reader should know of a run that may be complete all the same. */
   remarks?: readonly string[];
-  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'>;
+  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause' | 'details'>;
   /** What its import made of the roster; absent where it imported nothing. */
   snapshot?: SnapshotFacts;
   /** The first changes of known customers that were accepted with the roster; absent where none were. */

@@ -7,6 +7,7 @@ import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
+import { readDossierHistory } from '../../../src/store/change-facts.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { buildSandboxDossier } from '../../helpers/small-world.js';
@@ -179,6 +180,45 @@ describeOnChosenDatabase('a sweep', (open) => {
     expect(events).toContainEqual(
       expect.objectContaining({ code: 'sweep_one_walk', message: expect.stringContaining('refuses date_from') }),
     );
+  });
+
+  it('keeps every change of a dossier, also of sweeps that never ended, and a status that went and came back', async () => {
+    const { sandbox, workplace } = await begin(range(1, 60));
+    const { database, clock } = workplace;
+    let minute = 0;
+    const at = (day: number): string => `2026-06-0${day}T12:00:00.000Z`;
+    const id = buildSandboxDossier(60).id;
+    const sweepWith = async (status: SandboxDossier['status'], updated_at: string, isBrokenOff = false) => {
+      sandbox.setWorld({ watchlist: [], dossiers: [...range(1, 59), buildSandboxDossier(60, { status, updated_at })] });
+      sandbox.setFaults(isBrokenOff ? [{ path: '/dossiers', status: 401, afterCalls: 1 }] : []);
+      minute += 7 * 60;
+      const now = (): Date => new Date(Date.UTC(2026, 6, 1) + minute * 60_000);
+      return runSweep({ ...workplace, clock: { ...clock, now } }, { writeReport: false }, signal);
+    };
+    // The starting point is broken off, and too old to be gone on with: seven hours are between any two.
+    await sweepWith('open', at(1), true);
+    await sweepWith('approved', at(2), true);
+    const start = await sweepWith('open', at(3));
+    expect(start).toMatchObject({ state: 'complete' });
+    // It was rejected and is open again, which only its `updated_at` shows.
+    await sweepWith('open', at(4), true);
+    await sweepWith('rejected', at(5), true);
+    await sweepWith('open', at(6));
+    const history = await readDossierHistory(database, 1, id);
+    expect(history?.map(({ kind, status, updatedAt }) => [kind, status.before, status.after, updatedAt.after])).toEqual(
+      [
+        ['dossier_status_changed', 'open', 'approved', at(2)],
+        ['dossier_status_changed', 'approved', 'open', at(3)],
+        ['dossier_touched', 'open', 'open', at(4)],
+        ['dossier_status_changed', 'open', 'rejected', at(5)],
+        ['dossier_status_changed', 'rejected', 'open', at(6)],
+      ],
+    );
+    expect(history?.map(({ seenAt }) => seenAt.getTime())).toEqual(
+      [14, 21, 28, 35, 42].map((hours) => Date.UTC(2026, 6, 1, hours)),
+    );
+    expect(await readDossierHistory(database, 1, buildSandboxDossier(1).id)).toEqual([]);
+    expect(await readDossierHistory(database, 1, 'dossier_unknown')).toBeNull();
   });
 
   it('a service out of reach stops it, and nothing is gone', async () => {
