@@ -7,6 +7,7 @@ import { benchPace } from './pace.js';
 import { benchPaceRun } from './pace-run.js';
 import { benchReport } from './report.js';
 import { benchScreen } from './screen.js';
+import { benchSweep } from './sweep.js';
 
 /** The client's pace, and then the wall time of whole runs at a pace. */
 const benchWholePace: Bench = async (tell) => {
@@ -24,6 +25,7 @@ const benches: Readonly<Record<string, Bench>> = {
   'pace-run': benchPaceRun,
   report: benchReport,
   screen: benchScreen,
+  sweep: benchSweep,
 };
 
 const words = process.argv.slice(2);
