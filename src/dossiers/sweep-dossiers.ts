@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { DossierPage } from '../client/resources/dossiers.js';
 import { NotFoundError, ResponseError } from '../errors.js';
 import {
@@ -52,14 +53,13 @@ export async function* sweepDossiers(
   { perPage }: Pick<SweepSettings, 'perPage'>,
   walks: readonly WindowWalk[] = [{ ...everything, walked: [], hasEnded: false }],
 ): AsyncGenerator<readonly WalkedPage[], SweepVerdict> {
-  // By id: the time of creation in ms.
-  const seen = new Map<string, number>();
-  for (const { id, createdAt } of walks.flatMap(({ walked }) => walked)) seen.set(id, Date.parse(createdAt));
+  const seen = new SeenDossiers();
+  for (const { walked } of walks) for (const dossier of walked) seen.add(dossier);
   const counted = { pages: 0, calls: 0 };
   const takeFresh = (dossiers: readonly DossierSnapshot[]): readonly DossierSnapshot[] => {
     counted.pages += 1;
     const fresh = dossiers.filter(({ id }) => !seen.has(id));
-    for (const { id, createdAt } of fresh) seen.set(id, Date.parse(createdAt));
+    for (const dossier of fresh) seen.add(dossier);
     return fresh;
   };
 
@@ -90,16 +90,19 @@ export async function* sweepDossiers(
     );
     if (differences === null) break;
     hasEnded = true;
-    for (const id of differences.gone) seen.delete(id);
+    seen.forget(differences.gone);
     const fresh = differences.found.filter(({ id }) => !seen.has(id));
-    for (const { id, createdAt } of fresh) seen.set(id, Date.parse(createdAt));
+    for (const dossier of fresh) seen.add(dossier);
     if (fresh.length > 0) yield [{ place: 0, dossiers: fresh, hasEnded: true }];
   }
   const { pages } = counted;
   return { pages, dossiers: seen.size, proven: because === null, because, isListed: (id) => seen.has(id) };
 }
 
-/** A window that is being walked. */
+// Whoever has gone back over so many deleted dossiers begins again at the head of the window.
+const mostSteppedBack = 1_000;
+
+/** A window that is being walked, and the last dossiers of its walk. */
 interface Walker {
   place: number;
   window: CreationWindow;
@@ -137,7 +140,7 @@ async function* walkWindows(
   };
   for (const [place, walk] of walks.entries()) {
     if (walk.hasEnded) continue;
-    const walked = walk.walked.map(({ id }) => id);
+    const walked = walk.walked.slice(-mostSteppedBack).map(({ id }) => id);
     ask({ place, window: walk, walked, pages: walkOn(list, { per_page: perPage, ...toFilter(walk) }, walked) });
   }
   while (underWay > 0) {
@@ -163,6 +166,7 @@ async function* walkWindows(
       const dossiers = came.result.value.dossiers.map(toDossierSnapshot);
       const fresh = takeFresh(dossiers);
       walked.push(...fresh.map(({ id }) => id));
+      if (walked.length > 2 * mostSteppedBack) walked.splice(0, walked.length - mostSteppedBack);
       if (fresh.length > 0) pages.push({ place, dossiers: fresh, hasEnded: false });
       // A service that leaves the window has lost the filter on the way: it would walk the whole list for each.
       if (dossiers.every(({ createdAt }) => isIn(Date.parse(createdAt), window))) going.push(walker);
@@ -196,10 +200,10 @@ async function* walkOn(
   query: { per_page: number; date_from?: string; date_to?: string },
   walked: readonly string[],
 ): AsyncGenerator<DossierPage> {
-  let place = walked.length - 1;
-  let reached = walked.length;
+  let back = 0;
+  let reached = walked.at(-1);
   for (let step = 1; ; step *= 2) {
-    const cursor = walked[place];
+    const cursor = walked.at(-1 - back);
     try {
       let isFirst = true;
       for await (const page of list.pages({ ...query, ...(cursor !== undefined && { starting_after: cursor }) })) {
@@ -210,14 +214,14 @@ async function* walkOn(
       }
       return;
     } catch (error) {
-      const isFruitless = walked.length === reached;
+      const isFruitless = walked.at(-1) === reached;
       if (!isCursorGone(error, walked.length) || (isFruitless && cursor === undefined)) throw error;
       if (!isFruitless) {
-        reached = walked.length;
-        place = walked.length - 1;
+        reached = walked.at(-1);
+        back = 0;
         step = 1;
       }
-      place -= step;
+      back += step;
     }
   }
 }
@@ -230,9 +234,9 @@ const emptyAfter = (cursor: string): ResponseError =>
     body: '',
   });
 
-/** Dossiers that were seen and are listed no more, and listed ones that were not seen. */
+/** Dossiers that were seen and are listed no more, by their place in what was seen, and listed ones that were not seen. */
 interface Differences {
-  gone: string[];
+  gone: number[];
   found: DossierSnapshot[];
 }
 
@@ -240,10 +244,10 @@ interface Differences {
 async function doWindowsAgree(
   list: DossierList,
   windows: readonly CreationWindow[],
-  seen: ReadonlyMap<string, number>,
+  seen: SeenDossiers,
 ): Promise<boolean> {
   const known = windows.map(() => 0);
-  for (const ms of seen.values()) {
+  for (const ms of seen.times()) {
     for (const [place, { from, to }] of windows.entries())
       if (ms >= from && ms <= to) known[place] = (known[place] ?? 0) + 1;
   }
@@ -258,7 +262,7 @@ async function doWindowsAgree(
 async function findDifferences(
   list: DossierList,
   perPage: number,
-  seen: ReadonlyMap<string, number>,
+  seen: SeenDossiers,
   {
     windows: all,
     total,
@@ -266,24 +270,25 @@ async function findDifferences(
   }: { windows: readonly CreationWindow[]; total: number; counted: { pages: number; calls: number } },
 ): Promise<Differences | null> {
   const differences: Differences = { gone: [], found: [] };
-  const ordered = [...seen].toSorted((left, right) => left[1] - right[1]);
+  const ordered = seen.byTime();
   const maxCalls = 100 + 4 * Math.ceil(total / perPage);
-  const newest = ordered.at(-1)?.[1];
-  if (newest === undefined) return null;
+  const last = ordered.at(-1);
+  if (last === undefined) return null;
   // A dossier may have been committed with an earlier time of creation than any that was seen; later ones are at the head of the list.
-  const end = floorToSecond(newest) + 1_000;
+  const end = floorToSecond(seen.timeAt(last)) + 1_000;
   const windows = all.map(({ from, to }) => ({ from, to: Math.min(to, Math.max(end, from)) }));
   for (let window = windows.pop(); window !== undefined; window = windows.pop()) {
     counted.calls += 1;
     if (counted.calls > maxCalls) return null;
     const first = await countWindow(list, window);
     if (first === null) return null;
-    const known = sliceWindow(ordered, window);
+    const known = seen.sliceWindow(ordered, window);
     if (known.length === first) continue;
     const pages = Math.ceil(Math.max(known.length, first) / perPage);
     const isWalked = 4 * Math.abs(known.length - first) >= pages || window.to - window.from <= 1_000;
     if (!isWalked) {
-      const middle = floorToSecond(known[Math.floor(known.length / 2)]?.[1] ?? (window.from + window.to) / 2);
+      const median = known[Math.floor(known.length / 2)];
+      const middle = floorToSecond(median === undefined ? (window.from + window.to) / 2 : seen.timeAt(median));
       // The halves share their limit: a dossier of that very moment counts in both, and no dossier between them counts in none.
       if (middle > window.from && middle < window.to) {
         windows.push({ from: window.from, to: middle }, { from: middle, to: window.to });
@@ -291,6 +296,7 @@ async function findDifferences(
       }
     }
     const listed = new Set<string>();
+    const places = new Set<number>();
     const walked: string[] = [];
     for await (const page of walkOn(list, { per_page: perPage, ...toFilter(window) }, walked)) {
       counted.pages += 1;
@@ -301,28 +307,115 @@ async function findDifferences(
         if (listed.has(dossier.id)) continue;
         listed.add(dossier.id);
         walked.push(dossier.id);
-        if (!seen.has(dossier.id)) differences.found.push(dossier);
+        const place = seen.find(dossier.id);
+        if (place === null) differences.found.push(dossier);
+        else places.add(place);
       }
     }
-    for (const [id] of known) if (!listed.has(id)) differences.gone.push(id);
+    differences.gone.push(...known.filter((place) => !places.has(place)));
   }
   return differences;
 }
 
-/** The part of a list ordered by time that lies in a window. */
-function sliceWindow(
-  ordered: readonly (readonly [string, number])[],
-  { from, to }: CreationWindow,
-): readonly (readonly [string, number])[] {
-  return ordered.slice(countBefore(ordered, from), countBefore(ordered, to + 1));
+/**
+ * What a sweep has seen, in 32 bytes a dossier where ids in a map take 100: by 64 bits of the SHA-256 of its id, which two dossiers share in one
+ * of forty million lists of a million. One of such two would be missing from the count, and the sweep unproven.
+ */
+class SeenDossiers {
+  size = 0;
+  #used = 0;
+  #keys = new BigUint64Array(1_024);
+  // When it was created, in ms; NaN where it is listed no more.
+  #times = new Float64Array(1_024);
+
+  has(id: string): boolean {
+    return this.find(id) !== null;
+  }
+
+  /** Where a dossier is kept until the next one is added; null where it was not seen. */
+  find(id: string): number | null {
+    const slot = this.#locate(toKey(id));
+    return this.#keys[slot] === 0n || Number.isNaN(this.timeAt(slot)) ? null : slot;
+  }
+
+  add({ id, createdAt }: { id: string; createdAt: string }): void {
+    if (2 * this.#used >= this.#keys.length) this.#grow();
+    const key = toKey(id);
+    const slot = this.#locate(key);
+    const isNew = this.#keys[slot] === 0n;
+    if (!isNew && !Number.isNaN(this.timeAt(slot))) return;
+    this.#keys[slot] = key;
+    this.#times[slot] = Date.parse(createdAt);
+    this.#used += isNew ? 1 : 0;
+    this.size += 1;
+  }
+
+  forget(slots: readonly number[]): void {
+    for (const slot of slots) {
+      if (Number.isNaN(this.timeAt(slot))) continue;
+      this.#times[slot] = Number.NaN;
+      this.size -= 1;
+    }
+  }
+
+  timeAt(slot: number): number {
+    return this.#times[slot] ?? Number.NaN;
+  }
+
+  /** Where each dossier is kept, by time of creation. */
+  byTime(): Uint32Array {
+    const slots = new Uint32Array(this.size);
+    let count = 0;
+    for (const slot of this.#keys.keys()) {
+      if (!this.#isHeld(slot)) continue;
+      slots[count] = slot;
+      count += 1;
+    }
+    return slots.sort((left, right) => this.timeAt(left) - this.timeAt(right));
+  }
+
+  *times(): Generator<number> {
+    for (const slot of this.#keys.keys()) if (this.#isHeld(slot)) yield this.timeAt(slot);
+  }
+
+  /** The part of what is ordered by time that lies in a window. */
+  sliceWindow(ordered: Uint32Array, { from, to }: CreationWindow): Uint32Array {
+    const countBefore = (ms: number): number => {
+      let [low, high] = [0, ordered.length];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (this.timeAt(ordered[middle] ?? 0) < ms) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    };
+    return ordered.subarray(countBefore(from), countBefore(to + 1));
+  }
+
+  #isHeld(slot: number): boolean {
+    return this.#keys[slot] !== 0n && !Number.isNaN(this.timeAt(slot));
+  }
+
+  /** Where a key is, or the empty slot that is for it. */
+  #locate(key: bigint): number {
+    const keys = this.#keys;
+    let slot = Number(key & BigInt(keys.length - 1));
+    while (keys[slot] !== 0n && keys[slot] !== key) slot = (slot + 1) % keys.length;
+    return slot;
+  }
+
+  #grow(): void {
+    const [keys, times] = [this.#keys, this.#times];
+    this.#keys = new BigUint64Array(2 * keys.length);
+    this.#times = new Float64Array(2 * keys.length);
+    for (const [from, key] of keys.entries()) {
+      if (key === 0n) continue;
+      const slot = this.#locate(key);
+      this.#keys[slot] = key;
+      this.#times[slot] = times[from] ?? Number.NaN;
+    }
+  }
 }
 
-function countBefore(ordered: readonly (readonly [string, number])[], ms: number): number {
-  let [low, high] = [0, ordered.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((ordered[middle]?.[1] ?? 0) < ms) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+/** Never 0, which is an empty slot. */
+const toKey = (id: string): bigint => createHash('sha256').update(id).digest().readBigUInt64LE() || 1n;

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { boundHeap } from '../../src/cli/bound-heap.js';
 import { sweepSettingsSchema } from '../../src/dossiers/settings.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import { migrate } from '../../src/store/migrate.js';
@@ -18,6 +19,8 @@ export interface SweepOrder {
 /** What came of it; `sentMs` are the instants at which calls were begun. */
 export interface SweepReport {
   spanMs: number;
+  /** This process's CPU time in all its threads. */
+  cpuMs: number;
   peakBytes: number;
   dossiers: number;
   sentMs: number[];
@@ -40,23 +43,34 @@ async function sweep({ url, privateKey, databaseUrl, windows, perSecond }: Sweep
   try {
     await migrate(database);
     const quiet = { ...workplace, tell: () => undefined };
+    const cpuBefore = process.cpuUsage();
     const begunMs = performance.now();
     const { state, reasons, counts } = await runSweep(quiet, { writeReport: false }, new AbortController().signal);
     const spanMs = performance.now() - begunMs;
+    const { user, system } = process.cpuUsage(cpuBefore);
     if (state !== 'complete' || !('dossiers' in counts))
       throw new Error(`the sweep ended ${state}: ${reasons.join('; ')}`);
-    return { spanMs, peakBytes: readPeakBytes(), dossiers: counts.dossiers, sentMs, error: null };
+    return {
+      spanMs,
+      cpuMs: (user + system) / 1_000,
+      peakBytes: readPeakBytes(),
+      dossiers: counts.dossiers,
+      sentMs,
+      error: null,
+    };
   } finally {
     await workplace.client().close();
     await database.close();
   }
 }
 
+// As the command line does.
+boundHeap();
 process.on('message', (order: SweepOrder) => {
   sweep(order)
     .catch((error: unknown): SweepReport => {
       const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
-      return { spanMs: 1, peakBytes: 0, dossiers: 0, sentMs: [], error: message };
+      return { spanMs: 1, cpuMs: 0, peakBytes: 0, dossiers: 0, sentMs: [], error: message };
     })
     .then((report) => process.send?.(report));
 });

@@ -46,7 +46,7 @@ export const benchSweep: Bench = async (tell) => {
     const busiestSecond = countBusiestSecond(sentMs);
     const sample = { ...order, ...report, calls: calls.atMs.length, busiestSecond };
     tell(
-      `${report.dossiers} dossiers, ${order.windows} windows, ${order.perSecond}/s: ${(report.spanMs / 1_000).toFixed(2)} s, ${sample.calls} list calls, busiest second ${busiestSecond}, at most ${(report.peakBytes / 1_048_576).toFixed(0)} MB`,
+      `${report.dossiers} dossiers, ${order.windows} windows, ${order.perSecond}/s: ${(report.spanMs / 1_000).toFixed(2)} s, ${sample.calls} list calls of ${(report.cpuMs / sample.calls).toFixed(1)} ms CPU, busiest second ${busiestSecond}, at most ${(report.peakBytes / 1_048_576).toFixed(0)} MB`,
     );
     return sample;
   };
