@@ -58,9 +58,7 @@ export async function* sweepDossiers(
   const counted = { pages: 0, calls: 0 };
   const takeFresh = (dossiers: readonly DossierSnapshot[]): readonly DossierSnapshot[] => {
     counted.pages += 1;
-    const fresh = dossiers.filter(({ id }) => !seen.has(id));
-    for (const dossier of fresh) seen.add(dossier);
-    return fresh;
+    return dossiers.filter((dossier) => seen.add(dossier));
   };
 
   let hasEnded = yield* walkWindows(list, perPage, walks, takeFresh);
@@ -91,8 +89,7 @@ export async function* sweepDossiers(
     if (differences === null) break;
     hasEnded = true;
     seen.forget(differences.gone);
-    const fresh = differences.found.filter(({ id }) => !seen.has(id));
-    for (const dossier of fresh) seen.add(dossier);
+    const fresh = differences.found.filter((dossier) => seen.add(dossier));
     if (fresh.length > 0) yield [{ place: 0, dossiers: fresh, hasEnded: true }];
   }
   const { pages } = counted;
@@ -338,16 +335,18 @@ class SeenDossiers {
     return this.#keys[slot] === 0n || Number.isNaN(this.timeAt(slot)) ? null : slot;
   }
 
-  add({ id, createdAt }: { id: string; createdAt: string }): void {
+  /** Gives whether it was not there. */
+  add({ id, createdAt }: { id: string; createdAt: string }): boolean {
     if (2 * this.#used >= this.#keys.length) this.#grow();
     const key = toKey(id);
     const slot = this.#locate(key);
     const isNew = this.#keys[slot] === 0n;
-    if (!isNew && !Number.isNaN(this.timeAt(slot))) return;
+    if (!isNew && !Number.isNaN(this.timeAt(slot))) return false;
     this.#keys[slot] = key;
     this.#times[slot] = Date.parse(createdAt);
     this.#used += isNew ? 1 : 0;
     this.size += 1;
+    return true;
   }
 
   forget(slots: readonly number[]): void {

@@ -26,7 +26,7 @@ import {
   dropSweptPages,
   readWindowWalks,
   saveSweepWindows,
-  saveSweptPage,
+  saveSweptPages,
   sumSweptPages,
 } from '../store/swept-pages.js';
 import { fetchDossierRecords } from './details/fetch-dossier-records.js';
@@ -187,13 +187,13 @@ async function savePages(
     await insertCommitBatch(transaction, runId, lease.epoch, countDossiers(pages), now);
     const ids = pages.flatMap(({ dossiers }) => dossiers.map(({ id }) => id));
     const known = await readDossiers(transaction, account.accountId, ids);
-    const changes: DossierChange[] = [];
-    for (const page of pages) {
-      const found = page.dossiers.flatMap((dossier) => diffDossier(known.get(dossier.id) ?? null, dossier) ?? []);
-      const appeared = found.filter(isAppearance).length;
-      await saveSweptPage(transaction, runId, page, { appeared, changed: found.length - appeared });
-      changes.push(...found);
-    }
+    const compared = pages.map((page) => {
+      const changes = page.dossiers.flatMap((dossier) => diffDossier(known.get(dossier.id) ?? null, dossier) ?? []);
+      const appeared = changes.filter(isAppearance).length;
+      return { ...page, changes, appeared, changed: changes.length - appeared };
+    });
+    await saveSweptPages(transaction, runId, compared);
+    const changes = compared.flatMap((page) => page.changes);
     const toSave = changes.flatMap(({ after }) => after ?? []);
     await saveDossiers(transaction, account.accountId, runId, toSave);
     // A starting point that was broken off knows some already: what moved since is history.

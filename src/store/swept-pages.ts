@@ -19,24 +19,33 @@ export async function saveSweepWindows(
   );
 }
 
-/** Saves a page as the place from which its window goes on when the sweep is broken off. */
-export async function saveSweptPage(
+/** Saves pages of different windows as the places from which these go on when the sweep is broken off. */
+export async function saveSweptPages(
   transaction: Queryable,
   runId: number,
-  { place, dossiers, hasEnded }: WalkedPage,
-  { appeared, changed }: { appeared: number; changed: number },
+  pages: readonly (WalkedPage & { appeared: number; changed: number })[],
 ): Promise<void> {
-  if (hasEnded) {
-    await transaction.execute('update sweep_window set has_ended = true where run_id = $1 and place = $2', [
-      runId,
-      place,
-    ]);
+  const ended = pages.filter(({ hasEnded }) => hasEnded).map(({ place }) => place);
+  if (ended.length > 0) {
+    await transaction.execute(
+      'update sweep_window set has_ended = true where run_id = $1 and place = any ($2::integer[]) and not has_ended',
+      [runId, ended],
+    );
   }
-  if (dossiers.length === 0) return;
+  const filled = pages.filter(({ dossiers }) => dossiers.length > 0);
+  if (filled.length === 0) return;
+  const rows = filled.map(({ place, dossiers, appeared, changed }) => ({
+    ...{ place, appeared, changed },
+    ids: dossiers.map(({ id }) => id),
+    created: dossiers.map(({ createdAt }) => createdAt),
+  }));
   await transaction.execute(
     `insert into swept_page (run_id, ordinal, place, dossier_ids, created_at, appeared, changed)
-     values ($1, (select coalesce(max(ordinal), 0) + 1 from swept_page where run_id = $1), $2, $3::text[], $4::text[], $5, $6)`,
-    [runId, place, dossiers.map(({ id }) => id), dossiers.map(({ createdAt }) => createdAt), appeared, changed],
+     select $1, (select coalesce(max(ordinal), 0) from swept_page where run_id = $1) + row_number() over (),
+       place, ids, created, appeared, changed
+     from jsonb_to_recordset($2::text::jsonb)
+       as row (place integer, ids text[], created text[], appeared integer, changed integer)`,
+    [runId, JSON.stringify(rows)],
   );
 }
 

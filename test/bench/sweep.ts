@@ -15,7 +15,7 @@ const latencyMs = 50;
 const walked = 80_000;
 const sizes = [25_000, 250_000];
 /** Ten times the dossiers may take this many times the memory. */
-const mostGrowth = 1.5;
+const mostGrowth = 1.4;
 
 const hear = async <Message>(child: ChildProcess): Promise<Message> => {
   const [message]: Message[] = await once(child, 'message');
