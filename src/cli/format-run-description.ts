@@ -173,8 +173,10 @@ export function formatRunDescription(run: RunDescription): string {
   ].join('');
 }
 
-function describeSweep({ unprovenBecause, proven, ...counts }: NonNullable<RunDescription['sweep']>): string {
+function describeSweep({ unprovenBecause, proven, details, ...counts }: NonNullable<RunDescription['sweep']>): string {
   const { pages, dossiers, appeared, changed, gone } = counts;
   const verdict = proven ? 'proven complete' : `not proven complete: ${unprovenBecause ?? 'no reason stored'}`;
-  return `${describeCounts({ pages, dossiers, appeared, changed, gone })}; ${verdict}`;
+  const { stoppedBecause: _, ...lookUps } = details ?? { stoppedBecause: null };
+  const looked = details === null ? '' : `; look-ups: ${describeCounts(lookUps)}`;
+  return `${describeCounts({ pages, dossiers, appeared, changed, gone })}; ${verdict}${looked}`;
 }

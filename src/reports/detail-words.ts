@@ -7,7 +7,8 @@ export const detailWords: Readonly<Record<DetailKind, string>> = {
   entity: 'screened record',
 };
 
-const stopWords: Readonly<Record<DetailStop, string>> = {
+/** Why fewer were asked for than there were, in words. */
+export const stopWords: Readonly<Record<DetailStop, string>> = {
   limit: 'evidence.details.maxPerRun allows no more',
   out_of_reach: 'the service was out of reach',
   refused: 'the service refused the account',

@@ -47,7 +47,7 @@ function showSweep(sweep: SweepFacts): Markup {
   const proof = sweep.proven
     ? html`The list is proven complete.`
     : html`<strong>Not proven complete: ${showText(sweep.unprovenBecause ?? 'no reason given')}. Nothing is reported as gone.</strong>`;
-  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: what it saw is the starting point, and nothing of it counts as a change.` : nothing}</p>
+  return html`<p>Swept ${showTime(sweep.startedAt)}: ${countNoun(sweep.dossiers, 'dossier')} on ${countNoun(sweep.pages, 'page')}. ${proof}${sweep.isStart ? html` It is the first sweep of this account: what it saw for the first time is the starting point and counts as no change.` : nothing}</p>
 `;
 }
 

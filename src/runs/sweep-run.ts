@@ -2,29 +2,34 @@ import { diffDossier } from '../changes/diff-dossiers.js';
 import type { DossierChange } from '../changes/dossier-change.js';
 import type { Client } from '../client/create-client.js';
 import { walkDossierPages } from '../client/resources/walk-dossier-pages.js';
-import type { DossierSnapshot } from '../dossiers/dossier.js';
-import { type DossierList, type SweepVerdict, sweepDossiers } from '../dossiers/sweep-dossiers.js';
+import { type DossierList, planWindows } from '../dossiers/creation-windows.js';
+import { type SweepVerdict, sweepDossiers, type WalkedPage, type WindowWalk } from '../dossiers/sweep-dossiers.js';
 import type { RunState } from '../reports/run-facts.js';
 import { insertCommitBatch } from '../store/commit-batches.js';
 import {
   adoptDossierChanges,
   countDossierChanges,
-  dropSweptPages,
   hasSweep,
   listDossierIds,
   markGone,
   readDossiers,
-  readSweptPages,
   type SweepRow,
   saveDossierChanges,
   saveDossiers,
   saveSweep,
-  saveSweptPage,
 } from '../store/dossiers.js';
 import { readLastActivity } from '../store/find-runs.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import type { RunRow } from '../store/run-row.js';
 import { closeRun } from '../store/runs.js';
+import {
+  dropSweptPages,
+  readWindowWalks,
+  saveSweepWindows,
+  saveSweptPages,
+  sumSweptPages,
+} from '../store/swept-pages.js';
+import { fetchDossierRecords } from './details/fetch-dossier-records.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
@@ -108,6 +113,7 @@ const nothing: SweepRow = {
   gone: 0,
   proven: false,
   unprovenBecause: null,
+  details: null,
 };
 
 async function sweepAccount(
@@ -123,15 +129,35 @@ async function sweepAccount(
   // Pages that were read with the key of another account say nothing about this one.
   const isOther = run.accountId !== null && run.accountId !== account.accountId;
   if (isOther) await session.write((transaction) => dropSweptPages(transaction, run.runId));
-  const walked = (await readSweptPages(database, run.runId)).flatMap(({ dossiers }) => dossiers);
-  const walk = sweepDossiers(toPatientList(workplace.client(), patience), settings.sweep, { walked });
+  const list = toPatientList(workplace.client(), patience);
+  const walks = await openWalks(session, list);
+  const walk = sweepDossiers(list, settings.sweep, walks);
+  let done = walks.reduce((sum, { walked }) => sum + walked.length, 0);
   let next = await walk.next();
-  for (let done = walked.length; !next.done; next = await walk.next()) {
-    await savePage(session, account, next.value, isStart);
-    done += next.value.length;
+  for (; !next.done; next = await walk.next()) {
+    await savePages(session, account, next.value, isStart);
+    done += countDossiers(next.value);
     workplace.tell({ kind: 'progress', runId, stage: 'sweep', done, total: null });
   }
   return finishSweep(session, account, next.value, isStart, options);
+}
+
+const countDossiers = (pages: readonly WalkedPage[]): number =>
+  pages.reduce((sum, { dossiers }) => sum + dossiers.length, 0);
+
+/** The windows of the sweep as far as they were walked before it was broken off, or new ones. */
+async function openWalks(session: RunSession, list: DossierList): Promise<readonly WindowWalk[]> {
+  const { workplace, run, runId } = session;
+  const { database, settings, tell } = workplace;
+  const open = await readWindowWalks(database, run.runId);
+  if (open.length > 0) return open;
+  const { windows, oneWalkBecause } = await planWindows(list, settings.sweep);
+  if (oneWalkBecause !== null) {
+    const message = `the dossiers are read in one walk, not in ${settings.sweep.windows} windows: ${oneWalkBecause}; set sweep.windows to 1 unless that changes`;
+    tell({ kind: 'warning', runId, code: 'sweep_one_walk', message });
+  }
+  await session.write((transaction) => saveSweepWindows(transaction, run.runId, windows));
+  return windows.map((window) => ({ ...window, walked: [], hasEnded: false }));
 }
 
 /** The dossier list, each page repeated while the service is out of reach and the run's deadline allows. */
@@ -146,31 +172,37 @@ function toPatientList(client: Client, patience: Patience): DossierList {
   return { page, pages: (query = {}) => walkDossierPages(page, query) };
 }
 
-async function savePage(
+/** Saves the pages with what they change and how far each window has come. */
+async function savePages(
   session: RunSession,
   account: Account,
-  page: readonly DossierSnapshot[],
+  pages: readonly WalkedPage[],
   isStart: boolean,
 ): Promise<void> {
-  if (page.length === 0) return;
   const { workplace, lease } = session;
   const { runId } = session.run;
+  const now = workplace.clock.now();
   await session.write(async (transaction) => {
     // The batch shows that the run goes on.
-    await insertCommitBatch(transaction, runId, lease.epoch, page.length, workplace.clock.now());
-    const known = await readDossiers(
-      transaction,
-      account.accountId,
-      page.map((dossier) => dossier.id),
-    );
-    const changes = page.flatMap((dossier) => diffDossier(known.get(dossier.id) ?? null, dossier) ?? []);
+    await insertCommitBatch(transaction, runId, lease.epoch, countDossiers(pages), now);
+    const ids = pages.flatMap(({ dossiers }) => dossiers.map(({ id }) => id));
+    const known = await readDossiers(transaction, account.accountId, ids);
+    const compared = pages.map((page) => {
+      const changes = page.dossiers.flatMap((dossier) => diffDossier(known.get(dossier.id) ?? null, dossier) ?? []);
+      const appeared = changes.filter(isAppearance).length;
+      return { ...page, changes, appeared, changed: changes.length - appeared };
+    });
+    await saveSweptPages(transaction, runId, compared);
+    const changes = compared.flatMap((page) => page.changes);
     const toSave = changes.flatMap(({ after }) => after ?? []);
     await saveDossiers(transaction, account.accountId, runId, toSave);
-    if (!isStart) await saveDossierChanges(transaction, runId, changes);
-    const appeared = changes.filter((change) => change.kind === 'dossier_appeared').length;
-    await saveSweptPage(transaction, runId, { dossiers: page, appeared, changed: changes.length - appeared });
+    // A starting point that was broken off knows some already: what moved since is history.
+    const toTell = isStart ? changes.filter((change) => !isAppearance(change)) : changes;
+    await saveDossierChanges(transaction, runId, toTell, now);
   });
 }
+
+const isAppearance = ({ kind }: DossierChange): boolean => kind === 'dossier_appeared';
 
 async function finishSweep(
   session: RunSession,
@@ -183,8 +215,11 @@ async function finishSweep(
   const { pages, dossiers, proven, because } = verdict;
   if (proven) await saveGone(session, account, verdict);
   await session.write((transaction) => adoptDossierChanges(transaction, account.accountId, run.runId));
-  const counts = isStart ? await countStart(session) : await countDossierChanges(workplace.database, run.runId);
-  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because };
+  const counts = isStart
+    ? await sumSweptPages(workplace.database, run.runId)
+    : await countDossierChanges(workplace.database, run.runId);
+  const details = await fetchDossierRecords(session, workplace.client(), account.accountId);
+  const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
   return closeSweep(session, sweep, proven ? 'complete' : 'incomplete', options);
 }
 
@@ -198,25 +233,18 @@ async function saveGone(session: RunSession, { accountId }: Account, { isListed 
     const missing = ids.filter((id) => !isListed(id));
     if (missing.length > 0) {
       await session.write(async (transaction) => {
-        const lost = await markGone(transaction, accountId, missing, workplace.clock.now());
+        const now = workplace.clock.now();
+        const lost = await markGone(transaction, accountId, missing, now);
         const changes = lost.map(
           (before): DossierChange => ({ kind: 'dossier_gone', before, after: null, fields: [] }),
         );
-        await saveDossierChanges(transaction, run.runId, changes);
+        await saveDossierChanges(transaction, run.runId, changes, now);
       });
     }
     const last = ids.at(-1);
     if (last === undefined || ids.length < idsPerPage) return;
     after = last;
   }
-}
-
-/** What the first sweep of an account found: a starting point, which changes nothing. */
-async function countStart({ workplace, run }: RunSession): Promise<Pick<SweepRow, 'appeared' | 'changed' | 'gone'>> {
-  const pages = await readSweptPages(workplace.database, run.runId);
-  const sum = (read: (page: (typeof pages)[number]) => number): number =>
-    pages.reduce((total, page) => total + read(page), 0);
-  return { appeared: sum(({ appeared }) => appeared), changed: sum(({ changed }) => changed), gone: 0 };
 }
 
 async function closeSweep(
@@ -237,7 +265,7 @@ async function closeSweep(
     if (state === 'stopped') await queueBrokenRun(session, transaction, { outcome: 'stopped', reasons });
     else if (writeReport) await queueReportOf(workplace, transaction, run);
   });
-  const { unprovenBecause: _, ...counts } = sweep;
+  const { unprovenBecause: _, details: __, ...counts } = sweep;
   const { pages, dossiers, appeared, changed, gone } = counts;
   workplace.tell({
     kind: 'stage_finished',

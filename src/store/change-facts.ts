@@ -69,16 +69,18 @@ export async function countMatchChanges(
   return firstRow(rows, 'change_event');
 }
 
+const dossierChangeKindSchema = z.enum([
+  'dossier_appeared',
+  'dossier_status_changed',
+  'dossier_changed',
+  'dossier_touched',
+  'dossier_returned',
+  'dossier_gone',
+]);
+
 const dossierChangeRow: z.ZodType<DossierChangeFacts> = z.object({
   changeId: z.number(),
-  kind: z.enum([
-    'dossier_appeared',
-    'dossier_status_changed',
-    'dossier_changed',
-    'dossier_touched',
-    'dossier_returned',
-    'dossier_gone',
-  ]),
+  kind: dossierChangeKindSchema,
   dossierId: z.string(),
   customerKnown: z.boolean(),
   fields: z.array(z.string()),
@@ -105,5 +107,41 @@ export async function readDossierChanges(
      where change.run_id = any ($1::bigint[])
      order by change.change_id`,
     [[...sweepRunIds]],
+  );
+}
+
+const transitionRow = z.object({
+  seenAt: z.date(),
+  kind: dossierChangeKindSchema,
+  fields: z.array(z.string()),
+  status: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
+  updatedAt: z.object({ before: z.string().nullable(), after: z.string().nullable() }),
+});
+/** One change of a dossier as sweeps saw it. */
+export type DossierTransition = z.infer<typeof transitionRow>;
+
+/** All that sweeps saw change of an organisation's dossier, oldest first; null when none has ever listed it. */
+export async function readDossierHistory(
+  database: Queryable,
+  organisationId: number,
+  dossierId: string,
+): Promise<readonly DossierTransition[] | null> {
+  const known = await database.query(
+    z.object({ accountId: z.number() }),
+    `select dossier.account_id as "accountId" from dossier join account using (account_id)
+     where account.organisation_id = $1 and dossier.dossier_id = $2`,
+    [organisationId, dossierId],
+  );
+  if (known.length === 0) return null;
+  return database.query(
+    transitionRow,
+    `select coalesce(change.seen_at, run.started_at) as "seenAt", change.kind, change.fields,
+       jsonb_build_object('before', change.before ->> 'status', 'after', change.after ->> 'status') as status,
+       jsonb_build_object('before', change.before ->> 'updatedAt', 'after', change.after ->> 'updatedAt') as "updatedAt"
+     from dossier_change change
+     join run on run.run_id = change.run_id
+     where change.dossier_id = $2 and run.account_id = any ($1::bigint[])
+     order by "seenAt", change.change_id`,
+    [known.map(({ accountId }) => accountId), dossierId],
   );
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { DossierChange } from '../changes/dossier-change.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { DetailStop } from '../reports/detail-facts.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 
@@ -60,11 +61,12 @@ export async function saveDossiers(
   );
 }
 
-/** Saves what a sweep found changed. */
+/** Saves what a sweep found changed, and when. */
 export async function saveDossierChanges(
   transaction: Queryable,
   runId: number,
   changes: readonly DossierChange[],
+  seenAt: Date,
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map((change) => ({
@@ -75,10 +77,10 @@ export async function saveDossierChanges(
     after: change.after,
   }));
   await transaction.execute(
-    `insert into dossier_change (run_id, dossier_id, kind, fields, before, after)
-     select $1, dossier_id, kind, fields, before, after
+    `insert into dossier_change (run_id, dossier_id, kind, fields, before, after, seen_at)
+     select $1, dossier_id, kind, fields, before, after, $3
      from jsonb_to_recordset($2::text::jsonb) as row (dossier_id text, kind text, fields text[], before jsonb, after jsonb)`,
-    [runId, JSON.stringify(rows)],
+    [runId, JSON.stringify(rows), seenAt],
   );
 }
 
@@ -140,47 +142,13 @@ export async function markGone(
   return rows.map((row) => row.snapshot);
 }
 
-/** A page of a sweep that has been saved: the dossiers that no earlier page had. */
-export interface SweptPage {
-  dossiers: readonly Pick<DossierSnapshot, 'id' | 'createdAt'>[];
-  appeared: number;
-  changed: number;
-}
-
-/** Saves a page as the place from which a sweep that is broken off continues. */
-export async function saveSweptPage(
-  transaction: Queryable,
-  runId: number,
-  { dossiers, appeared, changed }: SweptPage,
-): Promise<void> {
-  await transaction.execute(
-    `insert into swept_page (run_id, ordinal, dossier_ids, created_at, appeared, changed)
-     values ($1, (select coalesce(max(ordinal), 0) + 1 from swept_page where run_id = $1), $2::text[], $3::text[], $4, $5)`,
-    [runId, dossiers.map(({ id }) => id), dossiers.map(({ createdAt }) => createdAt), appeared, changed],
-  );
-}
-
-/** The pages that a sweep has saved, in the order of its walk; none once it has been closed. */
-export async function readSweptPages(database: Queryable, runId: number): Promise<readonly SweptPage[]> {
-  const rows = await database.query(
-    z.object({
-      ids: z.array(z.string()),
-      created: z.array(z.string()),
-      appeared: z.number(),
-      changed: z.number(),
-    }),
-    `select dossier_ids as ids, created_at as created, appeared, changed from swept_page where run_id = $1 order by ordinal`,
-    [runId],
-  );
-  return rows.map(({ ids, created, ...counts }) => ({
-    ...counts,
-    dossiers: ids.map((id, index) => ({ id, createdAt: created[index] ?? '' })),
-  }));
-}
-
-/** Removes the saved pages of a sweep that has ended. */
-export async function dropSweptPages(transaction: Queryable, runId: number): Promise<void> {
-  await transaction.execute('delete from swept_page where run_id = $1', [runId]);
+/** How many records of dossiers a sweep looked up, and what became of them; `missing` are still to be looked up. */
+export interface SweepDetails {
+  asked: number;
+  kept: number;
+  notAvailable: number;
+  missing: number;
+  stoppedBecause: DetailStop | null;
 }
 
 /** What a sweep came to. */
@@ -192,15 +160,17 @@ export interface SweepRow {
   gone: number;
   proven: boolean;
   unprovenBecause: string | null;
+  /** Null where nothing was to be looked up. */
+  details: SweepDetails | null;
 }
 
 /** Saves what a sweep came to. */
 export async function saveSweep(transaction: Queryable, runId: number, sweep: SweepRow): Promise<void> {
   await transaction.execute(
-    `insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven, unproven_because)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+    `insert into sweep (run_id, pages, dossiers, appeared, changed, gone, proven, unproven_because, details)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9::text::jsonb)
      on conflict (run_id) do update set pages = $2, dossiers = $3, appeared = $4, changed = $5, gone = $6, proven = $7,
-       unproven_because = $8`,
+       unproven_because = $8, details = $9::text::jsonb`,
     [
       runId,
       sweep.pages,
@@ -210,6 +180,7 @@ export async function saveSweep(transaction: Queryable, runId: number, sweep: Sw
       sweep.gone,
       sweep.proven,
       sweep.unprovenBecause,
+      sweep.details === null ? null : JSON.stringify(sweep.details),
     ],
   );
 }
@@ -222,6 +193,15 @@ const sweepRow = z.object({
   gone: z.number(),
   proven: z.boolean(),
   unprovenBecause: z.string().nullable(),
+  details: z
+    .object({
+      asked: z.number(),
+      kept: z.number(),
+      notAvailable: z.number(),
+      missing: z.number(),
+      stoppedBecause: z.enum(['limit', 'out_of_reach', 'refused', 'time', 'signal']).nullable(),
+    })
+    .nullable(),
   isStart: z.boolean(),
 });
 
@@ -229,7 +209,7 @@ const sweepRow = z.object({
 export async function readSweep(database: Queryable, runId: number): Promise<(SweepRow & { isStart: boolean }) | null> {
   const rows = await database.query(
     sweepRow,
-    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause",
+    `select pages, dossiers, appeared, changed, gone, proven, unproven_because as "unprovenBecause", sweep.details,
        not exists (
          select from sweep earlier
          join run before on before.run_id = earlier.run_id

@@ -8,6 +8,7 @@ import { benchPaceRun } from './pace-run.js';
 import { benchReconcile } from './reconcile.js';
 import { benchReport } from './report.js';
 import { benchScreen } from './screen.js';
+import { benchSweep } from './sweep.js';
 
 /** The client's pace, and then the wall time of whole runs at a pace. */
 const benchWholePace: Bench = async (tell) => {
@@ -26,6 +27,7 @@ const benches: Readonly<Record<string, Bench>> = {
   reconcile: benchReconcile,
   report: benchReport,
   screen: benchScreen,
+  sweep: benchSweep,
 };
 
 const words = process.argv.slice(2);

@@ -6,6 +6,7 @@ import type { AttemptObserver } from '../../src/client/calls/attempt-observer.js
 import { createClient } from '../../src/client/create-client.js';
 import type { Pace } from '../../src/client/pace/pace.js';
 import { type Clock, shiftedClock } from '../../src/clock.js';
+import { sweepSettingsSchema } from '../../src/dossiers/settings.js';
 import { evidenceSettingsSchema } from '../../src/runs/details/settings.js';
 import { reviewSettingsSchema } from '../../src/runs/reviewing/settings.js';
 import type { RunEvent } from '../../src/runs/run-event.js';
@@ -79,7 +80,7 @@ export async function makeWorkplace(
       changes: changeSettingsSchema.parse({}),
       review: reviewSettingsSchema.parse({}),
       evidence: evidenceSettingsSchema.parse({}),
-      sweep: { perPage: 100 },
+      sweep: sweepSettingsSchema.parse({}),
       reconciliation: { severity: {} },
       run: { deadline: '200ms', timezone: 'UTC' },
       reports: { dir: await mkdtemp(join(tmpdir(), 'nightscreen-reports-')) },

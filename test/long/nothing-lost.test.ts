@@ -7,6 +7,7 @@ import { reportJob } from '../../jobs/report.js';
 import { diffMatches } from '../../src/changes/diff-matches.js';
 import { configSchema } from '../../src/config/schema.js';
 import { digestSettings } from '../../src/config/settings-digest.js';
+import { sweepSettingsSchema } from '../../src/dossiers/settings.js';
 import { ConfigError } from '../../src/errors.js';
 import type { Match } from '../../src/matches/match.js';
 import { toFileRoster } from '../../src/roster/settings.js';
@@ -191,7 +192,7 @@ describe('what must not be lost, mixed up or told wrongly', () => {
   it('what a sweep saw before it was stopped is reported by the next one', async () => {
     const numbers = Array.from({ length: 60 }, (_, index) => index + 1);
     const { sandbox, database, work } = await begin();
-    const settings = { sweep: { perPage: 20 } };
+    const settings = { sweep: sweepSettingsSchema.parse({ perPage: 20 }) };
     sandbox.setWorld({ watchlist, dossiers: numbers.map((number) => buildSandboxDossier(number)) });
     await runSweep(await work({ settings }), { writeReport: false }, signal);
     sandbox.setWorld({

@@ -1,17 +1,24 @@
 import type { Command } from 'commander';
+import { ConfigError } from '../../errors.js';
+import { dossierChangeWords } from '../../reports/change-words.js';
+import type { DossierTransition } from '../../store/change-facts.js';
 import { examples } from '../examples.js';
+import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
 import { presentRun } from '../present-run.js';
-import { requireService } from '../session.js';
+import { requireService, withWorkplace } from '../session.js';
 import { withPingedWorkplace } from '../with-pinged-workplace.js';
 
 /** Adds `sweep`. */
 export function addSweepCommand(program: Command, act: Act): void {
-  program
+  const sweep = program
     .command('sweep')
     .description('read all dossiers of the service and report what changed')
     .option('--no-report', 'store the changes without writing a report')
-    .addHelpText('after', examples(['sweep', 'sweep --no-report --json']))
+    .addHelpText(
+      'after',
+      examples(['sweep', 'sweep --no-report --json', 'sweep history dossier_0123456789abcdefABCDEF00']),
+    )
     .action((options: { report: boolean }) =>
       act(async (invocation) => {
         const { runSweep } = await import('../../runs/sweep-run.js');
@@ -24,4 +31,45 @@ export function addSweepCommand(program: Command, act: Act): void {
         });
       }),
     );
+  addHistory(sweep, act);
 }
+
+function addHistory(sweep: Command, act: Act): void {
+  sweep
+    .command('history <dossier>')
+    .description('what sweeps saw change of a dossier since they first listed it')
+    .addHelpText('after', examples(['sweep history dossier_0123456789abcdefABCDEF00']))
+    .action((dossier: string) =>
+      act(async (invocation) => {
+        const { findOrganisation } = await import('../../store/organisations.js');
+        const { readDossierHistory } = await import('../../store/change-facts.js');
+        return withWorkplace(invocation, {
+          command: 'sweep history',
+          needsDatabase: true,
+          prepare: () => dossier,
+          work: async ({ database, settings }) => {
+            const organisation = await findOrganisation(database, settings.organisation);
+            const changes = organisation && (await readDossierHistory(database, organisation.organisationId, dossier));
+            if (!changes) {
+              const message = `is ${dossier}, and no sweep has listed such a dossier; give its whole id, as in a report`;
+              throw new ConfigError([{ where: 'argument dossier', path: '', message }]);
+            }
+            const text = changes.length === 0 ? 'no change since it was first listed\n' : formatHistory(changes);
+            return { exitCode: 0, document: { schema: 'nightscreen/dossier-history/1', dossier, changes }, text };
+          },
+        });
+      }),
+    );
+}
+
+const formatHistory = (changes: readonly DossierTransition[]): string =>
+  formatTable([
+    ['seen', 'what', 'status', 'updated_at of the service', 'fields'],
+    ...changes.map(({ seenAt, kind, status, updatedAt, fields }) => [
+      seenAt.toISOString(),
+      dossierChangeWords[kind],
+      status.before === status.after ? (status.after ?? '-') : `${status.before ?? '-'} -> ${status.after ?? '-'}`,
+      updatedAt.after ?? '-',
+      fields.join(', ') || '-',
+    ]),
+  ]);

@@ -12,9 +12,9 @@ import {
   saveDetailLookup,
 } from '../../store/match-details.js';
 import type { RunSession } from '../session/run-session.js';
-import { askRecord, type RecordOutcome } from './ask-record.js';
+import { askEach, askRecord, type RecordOutcome } from './ask-record.js';
 import { orderHits } from './order-hits.js';
-import { type DetailRecord, toDetailRecord } from './record-ids.js';
+import { type DetailRecord, isNamedEntity, toDetailRecord } from './record-ids.js';
 import type { EvidenceSettings } from './settings.js';
 import { type DetailStops, openDetailStops } from './stop-details.js';
 
@@ -108,47 +108,32 @@ async function askMissing(fetching: Fetching, records: readonly DetailRecord[]):
   const missing = records.filter(({ kind, id }) => settings[kind] && !asked.has(id));
   const queue = missing.slice(0, Math.max(0, settings.maxPerRun - asked.size)).values();
   let done = 0;
-  const work = async (): Promise<void> => {
-    for (const record of queue) {
-      if (fetching.stops.waitSignal.aborted) return;
-      if (!(await askOne(fetching, record))) return;
-      done += 1;
-      workplace.tell({ kind: 'progress', runId, stage: 'details', done, total: missing.length });
-    }
-  };
   const { concurrency } = workplace.settings.service.rate;
-  const workers = Array.from({ length: concurrency }, () =>
-    work().catch((error: unknown) => {
-      fetching.stops.stop('signal');
-      throw error;
-    }),
-  );
-  // All of them, whatever becomes of one: nothing may be written after this.
-  await Promise.allSettled(workers);
-  await Promise.all(workers);
+  await askEach(queue, { concurrency, stops: fetching.stops }, async (record) => {
+    if (!(await askOne(fetching, record))) return false;
+    done += 1;
+    workplace.tell({ kind: 'progress', runId, stage: 'details', done, total: missing.length });
+    return true;
+  });
   return missing.length - done;
 }
 
 /** Asks for one record and saves what came of it; false when it was not asked for after all. */
 async function askOne({ session, client, accountId, stops }: Fetching, record: DetailRecord): Promise<boolean> {
-  const { waitSignal, signal } = stops;
   const askedAt = session.workplace.clock.now();
-  const outcome = await askRecord(client, record, { waitSignal, signal });
-  if (outcome.kind === 'refused') stops.stop('refused');
-  if (outcome.kind === 'refused' || outcome.kind === 'aborted') return false;
-  stops.note(outcome.kind === 'not_available' && outcome.isTransient);
+  const { kind, id } = record;
+  const outcome = await askRecord((options) => client.aml[kind](id, options), isNamedEntity, stops);
+  if (outcome === null) return false;
   const { status, requestId } = outcome;
   const lookup = { accountId, runId: session.run.runId, ...record, askedAt, status, requestId, ...toKept(outcome) };
   await session.write((transaction) => saveDetailLookup(transaction, lookup));
   return true;
 }
 
-function toKept(
-  outcome: Extract<RecordOutcome, { kind: 'answered' | 'not_available' }>,
-): Pick<NewDetailLookup, 'reason' | 'kept'> {
+function toKept(outcome: RecordOutcome): Pick<NewDetailLookup, 'reason' | 'kept'> {
   if (outcome.kind === 'not_available') return { reason: outcome.reason, kept: null };
   const { received, record } = outcome;
-  const { body, withheldLinks, entityIds } = record;
+  const { body, withheldLinks, namedIds: entityIds } = record;
   return {
     reason: null,
     kept: { body, withheldLinks, entityIds, digest: digest(body), receivedDigest: digest(received) },

@@ -1,12 +1,10 @@
-import { isNamedEntity } from './record-ids.js';
-
 /** A record's body as it may be kept. */
 export interface KeptRecord {
   /** JSON as received, each withheld link replaced. */
   body: string;
   withheldLinks: number;
-  /** AML entities that it names, in order. */
-  entityIds: readonly string[];
+  /** The ids of the wanted form that it names, in order. */
+  namedIds: readonly string[];
 }
 
 /** What stands in the place of a link that is not kept. */
@@ -19,21 +17,21 @@ const texts = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?/gs;
  * Takes from a JSON text what must not be stored: whatever stands under the name `url`, which the interface says is presigned (interface:
  * Dossier detail), and every other link with parameters. All else stays as it came, byte for byte.
  */
-export function readRecord(body: string): KeptRecord {
-  const entityIds = new Set<string>();
+export function readRecord(body: string, isNamed: (text: string) => boolean): KeptRecord {
+  const namedIds = new Set<string>();
   let withheldLinks = 0;
   let name = '';
   const kept = body.replace(texts, (token: string, raw: string, colon: string | undefined) => {
     const text = raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
     if (colon !== undefined) name = text;
-    else if (isNamedEntity(text)) entityIds.add(text);
+    else if (isNamed(text)) namedIds.add(text);
     const isPresigned = colon === undefined && name.toLowerCase() === 'url' && text !== '';
     const shown = isPresigned ? withheldLink : withholdLinks(text);
     if (shown === text) return token;
     withheldLinks += 1;
     return `${JSON.stringify(shown)}${colon ?? ''}`;
   });
-  return { body: kept, withheldLinks, entityIds: [...entityIds] };
+  return { body: kept, withheldLinks, namedIds: [...namedIds] };
 }
 
 /** The text with each word replaced that is a link with parameters. */

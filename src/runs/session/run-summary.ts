@@ -30,7 +30,7 @@ export interface RunSummary {
   exitCode: number;
   /** What a reader should know of a run that may be complete all the same. */
   remarks?: readonly string[];
-  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause'> | ReconciliationCounts;
+  counts: Omit<RunCounts, 'inScope'> | Omit<SweepRow, 'unprovenBecause' | 'details'> | ReconciliationCounts;
   /** What its import made of the roster; absent where it imported nothing. */
   snapshot?: SnapshotFacts;
   /** The first changes of known customers that were accepted with the roster; absent where none were. */

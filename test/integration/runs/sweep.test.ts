@@ -1,10 +1,13 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { sweepSettingsSchema } from '../../../src/dossiers/settings.js';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
+import type { RunEvent } from '../../../src/runs/run-event.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
+import { readDossierHistory } from '../../../src/store/change-facts.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { buildSandboxDossier } from '../../helpers/small-world.js';
@@ -20,10 +23,12 @@ describeOnChosenDatabase('a sweep', (open) => {
   afterEach(async () => {
     for (const sandbox of sandboxes.splice(0)) await sandbox.close();
   });
-  const begin = async (dossiers: readonly SandboxDossier[]) => {
+  const begin = async (dossiers: readonly SandboxDossier[], sweep: z.input<typeof sweepSettingsSchema> = {}) => {
     const sandbox = await startSandbox({ world: { watchlist: [], dossiers } });
     sandboxes.push(sandbox);
-    const workplace = await makeWorkplace(await open(), sandbox, { settings: { sweep: { perPage: 20 } } });
+    const workplace = await makeWorkplace(await open(), sandbox, {
+      settings: { sweep: sweepSettingsSchema.parse({ perPage: 20, ...sweep }) },
+    });
     return { sandbox, workplace };
   };
 
@@ -132,6 +137,90 @@ describeOnChosenDatabase('a sweep', (open) => {
     expect(calls.length).toBeLessThanOrEqual(6);
   });
 
+  it('a process that dies again and again costs at most a page of each window each time', async () => {
+    const windows = 4;
+    const { sandbox, workplace } = await begin(range(1, 600), { windows });
+    const { tell } = workplace;
+    let progress = 0;
+    let deaths = 0;
+    const dying = {
+      ...workplace,
+      tell: (event: RunEvent) => {
+        tell(event);
+        if (event.kind !== 'progress') return;
+        progress += 1;
+        if (progress % 3 === 0) throw new Error('gone');
+      },
+    };
+    let summary: Awaited<ReturnType<typeof runSweep>> | undefined;
+    while (summary === undefined) {
+      summary = await runSweep(dying, { writeReport: false }, signal).catch((error: unknown) => {
+        if (!(error instanceof Error) || error.message !== 'gone') throw error;
+        deaths += 1;
+        return undefined;
+      });
+    }
+    expect(summary).toMatchObject({ state: 'complete', counts: { dossiers: 600, appeared: 600, proven: true } });
+    expect(deaths).toBeGreaterThan(3);
+    const calls = sandbox.ledger().filter(({ path }) => path === '/dossiers').length;
+    // 30 pages, for each window a total, a limit and a last page that is not full, and the total, the probe and the head.
+    expect(calls).toBeLessThanOrEqual(30 + 3 * windows + 3 + deaths * windows);
+    const left = await workplace.database.query(
+      z.object({ left: z.number() }),
+      'select (select count(*) from swept_page)::integer + (select count(*) from sweep_window)::integer as left',
+    );
+    expect(left).toEqual([{ left: 0 }]);
+  });
+
+  it('says why it makes one walk where the service does not filter after a cursor', async () => {
+    const { sandbox, workplace } = await begin(range(1, 600), { windows: 4 });
+    sandbox.setFaults([{ path: '/dossiers', status: 400, afterCalls: 4, times: 1 }]);
+    const { events, ...others } = workplace;
+    expect(await runSweep({ ...others }, { writeReport: false }, signal)).toMatchObject({ state: 'complete' });
+    expect(events).toContainEqual(
+      expect.objectContaining({ code: 'sweep_one_walk', message: expect.stringContaining('refuses date_from') }),
+    );
+  });
+
+  it('keeps every change of a dossier, also of sweeps that never ended, and a status that went and came back', async () => {
+    const { sandbox, workplace } = await begin(range(1, 60));
+    const { database, clock } = workplace;
+    let minute = 0;
+    const at = (day: number): string => `2026-06-0${day}T12:00:00.000Z`;
+    const id = buildSandboxDossier(60).id;
+    const sweepWith = async (status: SandboxDossier['status'], updated_at: string, isBrokenOff = false) => {
+      sandbox.setWorld({ watchlist: [], dossiers: [...range(1, 59), buildSandboxDossier(60, { status, updated_at })] });
+      sandbox.setFaults(isBrokenOff ? [{ path: '/dossiers', status: 401, afterCalls: 1 }] : []);
+      minute += 7 * 60;
+      const now = (): Date => new Date(Date.UTC(2026, 6, 1) + minute * 60_000);
+      return runSweep({ ...workplace, clock: { ...clock, now } }, { writeReport: false }, signal);
+    };
+    // The starting point is broken off, and too old to be gone on with: seven hours are between any two.
+    await sweepWith('open', at(1), true);
+    await sweepWith('approved', at(2), true);
+    const start = await sweepWith('open', at(3));
+    expect(start).toMatchObject({ state: 'complete' });
+    // It was rejected and is open again, which only its `updated_at` shows.
+    await sweepWith('open', at(4), true);
+    await sweepWith('rejected', at(5), true);
+    await sweepWith('open', at(6));
+    const history = await readDossierHistory(database, 1, id);
+    expect(history?.map(({ kind, status, updatedAt }) => [kind, status.before, status.after, updatedAt.after])).toEqual(
+      [
+        ['dossier_status_changed', 'open', 'approved', at(2)],
+        ['dossier_status_changed', 'approved', 'open', at(3)],
+        ['dossier_touched', 'open', 'open', at(4)],
+        ['dossier_status_changed', 'open', 'rejected', at(5)],
+        ['dossier_status_changed', 'rejected', 'open', at(6)],
+      ],
+    );
+    expect(history?.map(({ seenAt }) => seenAt.getTime())).toEqual(
+      [14, 21, 28, 35, 42].map((hours) => Date.UTC(2026, 6, 1, hours)),
+    );
+    expect(await readDossierHistory(database, 1, buildSandboxDossier(1).id)).toEqual([]);
+    expect(await readDossierHistory(database, 1, 'dossier_unknown')).toBeNull();
+  });
+
   it('a service out of reach stops it, and nothing is gone', async () => {
     const { sandbox, workplace } = await begin(range(1, 10));
     await runSweep(workplace, { writeReport: false }, signal);
@@ -149,7 +238,7 @@ describeOnChosenDatabase('a sweep', (open) => {
     const seen: string[] = [];
     let next = await walk.next();
     for (let page = 1; !next.done; page += 1, next = await walk.next()) {
-      seen.push(...next.value.map(({ id }) => id));
+      seen.push(...next.value.flatMap(({ dossiers }) => dossiers.map(({ id }) => id)));
       if (page === 2) sandbox.setWorld({ watchlist: [], dossiers: range(1, 55) });
     }
     expect(next.value).toMatchObject({ proven: true, dossiers: 55 });

@@ -43,6 +43,8 @@ const askEnd = async (sender: ProbeSender, check: string, { total, tail }: Dossi
 
 const statuses = ['draft', 'open', 'completed', 'archived', 'closed', 'needs_attention', 'approved', 'rejected'];
 
+const oneWalk = 'leave `sweep.windows` at 1: sweeps filter in windows only';
+
 const askFiltered = async (sender: ProbeSender, check: string, { head }: DossierSample): Promise<Finding> => {
   const [cursor, ...following] = head;
   if (cursor === undefined || following.length === 0) {
@@ -53,14 +55,10 @@ const askFiltered = async (sender: ProbeSender, check: string, { head }: Dossier
   const status = present ?? statuses.find(isTelling) ?? 'draft';
   const rows = readRows(await askAfter(sender, cursor.id, { status }));
   if (rows.some((row) => row.status !== status)) {
-    return doubtful(check, 'filters are ignored after a cursor', 'nothing to set: sweeps never filter');
+    return doubtful(check, 'filters are ignored after a cursor', oneWalk);
   }
   if (present !== undefined && rows.length === 0) {
-    return doubtful(
-      check,
-      'nothing came although dossiers of that status follow',
-      'nothing to set: sweeps never filter',
-    );
+    return doubtful(check, 'nothing came although dossiers of that status follow', oneWalk);
   }
   const came = rows.length === 0 ? 'none of another status came' : `${rows.length} of ${rows.length} that came have it`;
   return well(check, `a filter by status applies: ${came}`);

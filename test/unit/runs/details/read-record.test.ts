@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { readRecord, withheldLink } from '../../../../src/runs/details/read-record.js';
+import { isNamedEntity } from '../../../../src/runs/details/record-ids.js';
 
 it('a record without links is kept byte for byte', () => {
   const plain = fc.jsonValue({ maxDepth: 2 }).filter((value) => !/[?]|url/i.test(JSON.stringify(value)));
   fc.assert(
     fc.property(plain, fc.constantFrom(0, 2), (value, indent) => {
       const body = JSON.stringify(value, null, indent);
-      expect(readRecord(body)).toMatchObject({ body, withheldLinks: 0 });
+      expect(readRecord(body, isNamedEntity)).toMatchObject({ body, withheldLinks: 0 });
     }),
     { numRuns: 50 },
   );
@@ -17,7 +18,7 @@ it('whatever stands under url, and every link with parameters, is withheld, and 
   const signed = 'https://media.example/a.png?X-Signature=abc&Expires=300';
   const body = `{"id":"amla_1","n":1.10,"media":[{"URL" : "https:\\/\\/media.example\\/b.png","page":1}],
     "note":"see ${signed} (page 2?) or /c.png?sig=1, by = or / ?","source":"https://list.example/party/7","url":null,"big":12345678901234567890}`;
-  const { body: kept, withheldLinks } = readRecord(body);
+  const { body: kept, withheldLinks } = readRecord(body, isNamedEntity);
   expect(withheldLinks).toBe(2);
   expect(kept).toBe(
     `{"id":"amla_1","n":1.10,"media":[{"URL" : "${withheldLink}","page":1}],
@@ -34,7 +35,7 @@ it('no link with parameters survives, wherever it stands and however it is escap
     fc.property(link, fc.string(), fc.boolean(), (url, name, isEscaped) => {
       const text = isEscaped ? escapeAll(url) : url;
       const body = `{${JSON.stringify(name)}:["${text}",{"deep":"seen at ${text}"}],"${text}":1}`;
-      const { body: kept, withheldLinks } = readRecord(body);
+      const { body: kept, withheldLinks } = readRecord(body, isNamedEntity);
       expect(withheldLinks).toBeGreaterThanOrEqual(3);
       expect(JSON.stringify(JSON.parse(kept))).not.toContain('secret7of9');
     }),
@@ -44,10 +45,10 @@ it('no link with parameters survives, wherever it stands and however it is escap
 it('names the AML entities that a record names, each once', () => {
   const body =
     '{"entity":"aml_Bx7fQ2","all":["aml_000001","aml_Bx7fQ2","amla_Cx7fQ2","aml_","an aml_Dx7fQ2"],"aml_Ex7fQ2":1,"type":"aml_entity"}';
-  expect(readRecord(body).entityIds).toEqual(['aml_Bx7fQ2', 'aml_000001']);
+  expect(readRecord(body, isNamedEntity).namedIds).toEqual(['aml_Bx7fQ2', 'aml_000001']);
 });
 
 it('reads a megabyte of text without a space in a moment', () => {
   const body = JSON.stringify({ image: 'A'.repeat(1_000_000), escaped: '\\"'.repeat(200_000), tail: 'x?y=1' });
-  expect(readRecord(body)).toMatchObject({ body, withheldLinks: 0 });
+  expect(readRecord(body, isNamedEntity)).toMatchObject({ body, withheldLinks: 0 });
 }, 1_000);
