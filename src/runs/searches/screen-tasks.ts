@@ -6,7 +6,7 @@ import { countBadAnswers } from '../../store/search-attempts.js';
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { countSearchTasks } from '../../store/work-list.js';
 import { openCanaryRounds } from '../canaries/canary-rounds.js';
-import { createNoteRepeat } from '../ledger/note-repeats.js';
+import { createNoteAttempt } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import { RunHalted, toAccountHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
@@ -15,10 +15,9 @@ import type { WatchedAccount } from '../watching/watched-account.js';
 import { askBadAgain } from './ask-bad-again.js';
 import { askLastRound } from './ask-last-round.js';
 import { BadAnswers } from './bad-answers.js';
-import { batchLimits, toNotedAhead } from './batch-limits.js';
 import { commitScreenings, type FinishedSearch } from './commit-screenings.js';
-import { openGroupCommit } from './group-commit.js';
-import { noteTasks } from './note-tasks.js';
+import { batchLimits, openGroupCommit } from './group-commit.js';
+import { handOutTasks } from './hand-out-tasks.js';
 import { oneByOne } from './one-by-one.js';
 import { SearchTally } from './search-tally.js';
 import { type SearchContext, searchTask } from './search-task.js';
@@ -41,7 +40,7 @@ export interface SearchPart {
 }
 
 /**
- * Stage: makes every search that remains of the plan, each attempt noted as in flight before it is sent, and commits what came of them in
+ * Stage: makes every search that remains of the plan, each attempt noted as in flight right before it is sent, and commits what came of them in
  * groups. The canaries are asked again after every so many searches and at the end, also when the budget stops the run, and once one has
  * failed nothing more is asked. What failed for the service's sake is tried again at the end, and fails only if the service is then shown
  * to work; answers that break the contract are asked for again while they are few, and so are those that miss what a run would be held for. An outage is waited out for as long as the run's
@@ -58,7 +57,7 @@ export async function screenTasks({ maxSearches, readAffordable, openReserve, ..
   const patience = { clock: workplace.clock, outage, signal: session.signal };
   const canaries = openCanaryRounds(session, client, patience, tally);
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(workplace.database, run.runId) : new Map());
-  const context = { ...part, tally, signals, canaries, badAnswers, noteRepeat: createNoteRepeat(session) };
+  const context = { ...part, tally, signals, canaries, badAnswers, noteAttempt: createNoteAttempt(session) };
   try {
     const stopped = await screenAll(context)
       .then(() => searchVanishedAgain(context, readAffordable()))
@@ -129,8 +128,7 @@ async function screenPass(context: SearchContext): Promise<number> {
     await underWay.ended();
     await commit.close();
   };
-  const chunks = noteTasks(context, toNotedAhead(session.workplace.settings.service.rate), settled);
-  const takeTask = oneByOne(chunks, () => underWay.begin());
+  const takeTask = oneByOne(handOutTasks(context, settled), () => underWay.begin());
   let unanswered = 0;
 
   const work = async (): Promise<void> => {

@@ -34,7 +34,7 @@ const open = async (
   return client;
 };
 
-describe('an observer that notes repeats', () => {
+describe('an observer that notes attempts', () => {
   const openFailing = (failures: number): Promise<Client> =>
     open((request, response) => {
       const isOver = service.received.length > failures;
@@ -45,21 +45,21 @@ describe('an observer that notes repeats', () => {
     const { aml } = await openFailing(2);
     const told: string[] = [];
     const observer = {
-      repeating: async (operation: string) => {
-        told.push(`repeating ${operation}`);
+      leaving: async (operation: string) => {
+        told.push(`leaving ${operation}`);
         await delay(20);
         told.push('noted');
       },
       started: ({ attempt }: Attempt) => void told.push(`attempt ${attempt}`),
     };
     expect((await aml.search(person, { observer })).attempts).toBe(3);
-    const repeat = ['repeating aml.search', 'noted'];
-    expect(told).toEqual(['attempt 1', ...repeat, 'attempt 2', ...repeat, 'attempt 3']);
+    const noted = ['leaving aml.search', 'noted'];
+    expect(told).toEqual([...noted, 'attempt 1', ...noted, 'attempt 2', ...noted, 'attempt 3']);
   });
 
   test.each(['of the client', 'of the call'])('ends the call when it cannot (%s)', async (whose) => {
     service = await startService((_request, response) => answerJson(response, 503, {}));
-    const observer = { repeating: () => Promise.reject(new Error('no room in the ledger')) };
+    const observer = { leaving: () => Promise.reject(new Error('no room in the ledger')) };
     client = createClient({
       baseUrl: service.url,
       apiKey: testKey,
