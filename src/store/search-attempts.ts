@@ -12,7 +12,13 @@ export interface AttemptRecord {
   serviceRequestId: string | null;
 }
 
-/** Notes requests as in flight right before they are sent; gives the ledger row of each. */
+/** The attempts of one search, and the rows noted for attempts that were never made. */
+export interface SearchAttempts {
+  attempts: readonly AttemptRecord[];
+  unsentIds: readonly number[];
+}
+
+/** Notes requests as in flight before they are sent; gives the ledger row of each. */
 export async function noteInFlight(
   transaction: Queryable,
   runId: number,
@@ -31,27 +37,38 @@ export async function noteInFlight(
   return noted;
 }
 
-/** Saves how attempts ended. */
-export async function saveAttempts(transaction: Queryable, attempts: readonly AttemptRecord[]): Promise<void> {
-  if (attempts.length === 0) return;
-  const ended = attempts.map((attempt) => ({
-    attempt_id: attempt.attemptId,
-    started_at: attempt.startedAt.toISOString(),
-    ended_at: attempt.endedAt.toISOString(),
-    status: attempt.status,
-    outcome: attempt.outcome,
-    service_request_id: attempt.serviceRequestId,
-  }));
-  const saved = await transaction.execute(
-    `update search_attempt set started_at = ended.started_at, ended_at = ended.ended_at, status = ended.status,
-       outcome = ended.outcome, service_request_id = ended.service_request_id
-     from jsonb_to_recordset($1::text::jsonb) as ended (
-       attempt_id bigint, started_at timestamptz, ended_at timestamptz, status smallint, outcome text, service_request_id text
-     )
-     where search_attempt.attempt_id = ended.attempt_id`,
-    [JSON.stringify(ended)],
+/** Saves how the attempts of these searches ended; what was noted and not sent after all is `not_sent`. */
+export async function saveAttempts(transaction: Queryable, searches: readonly SearchAttempts[]): Promise<void> {
+  const ended = searches.flatMap(({ attempts }) =>
+    attempts.map((attempt) => ({
+      attempt_id: attempt.attemptId,
+      started_at: attempt.startedAt.toISOString(),
+      ended_at: attempt.endedAt.toISOString(),
+      status: attempt.status,
+      outcome: attempt.outcome,
+      service_request_id: attempt.serviceRequestId,
+    })),
   );
-  requireRows(saved, ended.length, 'search_attempt');
+  if (ended.length > 0) {
+    const saved = await transaction.execute(
+      `update search_attempt set started_at = ended.started_at, ended_at = ended.ended_at, status = ended.status,
+         outcome = ended.outcome, service_request_id = ended.service_request_id
+       from jsonb_to_recordset($1::text::jsonb) as ended (
+         attempt_id bigint, started_at timestamptz, ended_at timestamptz, status smallint, outcome text, service_request_id text
+       )
+       where search_attempt.attempt_id = ended.attempt_id`,
+      [JSON.stringify(ended)],
+    );
+    requireRows(saved, ended.length, 'search_attempt');
+  }
+  const unsentIds = searches.flatMap((search) => search.unsentIds);
+  if (unsentIds.length > 0) {
+    const noted = await transaction.execute(
+      `update search_attempt set outcome = 'not_sent' where attempt_id = any ($1::bigint[])`,
+      [unsentIds],
+    );
+    requireRows(noted, unsentIds.length, 'search_attempt');
+  }
 }
 
 /** Marks what a vanished owner left in flight as unknown: the service may have done and billed it. Gives their number. */

@@ -22,7 +22,7 @@ export function answerSearch(task: SearchTask, attemptId: number, night: number,
   const attempt = { attemptId, startedAt: at, endedAt: at, status: 201, outcome: 'ok', serviceRequestId: null };
   return {
     task,
-    attempts: [attempt],
+    attempts: { attempts: [attempt], unsentIds: [] },
     outcome: { kind: 'screened', answer, body: JSON.stringify(answer) },
     isMadeAgain: false,
   };

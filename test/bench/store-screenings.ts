@@ -33,7 +33,7 @@ export async function storeScreenings(
       saveResponses(transaction, organisation.organisationId, answers, now),
       saveAttempts(
         transaction,
-        finished.flatMap(({ attempts }) => attempts),
+        finished.map(({ attempts }) => attempts),
       ),
     ]);
     const states = answers.flatMap(({ task, digest, matchSet }) =>

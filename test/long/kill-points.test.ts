@@ -27,9 +27,9 @@ describe('kill -9 at the named points of a night', () => {
       random: makeSeededRandom(4),
       tell: () => undefined,
     });
-    const { kills, repeated, mostRepeated, ledger } = figures;
+    const { kills, repeated, mostRepeated, billedTwice, ledger } = figures;
     printFigure(
-      `kill -9 ${kills} times: ${repeated} searches repeated, at most ${mostRepeated} a crash, ledger ${ledger.noted} for ${ledger.calls} calls`,
+      `kill -9 ${kills} times: ${repeated} searches repeated (${billedTwice} by the run's own count), at most ${mostRepeated} a crash, ledger ${ledger.noted} for ${ledger.calls} calls`,
     );
     expect(figures).toMatchObject({ lost: 0, twice: 0, differences: [], ledger: { wrong: [] } });
     expect(mostRepeated).toBeLessThanOrEqual(concurrency + batchLimits.maxItems);

@@ -25,18 +25,19 @@ export async function searchBesidePlan(
   called = 'a control search',
 ): Promise<ControlOutcome> {
   const { workplace, run, organisation, signal } = session;
-  const { observer, attempts } = recordAttempts(() =>
+  const take = (): Promise<number> =>
     session.write(async (transaction) => {
       const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
       const requestId = firstRow(ids, 'screening_request');
       const noted = await noteInFlight(transaction, run.runId, [requestId], workplace.clock.now());
       return requireFound(noted, requestId, 'search_attempt');
-    }),
-  );
+    });
+  const { observer, finish } = recordAttempts(() => ({ take, drop: async () => undefined }));
   const calls = abortLater(signal, stopGraceMs);
   const options = { signal: calls.signal, waitSignal: signal, observer, isBudgeted: false };
   const outcome = await screen(client.aml, request, options).finally(calls.clear);
-  await session.write((transaction) => saveAttempts(transaction, attempts));
+  const attempts = await finish();
+  await session.write((transaction) => saveAttempts(transaction, [attempts]));
   if (outcome.kind === 'aborted') throw toSignalHalt(signal);
   if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
   if (outcome.kind === 'failed' && outcome.isTransient) {

@@ -7,7 +7,7 @@ import { type PartyStateRow, readPartyStates, savePartyStates } from '../../stor
 import { requireFound } from '../../store/require-all.js';
 import { saveResponses } from '../../store/responses.js';
 import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
-import { type AttemptRecord, saveAttempts } from '../../store/search-attempts.js';
+import { type SearchAttempts, saveAttempts } from '../../store/search-attempts.js';
 import type { SearchTask } from '../../store/work-list.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import type { RunSession } from '../session/run-session.js';
@@ -17,7 +17,7 @@ import { type AnsweredTask, judgeAnswers } from './judge-answers.js';
 /** A search of the run that has come to its end, with all its attempts. */
 export interface FinishedSearch {
   task: SearchTask;
-  attempts: readonly AttemptRecord[];
+  attempts: SearchAttempts;
   outcome: ScreeningOutcome;
   /** Its answer was bad, and it stays planned to be made once more. */
   isMadeAgain: boolean;
@@ -42,7 +42,7 @@ export async function commitScreenings(
       storeAnswers(transaction, session, finished, now),
       saveAttempts(
         transaction,
-        finished.flatMap(({ attempts }) => attempts),
+        finished.map(({ attempts }) => attempts),
       ),
     ]);
     const { events, states } = await judgeAnswers(transaction, session, account, { answered, known });

@@ -6,7 +6,7 @@ import { countBadAnswers } from '../../store/search-attempts.js';
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { countSearchTasks } from '../../store/work-list.js';
 import { openCanaryRounds } from '../canaries/canary-rounds.js';
-import { createNoteAttempt } from '../ledger/record-attempts.js';
+import { createAttemptNotes } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import { RunHalted, toAccountHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
@@ -40,7 +40,7 @@ export interface SearchPart {
 }
 
 /**
- * Stage: makes every search that remains of the plan, each attempt noted as in flight right before it is sent, and commits what came of them in
+ * Stage: makes every search that remains of the plan, each attempt noted as in flight before it is sent, and commits what came of them in
  * groups. The canaries are asked again after every so many searches and at the end, also when the budget stops the run, and once one has
  * failed nothing more is asked. What failed for the service's sake is tried again at the end, and fails only if the service is then shown
  * to work; answers that break the contract are asked for again while they are few, and so are those that miss what a run would be held for. An outage is waited out for as long as the run's
@@ -57,7 +57,7 @@ export async function screenTasks({ maxSearches, readAffordable, openReserve, ..
   const patience = { clock: workplace.clock, outage, signal: session.signal };
   const canaries = openCanaryRounds(session, client, patience, tally);
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(workplace.database, run.runId) : new Map());
-  const context = { ...part, tally, signals, canaries, badAnswers, noteAttempt: createNoteAttempt(session) };
+  const context = { ...part, tally, signals, canaries, badAnswers, announceAttempt: createAttemptNotes(session) };
   try {
     const stopped = await screenAll(context)
       .then(() => searchVanishedAgain(context, readAffordable()))
@@ -116,6 +116,9 @@ async function screenAll(context: SearchContext): Promise<void> {
   }
 }
 
+/** Searches that wait for their turn beyond those under way, so that the ledger notes many together where nothing holds them back. */
+const mostWaiting = 64;
+
 /** One walk through what remains; gives how many searches found the service out of reach. */
 async function screenPass(context: SearchContext): Promise<number> {
   const { session, account, tally, signals } = context;
@@ -145,7 +148,9 @@ async function screenPass(context: SearchContext): Promise<number> {
       }
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, () => work().catch((error: unknown) => signals.stop(error))));
+  await Promise.all(
+    Array.from({ length: concurrency + mostWaiting }, () => work().catch((error: unknown) => signals.stop(error))),
+  );
   await commit.close();
   signals.throwIfStopped();
   if (tally.isLimitReached) throw tally.toHalt();

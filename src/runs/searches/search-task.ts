@@ -3,7 +3,7 @@ import type { CallOptions } from '../../client/operation.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import type { SearchTask } from '../../store/work-list.js';
 import type { CanaryRounds } from '../canaries/canary-rounds.js';
-import { type NoteAttempt, recordAttempts } from '../ledger/record-attempts.js';
+import { type AnnounceAttempt, recordAttempts } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
@@ -18,7 +18,7 @@ export interface SearchContext {
   client: Client;
   account: WatchedAccount;
   outage: OutageWatch;
-  noteAttempt: NoteAttempt;
+  announceAttempt: AnnounceAttempt;
   tally: SearchTally;
   canaries: CanaryRounds;
   signals: StopSignals;
@@ -27,16 +27,17 @@ export interface SearchContext {
 
 /** Makes one search, unless the run is stopping already, and tells how far the run has come. */
 export async function searchTask(
-  { session, client, outage, noteAttempt, tally, signals, badAnswers }: SearchContext,
+  { session, client, outage, announceAttempt, tally, signals, badAnswers }: SearchContext,
   task: SearchTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
   const { workplace, runId } = session;
-  const { observer, attempts } = recordAttempts(() => noteAttempt(task.requestId));
+  const { observer, finish } = recordAttempts(() => announceAttempt(task.requestId));
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
   const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer });
-  tally.note(outcome, attempts.filter((attempt) => attempt.outcome !== 'not_sent').length);
+  const attempts = await finish();
+  tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length);
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
   const { done, total, calls, found } = tally;
   workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total, calls, found });
