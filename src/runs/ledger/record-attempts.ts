@@ -5,7 +5,7 @@ import { type AttemptRecord, noteInFlight, type SearchAttempts } from '../../sto
 import type { RunSession } from '../session/run-session.js';
 
 /** The note of an attempt that is to be made. */
-interface AttemptNote {
+export interface AttemptNote {
   /** The attempt is about to be made: gives its row once that is committed. */
   take(): Promise<number>;
   /** The attempt is not made: gives its row where it has one. */
@@ -95,10 +95,10 @@ export interface AttemptRecorder {
   finish(): Promise<SearchAttempts>;
 }
 
-/** Keeps the attempts of one search; `announce` is called for each of them. */
-export function recordAttempts(announce: () => AttemptNote): AttemptRecorder {
+/** Keeps the attempts of one search; `announce` announces those after the first. */
+export function recordAttempts(first: AttemptNote, announce: () => AttemptNote): AttemptRecorder {
   const attempts: AttemptRecord[] = [];
-  let note: AttemptNote | undefined = announce();
+  let note: AttemptNote | undefined = first;
   let attemptId: number | undefined;
   return {
     observer: {

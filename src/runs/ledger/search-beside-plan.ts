@@ -32,7 +32,8 @@ export async function searchBesidePlan(
       const noted = await noteInFlight(transaction, run.runId, [requestId], workplace.clock.now());
       return requireFound(noted, requestId, 'search_attempt');
     });
-  const { observer, finish } = recordAttempts(() => ({ take, drop: async () => undefined }));
+  const note = { take, drop: async () => undefined };
+  const { observer, finish } = recordAttempts(note, () => note);
   const calls = abortLater(signal, stopGraceMs);
   const options = { signal: calls.signal, waitSignal: signal, observer, isBudgeted: false };
   const outcome = await screen(client.aml, request, options).finally(calls.clear);

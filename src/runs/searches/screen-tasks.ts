@@ -116,9 +116,6 @@ async function screenAll(context: SearchContext): Promise<void> {
   }
 }
 
-/** Searches that wait for their turn beyond those under way, so that the ledger notes many together where nothing holds them back. */
-const mostWaiting = 64;
-
 /** One walk through what remains; gives how many searches found the service out of reach. */
 async function screenPass(context: SearchContext): Promise<number> {
   const { session, account, tally, signals } = context;
@@ -148,9 +145,7 @@ async function screenPass(context: SearchContext): Promise<number> {
       }
     }
   };
-  await Promise.all(
-    Array.from({ length: concurrency + mostWaiting }, () => work().catch((error: unknown) => signals.stop(error))),
-  );
+  await Promise.all(Array.from({ length: concurrency }, () => work().catch((error: unknown) => signals.stop(error))));
   await commit.close();
   signals.throwIfStopped();
   if (tally.isLimitReached) throw tally.toHalt();

@@ -3,7 +3,7 @@ import type { CallOptions } from '../../client/operation.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import type { SearchTask } from '../../store/work-list.js';
 import type { CanaryRounds } from '../canaries/canary-rounds.js';
-import { type AnnounceAttempt, recordAttempts } from '../ledger/record-attempts.js';
+import { type AnnounceAttempt, type AttemptNote, recordAttempts } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
@@ -25,14 +25,20 @@ export interface SearchContext {
   badAnswers: BadAnswers;
 }
 
+/** A search whose first attempt is announced. */
+export interface AnnouncedTask {
+  task: SearchTask;
+  note: AttemptNote;
+}
+
 /** Makes one search, unless the run is stopping already, and tells how far the run has come. */
 export async function searchTask(
   { session, client, outage, announceAttempt, tally, signals, badAnswers }: SearchContext,
-  task: SearchTask,
+  { task, note }: AnnouncedTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
   const { workplace, runId } = session;
-  const { observer, finish } = recordAttempts(() => announceAttempt(task.requestId));
+  const { observer, finish } = recordAttempts(note, () => announceAttempt(task.requestId));
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
   const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer });
