@@ -19,7 +19,7 @@ export type AnnounceAttempt = (requestId: number) => AttemptNote;
  * How far ahead of its turn an attempt is noted: what is noted and not sent when the process dies counts as spent. With none noted ahead,
  * the notes of an unpaced night on the embedded database took a fifth of its time (groups of 16, 2.1 ms each).
  */
-const aheadMs = 25;
+const aheadMs = 40;
 const mostTogether = 256;
 
 interface Waiting {

@@ -13,7 +13,7 @@ const countOf = async (database: Database, sql: string): Promise<number> => {
 describeOnChosenDatabase('the ledger of attempts', (open) => {
   const openSite = openSmallSites(open);
 
-  it('holds what was sent and what is about to be, not what waits for its turn', { timeout: 30_000 }, async () => {
+  it('holds what was sent and what is about to be, not what waits for its turn', { timeout: 120_000 }, async () => {
     const { sandbox, database, run, work } = await openSite();
     let isOver = false;
     const running = run(await work({ rate: { perSecond: 4, concurrency: 4 } })).finally(() => {
@@ -23,7 +23,7 @@ describeOnChosenDatabase('the ledger of attempts', (open) => {
     while (!isOver) {
       const noted = await countOf(database, 'select count(*) from search_attempt');
       mostAhead = Math.max(mostAhead, noted - sandbox.ledger().filter(({ path }) => path === '/aml/search').length);
-      await delay(20);
+      await delay(100);
     }
     expect(await running).toMatchObject({ state: 'complete' });
     expect(mostAhead).toBeLessThanOrEqual(1);
