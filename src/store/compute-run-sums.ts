@@ -14,7 +14,7 @@ const customersRow = z.object({
   unreadableParties: z.number(),
 });
 const rowsRow = z.object({ rows: z.number(), customers: z.number(), rejected: z.number(), duplicates: z.number() });
-const attemptsRow = z.object({ name: z.string(), isUnknown: z.boolean(), count: z.number() });
+const attemptsRow = z.object({ name: z.string(), isUnanswered: z.boolean(), count: z.number() });
 const changesRow = z.object({ isBaseline: z.boolean(), severity: z.string(), count: z.number() });
 
 const nothingFound = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
@@ -51,7 +51,7 @@ export async function computeRunSums(
     baseline: { ...nothingFound, ...changes.baseline },
     changesBySeverity: { ...nothingFound, ...changes.found },
     attemptsByOutcome: attempts.byOutcome,
-    possiblyBilledTwice: attempts.areUnknown ? await countBilledTwice(database, runId) : 0,
+    possiblyBilledTwice: attempts.areUnanswered ? await countBilledTwice(database, runId) : 0,
   });
 }
 
@@ -160,12 +160,14 @@ async function countChanges(database: Queryable, runId: number) {
   };
 }
 
+const isUnansweredSql = "outcome in ('unknown', 'timeout', 'connection')";
+
 /** The calls that were sent, by status or else by outcome. */
 async function countAttempts(database: Queryable, runId: number) {
   const rows = await database.query(
     attemptsRow,
     `select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name,
-       outcome = 'unknown' as "isUnknown", count(*)::integer as count
+       ${isUnansweredSql} as "isUnanswered", count(*)::integer as count
      from search_attempt where run_id = $1 and outcome not in ('not_sent', 'in_flight')
      group by outcome, name order by name`,
     [runId],
@@ -173,18 +175,18 @@ async function countAttempts(database: Queryable, runId: number) {
   return {
     total: rows.reduce((sum, { count }) => sum + count, 0),
     byOutcome: Object.fromEntries(rows.map(({ name, count }) => [name, count])),
-    areUnknown: rows.some(({ isUnknown }) => isUnknown),
+    areUnanswered: rows.some(({ isUnanswered }) => isUnanswered),
   };
 }
 
-/** How many calls whose outcome is unknown were made again. */
+/** How many calls that left, or may have, and whose answer nobody knows were made again. */
 async function countBilledTwice(database: Queryable, runId: number): Promise<number> {
   const rows = await database.query(
     z.object({ calls: z.number() }),
     `select count(*)::integer as calls
-     from search_attempt unknown where unknown.run_id = $1 and unknown.outcome = 'unknown' and exists (
+     from search_attempt unanswered where unanswered.run_id = $1 and ${isUnansweredSql} and exists (
        select from search_attempt again
-       where again.run_id = $1 and again.request_id = unknown.request_id and again.attempt_id > unknown.attempt_id
+       where again.run_id = $1 and again.request_id = unanswered.request_id and again.attempt_id > unanswered.attempt_id
          and again.outcome <> 'not_sent'
      )`,
     [runId],

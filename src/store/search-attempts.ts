@@ -18,7 +18,7 @@ export interface SearchAttempts {
   unsentIds: readonly number[];
 }
 
-/** Notes searches as in flight before they are sent; gives the ledger row of each request. */
+/** Notes requests as in flight before they are sent; gives the ledger row of each. */
 export async function noteInFlight(
   transaction: Queryable,
   runId: number,

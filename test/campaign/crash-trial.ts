@@ -29,6 +29,8 @@ export interface CrashFigures {
   /** Searches made again because a crash lost their answers: in all, and in the worst life. */
   repeated: number;
   mostRepeated: number;
+  /** What the run says of them: searches that were possibly billed twice. */
+  billedTwice: number;
   ledger: LedgerFigures;
   /** What differs from the undisturbed run. */
   differences: readonly string[];
@@ -74,6 +76,9 @@ async function judge(calm: Site, killed: Site, { kills, repeats }: KilledNight):
       ),
       repeated: repeats.reduce((sum, repeated) => sum + repeated, 0),
       mostRepeated: Math.max(0, ...repeats),
+      billedTwice: await count(
+        `(select generate_series(1, (sums ->> 'possiblyBilledTwice')::integer) from run where started_at >= '${killed.since.toISOString()}') billed`,
+      ),
       ledger: await countLedger(database, killed.since, killed.calls()),
       differences: [...compareStates(expected, state), ...(await compareReports(calm.reports, killed.reports))],
     };

@@ -22,8 +22,8 @@ export interface AttemptEnd {
 
 /** Is told of every attempt, retries included, before it is made and after it ended; what it throws ends the call. */
 export interface AttemptObserver {
-  /** Is waited for before a call begins to wait for an attempt after its first, so that a ledger can note it before it is sent. */
-  repeating?(operation: string): Promise<void>;
+  /** Is waited for once it is an attempt's turn, right before it is made, so that a ledger can note it; when it throws, nothing is sent. */
+  leaving?(operation: string): Promise<void>;
   started?(attempt: Attempt): void;
   ended?(attempt: Attempt, end: AttemptEnd): void;
 }

@@ -61,15 +61,21 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
   const tryOnce = async <T>(
     operation: Operation<T>,
     { attempt, tries }: Count,
-    turn: Turn,
+    { turn, waiting }: { turn: Turn; waiting: AbortSignal },
     options: CallOptions,
   ): Promise<{ answer: Answer<T> } | Failure | 'held_back'> => {
     // Earned when it is sent, not when it begins to wait: the budget keeps little.
     if (attempt === 1) budget.earn();
     const usedKey = keys.apiKey;
     const authorization = keys.present(operation.authentication);
+    // Within the turn: whatever waits for its turn is in no ledger yet. A failure is no answer of the service, and ends the call.
+    await settings.observer?.leaving?.(operation.name);
+    await options.observer?.leaving?.(operation.name);
+    // A pause, an outage or a wish to stop that came meanwhile holds the request back.
+    const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
     try {
-      const answer = await sendObserved(settings, operation, { attempt, authorization, turn }, options);
+      const sending = { attempt, authorization, turn: { isProbe: turn.isProbe, mayLeave } };
+      const answer = await sendObserved(settings, operation, sending, options);
       turn.judge({ reachability: 'there', isRefusedForPace: false, pauseMs: 0 });
       return { answer };
     } catch (error) {
@@ -117,11 +123,6 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     });
   };
 
-  const tellRepeating = async (name: string, { observer }: CallOptions): Promise<void> => {
-    await settings.observer?.repeating?.(name);
-    await observer?.repeating?.(name);
-  };
-
   return async (operation, given = {}) => {
     const options = checkCallOptions(given);
     const patience = options.maxWaitMs === undefined ? undefined : startPatience(clock, operation, options.maxWaitMs);
@@ -131,10 +132,12 @@ export const createCallOperation = (settings: CallSettings): CallOperation => {
     let last: Failure | undefined;
     try {
       for (let attempt = 1; ; attempt += 1) {
-        if (attempt > 1) await tellRepeating(operation.name, options);
+        waiting.signal.throwIfAborted();
         const entrant = { operation: operation.name, isRepeat: attempt > 1, signal: waiting.signal };
         const count = { attempt, tries };
-        const outcome = await pace.run(entrant, (turn) => tryOnce(operation, count, turn, options));
+        const outcome = await pace.run(entrant, (turn) =>
+          tryOnce(operation, count, { turn, waiting: waiting.signal }, options),
+        );
         if (outcome === 'held_back') continue;
         if ('answer' in outcome) return outcome.answer;
         last = outcome;

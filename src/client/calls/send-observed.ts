@@ -27,7 +27,11 @@ const longestProbeMs = 20_000;
 export const sendObserved = async <T>(
   parts: AttemptParts,
   operation: Operation<T>,
-  { attempt, authorization, turn }: { attempt: number; authorization: string | undefined; turn: Turn },
+  {
+    attempt,
+    authorization,
+    turn,
+  }: { attempt: number; authorization: string | undefined; turn: Pick<Turn, 'isProbe' | 'mayLeave'> },
   options: CallOptions,
 ): Promise<Answer<T>> => {
   const { transport, clock, observer } = parts;

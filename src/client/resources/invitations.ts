@@ -131,7 +131,7 @@ export const createInvitations = (callOperation: CallOperation, settings: Invita
     let attempts = 0;
     const { observer } = options;
     const counter: AttemptObserver = {
-      repeating: async (operation) => observer?.repeating?.(operation),
+      leaving: async (operation) => observer?.leaving?.(operation),
       started: (attempt) => {
         attempts += 1;
         observer?.started?.(attempt);

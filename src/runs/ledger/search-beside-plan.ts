@@ -9,7 +9,6 @@ import { abortLater } from '../searches/abort-later.js';
 import { stopGraceMs } from '../searches/stop-signals.js';
 import { RunHalted, toAccountHalt, toSignalHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
-import { createNoteRepeat } from './note-repeats.js';
 import { recordAttempts } from './record-attempts.js';
 
 /** What came of such a search: an answer, or a failure that is no outage. */
@@ -26,17 +25,20 @@ export async function searchBesidePlan(
   called = 'a control search',
 ): Promise<ControlOutcome> {
   const { workplace, run, organisation, signal } = session;
-  const { requestId, attemptId } = await session.write(async (transaction) => {
-    const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
-    const requestId = firstRow(ids, 'screening_request');
-    const noted = await noteInFlight(transaction, run.runId, [requestId], workplace.clock.now());
-    return { requestId, attemptId: requireFound(noted, requestId, 'search_attempt') };
-  });
-  const { observer, finish } = recordAttempts(requestId, attemptId, createNoteRepeat(session));
+  const take = (): Promise<number> =>
+    session.write(async (transaction) => {
+      const ids = await ensureRequests(transaction, organisation.organisationId, [request]);
+      const requestId = firstRow(ids, 'screening_request');
+      const noted = await noteInFlight(transaction, run.runId, [requestId], workplace.clock.now());
+      return requireFound(noted, requestId, 'search_attempt');
+    });
+  const note = { take, drop: async () => undefined };
+  const { observer, finish } = recordAttempts(note, () => note);
   const calls = abortLater(signal, stopGraceMs);
   const options = { signal: calls.signal, waitSignal: signal, observer, isBudgeted: false };
   const outcome = await screen(client.aml, request, options).finally(calls.clear);
-  await session.write((transaction) => saveAttempts(transaction, [finish()]));
+  const attempts = await finish();
+  await session.write((transaction) => saveAttempts(transaction, [attempts]));
   if (outcome.kind === 'aborted') throw toSignalHalt(signal);
   if (outcome.kind === 'halted') throw toAccountHalt(outcome.error);
   if (outcome.kind === 'failed' && outcome.isTransient) {

@@ -4,6 +4,12 @@ export interface GroupCommitLimits {
   maxDelayMs: number;
 }
 
+/**
+ * How much of what was answered may be unsaved. Answers not saved yet are asked for again after a crash, so they wait for a tenth of a
+ * second at most before their saving begins; the count only bounds them where more than a thousand a second arrive or the database is slow.
+ */
+export const batchLimits: GroupCommitLimits = { maxItems: 512, maxDelayMs: 100 };
+
 /** Saves items together in batches, one batch at a time, in order of arrival. */
 export interface GroupCommit<Item> {
   /** Takes an item; waits while as many as allowed are unsaved. Rejects with what made saving fail. */

@@ -6,7 +6,7 @@ import { countBadAnswers } from '../../store/search-attempts.js';
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { countSearchTasks } from '../../store/work-list.js';
 import { openCanaryRounds } from '../canaries/canary-rounds.js';
-import { createNoteRepeat } from '../ledger/note-repeats.js';
+import { createAttemptNotes } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import { RunHalted, toAccountHalt } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
@@ -15,10 +15,9 @@ import type { WatchedAccount } from '../watching/watched-account.js';
 import { askBadAgain } from './ask-bad-again.js';
 import { askLastRound } from './ask-last-round.js';
 import { BadAnswers } from './bad-answers.js';
-import { batchLimits, toNotedAhead } from './batch-limits.js';
 import { commitScreenings, type FinishedSearch } from './commit-screenings.js';
-import { openGroupCommit } from './group-commit.js';
-import { noteTasks } from './note-tasks.js';
+import { batchLimits, openGroupCommit } from './group-commit.js';
+import { handOutTasks } from './hand-out-tasks.js';
 import { oneByOne } from './one-by-one.js';
 import { SearchTally } from './search-tally.js';
 import { type SearchContext, searchTask } from './search-task.js';
@@ -58,7 +57,7 @@ export async function screenTasks({ maxSearches, readAffordable, openReserve, ..
   const patience = { clock: workplace.clock, outage, signal: session.signal };
   const canaries = openCanaryRounds(session, client, patience, tally);
   const badAnswers = new BadAnswers(run.resumed > 0 ? await countBadAnswers(workplace.database, run.runId) : new Map());
-  const context = { ...part, tally, signals, canaries, badAnswers, noteRepeat: createNoteRepeat(session) };
+  const context = { ...part, tally, signals, canaries, badAnswers, announceAttempt: createAttemptNotes(session) };
   try {
     const stopped = await screenAll(context)
       .then(() => searchVanishedAgain(context, readAffordable()))
@@ -131,8 +130,7 @@ async function screenPass(context: SearchContext): Promise<number> {
     await underWay.ended();
     await commit.close();
   };
-  const chunks = noteTasks(context, toNotedAhead(session.workplace.settings.service.rate), settled);
-  const takeTask = oneByOne(chunks, () => underWay.begin());
+  const takeTask = oneByOne(handOutTasks(context, settled), () => underWay.begin());
   let unanswered = 0;
 
   const work = async (): Promise<void> => {

@@ -3,8 +3,7 @@ import type { CallOptions } from '../../client/operation.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import type { SearchTask } from '../../store/work-list.js';
 import type { CanaryRounds } from '../canaries/canary-rounds.js';
-import type { NoteRepeat } from '../ledger/note-repeats.js';
-import { recordAttempts } from '../ledger/record-attempts.js';
+import { type AnnounceAttempt, type AttemptNote, recordAttempts } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
@@ -19,35 +18,31 @@ export interface SearchContext {
   client: Client;
   account: WatchedAccount;
   outage: OutageWatch;
-  noteRepeat: NoteRepeat;
+  announceAttempt: AnnounceAttempt;
   tally: SearchTally;
   canaries: CanaryRounds;
   signals: StopSignals;
   badAnswers: BadAnswers;
 }
 
-/** A search that is in the ledger as in flight. */
-export interface NotedTask {
+/** A search whose first attempt is announced. */
+export interface AnnouncedTask {
   task: SearchTask;
-  attemptId: number;
+  note: AttemptNote;
 }
 
-const notSent: ScreeningOutcome = { kind: 'aborted' };
-
-/** Makes one search that was noted as `attemptId`, unless the run is stopping already, and tells how far the run has come. */
+/** Makes one search, unless the run is stopping already, and tells how far the run has come. */
 export async function searchTask(
-  { session, client, outage, noteRepeat, tally, signals, badAnswers }: SearchContext,
-  { task, attemptId }: NotedTask,
+  { session, client, outage, announceAttempt, tally, signals, badAnswers }: SearchContext,
+  { task, note }: AnnouncedTask,
   options: Pick<CallOptions, 'isBudgeted'> = {},
 ): Promise<FinishedSearch> {
   const { workplace, runId } = session;
-  const { observer, finish } = recordAttempts(task.requestId, attemptId, noteRepeat);
+  const { observer, finish } = recordAttempts(note, () => announceAttempt(task.requestId));
   const request = { type: task.type, name: task.name };
   const { signal, waitSignal } = signals;
-  const outcome = waitSignal.aborted
-    ? notSent
-    : await screen(client.aml, request, { ...options, signal, waitSignal, observer });
-  const attempts = finish();
+  const outcome = await screen(client.aml, request, { ...options, signal, waitSignal, observer });
+  const attempts = await finish();
   tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length);
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
   const { done, total, calls, found } = tally;

@@ -59,8 +59,8 @@ async function askAlone(
   signals.throwIfStopped();
   if (tally.affordable === 0) throw tally.toHalt();
   tally.handOut();
-  const attemptId = await context.noteRepeat(task.requestId);
-  const finished = await searchTask(context, { task, attemptId }, { isBudgeted: false });
+  const announced = { task, note: context.announceAttempt(task.requestId) };
+  const finished = await searchTask(context, announced, { isBudgeted: false });
   await commitScreenings(session, account, [finished]);
   signals.throwIfStopped();
   const { outcome, isMadeAgain } = finished;

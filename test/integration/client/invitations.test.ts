@@ -238,17 +238,17 @@ describe('an invitation whose outcome is unknown', () => {
     expect([countSent(), countLookUps()]).toEqual([1, 1]);
   });
 
-  test('lets its observer note a repeat before it is sent', async () => {
+  test('lets its observer note every sending and every look-up', async () => {
     let refusals = 1;
     const { invitations } = await start((request, response) => {
       refusals -= 1;
       if (refusals >= 0) return answerJson(response, 429, { error: { type: 'rate_limit_exceeded' } });
       return answerJson(response, 201, { status: 'pending', reference: JSON.parse(request.body).reference });
     });
-    const repeats: string[] = [];
-    const observer = { repeating: async (operation: string) => void repeats.push(operation) };
+    const noted: string[] = [];
+    const observer = { leaving: async (operation: string) => void noted.push(operation) };
     await invitations.create(input, { observer });
-    expect(repeats).toEqual(['invitations.create']);
+    expect(noted).toEqual(['invitations.create', 'invitations.create']);
   });
 
   test.each<Fault>(['cut_after', '500_before', '503_before', 'unread_201'])(

@@ -4,6 +4,7 @@ import { Agent, buildConnector } from 'undici';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
 import { type Client, type ClientSettings, createClient } from '../../../src/client/index.js';
+import { countBusiestSecond } from '../../helpers/busiest-second.js';
 import { makeScaledClock } from '../../helpers/scaled-clock.js';
 import { answerJson, type Received, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
 
@@ -34,41 +35,70 @@ const open = async (
   return client;
 };
 
-describe('an observer that notes repeats', () => {
+describe('an observer that notes attempts', () => {
   const openFailing = (failures: number): Promise<Client> =>
     open((request, response) => {
       const isOver = service.received.length > failures;
       answerJson(response, isOver ? 201 : 503, isOver ? toEmptyResult(request) : {});
     });
 
-  test('is waited for before each attempt after the first', async () => {
+  test('is waited for before each attempt', async () => {
     const { aml } = await openFailing(2);
     const told: string[] = [];
     const observer = {
-      repeating: async (operation: string) => {
-        told.push(`repeating ${operation}`);
+      leaving: async (operation: string) => {
+        told.push(`leaving ${operation}`);
         await delay(20);
         told.push('noted');
       },
       started: ({ attempt }: Attempt) => void told.push(`attempt ${attempt}`),
     };
     expect((await aml.search(person, { observer })).attempts).toBe(3);
-    const repeat = ['repeating aml.search', 'noted'];
-    expect(told).toEqual(['attempt 1', ...repeat, 'attempt 2', ...repeat, 'attempt 3']);
+    const noted = ['leaving aml.search', 'noted'];
+    expect(told).toEqual([...noted, 'attempt 1', ...noted, 'attempt 2', ...noted, 'attempt 3']);
   });
 
-  test.each(['of the client', 'of the call'])('ends the call when it cannot (%s)', async (whose) => {
-    service = await startService((_request, response) => answerJson(response, 503, {}));
-    const observer = { repeating: () => Promise.reject(new Error('no room in the ledger')) };
-    client = createClient({
-      baseUrl: service.url,
-      apiKey: testKey,
-      retry: { baseDelayMs: 1 },
-      ...(whose === 'of the client' ? { observer } : {}),
-    });
-    const searched = client.aml.search(person, whose === 'of the call' ? { observer } : {});
-    await expect(searched).rejects.toThrow('no room in the ledger');
-    expect(service.received).toHaveLength(1);
+  test.each(['of the client', 'of the call'])(
+    'ends the call when it cannot, and nothing is sent (%s)',
+    async (whose) => {
+      service = await startService((_request, response) => answerJson(response, 503, {}));
+      const observer = { leaving: () => Promise.reject(new Error('no room in the ledger')) };
+      client = createClient({
+        baseUrl: service.url,
+        apiKey: testKey,
+        retry: { baseDelayMs: 1 },
+        ...(whose === 'of the client' ? { observer } : {}),
+      });
+      const searched = client.aml.search(person, whose === 'of the call' ? { observer } : {});
+      await expect(searched).rejects.toThrow('no room in the ledger');
+      expect(service.received).toHaveLength(0);
+    },
+  );
+
+  test('lets nothing leave when somebody asks to stop meanwhile', async () => {
+    const { aml } = await openFailing(0);
+    const stop = new AbortController();
+    const ends: AttemptEnd[] = [];
+    const observer = {
+      leaving: async () => stop.abort(new Error('asked to stop')),
+      ended: (_attempt: Attempt, end: AttemptEnd) => void ends.push(end),
+    };
+    await expect(aml.search(person, { observer, waitSignal: stop.signal })).rejects.toThrow('asked to stop');
+    expect(service.received).toHaveLength(0);
+    expect(ends).toMatchObject([{ isSent: false }]);
+  });
+
+  test('keeps to the rate when many leave at once after a slow note', async () => {
+    service = await startService((request, response) => answerJson(response, 201, toEmptyResult(request)));
+    client = createClient({ baseUrl: service.url, apiKey: testKey, rate: { perSecond: 20, concurrency: 20 } });
+    const observer = { leaving: () => delay(700 - (performance.now() % 700)) };
+    const { aml } = client;
+    await Promise.all(Array.from({ length: 60 }, (_, number) => aml.search(toPerson(number), { observer })));
+    const arrivedMs = service.received.map(({ atMs }) => atMs);
+    expect(arrivedMs).toHaveLength(60);
+    expect(countBusiestSecond(arrivedMs)).toBeLessThanOrEqual(20);
+    const gaps = arrivedMs.map((atMs, place) => atMs - (arrivedMs[place - 1] ?? 0));
+    expect(gaps.filter((gapMs) => gapMs < 20).length, 'they left in bunches').toBeGreaterThan(30);
   });
 });
 

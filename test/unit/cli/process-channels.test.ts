@@ -39,12 +39,12 @@ describe('the channels of the process', () => {
     expect(heard).toEqual([{ kind: 'database_wait', isWaiting: true }, ['observer', attempt, end], { attempt, end }]);
   });
 
-  it('keep what an observer does before a repetition, and have nothing in its place where it does nothing', async () => {
+  it('keep what an observer does before an attempt leaves, and have nothing in its place where it does nothing', async () => {
     const noted: string[] = [];
-    const repeating = async (operation: string) => void noted.push(operation);
-    await publishAttempts({ repeating }).repeating?.('aml.search');
+    const leaving = async (operation: string) => void noted.push(operation);
+    await publishAttempts({ leaving }).leaving?.('aml.search');
     expect(noted).toEqual(['aml.search']);
-    expect(publishAttempts(undefined).repeating).toBeUndefined();
+    expect(publishAttempts(undefined).leaving).toBeUndefined();
   });
 
   it('let a process end when what listeners wait for is done or failed, and at the latest after its patience', async () => {

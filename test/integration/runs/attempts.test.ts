@@ -1,0 +1,58 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import type { Database } from '../../../src/store/database.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { openSmallSites, searched } from '../../helpers/small-site.js';
+
+const countOf = async (database: Database, sql: string): Promise<number> => {
+  const [row] = await database.query(z.object({ count: z.number() }), `select (${sql})::integer as count`);
+  return row?.count ?? Number.NaN;
+};
+
+describeOnChosenDatabase('the ledger of attempts', (open) => {
+  const openSite = openSmallSites(open);
+
+  it('holds what was sent and what is about to be, not what waits for its turn', { timeout: 120_000 }, async () => {
+    const { sandbox, database, run, work } = await openSite();
+    let isOver = false;
+    const running = run(await work({ rate: { perSecond: 4, concurrency: 4 } })).finally(() => {
+      isOver = true;
+    });
+    let mostAhead = 0;
+    while (!isOver) {
+      const noted = await countOf(database, 'select count(*) from search_attempt');
+      mostAhead = Math.max(mostAhead, noted - sandbox.ledger().filter(({ path }) => path === '/aml/search').length);
+      await delay(100);
+    }
+    expect(await running).toMatchObject({ state: 'complete' });
+    expect(mostAhead).toBeLessThanOrEqual(1);
+  });
+
+  it('lets nothing leave that it cannot note', async () => {
+    const { sandbox, database, run, work } = await openSite();
+    await database.runScript(`
+      create function refuse_note() returns trigger language plpgsql as $$ begin
+        if new.request_id = (select request_id from screening_request where name = 'Tamsin Oyelaran') then
+          raise 'no room in the ledger';
+        end if;
+        return new;
+      end $$;
+      create trigger refuse_note before insert on search_attempt for each row execute function refuse_note();`);
+    await expect(run(await work())).rejects.toMatchObject({ code: 'database_error' });
+    expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(0);
+    await database.runScript('drop trigger refuse_note on search_attempt; drop function refuse_note();');
+    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 6 } });
+    expect(searched(sandbox, 'Tamsin Oyelaran')).toBe(1);
+  });
+
+  it.each([
+    ['an answer that is lost', { cut: 'after_work' }, 1],
+    ['a refusal', { status: 503 }, 0],
+  ] as const)('counts a search as possibly billed twice after %s: %o, %i', async (_what, fault, billedTwice) => {
+    const { sandbox, database, run, work } = await openSite();
+    sandbox.setFaults([{ ...fault, path: '/aml/search', name: 'Aroha Ngata', times: 1 }]);
+    expect(await run(await work())).toMatchObject({ state: 'complete', counts: { screened: 6, attempts: 11 } });
+    expect(await countOf(database, `select sums ->> 'possiblyBilledTwice' from run`)).toBe(billedTwice);
+  });
+});
