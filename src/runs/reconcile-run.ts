@@ -13,13 +13,7 @@ import type { Transaction } from '../store/database.js';
 import { countNews, settleDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
 import { findRoster, listRosters } from '../store/organisations.js';
-import {
-  collectNameConflicts,
-  compareWithDossiers,
-  type NamePair,
-  type ReconciliationInput,
-  readNamePairs,
-} from '../store/reconciliation.js';
+import { collectNameConflicts, compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport } from './mailing/send-reports.js';
@@ -86,7 +80,7 @@ export async function reconcileRoster(
   if (problem !== null) return refuse(`${problem}; see rosters.${roster}.dossiers.reference in the configuration`);
   const imbalances = findImbalances(sums);
   if (imbalances.length > 0) return { ...refuse('its sums do not hold'), imbalances };
-  await compareNames(transaction);
+  await collectNameConflicts(transaction, (inRoster, inDossier) => !namesAgree(inRoster, inDossier));
   await settleDiscrepancies(transaction, input, sums);
   const news = await countNews(transaction, run.runId, rosterId);
   const unproven = unprovenBecause === null ? null : `reconciled without proof: ${unprovenBecause}`;
@@ -103,20 +97,6 @@ async function listOthers(
   return rosters.flatMap(({ rosterId, name }) =>
     rosterId === ownId ? [] : [{ rosterId, link: links.get(name) ?? { reference: 'exact' as const } }],
   );
-}
-
-const namesAtOnce = 5_000;
-
-/** Looks at the names that the database does not find alike; only what must be compared leaves it. */
-async function compareNames(transaction: Transaction): Promise<void> {
-  for (let after: Pick<NamePair, 'customerId' | 'dossierId'> = { customerId: 0, dossierId: '' }; ; ) {
-    const pairs = await readNamePairs(transaction, after, namesAtOnce);
-    const conflicts = pairs.filter(({ roster, dossier }) => !namesAgree(roster, dossier));
-    await collectNameConflicts(transaction, conflicts);
-    const last = pairs.at(-1);
-    if (last === undefined || pairs.length < namesAtOnce) return;
-    after = last;
-  }
 }
 
 /**

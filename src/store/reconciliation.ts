@@ -86,15 +86,16 @@ export async function compareWithDossiers(
   const sums = await transaction.query(
     sumsRow,
     `select
-       count(distinct customer_id) filter (where is_active)::integer as customers,
-       count(distinct customer_id) filter (where is_active and not is_shared and dossier_id is not null)::integer as "withDossier",
-       count(*) filter (where is_active and not is_shared and dossier_id is null and is_expected)::integer as "withoutDossier",
-       count(*) filter (where is_active and not is_shared and dossier_id is null and not is_expected)::integer as "notExpected",
-       count(distinct customer_id) filter (where is_active and is_shared)::integer as "ambiguousCustomers",
+       (count(*) filter (where is_active and is_counted) + (select count(distinct customer_id) from pair where is_active and is_shared))::integer
+         as customers,
+       count(*) filter (where is_active and is_counted and dossier_id is not null)::integer as "withDossier",
+       count(*) filter (where is_active and is_counted and dossier_id is null and is_expected)::integer as "withoutDossier",
+       count(*) filter (where is_active and is_counted and dossier_id is null and not is_expected)::integer as "notExpected",
+       (select count(distinct customer_id) from pair where is_active and is_shared)::integer as "ambiguousCustomers",
        (select count(*) from dossier where account_id = $1 and gone_at is null)::integer as dossiers,
-       count(distinct dossier_id) filter (where customer_id is not null and not is_shared)::integer as "withCustomer",
+       count(*) filter (where customer_id is not null and dossier_id is not null and not is_shared)::integer as "withCustomer",
        count(*) filter (where customer_id is null and not is_other)::integer as "withoutCustomer",
-       count(distinct dossier_id) filter (where is_shared)::integer as "ambiguousDossiers",
+       (select count(distinct dossier_id) from pair where is_shared)::integer as "ambiguousDossiers",
        count(*) filter (where customer_id is null and is_other)::integer as "ofOtherRosters"
      from pair`,
     [input.accountId],
@@ -110,7 +111,7 @@ async function joinSides(transaction: Queryable, { rosterId, accountId, link }: 
   // Ids that the roster names without a readable record are customers too: below zero, so that none is taken for another.
   await transaction.execute(
     `create temporary table pair on commit drop as
-     select c.*, d.*, false as is_shared, false as is_other
+     select c.*, d.*, false as is_shared, false as is_other, true as is_counted
      from (
        select customer.customer_id, customer.reference, customer.left_at is null as is_active, ${expected.ofCustomer} as is_expected,
          version.record -> 'parties' -> 0 ->> 'name' as name, version.record -> 'parties' -> 0 ->> 'type' as type,
@@ -129,24 +130,36 @@ async function joinSides(transaction: Queryable, { rosterId, accountId, link }: 
      ) d on d.dossier_key = c.key`,
     values,
   );
+  // The few that share something are found first: adding all of them up in order takes several times as long.
   await transaction.execute(
     `create temporary table shared_key on commit drop as
      select key, count(distinct customer_id)::integer as customers, array_agg(distinct reference order by reference) as named
-     from pair where is_active and key is not null
+     from pair
+     where is_active and key in (select key from pair where is_active and key is not null group by key having count(*) > 1)
      group by key having count(distinct customer_id) > 1`,
   );
-  await transaction.execute('update pair set is_shared = true from shared_key where shared_key.key = pair.key');
-  // Whoever has left yields to an active customer of the same reference.
   await transaction.execute(
-    `delete from pair gone where not gone.is_active and gone.dossier_id is not null
-       and exists (select from pair active where active.key = gone.key and active.is_active)`,
+    'update pair set is_shared = true, is_counted = false from shared_key where shared_key.key = pair.key',
+  );
+  // Whoever has left yields to others of the same reference: to those who have not, else to the newest.
+  await transaction.execute(
+    `delete from pair gone using pair other
+     where not gone.is_active and gone.dossier_id is not null and other.key = gone.key
+       and other.customer_id <> gone.customer_id and (other.is_active or other.customer_id > gone.customer_id)`,
   );
   await transaction.execute(
     `create temporary table several_of on commit drop as
      select customer_id, count(*)::integer as dossiers,
        (array_agg(dossier_id order by status = 'approved' desc, created_at desc, dossier_id))[1] as counts
-     from pair where customer_id is not null and dossier_id is not null and not is_shared
-     group by customer_id having count(*) > 1`,
+     from pair
+     where not is_shared and customer_id in (
+       select customer_id from pair where dossier_id is not null and not is_shared group by customer_id having count(*) > 1
+     )
+     group by customer_id`,
+  );
+  await transaction.execute(
+    `update pair set is_counted = false from several_of
+     where several_of.customer_id = pair.customer_id and several_of.counts <> pair.dossier_id`,
   );
 }
 
@@ -193,9 +206,7 @@ async function collectFindings(transaction: Queryable, input: ReconciliationInpu
      ) on commit drop`,
   );
   const about = `'reference', p.reference, 'dossier', p.dossier_id`;
-  const counting = `from pair p left join several_of on several_of.customer_id = p.customer_id
-     where p.is_active and p.customer_id > 0 and p.dossier_id is not null and not p.is_shared
-       and p.dossier_id = coalesce(several_of.counts, p.dossier_id)`;
+  const counting = 'from pair p where p.is_active and p.customer_id > 0 and p.dossier_id is not null and p.is_counted';
   // One look at all pairs, and each that disagrees in whatever ways it does.
   await transaction.execute(
     `insert into finding
@@ -328,36 +339,49 @@ async function collectScreeningFindings(
   );
 }
 
-const nameRow = z.object({ customerId: z.number(), dossierId: z.string(), roster: z.string(), dossier: z.string() });
-export type NamePair = z.infer<typeof nameRow>;
+const nameRow = z.object({
+  customerId: z.number(),
+  dossierId: z.string(),
+  reference: z.string(),
+  roster: z.string(),
+  dossier: z.string(),
+});
+type NamePair = z.infer<typeof nameRow>;
 
-/** The names of pairs that are not spelt alike, after a customer and a dossier, in their order; at most `limit`. */
-export async function readNamePairs(
+const namesAtOnce = 5_000;
+
+/** Looks at the names that the database does not find alike, and collects those that `isConflict` says disagree. */
+export async function collectNameConflicts(
   transaction: Queryable,
-  { customerId, dossierId }: Pick<NamePair, 'customerId' | 'dossierId'>,
-  limit: number,
-): Promise<readonly NamePair[]> {
-  return transaction.query(
-    nameRow,
-    `select customer_id as "customerId", dossier_id as "dossierId", name as roster, dossier_name as dossier from pair
-     where is_active and customer_id > 0 and not is_shared and lower(name) <> lower(dossier_name) and dossier_name ~ '\\S'
-       and (customer_id, dossier_id) > ($1, $2)
-     order by customer_id, dossier_id limit $3`,
-    [customerId, dossierId, limit],
+  isConflict: (roster: string, dossier: string) => boolean,
+): Promise<void> {
+  await transaction.execute(
+    `declare unlike no scroll cursor for
+     select customer_id as "customerId", dossier_id as "dossierId", reference, name as roster, dossier_name as dossier from pair
+     where is_active and customer_id > 0 and is_counted and lower(name) <> lower(dossier_name) and dossier_name ~ '\\S'`,
   );
+  let pairs: readonly NamePair[];
+  do {
+    pairs = await transaction.query(nameRow, `fetch ${namesAtOnce} from unlike`);
+    const conflicts = pairs.filter(({ roster, dossier }) => isConflict(roster, dossier));
+    await saveNameConflicts(transaction, conflicts);
+  } while (pairs.length === namesAtOnce);
+  await transaction.execute('close unlike');
 }
 
-/** Collects pairs whose names were found to disagree. */
-export async function collectNameConflicts(transaction: Queryable, pairs: readonly NamePair[]): Promise<void> {
-  if (pairs.length === 0) return;
+async function saveNameConflicts(transaction: Queryable, conflicts: readonly NamePair[]): Promise<void> {
+  if (conflicts.length === 0) return;
   await transaction.execute(
     `insert into finding
-     select 'name_conflict', p.customer_id || '/' || p.dossier_id, p.customer_id, p.dossier_id,
-       jsonb_build_object('reference', p.reference, 'dossier', p.dossier_id, 'rosterName', p.name, 'dossierName', p.dossier_name)
-     from pair p left join several_of on several_of.customer_id = p.customer_id
-     join unnest($1::bigint[], $2::text[]) as named (customer_id, dossier_id)
-       on named.customer_id = p.customer_id and named.dossier_id = p.dossier_id
-     where p.dossier_id = coalesce(several_of.counts, p.dossier_id)`,
-    [pairs.map(({ customerId }) => customerId), pairs.map(({ dossierId }) => dossierId)],
+     select 'name_conflict', customer_id || '/' || dossier_id, customer_id, dossier_id,
+       jsonb_build_object('reference', reference, 'dossier', dossier_id, 'rosterName', roster, 'dossierName', dossier)
+     from unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[]) as named (customer_id, dossier_id, reference, roster, dossier)`,
+    [
+      conflicts.map(({ customerId }) => customerId),
+      conflicts.map(({ dossierId }) => dossierId),
+      conflicts.map(({ reference }) => reference),
+      conflicts.map(({ roster }) => roster),
+      conflicts.map(({ dossier }) => dossier),
+    ],
   );
 }

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import {
+  discrepancyKinds,
   findImbalances,
   findJoinProblem,
   type ReconciliationSums,
@@ -79,4 +81,17 @@ it('columns that a link reads have to be kept', () => {
   expect(roster({ expect: { where: { segment: 'retail' } } }).error?.issues[0]?.message).toBe(
     'reads segment, which columns.attributes of the roster does not keep',
   );
+});
+
+it('the documentation names every kind with its severity', async () => {
+  const text = await readFile(new URL('../../../docs/reconciliation.md', import.meta.url), 'utf8');
+  const rows = text.split('\n').filter((line) => line.startsWith('| `'));
+  const told = rows.flatMap((row) => {
+    const [, codes = '', severity = ''] = row.split('|');
+    return [...codes.matchAll(/`(\w+)`/g)].map(([, code]) => `${code} ${severity.trim()}`);
+  });
+  expect(told).toEqual(
+    expect.arrayContaining(Object.entries(toSeverities({ severity: {} })).map((one) => one.join(' '))),
+  );
+  expect(told).toHaveLength(discrepancyKinds.length);
 });
