@@ -14,6 +14,7 @@ import { countNews, settleDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import { collectNameConflicts, compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
+import { toRunId } from '../store/run-id.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport } from './mailing/send-reports.js';
@@ -83,6 +84,13 @@ export async function reconcileRoster(
   await collectNameConflicts(transaction, (inRoster, inDossier) => !namesAgree(inRoster, inDossier));
   await settleDiscrepancies(transaction, input, sums);
   const news = await countNews(transaction, run.runId, rosterId);
+  const { customers, dossiers } = sums;
+  workplace.tell({
+    kind: 'stage_finished',
+    runId: toRunId(run),
+    stage: 'reconcile',
+    counts: { customers, dossiers, ...news },
+  });
   const unproven = unprovenBecause === null ? null : `reconciled without proof: ${unprovenBecause}`;
   return { roster, sums, news, problem: unproven, imbalances: [] };
 }
@@ -135,12 +143,11 @@ async function reconcileAll(
   accountId: number,
   { names, writeReport }: { names: readonly string[]; writeReport: boolean },
 ): Promise<RunSummary> {
-  const { workplace, run, runId } = session;
+  const { workplace, run } = session;
   await session.write((transaction) => setRunAccount(transaction, run.runId, accountId));
   const done: Reconciled[] = [];
   for (const roster of names) {
     session.signal.throwIfAborted();
-    workplace.tell({ kind: 'stage_started', runId, stage: 'reconcile' });
     const reconciled = await session.write((transaction) =>
       reconcileRoster(transaction, { workplace, run, roster }, accountId),
     );

@@ -6,6 +6,7 @@ const expectedSchema = z.object({
     z.object({ reference: z.string(), kind: z.string(), matchId: z.string(), fields: z.array(z.string()) }),
   ),
   dossiers: z.array(z.object({ dossierId: z.string(), kind: z.string(), fields: z.array(z.string()).default([]) })),
+  discrepancies: z.array(z.object({ reference: z.string(), event: z.string(), kind: z.string() })),
 });
 
 /** How a report differs from what was expected: each change as one line of words. */
@@ -30,16 +31,20 @@ export function subtract(minuend: readonly string[], subtrahend: readonly string
 
 /** Compares the changes of a report with the expected ones; throws ZodError when the expectation itself is malformed. */
 export function compareWithExpected(report: ReportJson, expectation: unknown): Comparison {
-  const { matches, dossiers } = expectedSchema.parse(expectation);
+  const { matches, dossiers, discrepancies } = expectedSchema.parse(expectation);
   const expected = [
     ...matches.map(({ reference, kind, matchId, fields }) => describe(reference, kind, matchId, fields)),
     ...dossiers.map(({ dossierId, kind, fields }) => describe('dossier', kind, dossierId, fields)),
+    ...discrepancies.map(({ reference, event, kind }) => describe(reference, event, kind, [])),
   ];
   const found = [
     ...(report.changes ?? []).map(({ party, kind, matchId, fields }) =>
       describe(party.reference, kind, matchId, fields),
     ),
     ...(report.dossierChanges ?? []).map(({ dossierId, kind, fields }) => describe('dossier', kind, dossierId, fields)),
+    ...report.reconciliations.flatMap(({ news }) =>
+      news.map(({ event, kind, facts }) => describe(String(facts['reference']), event, kind, [])),
+    ),
   ];
   return { expected: expected.length, missing: subtract(expected, found), unexpected: subtract(found, expected) };
 }

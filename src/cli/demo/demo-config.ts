@@ -12,7 +12,14 @@ export async function makeDemoConfig(folder: DemoFolder, baseUrl: string, apiKey
   const settings = configSchema.parse({
     service: { baseUrl, mode: 'test', rate: { perSecond: 150, concurrency: 8 } },
     // The demo's roster has a few bad rows on purpose, to show what becomes of them: more than a roster may have unless it says so.
-    rosters: [{ name: 'demo', csv: { path: findDemoFixture('roster.csv') }, guards: { maxRejectShare: 0.02 } }],
+    rosters: [
+      {
+        name: 'demo',
+        csv: { path: findDemoFixture('roster.csv') },
+        dossiers: { expect: 'never' },
+        guards: { maxRejectShare: 0.02 },
+      },
+    ],
     canaries,
     reports: { dir: folder.reports },
     mail: { directory: join(folder.reports, 'mail'), from: 'nightscreen@bank.example', to: ['reviewer@bank.example'] },

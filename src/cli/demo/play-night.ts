@@ -13,7 +13,7 @@ export interface Night {
   report: string;
 }
 
-/** Plays one night by the given clock: import, screen, sweep, report and mail as `.eml` files. */
+/** Plays one night by the given clock: sweep, import, screen, reconcile, report and mail as `.eml` files. */
 export async function playNight(config: Config, clock: Clock, terminal: Terminal, signal: AbortSignal): Promise<Night> {
   const { runScreening } = await import('../../runs/screening-run.js');
   const { runSweep } = await import('../../runs/sweep-run.js');
@@ -25,9 +25,9 @@ export async function playNight(config: Config, clock: Clock, terminal: Terminal
     const [roster] = workplace.settings.rosters;
     if (!roster) throw new Error('the demo has no roster');
     const plan = { kind: 'rescreen', selection: 'due', importFirst: true, writeReport: false } as const;
-    const screening = await runScreening(workplace, { ...plan, roster }, signal);
-    signal.throwIfAborted();
     const sweep = await runSweep(workplace, { writeReport: false }, signal);
+    signal.throwIfAborted();
+    const screening = await runScreening(workplace, { ...plan, roster }, signal);
     signal.throwIfAborted();
     const report = await writeRunReport(workplace, screening.runId);
     await mailRunReport(workplace, report, signal);
