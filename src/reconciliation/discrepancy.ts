@@ -27,6 +27,12 @@ export const discrepancyFacts = {
     severity: 'critical',
     isFixed: true,
   },
+  unscreened_dossier_party: {
+    title: 'party of a dossier that is not on the roster, so that nobody screens it',
+    next: 'Add the owner or director to the related parties of the customer.',
+    severity: 'critical',
+    isFixed: true,
+  },
   test_dossier: {
     title: 'test dossier in live data',
     next: 'Find out who verified a live customer with a test key; a test verification proves nothing.',
@@ -44,6 +50,21 @@ export const discrepancyFacts = {
     next: 'Offboard the customer, or have it verified anew.',
     severity: 'high',
     isFixed: true,
+  },
+  verified_name_not_searched: {
+    title: 'verified name that was never searched for',
+    next: 'Add the verified name to the roster, as the name or as an alias.',
+    severity: 'medium',
+  },
+  birth_date_conflict: {
+    title: 'birth dates disagree',
+    next: 'Correct the roster by the verified document, or have the customer verified anew.',
+    severity: 'medium',
+  },
+  country_conflict: {
+    title: 'countries disagree',
+    next: 'Correct the roster by the verified document.',
+    severity: 'medium',
   },
   type_conflict: {
     title: 'person and company disagree',
@@ -155,6 +176,8 @@ export interface ReconciliationSums {
   notExpected: number;
   /** Several customers share a reference. */
   ambiguousCustomers: number;
+  /** Of those with a dossier: birth date and country were not compared, because no record of an applicant was fetched. */
+  notCompared: number;
   dossiers: number;
   withCustomer: number;
   withoutCustomer: number;

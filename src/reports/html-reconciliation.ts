@@ -59,7 +59,7 @@ function showReconciliation(facts: ReconciliationFacts): Markup {
   const open = standing.reduce((sum, one) => sum + one.open, 0);
   return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt)}.${unproven}</p>
 <p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
-${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.</p>
+${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? nothing : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
 ${standing.length === 0 ? html`<p class="quiet">Roster, screenings and dossiers agree.</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, standingColumns, standing, null)}
 ${newsCount === 0 ? html`<p class="quiet">Nothing of it is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the comparison before`, newsColumns, news, 'report.json', { count: newsCount })}`;
 }
@@ -85,6 +85,10 @@ const factWords: Readonly<Record<string, string>> = {
   rosterName: 'roster says',
   dossierName: 'dossier says',
   name: 'name',
+  rosterDate: 'roster says',
+  dossierDate: 'dossier says',
+  rosterCountries: 'roster says',
+  dossierCountry: 'dossier says',
   former: 'former name',
   changedAt: 'changed',
   alerts: 'alerts that wait',

@@ -189,6 +189,7 @@ const maskDossier = (dossier: DossierSnapshot): DossierSnapshot => ({
   name: dossier.name === null ? null : toInitials(dossier.name),
 });
 
+const datingFacts: ReadonlySet<string> = new Set(['rosterDate', 'dossierDate']);
 const namingFacts: ReadonlySet<string> = new Set(['name', 'former', 'rosterName', 'dossierName']);
 
 const maskDiscrepancy = (discrepancy: DiscrepancyFacts): DiscrepancyFacts => ({
@@ -196,7 +197,13 @@ const maskDiscrepancy = (discrepancy: DiscrepancyFacts): DiscrepancyFacts => ({
   facts: Object.fromEntries(
     Object.entries(discrepancy.facts).map(([name, value]) => [
       name,
-      namingFacts.has(name) && typeof value === 'string' ? toInitials(value) : value,
+      typeof value !== 'string'
+        ? value
+        : namingFacts.has(name)
+          ? toInitials(value)
+          : datingFacts.has(name)
+            ? toYear(value)
+            : value,
     ]),
   ),
 });

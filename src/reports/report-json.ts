@@ -149,6 +149,7 @@ const reconciliation = z.strictObject({
   unprovenBecause: z.string().nullable(),
   sums: z.strictObject({
     ...{ customers: count, withDossier: count, withoutDossier: count, notExpected: count, ambiguousCustomers: count },
+    notCompared: count,
     ...{
       dossiers: count,
       withCustomer: count,

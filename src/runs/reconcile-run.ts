@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.js';
+import { compareApplicant } from '../reconciliation/compare-applicant.js';
 import {
   findImbalances,
   findJoinProblem,
@@ -13,7 +14,12 @@ import type { Transaction } from '../store/database.js';
 import { countNews, settleDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
 import { findRoster, listRosters } from '../store/organisations.js';
-import { collectNameConflicts, compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
+import {
+  collectApplicantFindings,
+  collectNameConflicts,
+  compareWithDossiers,
+  type ReconciliationInput,
+} from '../store/reconciliation.js';
 import { toRunId } from '../store/run-id.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
 import { queueReportOf } from './mailing/queue-report.js';
@@ -82,6 +88,7 @@ export async function reconcileRoster(
   const imbalances = findImbalances(sums);
   if (imbalances.length > 0) return { ...refuse('its sums do not hold'), imbalances };
   await collectNameConflicts(transaction, (inRoster, inDossier) => !namesAgree(inRoster, inDossier));
+  await collectApplicantFindings(transaction, accountId, (row) => compareApplicant(row, row.parties, row.isCompany));
   await settleDiscrepancies(transaction, input, sums);
   const news = await countNews(transaction, run.runId, rosterId);
   const { customers, dossiers } = sums;

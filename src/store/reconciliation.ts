@@ -66,6 +66,7 @@ export const sumsRow = z.object({
   withoutCustomer: z.number(),
   ambiguousDossiers: z.number(),
   ofOtherRosters: z.number(),
+  notCompared: z.number(),
 }) satisfies z.ZodType<ReconciliationSums>;
 
 /**
@@ -96,7 +97,11 @@ export async function compareWithDossiers(
        count(*) filter (where customer_id is not null and dossier_id is not null and not is_shared)::integer as "withCustomer",
        count(*) filter (where customer_id is null and not is_other)::integer as "withoutCustomer",
        (select count(distinct dossier_id) from pair where is_shared)::integer as "ambiguousDossiers",
-       count(*) filter (where customer_id is null and is_other)::integer as "ofOtherRosters"
+       count(*) filter (where customer_id is null and is_other)::integer as "ofOtherRosters",
+       count(*) filter (where is_active and is_counted and dossier_id is not null and not exists (
+         select from dossier_record record
+         where record.account_id = $1 and record.dossier_id = pair.dossier_id and record.kind = 'entity' and record.name is not null
+       ))::integer as "notCompared"
      from pair`,
     [input.accountId],
   );
@@ -384,4 +389,60 @@ async function saveNameConflicts(transaction: Queryable, conflicts: readonly Nam
       conflicts.map(({ dossier }) => dossier),
     ],
   );
+}
+
+const applicantRow = z.object({
+  customerId: z.number(),
+  dossierId: z.string(),
+  reference: z.string(),
+  applicantId: z.string(),
+  isCompany: z.boolean(),
+  name: z.string().nullable(),
+  birthDate: z.string().nullable(),
+  country: z.string().nullable(),
+  parties: z.array(z.object({ name: z.string(), birthDate: z.string().nullable(), countries: z.array(z.string()) })),
+});
+type ApplicantRow = z.infer<typeof applicantRow>;
+
+/** Looks at the applicants of which a record was fetched, beside the customer's parties, and collects what `compare` finds. */
+export async function collectApplicantFindings(
+  transaction: Queryable,
+  accountId: number,
+  compare: (applicant: ApplicantRow) => readonly { kind: DiscrepancyKind; facts: Readonly<Record<string, string>> }[],
+): Promise<void> {
+  await transaction.execute(
+    `declare applicant no scroll cursor for
+     select pair.customer_id as "customerId", pair.dossier_id as "dossierId", pair.reference, record.record_id as "applicantId",
+       pair.dossier_type = 'kyb' as "isCompany", record.name, record.birth_date as "birthDate", record.country,
+       version.record -> 'parties' as parties
+     from dossier_record record
+     join pair on pair.dossier_id = record.dossier_id and pair.is_active and pair.customer_id > 0 and pair.is_counted
+     join customer on customer.customer_id = pair.customer_id
+     join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
+     where record.account_id = $1 and record.kind = 'entity' and record.fetched_at is not null
+     order by record.dossier_id, record.record_id`,
+    [accountId],
+  );
+  let rows: readonly ApplicantRow[];
+  do {
+    rows = await transaction.query(applicantRow, `fetch ${namesAtOnce} from applicant`);
+    const found = rows.flatMap((row) =>
+      compare(row).map(({ kind, facts }) => ({
+        kind,
+        subject: `${row.customerId}/${row.dossierId}/${row.applicantId}`,
+        customer_id: row.customerId,
+        dossier_id: row.dossierId,
+        facts: { reference: row.reference, dossier: row.dossierId, applicant: row.applicantId, ...facts },
+      })),
+    );
+    if (found.length > 0) {
+      await transaction.execute(
+        `insert into finding
+         select kind, subject, customer_id, dossier_id, facts from jsonb_to_recordset($1::text::jsonb)
+           as row (kind text, subject text, customer_id bigint, dossier_id text, facts jsonb)`,
+        [JSON.stringify(found)],
+      );
+    }
+  } while (rows.length === namesAtOnce);
+  await transaction.execute('close applicant');
 }

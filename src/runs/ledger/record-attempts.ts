@@ -30,7 +30,9 @@ interface Waiting {
 
 /** Notes attempts whose turns have come, and together with them as many of the next as the last group's pace brings within `aheadMs`. */
 export function createAttemptNotes({ workplace, run, write }: RunSession): AnnounceAttempt {
+  const mostAhead = (workplace.settings.service.rate.perSecond * aheadMs) / 1_000;
   const announced = new Set<Waiting>();
+  const ahead = new Set<Waiting>();
   const due: Waiting[] = [];
   let isWriting = false;
   let last = { size: 1, begunMs: 0 };
@@ -39,9 +41,12 @@ export function createAttemptNotes({ workplace, run, write }: RunSession): Annou
     const begunMs = performance.now();
     const size = Math.min(mostTogether, 2 * last.size, (last.size * aheadMs) / (begunMs - last.begunMs));
     const group = due.splice(0, mostTogether);
+    // A burst at the start says nothing about the pace behind it, and repeats come before those that are noted already.
+    const most = Math.min(size, group.length + mostAhead - ahead.size);
     for (const next of announced) {
-      if (group.length + 1 > size) break;
+      if (group.length + 1 > most) break;
       announced.delete(next);
+      ahead.add(next);
       group.push(next);
     }
     last = { size: group.length, begunMs };
@@ -72,7 +77,10 @@ export function createAttemptNotes({ workplace, run, write }: RunSession): Annou
     const row = new Promise<number>((resolve, reject) => {
       const waiting = { requestId, resolve, reject };
       announced.add(waiting);
-      leave = () => announced.delete(waiting);
+      leave = () => {
+        ahead.delete(waiting);
+        return announced.delete(waiting);
+      };
       begin = () => void due.push(waiting);
     });
     // Whoever takes it learns of a failure; until then it must not end the process.
@@ -100,16 +108,28 @@ export function recordAttempts(first: AttemptNote, announce: () => AttemptNote):
   const attempts: AttemptRecord[] = [];
   let note: AttemptNote | undefined = first;
   let attemptId: number | undefined;
+  // Of an attempt that was held back: it is made in a later turn, and stays one row until then.
+  let heldBackId: number | undefined;
   return {
     observer: {
       leaving: async () => {
-        note ??= announce();
-        attemptId = await note.take();
-        note = undefined;
+        if (heldBackId === undefined) {
+          note ??= announce();
+          attemptId = await note.take();
+          note = undefined;
+        } else {
+          attemptId = heldBackId;
+          heldBackId = undefined;
+        }
       },
       ended: (attempt, end) => {
         if (attemptId === undefined)
           throw new Error(`attempt ${attempt.attempt} of ${attempt.operation} was not noted before it was sent`);
+        if (!end.isSent && end.outcome === 'aborted') {
+          heldBackId = attemptId;
+          attemptId = undefined;
+          return;
+        }
         attempts.push({
           attemptId,
           startedAt: attempt.startedAt,
@@ -123,7 +143,7 @@ export function recordAttempts(first: AttemptNote, announce: () => AttemptNote):
     },
     finish: async () => {
       const unsentId = await note?.drop();
-      return { attempts, unsentIds: unsentId === undefined ? [] : [unsentId] };
+      return { attempts, unsentIds: [unsentId, heldBackId].filter((id) => id !== undefined) };
     },
   };
 }

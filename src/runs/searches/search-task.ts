@@ -45,8 +45,10 @@ export async function searchTask(
   const attempts = await finish();
   tally.note(outcome, attempts.attempts.filter((attempt) => attempt.outcome !== 'not_sent').length);
   if (isAnswered(outcome)) outage.noteAnswer('aml.search');
-  const { done, total, calls, found } = tally;
-  workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total, calls, found });
+  if (outcome.kind !== 'aborted') {
+    const { done, total, calls, found } = tally;
+    workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total, calls, found });
+  }
   return { task, attempts, outcome, isMadeAgain: badAnswers.note(task.requestId, outcome) };
 }
 

@@ -110,6 +110,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       withoutCustomer: 1,
       ambiguousDossiers: 0,
       ofOtherRosters: 0,
+      notCompared: 9,
     });
     expect(told?.newsCount).toBe(found.length);
 
@@ -266,6 +267,17 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     const later = await site.work({ settings: { rosters }, offsetMs: 2 * dayMs });
     await runSweep(later, { writeReport: false }, signal);
     await database.execute('update account set is_test = false');
+    const say = (dossier: SandboxDossier | undefined, name: string, birthDate: string | null) =>
+      database.execute(
+        `insert into dossier_record (account_id, dossier_id, kind, record_id, run_id, asked_at, fetched_at, body, name, birth_date, country)
+         select 1, $1, 'entity', 'entity_' || $2::text, max(run_id), now(), now(), '{}', $2::text, $3, 'dk' from run`,
+        [dossier?.id ?? '', name, birthDate],
+      );
+    await say(dossiers[0], 'After One', '1980-01-01');
+    await say(dossiers[2], 'Another Person', null);
+    await database.execute(
+      `update customer_version set record = jsonb_set(record, '{parties,0,birthDate}', '"1981"') where record -> 'parties' -> 0 ->> 'name' = 'One After'`,
+    );
     const live = await runReconciliation(later, { writeReport: false }, signal);
     expect(live).toMatchObject({
       state: 'complete',
@@ -275,6 +287,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
       [
         'approved_before_name_change C-1 medium open',
         'approved_with_truncated_answer C-6 medium open',
+        'birth_date_conflict C-1 medium open',
         'customer_without_dossier C-2 medium open',
         'duplicate_reference  medium open',
         'left_with_open_dossier C-7 medium open',
@@ -283,6 +296,7 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
         `shared_dossier ${dossiers[1]?.id} medium open`,
         'stale_dossier C-10 medium open',
         ...dossiers.slice(0, 6).map(() => 'test_dossier'),
+        'verified_name_not_searched C-6 medium open',
       ].map((line) => (line === 'test_dossier' ? expect.stringMatching(/^test_dossier .* critical open$/) : line)),
     );
     const [told] = (await showRun(database, live.runId)).reconciliations;

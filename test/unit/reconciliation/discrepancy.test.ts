@@ -21,6 +21,7 @@ const sums = (changes: Partial<ReconciliationSums> = {}): ReconciliationSums => 
   withoutCustomer: 4,
   ambiguousDossiers: 1,
   ofOtherRosters: 20,
+  notCompared: 90,
   ...changes,
 });
 
