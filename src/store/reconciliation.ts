@@ -363,7 +363,7 @@ export async function collectNameConflicts(
   await transaction.execute(
     `declare unlike no scroll cursor for
      select customer_id as "customerId", dossier_id as "dossierId", reference, name as roster, dossier_name as dossier from pair
-     where is_active and customer_id > 0 and is_counted and lower(name) <> lower(dossier_name) and dossier_name ~ '\\S'`,
+     where is_active and customer_id > 0 and is_counted and lower(name collate "C") <> lower(dossier_name collate "C") and dossier_name ~ '\\S'`,
   );
   let pairs: readonly NamePair[];
   do {

@@ -25,6 +25,7 @@ it.each([
   ['Somebody Else', 'Bertil Kvarnström'],
   ['North Sea Trading Ltd', 'South Sea Trading Ltd'],
   ['Николай Петров', 'Nikolai Pavlov'],
+  ['कमल शर्मा', 'कमला शर्मा'],
   ['Anne Lind', ''],
   ['Limited', 'Company'],
 ])('%s is not %s', (one, other) => {
