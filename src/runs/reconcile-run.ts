@@ -32,6 +32,7 @@ import type { Workplace } from './workplace.js';
 /** How old the sweep may be that a comparison relies on: a night and a half. */
 const sweepHoursAtMost = 36;
 const hourMs = 3_600_000;
+const notSwept = 'no sweep of the dossiers has ended yet; run `nightscreen sweep` first';
 
 /** What comparing one roster with the dossiers came to; `sums` null where it was refused, because of `problem`. */
 export interface Reconciled {
@@ -66,7 +67,7 @@ export async function reconcileRoster(
     return { roster, sums: null, news: nothing, problem: `not reconciled: ${problem}`, imbalances: [] };
   };
   const sweep = await findLastSweep(transaction, accountId);
-  if (sweep === null) return refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
+  if (sweep === null) return refuse(notSwept);
   const now = clock.now();
   const isOld = now.getTime() - sweep.finishedAt.getTime() > sweepHoursAtMost * hourMs;
   const unprovenBecause = isOld
@@ -127,7 +128,7 @@ export async function runReconciliation(
   if (names.length === 0) throw toUnlinked(workplace, roster);
   const organisation = await openOrganisation(workplace);
   const sweep = await findLastSweep(workplace.database, organisation);
-  if (sweep === null) throw refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
+  if (sweep === null) throw refuse(notSwept);
   const request = {
     organisation,
     kind: 'reconcile',
