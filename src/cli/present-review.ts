@@ -1,8 +1,11 @@
+import { mostAcceptedDays } from '../reconciliation/discrepancy.js';
 import { severityWords } from '../reports/change-words.js';
 import { detailWords } from '../reports/detail-words.js';
 import { countNoun } from '../reports/format-count.js';
 import { describeOwner } from '../reports/item-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
+import { quoteArgument } from '../runs/quote-argument.js';
+import type { WorkingList } from '../runs/reviewing/export-items.js';
 import type { ImportedDecisions } from '../runs/reviewing/import-decisions.js';
 import type { ShownItem } from '../runs/reviewing/show-items.js';
 import { exitCodes } from './exit-code.js';
@@ -16,7 +19,56 @@ export const refusalWords = {
   still_listed: 'the match is listed: no_longer_matched is said only of a match that is absent',
   changed_since: 'what was to be seen has changed since the list was written: export again',
   decided_since: 'somebody has decided about it since the list was written: export again',
+  unknown_discrepancy: 'no such discrepancy here: the list is of another database',
+  resolved: 'the discrepancy is resolved',
+  discrepancy_changed: 'the discrepancy, or what was said of it, has changed since the list was written: export again',
+  critical: 'a critical discrepancy is never accepted: it has to be mended',
+  past_day: 'accept_until is over',
+  too_long: `accept_until is more than ${mostAcceptedDays} days ahead`,
 } as const;
+
+/** Where a working list was written, and what to do with it; `leftOut` items did not fit. */
+export function presentExport(
+  { sheetId, items, discrepancies }: WorkingList,
+  {
+    file,
+    notice,
+    leftOut,
+    ofDiscrepancies,
+  }: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean },
+): Outcome {
+  const isWorkbook = file.toLowerCase().endsWith('.xlsx');
+  const hasItems = isWorkbook || !ofDiscrepancies;
+  const hasDiscrepancies = ofDiscrepancies || (isWorkbook && discrepancies.count > 0);
+  const shown = hasItems ? items.length - leftOut : 0;
+  const counted = countNoun(discrepancies.count, 'discrepancy', 'discrepancies');
+  const parts = [
+    ...(hasItems
+      ? [
+          {
+            written: `${countNoun(shown, 'item')} to decide`,
+            howTo:
+              'decision (true_match, false_positive or inconclusive; no_longer_matched where absence says why the match is absent) and reason',
+          },
+        ]
+      : []),
+    ...(hasDiscrepancies
+      ? [{ written: counted, howTo: 'accept_until (yyyy-mm-dd) and reason of a discrepancy that may stand' }]
+      : []),
+  ];
+  const elsewhere =
+    hasDiscrepancies || discrepancies.count === 0
+      ? ''
+      : `${counted} of reconciliation beside them: nightscreen review export --discrepancies --out discrepancies.csv\n`;
+  return {
+    exitCode: exitCodes.complete,
+    document: {
+      schema: 'nightscreen/review-export/1',
+      ...{ sheetId, items: shown, leftOut, discrepancies: hasDiscrepancies ? discrepancies.count : 0, file },
+    },
+    text: `${parts.map(({ written }) => written).join(' and ')}: ${file}\n${notice}fill in ${parts.map(({ howTo }) => howTo).join('; ')}, then: nightscreen review import ${quoteArgument(file)}\n${elsewhere}`,
+  };
+}
 
 /** What became, or would become, of a working list; `storing` is the command that stores it. */
 export function presentImportedDecisions(
@@ -24,8 +76,16 @@ export function presentImportedDecisions(
   { storing, wasApplied }: { storing: string; wasApplied: boolean },
 ): Outcome {
   const { isApplied, decided, proposed, confirmed, instead, sameAlready, proposedAlready, refused, faulty } = imported;
-  const { undecided, onlyReasons } = imported;
+  const { undecided, onlyReasons, discrepancies } = imported;
+  const ofDiscrepancies = (kind: string) => (discrepancies?.rows ?? []).filter(({ result }) => result.kind === kind);
+  const [accepted, acceptedSecond] = [ofDiscrepancies('accepted'), ofDiscrepancies('confirmed')];
+  const [acceptanceProposed, acceptedAlready] = [ofDiscrepancies('proposed'), ofDiscrepancies('same_already')];
+  const refusedAcceptances = (discrepancies?.rows ?? []).flatMap(({ row: { line, customer }, result }) =>
+    result.kind === 'refused' ? [{ line, customer, reason: result.reason }] : [],
+  );
   const bad = [
+    ...refusedAcceptances.map(({ line, customer, reason }) => ({ line, customer, words: refusalWords[reason] })),
+    ...(discrepancies?.faulty ?? []).map(({ line, customer, problem }) => ({ line, customer, words: problem })),
     ...refused.map(({ row: { line, customer }, reason }) => ({ line, customer, words: refusalWords[reason] })),
     ...faulty.map(({ line, customer, problem }) => ({ line, customer, words: problem })),
   ].sort((left, right) => left.line - right.line);
@@ -45,6 +105,18 @@ export function presentImportedDecisions(
         ? String(undecided)
         : `${undecided}, of which ${countNoun(onlyReasons, 'row')} with a reason but no decision`,
     ],
+    ...(discrepancies === null
+      ? []
+      : [
+          [
+            isApplied ? 'discrepancies accepted' : 'discrepancies that would be accepted',
+            String(accepted.length + acceptedSecond.length),
+          ],
+          ...(acceptanceProposed.length === 0
+            ? []
+            : [['discrepancies proposed', `${acceptanceProposed.length}, for another person to confirm`]]),
+          ...(acceptedAlready.length === 0 ? [] : [['accepted so already', String(acceptedAlready.length)]]),
+        ]),
     ['cannot be taken', String(bad.length)],
   ];
   const lines = [
@@ -75,13 +147,20 @@ export function presentImportedDecisions(
       })),
       refused: refused.map(({ row: { line, customer }, reason }) => ({ line, customer, reason })),
       faulty: faulty.map(({ line, customer, problem }) => ({ line, customer, problem })),
+      discrepancies: discrepancies && {
+        accepted: accepted.length + acceptedSecond.length,
+        proposed: acceptanceProposed.length,
+        sameAlready: acceptedAlready.length,
+        refused: refusedAcceptances,
+        faulty: discrepancies.faulty,
+      },
     },
     text: [formatTable(counts), lines.length === 0 ? '' : `\n${formatTable(lines)}`, `\n${describeNext()}\n`].join(''),
   };
 
   function describeNext(): string {
-    const isNew = decided.length + proposed.length + confirmed.length > 0;
-    const pending = (isApplied ? proposed.length : 0) + proposedAlready.length;
+    const isNew = [decided, proposed, confirmed, accepted, acceptedSecond, acceptanceProposed].flat().length > 0;
+    const pending = (isApplied ? proposed.length + acceptanceProposed.length : 0) + proposedAlready.length;
     const waiting =
       pending === 0
         ? ''

@@ -6,7 +6,7 @@ import { refusalWords } from './present-review.js';
 const undoRefusalWords = {
   no_item: 'is no item of a list or of review show: a slip of the pen?',
   unknown_item: refusalWords.unknown_item,
-  changed_since: 'what was to be seen has changed since: look again with review show',
+  changed_since: 'what was to be seen has changed since: look again with review show, or review export',
   decided_since: 'somebody has decided about it since: look again with review show',
   nothing_to_undo: 'nothing was decided about it that stands',
 } as const;
@@ -18,6 +18,10 @@ export function presentUndo(result: UndoResult, mark: string): Outcome {
     const { reason } = result;
     const text = `nothing was undone: ${mark} ${reason === 'no_item' ? '' : '- '}${undoRefusalWords[reason]}\n`;
     return { exitCode: exitCodes.refused, document: { schema, undone: null, reason }, text };
+  }
+  if (result.kind === 'acceptance_ended') {
+    const text = 'the discrepancy is no longer accepted or proposed: it stands open\n';
+    return { exitCode: exitCodes.complete, document: { schema, undone: 'acceptance' }, text };
   }
   const { undone, isListed, keepsConfirmed } = result;
   const what = `${undone.isFinal ? 'the decision' : 'the proposal'} ${undone.verdict.replaceAll('_', ' ')} of ${undone.reviewer}`;

@@ -21,8 +21,13 @@ export function refuseUnknownKind(file: string): string {
 export async function writeWorkingList(
   file: string,
   list: WorkingList,
-  roster: string | null,
+  { roster, ofDiscrepancies }: { roster: string | null; ofDiscrepancies: boolean },
 ): Promise<{ leftOut: number; notice: string }> {
+  const { renderDiscrepancyList, toDiscrepancySheet } = await import('../reports/discrepancy-list.js');
+  if (!isWorkbook(file) && ofDiscrepancies) {
+    await writePrivately(file, [...renderDiscrepancyList(list.discrepancies.listed)].join(''));
+    return { leftOut: 0, notice: '' };
+  }
   if (!isWorkbook(file)) {
     const { renderWorkingList } = await import('../reports/working-list.js');
     await writePrivately(file, [...renderWorkingList(list.items)].join(''));
@@ -35,7 +40,8 @@ export async function writeWorkingList(
   const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;
   // Whoever fills it in has it somewhere else.
   const importCommand = `nightscreen review import ${quoteArgument(basename(file))}`;
-  const facts = { ...list, waiting, importCommand, wholeListCommand: toWhole('review.csv') };
+  const discrepancySheet = toDiscrepancySheet(list.discrepancies, { at: list.exportedAt });
+  const facts = { ...list, waiting, discrepancySheet, importCommand, wholeListCommand: toWhole('review.csv') };
   await writePrivately(file, renderWorkingListWorkbook(list.items, facts));
   const leftOut = Math.max(0, waiting - maxListRows);
   const notice =

@@ -230,6 +230,24 @@ export interface DiscrepancyFacts {
   openedAt: Date;
 }
 
+/** A discrepancy that stands, as reviewers are shown it. */
+export interface ListedDiscrepancy {
+  /** The cell by which it is known again, in the state in which it is shown. */
+  mark: string;
+  roster: string;
+  kind: DiscrepancyKind;
+  severity: DiscrepancySeverity;
+  facts: DiscrepancyFacts['facts'];
+  openedAt: Date;
+  /** In how many comparisons it was found since then. */
+  seen: number;
+  /** Who has accepted it, or has proposed that for a second person to confirm; `until` as yyyy-mm-dd. */
+  acceptance: { isFinal: boolean; reviewer: string; reason: string; until: string } | null;
+}
+
+/** For how many days somebody may accept a discrepancy at most. */
+export const mostAcceptedDays = 180;
+
 /** What stands of one kind and severity. */
 export interface StandingDiscrepancies {
   kind: DiscrepancyKind;

@@ -5,6 +5,7 @@ import {
   type ReconciliationFacts,
   type StandingDiscrepancies,
 } from '../reconciliation/discrepancy.js';
+import { listFacts, listReferences } from './discrepancy-list.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay } from './format-time.js';
 import { type Markup, nothing, section, showReference, showText, showTime } from './html-markup.js';
@@ -64,41 +65,16 @@ ${standing.length === 0 ? html`<p class="quiet">Roster, screenings and dossiers 
 ${newsCount === 0 ? html`<p class="quiet">Nothing of it is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the comparison before`, newsColumns, news, 'report.json', { count: newsCount })}`;
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string';
-
-function showReferences({ reference, references, customers }: DiscrepancyFacts['facts']): Markup {
-  if (Array.isArray(references)) {
-    const shown = references.filter(isText).slice(0, 5);
-    const rest = Number(customers) - shown.length;
-    return html`${shown.map((one) => html`${showReference(one)}<br>`)}${rest > 0 ? html`<small>and ${formatCount(rest)} more</small>` : nothing}`;
-  }
-  return isText(reference) ? showReference(reference) : html`<span class="muted">none</span>`;
+function showReferences(facts: DiscrepancyFacts['facts']): Markup {
+  const { shown, count } = listReferences(facts, 5);
+  if (shown.length === 0) return html`<span class="muted">none</span>`;
+  const rest = count - shown.length;
+  if (count === 1) return html`${shown.map((one) => showReference(one))}`;
+  return html`${shown.map((one) => html`${showReference(one)}<br>`)}${rest > 0 ? html`<small>and ${formatCount(rest)} more</small>` : nothing}`;
 }
 
 const showDossier = ({ dossier }: DiscrepancyFacts['facts']): Markup =>
-  isText(dossier) ? html`<code>${showText(dossier)}</code>` : html`<span class="muted">none</span>`;
+  typeof dossier === 'string' ? html`<code>${showText(dossier)}</code>` : html`<span class="muted">none</span>`;
 
-const factWords: Readonly<Record<string, string>> = {
-  status: 'status',
-  updatedAt: 'last changed',
-  roster: 'roster says',
-  rosterName: 'roster says',
-  dossierName: 'dossier says',
-  name: 'name',
-  rosterDate: 'roster says',
-  dossierDate: 'dossier says',
-  rosterCountries: 'roster says',
-  dossierCountry: 'dossier says',
-  former: 'former name',
-  changedAt: 'changed',
-  alerts: 'alerts that wait',
-  others: 'other dossiers',
-};
-
-function showFacts(facts: DiscrepancyFacts['facts']): Markup {
-  const shown = Object.entries(facts).filter(([name, value]) => name in factWords && value !== null);
-  return html`${shown.map(([name, value]) => {
-    const text = Array.isArray(value) ? value.slice(0, 5).join(', ') : String(value);
-    return html`<div><span class="muted">${factWords[name]}</span> ${showText(text.replaceAll('_', ' '))}</div>`;
-  })}`;
-}
+const showFacts = (facts: DiscrepancyFacts['facts']): Markup =>
+  html`${listFacts(facts).map(([words, value]) => html`<div><span class="muted">${words}</span> ${showText(value)}</div>`)}`;

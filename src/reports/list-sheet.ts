@@ -1,4 +1,5 @@
 import { dispositionVerdicts } from '../matches/review/disposition.js';
+import type { Column } from './render-csv.js';
 import type { Dropdown, Sheet, SheetRow } from './spreadsheet/sheet.js';
 import { type WaitingItem, workingListColumns, workingListTable } from './working-list.js';
 
@@ -60,10 +61,12 @@ const layout: SheetLayout = [
   [workingListColumns.item, 26],
   [workingListColumns.sheet, 9],
 ];
-const filledIn: readonly string[] = [
+// Of any sheet that is filled in.
+const fillInColumns: readonly string[] = [
   workingListColumns.decision,
   workingListColumns.reason,
   workingListColumns.comment,
+  'accept_until',
 ];
 
 // Formulas hold them in 255 characters, parted by commas. Others can be written as well.
@@ -80,8 +83,6 @@ const usualReasons = [
   'customer record corrected',
 ];
 
-const place = (wanted: string): number => layout.findIndex(([header]) => header === wanted);
-
 /** Which columns a sheet shows, in which order, their widths in characters, and their headings where the name in words is not enough. */
 export type SheetLayout = readonly (readonly [header: string, width: number, heading?: string])[];
 
@@ -90,45 +91,71 @@ export const toHeadings = (columns: SheetLayout): readonly string[] =>
   columns.map(
     ([header, , heading]) => heading ?? `${header.charAt(0).toUpperCase()}${header.slice(1).replaceAll('_', ' ')}`,
   );
-const dropdowns: readonly Dropdown[] = [
+/** A sheet's dropdown, by the name of its column. */
+type NamedDropdown = Omit<Dropdown, 'column'> & { header: string };
+
+const dropdowns: readonly NamedDropdown[] = [
   {
-    ...{ column: place(workingListColumns.decision), values: dispositionVerdicts, isStrict: true },
+    ...{ header: workingListColumns.decision, values: dispositionVerdicts, isStrict: true },
     ...{ title: 'Decision', hint: `One of ${dispositionVerdicts.join(', ')}, or nothing.` },
   },
   {
-    ...{ column: place(workingListColumns.reason), values: usualReasons, isStrict: false },
+    ...{ header: workingListColumns.reason, values: usualReasons, isStrict: false },
     ...{ title: 'Reason', hint: 'What you decide on. Choose one, or write your own.' },
   },
 ];
 
-/**
- * Items as a sheet to be filled in: each is a row, and only the columns for the decision, its reason and a comment can be written to.
- * `above` stands over the headers, `below` under the last item.
- */
-export function toListSheet(
+/** Items as a sheet to be filled in; `above` stands over the headers, `below` under the last item. */
+export const toListSheet = (
   items: readonly WaitingItem[],
   { above = [], below = [] }: { above?: readonly SheetRow[]; below?: readonly SheetRow[] },
-): Sheet {
-  return {
-    name: listSheetName,
-    columns: layout.map(([header, width]) => ({ width, style: filledIn.includes(header) ? 'fill' : 'text' })),
-    rows: listRows(items, above, below),
-    table: { headerRow: above.length + 1, rows: items.length, firstColumns: place('name') + 1 },
-    dropdowns,
-  };
-}
+): Sheet =>
+  toFillInSheet(items, {
+    ...{ name: listSheetName, columns: workingListTable, layout, dropdowns, above, below },
+    firstColumns: layout.findIndex(([header]) => header === 'name') + 1,
+  });
 
-function* listRows(
-  items: readonly WaitingItem[],
-  above: readonly SheetRow[],
-  below: readonly SheetRow[],
-): Generator<SheetRow> {
-  yield* above;
-  yield {
-    cells: toHeadings(layout),
-    styles: layout.map(([header]) => (filledIn.includes(header) ? 'fillHeader' : 'header')),
+/** Lines as a sheet: each is a row, and only columns that have no cells of their own can be written to. */
+export function toFillInSheet<Line>(
+  lines: readonly Line[],
+  {
+    name,
+    columns,
+    layout,
+    dropdowns,
+    firstColumns,
+    above,
+    below = [],
+  }: {
+    name: string;
+    columns: readonly Column<Line>[];
+    layout: SheetLayout;
+    dropdowns: readonly NamedDropdown[];
+    /** How many columns say who or what a line is about. */
+    firstColumns: number;
+    above: readonly SheetRow[];
+    below?: readonly SheetRow[];
+  },
+): Sheet {
+  const isFilledIn = (header: string): boolean => fillInColumns.includes(header);
+  const cells = layout.map(([header]) => columns.find((column) => column.header === header)?.cell);
+  function* listRows(): Generator<SheetRow> {
+    yield* above;
+    yield {
+      cells: toHeadings(layout),
+      styles: layout.map(([header]) => (isFilledIn(header) ? 'fillHeader' : 'header')),
+    };
+    for (const line of lines) yield { cells: cells.map((cell) => cell?.(line) ?? null) };
+    yield* below;
+  }
+  return {
+    name,
+    columns: layout.map(([header, width]) => ({ width, style: isFilledIn(header) ? 'fill' : 'text' })),
+    rows: listRows(),
+    table: { headerRow: above.length + 1, rows: lines.length, firstColumns },
+    dropdowns: dropdowns.map(({ header, ...dropdown }) => ({
+      ...dropdown,
+      column: layout.findIndex(([other]) => other === header),
+    })),
   };
-  const cells = layout.map(([header]) => workingListTable.find((column) => column.header === header)?.cell);
-  for (const item of items) yield { cells: cells.map((cell) => cell?.(item) ?? null) };
-  yield* below;
 }

@@ -52,6 +52,13 @@ export function maskReport(report: Report): Report {
     baseline: report.baseline.map(maskGroup),
     dossiers: dossiers && { ...dossiers, changes: dossiers.changes.map(maskDossierChange) },
     reconciliations: report.reconciliations.map((one) => ({ ...one, news: one.news.map(maskDiscrepancy) })),
+    discrepancies: report.discrepancies && {
+      ...report.discrepancies,
+      listed: report.discrepancies.listed.map((one) => ({
+        ...maskDiscrepancy(one),
+        acceptance: one.acceptance && { ...one.acceptance, reason: leftOut },
+      })),
+    },
     notScreened: report.notScreened?.map(maskLine) ?? null,
     rejects: report.rejects?.map(maskReject) ?? null,
     doubted: report.doubted.map((row) => ({ ...row, fields: {} })),
@@ -192,7 +199,7 @@ const maskDossier = (dossier: DossierSnapshot): DossierSnapshot => ({
 const datingFacts: ReadonlySet<string> = new Set(['rosterDate', 'dossierDate']);
 const namingFacts: ReadonlySet<string> = new Set(['name', 'former', 'rosterName', 'dossierName']);
 
-const maskDiscrepancy = (discrepancy: DiscrepancyFacts): DiscrepancyFacts => ({
+const maskDiscrepancy = <One extends Pick<DiscrepancyFacts, 'facts'>>(discrepancy: One): One => ({
   ...discrepancy,
   facts: Object.fromEntries(
     Object.entries(discrepancy.facts).map(([name, value]) => [

@@ -8,6 +8,7 @@ import { checkSums } from './check-sums.js';
 import { compareText } from './compare-text.js';
 import type { CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
+import type { DiscrepancyList } from './discrepancy-list.js';
 import type { HistoryFacts } from './history-facts.js';
 import type { HeldFacts } from './html-held.js';
 import type { OpenItemsFacts } from './item-facts.js';
@@ -93,6 +94,8 @@ export interface Report {
   carriedFrom: readonly CarriedRun[];
   openItems: OpenItemsFacts | null;
   toReview: ToReviewFacts | null;
+  /** Those that stood when the run closed; null where it compared nothing. */
+  discrepancies: DiscrepancyList | null;
   /** What was fetched about new hits. */
   details: DetailFacts;
   canaries: readonly CanaryFacts[] | null;
@@ -105,8 +108,12 @@ export interface Report {
   evidence: Pick<RunFacts, 'settingsDigest' | 'keyFingerprint' | 'rosterSource' | 'cadence'>;
 }
 
-/** Builds the report of a run, `toReview` as it was when the run closed; throws ReportError `unbalanced` naming each sum that does not hold with both figures. */
-export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null): Report {
+/** Builds the report of a run, with what waited for reviewers when it closed; throws ReportError `unbalanced` naming each sum that does not hold with both figures. */
+export function toReport(
+  facts: RunFacts,
+  toReview: ToReviewFacts | null = null,
+  discrepancies: DiscrepancyList | null = null,
+): Report {
   checkSums(listSums(facts));
   const { counts, states } = facts;
   const screens = states !== null;
@@ -133,6 +140,7 @@ export function toReport(facts: RunFacts, toReview: ToReviewFacts | null = null)
     carriedFrom: span ? [] : facts.carriedFrom,
     openItems: facts.openItems,
     toReview,
+    discrepancies,
     details: facts.details,
     canaries: screens ? (facts.span ? mergeCanaries(facts.span.runs) : facts.canaries) : null,
     watch: facts.watch,

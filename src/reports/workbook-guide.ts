@@ -1,7 +1,20 @@
+import { mostAcceptedDays } from '../reconciliation/discrepancy.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatTime } from './format-time.js';
 import { listSheetName } from './list-sheet.js';
 import type { Sheet, SheetRow } from './spreadsheet/sheet.js';
+
+/** The sheet on which reviewers accept discrepancies. */
+export const discrepancySheetName = 'Discrepancies';
+
+/** A row of text. */
+export const toLine = (text: string): SheetRow => ({ cells: [text], styles: ['plain'], isAcross: true });
+
+/** A row that heads others. */
+export const toHeading = (text: string): SheetRow => ({ cells: [text], styles: ['heading'] });
+
+/** A row that nobody should overlook. */
+export const toWarning = (text: string): SheetRow => ({ cells: [text], styles: ['warning'], isAcross: true });
 
 /** What a workbook says of itself. */
 export interface WorkbookFacts {
@@ -9,6 +22,8 @@ export interface WorkbookFacts {
   exportedAt: Date;
   /** How many items wait, also beyond those that fit. */
   waiting: number;
+  /** The sheet of discrepancies, where some stand. */
+  discrepancySheet?: Sheet | null;
   /** What to type to take the workbook back. */
   importCommand: string;
   /** What to type for a list of all that waits. */
@@ -17,7 +32,7 @@ export interface WorkbookFacts {
 
 /** The sheet that says how to fill the other one in, and how to take it back. */
 export function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
-  const { sheetId, exportedAt, waiting, importCommand } = facts;
+  const { sheetId, exportedAt, waiting, discrepancySheet = null, importCommand } = facts;
   const title = `Working list S-${sheetId} of ${formatTime(exportedAt)}: ${countNoun(shown, 'item')} to decide`;
   return {
     name: 'How to',
@@ -25,15 +40,14 @@ export function toGuideSheet(shown: number, facts: WorkbookFacts): Sheet {
     rows: [
       { cells: [title], styles: ['title'] },
       ...(waiting > shown ? [toWarning(toCutNotice(shown, facts))] : []),
-      ...listGuideRows(importCommand),
+      ...listGuideRows(importCommand, { alerts: true, discrepancies: discrepancySheet !== null }),
     ],
     table: null,
     dropdowns: [],
   };
 }
 
-/** How to fill a list in and how to take it back. */
-export const listGuideRows = (importCommand: string): readonly SheetRow[] => [
+const alertGuideRows: readonly SheetRow[] = [
   { cells: [] },
   toHeading(`What to fill in, in the yellow columns of the sheet "${listSheetName}"`),
   toLine(
@@ -43,6 +57,24 @@ export const listGuideRows = (importCommand: string): readonly SheetRow[] => [
     'Reason: what you decide on. Every decision needs one; the usual ones can be chosen, any other can be written.',
   ),
   toLine('Comment: whatever else should be kept with it.'),
+];
+
+const discrepancyGuideRows: readonly SheetRow[] = [
+  { cells: [] },
+  toHeading(`What to fill in, in the yellow columns of the sheet "${discrepancySheetName}"`),
+  toLine(
+    `Accept until: the last day on which the discrepancy may stand as it is, as yyyy-mm-dd, at most ${mostAcceptedDays} days ahead. It comes back after that day, and as soon as its facts change. A critical one cannot be accepted. Leave it empty for what has to be mended.`,
+  ),
+  toLine('Reason: why it may stand. Each acceptance needs one.'),
+];
+
+/** How to fill the sheets in that a workbook has, and how to take them back. */
+export const listGuideRows = (
+  importCommand: string,
+  has: { alerts: boolean; discrepancies: boolean },
+): readonly SheetRow[] => [
+  ...(has.alerts ? alertGuideRows : []),
+  ...(has.discrepancies ? discrepancyGuideRows : []),
   { cells: [] },
   toHeading('How to take it back'),
   toLine('Save the workbook as .xlsx. This says what it would do and stores nothing:'),
@@ -54,7 +86,7 @@ export const listGuideRows = (importCommand: string): readonly SheetRow[] => [
     'Nothing can be typed into the other cells, so that nothing is changed by accident. Sort and filter by the arrows in the headings, which move whole rows. Removing rows asks for the protection to be taken off; it has no password, and does no harm.',
   ),
   toLine(
-    'Beside what you fill in only the column Item is read back. What a spreadsheet makes of dates, scores and ids does not matter.',
+    'Beside what you fill in only the column Item, or Discrepancy, is read back. What a spreadsheet makes of dates, scores and ids does not matter.',
   ),
   toLine('What has changed since the list was written is refused when you import it, with the reason.'),
 ];
@@ -65,12 +97,3 @@ export const toCutNotice = (
   { waiting, wholeListCommand }: Pick<WorkbookFacts, 'waiting' | 'wholeListCommand'>,
 ): string =>
   `The ${formatCount(shown)} most urgent of ${countNoun(waiting, 'item')}. For all of them: ${wholeListCommand}`;
-
-/** A row of text. */
-export const toLine = (text: string): SheetRow => ({ cells: [text], styles: ['plain'], isAcross: true });
-
-/** A row that heads others. */
-export const toHeading = (text: string): SheetRow => ({ cells: [text], styles: ['heading'] });
-
-/** A row that nobody should overlook. */
-export const toWarning = (text: string): SheetRow => ({ cells: [text], styles: ['warning'], isAcross: true });

@@ -19,6 +19,10 @@ export function renderWorkingListWorkbook(
     title: `Working list S-${facts.sheetId}`,
     createdAt: facts.exportedAt,
     warning: null,
-    sheets: [toListSheet(shown, { below }), toGuideSheet(shown.length, facts)],
+    sheets: [
+      toListSheet(shown, { below }),
+      ...(facts.discrepancySheet ? [facts.discrepancySheet] : []),
+      toGuideSheet(shown.length, facts),
+    ],
   });
 }

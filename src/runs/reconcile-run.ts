@@ -1,4 +1,5 @@
 import { ConfigError } from '../errors.js';
+import { toDate, toDayNumber } from '../local-time/local-time.js';
 import { compareApplicant } from '../reconciliation/compare-applicant.js';
 import {
   findImbalances,
@@ -82,6 +83,7 @@ export async function reconcileRoster(
     staleBefore: link.staleAfter === undefined ? null : new Date(now.getTime() - toDurationMs(link.staleAfter)),
     overdueBefore: new Date(now.getTime() - Math.max(...Object.values(toCadence(settings.screening).hours)) * hourMs),
     now,
+    today: toDate(toDayNumber(now, settings.review.timezone)),
   };
   const { sums, largest } = await compareWithDossiers(transaction, input);
   const problem = findJoinProblem(sums, largest);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type {
   DiscrepancyFacts,
   DiscrepancyKind,
+  ListedDiscrepancy,
   ReconciliationFacts,
   ReconciliationSums,
   StandingDiscrepancies,
@@ -52,11 +53,11 @@ export async function settleDiscrepancies(
          accepted_until = null
        from former
        where former.discrepancy_id = known.discrepancy_id
-         and (former.state = 'resolved' or former.is_changed or former.state = 'accepted' and former.accepted_until < $4::date)
+         and (former.state = 'resolved' or former.is_changed or former.state = 'accepted' and former.accepted_until < $6::date)
        returning known.discrepancy_id, known.severity, known.facts,
          case when former.state = 'resolved' then 'returned' when former.is_changed then 'changed' else 'acceptance_ended' end as what
      ) ${log('what', 'touched')}`,
-    common,
+    [...common, input.today],
   );
   if (unprovenBecause === null) {
     await transaction.execute(
@@ -70,8 +71,8 @@ export async function settleDiscrepancies(
     );
   }
   await transaction.execute(
-    `insert into reconciliation (run_id, roster_id, account_id, sweep_run_id, unproven_because, reconciled_at, sums, standing)
-     select $1, $2, $3, $4, $5, $6, $7::text::jsonb, coalesce((
+    `insert into reconciliation (run_id, roster_id, account_id, sweep_run_id, unproven_because, reconciled_at, last_event_id, sums, standing)
+     select $1, $2, $3, $4, $5, $6, (select max(event_id) from discrepancy_event), $7::text::jsonb, coalesce((
        select jsonb_agg(to_jsonb(grouped) order by grouped.kind) from (
          select kind, severity, count(*) filter (where state = 'open') as open, count(*) filter (where state = 'accepted') as accepted,
            min(opened_at) as "oldestAt", count(*) filter (where opened_at < $6::timestamptz - interval '7 days' and state = 'open') as "overAWeek",
@@ -134,17 +135,24 @@ const newsRow = z.object({
 
 const mostNews = 1_000;
 
-/** The comparisons that a run has made, each with the first discrepancies that opened, changed, returned or were resolved in it. */
-export async function readReconciliations(database: Queryable, runId: number): Promise<readonly ReconciliationFacts[]> {
+/**
+ * The comparisons that a run has made, each with the first discrepancies that opened, changed, returned or were resolved in it, or in one of
+ * the `earlier` runs that its report tells of.
+ */
+export async function readReconciliations(
+  database: Queryable,
+  runId: number,
+  earlier: readonly number[],
+): Promise<readonly ReconciliationFacts[]> {
   const rows = await database.query(
     reconciliationRow,
     `select roster.roster_id as "rosterId", roster.name as roster, reconciled_at as "reconciledAt", swept.finished_at as "sweptAt",
        unproven_because as "unprovenBecause", reconciliation.sums, standing,
        (select count(*) from discrepancy_event event join discrepancy using (discrepancy_id)
-        where event.run_id = $1 and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
+        where event.run_id = any ($2::bigint[]) and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
      from reconciliation join roster on roster.roster_id = reconciliation.roster_id join run swept on swept.run_id = sweep_run_id
      where reconciliation.run_id = $1 order by roster.name`,
-    [runId],
+    [runId, [runId, ...earlier]],
   );
   const facts: ReconciliationFacts[] = [];
   for (const { rosterId, ...reconciliation } of rows) {
@@ -153,11 +161,133 @@ export async function readReconciliations(database: Queryable, runId: number): P
       `select event.discrepancy_id as "discrepancyId", event.kind as event, discrepancy.kind, event.severity, event.facts,
          discrepancy.opened_at as "openedAt"
        from discrepancy_event event join discrepancy using (discrepancy_id)
-       where event.run_id = $1 and discrepancy.roster_id = $2
-       order by event.kind = 'resolved', array_position(array['critical', 'high', 'medium', 'low'], event.severity), discrepancy.kind, event.discrepancy_id limit $3`,
-      [runId, rosterId, mostNews],
+       where event.run_id = any ($1::bigint[]) and discrepancy.roster_id = $2
+       order by event.kind = 'resolved', array_position(array['critical', 'high', 'medium', 'low'], event.severity), discrepancy.kind, event.discrepancy_id, event_id limit $3`,
+      [[runId, ...earlier], rosterId, mostNews],
     );
     facts.push({ ...reconciliation, news });
   }
   return facts;
+}
+
+const listedRow = z.object({
+  discrepancyId: z.number(),
+  eventId: z.number(),
+  roster: z.string(),
+  kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
+  severity: z.enum(['critical', 'high', 'medium', 'low']),
+  facts: z.record(z.string(), z.unknown()),
+  openedAt: z.date(),
+  seen: z.number(),
+  acceptance: z
+    .object({ isFinal: z.boolean(), reviewer: z.string(), reason: z.string(), until: z.string() })
+    .nullable(),
+}) satisfies z.ZodType<Omit<ListedDiscrepancy, 'mark'>>;
+
+/** A discrepancy as it is stored, with the last that was said of it. */
+export type StoredDiscrepancy = z.infer<typeof listedRow>;
+
+/** Which discrepancies are listed: those of an organisation, or of a roster, that stand now; or those that stood when a run had compared. */
+export type StandingChoice = { organisationId: number; roster: string | null } | { runId: number };
+
+/** The discrepancies that stand or stood, most urgent first, at most `limit` of `count`, all for null; each as the last event up to then left it. */
+export async function readStandingDiscrepancies(
+  database: Queryable,
+  choice: StandingChoice,
+  limit: number | null,
+): Promise<{ count: number; listed: readonly StoredDiscrepancy[] }> {
+  const ofRun = 'runId' in choice;
+  const rows = await database.query(
+    listedRow.extend({ count: z.number() }),
+    `with compared as (
+       ${
+         ofRun
+           ? 'select roster_id, account_id, last_event_id, reconciled_at from reconciliation where run_id = $1 and $2::text is null'
+           : `select distinct on (roster_id, account_id) roster_id, account_id, null::bigint as last_event_id, reconciled_at
+              from reconciliation join roster using (roster_id)
+              where roster.organisation_id = $1 and roster.name = coalesce($2, roster.name)
+              order by roster_id, account_id, reconciled_at desc`
+       }
+     ), last_said as (
+       select distinct on (event.discrepancy_id) event.*, discrepancy.kind as found_kind, discrepancy.roster_id, discrepancy.account_id
+       from compared join discrepancy using (roster_id, account_id) join discrepancy_event event using (discrepancy_id)
+       where event.event_id <= coalesce(compared.last_event_id, event.event_id)
+       order by event.discrepancy_id, event.event_id desc
+     ), standing as (
+       select *, count(*) over ()::integer as count from last_said where kind <> 'resolved'
+       order by array_position(array['critical', 'high', 'medium', 'low'], severity), found_kind, discrepancy_id limit $3
+     )
+     select discrepancy_id as "discrepancyId", event_id as "eventId", roster.name as roster, found_kind as kind, severity, facts,
+       opened.at as "openedAt", opened.seen, count,
+       case when kind in ('proposed', 'accepted') then jsonb_build_object(
+         'isFinal', kind = 'accepted', 'reviewer', reviewer, 'reason', reason, 'until', accepted_until
+       ) end as acceptance
+     from standing
+     join roster using (roster_id)
+     join compared using (roster_id, account_id)
+     cross join lateral (
+       select max(first.happened_at) as at, 1 + (
+         select count(*) from reconciliation later
+         where later.roster_id = standing.roster_id and later.account_id = standing.account_id and later.unproven_because is null
+           and later.reconciled_at > max(first.happened_at) and later.reconciled_at <= compared.reconciled_at
+       )::integer as seen
+       from discrepancy_event first
+       where first.discrepancy_id = standing.discrepancy_id and first.event_id <= standing.event_id and first.kind in ('opened', 'returned')
+     ) opened
+     order by array_position(array['critical', 'high', 'medium', 'low'], severity), found_kind, discrepancy_id`,
+    ofRun ? [choice.runId, null, limit] : [choice.organisationId, choice.roster, limit],
+  );
+  return { count: rows[0]?.count ?? 0, listed: rows.map(({ count: _, ...listed }) => listed) };
+}
+
+const decidableRow = z.object({
+  discrepancyId: z.number(),
+  accountId: z.number(),
+  severity: z.enum(['critical', 'high', 'medium', 'low']),
+  isResolved: z.boolean(),
+  last: z.object({
+    eventId: z.number(),
+    kind: z.string(),
+    reviewer: z.string().nullable(),
+    until: z.string().nullable(),
+  }),
+});
+
+/** Those of these discrepancies that there are, with the last that was said of each, by their number. */
+export async function readDecidable(database: Queryable, discrepancyIds: readonly number[]) {
+  const rows = await database.query(
+    decidableRow,
+    `select discrepancy_id as "discrepancyId", account_id as "accountId", severity, state = 'resolved' as "isResolved", last
+     from discrepancy
+     cross join lateral (
+       select jsonb_build_object('eventId', event_id, 'kind', event.kind, 'reviewer', reviewer, 'until', event.accepted_until) as last
+       from discrepancy_event event where event.discrepancy_id = discrepancy.discrepancy_id order by event_id desc limit 1
+     ) said
+     where discrepancy_id = any ($1::bigint[])`,
+    [discrepancyIds],
+  );
+  return new Map(rows.map((row) => [row.discrepancyId, row]));
+}
+
+/** What a reviewer says of a discrepancy that is as `seenEventId` left it. */
+export interface AcceptanceEvent {
+  discrepancyId: number;
+  seenEventId: number;
+  kind: 'proposed' | 'accepted' | 'acceptance_ended';
+  reviewer: string;
+  isAttested: boolean;
+  reason: string;
+  /** Null where an acceptance or a proposal is ended. */
+  until: string | null;
+}
+
+/** Stores it; the database refuses what is against the rules, and puts the discrepancy where it belongs. */
+export async function saveAcceptance(transaction: Queryable, said: AcceptanceEvent, now: Date): Promise<void> {
+  const { discrepancyId, seenEventId, kind, reviewer, isAttested, reason, until } = said;
+  await transaction.execute(
+    `insert into discrepancy_event
+       (discrepancy_id, seen_event_id, kind, severity, facts, happened_at, reviewer, is_attested, reason, accepted_until)
+     select discrepancy_id, $2, $3, severity, facts, $4, $5, $6, $7, $8::date from discrepancy where discrepancy_id = $1`,
+    [discrepancyId, seenEventId, kind, now, reviewer, isAttested, reason, until],
+  );
 }

@@ -21,6 +21,8 @@ export interface ReconciliationInput {
   /** Who has been a customer since before this, and was never screened, is overdue. */
   overdueBefore: Date;
   now: Date;
+  /** The date (yyyy-mm-dd) by which acceptances end. */
+  today: string;
 }
 
 /** Gives each value of a statement its place. */

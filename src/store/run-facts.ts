@@ -81,7 +81,7 @@ export async function readRunFacts(
     baselineChanges: baseline.held,
     sweeps: await readSweeps(database, covered.sweepRunIds),
     dossierChanges: await readDossierChanges(database, covered.sweepRunIds),
-    reconciliations: await readReconciliations(database, run.runId),
+    reconciliations: await readReconciliations(database, run.runId, covered.earlierRunIds),
     notScreened: notScreened.held,
     cut: { changes: changes.cut, baseline: baseline.cut, notScreened: notScreened.cut },
     rejects: await readRejects(database, run.runId),

@@ -1,12 +1,10 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { countNoun } from '../../reports/format-count.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
 import { findCurrentUser } from '../current-user.js';
 import { examples } from '../examples.js';
-import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
-import { presentImportedDecisions, presentItemHistories } from '../present-review.js';
+import { presentExport, presentImportedDecisions, presentItemHistories } from '../present-review.js';
 import { withWorkplace } from '../session.js';
 import { refuseUnknownKind, writeWorkingList } from '../write-working-list.js';
 import { importLegacyList, type LegacyImportOptions, refuseLegacyOptions } from './import-legacy-list.js';
@@ -22,6 +20,7 @@ interface ExportOptions {
   assignee?: string;
   proposals?: true;
   notMine?: true;
+  discrepancies?: true;
 }
 
 function addExport(review: Command, act: Act): void {
@@ -33,6 +32,7 @@ function addExport(review: Command, act: Act): void {
     .option('--assignee <name>', 'only what this person answers for, also while standing in for somebody')
     .option('--proposals', 'only what waits for a second person to confirm')
     .option('--not-mine', 'without what the login has proposed, which others have to confirm')
+    .option('--discrepancies', 'as CSV: the discrepancies of reconciliation instead; a workbook has both')
     .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
     .action((options: ExportOptions) =>
       act(async (invocation) => {
@@ -51,19 +51,9 @@ function addExport(review: Command, act: Act): void {
               onlyProposals: options.proposals ?? false,
               notProposedBy: login,
             });
-            const { notice, leftOut } = await writeWorkingList(file, list, options.roster ?? null);
-            const { sheetId, items } = list;
-            return {
-              exitCode: exitCodes.complete,
-              document: {
-                schema: 'nightscreen/review-export/1',
-                sheetId,
-                items: items.length - leftOut,
-                leftOut,
-                file,
-              },
-              text: `${countNoun(items.length - leftOut, 'item')} to decide: ${file}\n${notice}fill in decision (true_match, false_positive or inconclusive; no_longer_matched where absence says why the match is absent) and reason, then: nightscreen review import ${quoteArgument(file)}\n`,
-            };
+            const { roster = null, discrepancies: ofDiscrepancies = false } = options;
+            const { notice, leftOut } = await writeWorkingList(file, list, { roster, ofDiscrepancies });
+            return presentExport(list, { file, notice, leftOut, ofDiscrepancies });
           },
         });
       }),

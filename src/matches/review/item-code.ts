@@ -14,8 +14,8 @@ export interface ItemMark {
   stamp: string;
 }
 
-/** `N` before the mark of one item, `B` before that of a row that names many. */
-type MarkLetter = 'N' | 'B';
+/** `N` before the mark of one item, `B` before that of a row that names many, `D` before that of a discrepancy. */
+type MarkLetter = 'N' | 'B' | 'D';
 
 /**
  * The cell by which a row of a working list is known again: the letter, 8 characters for the item, 10 for what was seen, one that tells slips of the
@@ -34,12 +34,15 @@ export function parseItemMark(cell: string, key: Buffer, letter: MarkLetter = 'N
     .replace(/[\s\-']/g, '')
     .replaceAll('O', '0')
     .replace(/[IL]/g, '1');
-  if (!/^[NB][0-9A-HJKMNP-TV-Z]{19}$/.test(text) || !text.startsWith(letter)) return null;
+  if (!/^[NBD][0-9A-HJKMNP-TV-Z]{19}$/.test(text) || !text.startsWith(letter)) return null;
   const body = text.slice(1, -1);
   if (toCheckCharacter(body) !== text.at(-1)) return null;
   const itemId = encipher(fromText(body.slice(0, codeLength)), key, rounds.toReversed());
   return itemId > BigInt(Number.MAX_SAFE_INTEGER) ? null : { itemId: Number(itemId), stamp: body.slice(codeLength) };
 }
+
+/** The number of the last event of what is named as a stamp. */
+export const toEventStamp = (eventId: number): string => toText(BigInt(eventId), stampLength);
 
 /** The 50 leading bits of a digest (hex) as a stamp. */
 export const toStamp = (digest: string): string => toText(BigInt(`0x${digest.slice(0, 13)}`) >> 2n, stampLength);

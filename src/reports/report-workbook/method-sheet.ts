@@ -12,6 +12,7 @@ import { type Fact, toFactSheet } from './fact-sheet.js';
 /** The last sheet: how the run was made, what its words mean, and how the workbook is filled in and taken back. */
 export function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet {
   const screens = report.changes !== null;
+  const has = { alerts: report.toReview !== null, discrepancies: report.discrepancies !== null };
   return toFactSheet('Method', {
     top: [
       ...above,
@@ -37,7 +38,7 @@ export function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet
         facts: screens ? Object.values(stateWords).map(({ name, meaning }) => [name, null, meaning]) : [],
       },
     ],
-    bottom: report.toReview === null ? [] : listGuideRows('nightscreen review import report.xlsx'),
+    bottom: has.alerts || has.discrepancies ? listGuideRows('nightscreen review import report.xlsx', has) : [],
   });
 }
 

@@ -1,3 +1,4 @@
+import { toDiscrepancySheet } from '../discrepancy-list.js';
 import { toListSheet } from '../list-sheet.js';
 import type { Report } from '../report.js';
 import { renderWorkbook } from '../spreadsheet/render-workbook.js';
@@ -12,7 +13,7 @@ import { toSummarySheet } from './summary-sheet.js';
 const testWarning = 'TEST: not evidence';
 
 /**
- * `report.xlsx`: the report as a working paper whose sheet `To review` is filled in and read back by `review import`; a part that the run does
+ * `report.xlsx`: the report as a working paper whose sheets `To review` and `Discrepancies` are filled in and read back by `review import`; a part that the run does
  * not have has no sheet.
  */
 export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array> {
@@ -24,6 +25,7 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
   const sheets = [
     toSummarySheet(report, above),
     report.toReview && toListSheet(report.toReview.items, { above: [...above, ...listCutNotices(report.toReview)] }),
+    report.discrepancies && toDiscrepancySheet(report.discrepancies, { at: report.run.finishedAt, above }),
     toChangesSheet(report, above),
     toDossiersSheet(report, above),
     toNotScreenedSheet(report, above),

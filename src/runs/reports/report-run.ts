@@ -9,6 +9,7 @@ import { fixReportRevision, noteManifest, readRevisions } from '../../store/repo
 import { readRunFacts } from '../../store/run-facts.js';
 import { toRunId } from '../../store/run-id.js';
 import type { RunRow } from '../../store/run-row.js';
+import { listDiscrepancies } from '../reviewing/accept-discrepancies.js';
 import { readToReview } from '../reviewing/read-to-review.js';
 import { findRun } from '../session/list-runs.js';
 import { toExitCode } from '../session/run-summary.js';
@@ -114,7 +115,7 @@ async function writeMaskedReport(workplace: Workplace, run: RunRow, directory?: 
 }
 
 async function buildReport({ database, clock }: Workplace, run: RunRow) {
-  const { facts, toReview, ...revisions } = await database.transaction(async (transaction) => {
+  const { facts, toReview, discrepancies, ...revisions } = await database.transaction(async (transaction) => {
     const covered = await fixReportRevision(transaction, run, clock.now());
     const facts = await readRunFacts(transaction, run, covered, database);
     return {
@@ -122,7 +123,8 @@ async function buildReport({ database, clock }: Workplace, run: RunRow) {
       revisions: await readRevisions(transaction, run),
       facts,
       toReview: await readToReview(transaction, run.runId, facts.organisation),
+      discrepancies: await listDiscrepancies(transaction, facts.organisation, { runId: run.runId }),
     };
   });
-  return { report: toReport(facts, toReview), ...revisions };
+  return { report: toReport(facts, toReview, discrepancies), ...revisions };
 }

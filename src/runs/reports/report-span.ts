@@ -1,6 +1,7 @@
 import { toReport } from '../../reports/report.js';
 import { writeReport } from '../../reports/write-report.js';
 import { readSpanFacts, type SpanOfRuns } from '../../store/span-facts.js';
+import { listDiscrepancies } from '../reviewing/accept-discrepancies.js';
 import { readToReview } from '../reviewing/read-to-review.js';
 import { toExitCode } from '../session/run-summary.js';
 import type { Workplace } from '../workplace.js';
@@ -34,7 +35,10 @@ async function writeSpan(
   tell({ kind: 'stage_started', runId, stage: 'report' });
   const report = await database.transaction(async (transaction) => {
     const facts = await readSpanFacts(transaction, span, database);
-    return toReport(facts, await readToReview(transaction, span.last.runId, facts.organisation));
+    const { organisation } = facts;
+    const { runId } = span.last;
+    const toReview = await readToReview(transaction, runId, organisation);
+    return toReport(facts, toReview, await listDiscrepancies(transaction, organisation, { runId }));
   });
   const written = mask ? await writeMasked(report, directory) : await writeReport(report, directory, keepFormerSpan);
   tell({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });

@@ -1,7 +1,10 @@
+import type { DiscrepancyList } from '../../reports/discrepancy-list.js';
 import type { WaitingItem } from '../../reports/working-list.js';
+import type { Database } from '../../store/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { insertReviewSheet, readWaitingItems } from '../../store/waiting-items.js';
 import type { Workplace } from '../workplace.js';
+import { listDiscrepancies } from './accept-discrepancies.js';
 import { listBulkRows } from './bulk-absences.js';
 import { requirePerson, requireRoster } from './require-known.js';
 import { toWaitingItem } from './to-waiting-item.js';
@@ -11,6 +14,7 @@ export interface WorkingList {
   sheetId: number;
   exportedAt: Date;
   items: readonly WaitingItem[];
+  discrepancies: DiscrepancyList;
 }
 
 /** Which items a working list is made of, and by whom. */
@@ -42,5 +46,27 @@ export async function exportItems(
   );
   const items = waiting.map((item) => ({ itemId: item.itemId, shown: toWaitingItem(item, { sheetId, digestKey }) }));
   const bulk = await listBulkRows(database, items, { sheetId, digestKey });
-  return { sheetId, exportedAt: now, items: [...bulk, ...items.map(({ shown }) => shown)] };
+  const discrepancies = await chooseDiscrepancies(database, name, {
+    ...{ roster, onlyProposals, notProposedBy },
+    isAssigned: assignee !== null,
+  });
+  return { sheetId, exportedAt: now, items: [...bulk, ...items.map(({ shown }) => shown)], discrepancies };
+}
+
+/** The discrepancies of a working list; nobody answers for one of them. */
+async function chooseDiscrepancies(
+  database: Database,
+  organisation: string,
+  choice: Required<Pick<WorkingListRequest, 'roster' | 'onlyProposals' | 'notProposedBy'>> & { isAssigned: boolean },
+): Promise<DiscrepancyList> {
+  const { roster, onlyProposals, notProposedBy, isAssigned } = choice;
+  const none = { count: 0, listed: [] };
+  if (isAssigned) return none;
+  const all = (await listDiscrepancies(database, organisation, { roster }, null)) ?? none;
+  if (!onlyProposals && notProposedBy === null) return all;
+  const listed = all.listed.filter(({ acceptance }) => {
+    const proposer = acceptance?.isFinal === false ? acceptance.reviewer : null;
+    return (proposer !== null || !onlyProposals) && (proposer === null || proposer !== notProposedBy);
+  });
+  return { count: listed.length, listed };
 }

@@ -3,9 +3,15 @@ import type { Queryable } from '../../store/database.js';
 import { readReferences } from '../../store/decidable-items.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
+import {
+  type AcceptanceList,
+  type AcceptanceResult,
+  type AcceptedRow,
+  acceptDiscrepancies,
+} from './accept-discrepancies.js';
 import { openBulkRows } from './bulk-absences.js';
 import { type DecisionRefusal, type DecisionResult, decideItems, type Reviewer } from './decide-items.js';
-import { type FaultyRow, type FilledList, type FilledRow, readDecisions } from './read-decisions.js';
+import { type FaultyRow, type FilledList, type FilledRow, readReviewList } from './read-decisions.js';
 
 /** How a working list is taken. */
 export interface DecisionImport {
@@ -37,11 +43,22 @@ export interface ImportedDecisions {
   undecided: number;
   /** Of these: rows with a reason all the same. */
   onlyReasons: number;
+  /** What became of the discrepancies that it accepts; null where it is no list of any. */
+  discrepancies:
+    | (Pick<AcceptanceList, 'faulty' | 'untouched'> & {
+        rows: readonly { row: AcceptedRow; result: AcceptanceResult }[];
+      })
+    | null;
+}
+
+interface Tried {
+  results: readonly DecisionResult[];
+  acceptances: readonly AcceptanceResult[];
 }
 
 /** Ends a transaction that must leave nothing behind. */
 class RolledBack extends Error {
-  constructor(readonly results: readonly DecisionResult[]) {
+  constructor(readonly tried: Tried) {
     super('rolled back');
   }
 }
@@ -54,28 +71,32 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
   const { database, settings, clock } = workplace;
   const now = clock.now();
   const { digestKey } = await readOrganisation(database, settings.organisation);
-  const { undecided, onlyReasons, ...list } = await readDecisions(
-    request.path,
-    digestKey,
-    openBulkRows(database, digestKey, request.reviewer),
-  );
+  const expandBulk = openBulkRows(database, digestKey, request.reviewer);
+  const { decisions: list, acceptances } = await readReviewList(request.path, digestKey, expandBulk);
+  const { undecided, onlyReasons } = list;
   const { filled, faulty } = await nameCustomers(database, list);
   const decisions = filled.map((row) => ({ ...row, origin: 'review', expiresAt: null }) as const);
   const context = { digestKey, reviewer: request.reviewer, now, review: settings.review };
   let isApplied = false;
-  let results: readonly DecisionResult[];
+  let tried: Tried;
   try {
-    results = await database.transaction(async (transaction) => {
-      const tried = await decideItems(transaction, context, decisions);
-      const isWhole = faulty.length === 0 && tried.every(({ kind }) => kind !== 'refused');
-      if (!request.apply || !(isWhole || request.partial)) throw new RolledBack(tried);
-      return tried;
+    tried = await database.transaction(async (transaction): Promise<Tried> => {
+      const both = {
+        results: await decideItems(transaction, context, decisions),
+        acceptances: await acceptDiscrepancies(transaction, context, acceptances?.filled ?? []),
+      };
+      const isWhole =
+        faulty.length + (acceptances?.faulty.length ?? 0) === 0 &&
+        [...both.results, ...both.acceptances].every(({ kind }) => kind !== 'refused');
+      if (!request.apply || !(isWhole || request.partial)) throw new RolledBack(both);
+      return both;
     });
     isApplied = true;
   } catch (error) {
     if (!(error instanceof RolledBack)) throw error;
-    results = error.results;
+    tried = error.tried;
   }
+  const { results } = tried;
   const byItem = new Map(results.map((result) => [result.itemId, result]));
   const ofKind = (kind: DecisionResult['kind']) => filled.filter(({ itemId }) => byItem.get(itemId)?.kind === kind);
   const isPending = (itemId: number): boolean => {
@@ -100,6 +121,13 @@ export async function importDecisions(workplace: Workplace, request: DecisionImp
     faulty,
     undecided,
     onlyReasons,
+    discrepancies: acceptances && {
+      ...{ faulty: acceptances.faulty, untouched: acceptances.untouched },
+      rows: acceptances.filled.flatMap((row, index) => {
+        const result = tried.acceptances[index];
+        return result === undefined ? [] : [{ row, result }];
+      }),
+    },
   };
 }
 

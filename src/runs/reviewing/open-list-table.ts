@@ -15,14 +15,25 @@ export interface ListTable {
   close(): Promise<void>;
 }
 
+interface WantedList {
+  names: readonly string[];
+  required: readonly string[];
+  /** What makes such lists. */
+  origin: string;
+  /** Null, where it lacks a required column. */
+  isOptional?: boolean;
+}
+
 /**
  * Opens a CSV file or a workbook by what it begins with; columns are found by name in whatever case and spacing, a workbook's header by the
  * `required` ones. Throws RosterError when it is neither, when it cannot be read, when it lacks one of them, or has one of `names` twice.
  */
+export async function openListTable(path: string, wanted: WantedList & { isOptional?: false }): Promise<ListTable>;
+export async function openListTable(path: string, wanted: WantedList): Promise<ListTable | null>;
 export async function openListTable(
   path: string,
-  { names, required, origin }: { names: readonly string[]; required: readonly string[]; origin: string },
-): Promise<ListTable> {
+  { names, required, origin, isOptional = false }: WantedList,
+): Promise<ListTable | null> {
   const odd = findOddFile(path);
   if (odd !== null)
     throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and name that.`);
@@ -35,6 +46,7 @@ export async function openListTable(
   const missing = required.filter((name) => !places.has(name));
   if (missing.length > 0) {
     await table.close();
+    if (isOptional) return null;
     throw new RosterError('columns_missing', `${path} has no column ${missing.join(', ')}: is it ${origin}?`);
   }
   const repeated = names.filter((name) => folded.indexOf(name) !== folded.lastIndexOf(name));

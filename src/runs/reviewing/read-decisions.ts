@@ -1,7 +1,9 @@
 import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review/disposition.js';
 import { parseItemMark } from '../../matches/review/item-code.js';
+import { discrepancyListColumns } from '../../reports/discrepancy-list.js';
 import { workingListColumns } from '../../reports/working-list.js';
-import { openListTable } from './open-list-table.js';
+import { type AcceptanceList, readAcceptances } from './accept-discrepancies.js';
+import { type ListTable, openListTable } from './open-list-table.js';
 import { parseVerdict } from './parse-verdict.js';
 
 /** A row of a working list that somebody has filled in. */
@@ -46,15 +48,31 @@ export interface FilledList {
 const { item, decision, reason } = workingListColumns;
 
 /**
- * Reads a working list back, as the spreadsheet has left it: only the item, the decision, its reason and the comment; dates and ids beside
- * them, which spreadsheets mangle, are never looked at. Throws RosterError when the file is no list or lacks a column.
+ * Reads a working list back, as the spreadsheet has left it, of alerts, of discrepancies or, in a workbook, of both: only what names a row and
+ * what is filled in; dates and ids beside it, which spreadsheets mangle, are never looked at. Throws RosterError when the file is no list or
+ * lacks a column.
  */
-export async function readDecisions(path: string, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
-  const table = await openListTable(path, {
-    names: Object.values(workingListColumns),
-    required: [item, decision, reason],
-    origin: 'a list of review export',
-  });
+export async function readReviewList(
+  path: string,
+  key: Buffer,
+  expandBulk: ExpandBulk,
+): Promise<{ decisions: FilledList; acceptances: AcceptanceList | null }> {
+  const origin = 'a list of review export';
+  const columns = Object.values(discrepancyListColumns);
+  const ofDiscrepancies = await openListTable(path, { names: columns, required: columns, origin, isOptional: true });
+  const acceptances =
+    ofDiscrepancies && (await readAcceptances(ofDiscrepancies, key).finally(() => ofDiscrepancies.close()));
+  const names = Object.values(workingListColumns);
+  const required = [item, decision, reason];
+  const table = await openListTable(path, { names, required, origin, isOptional: acceptances !== null });
+  const decisions =
+    table === null
+      ? { filled: [], faulty: [], undecided: 0, onlyReasons: 0 }
+      : await readDecisions(table, key, expandBulk);
+  return { decisions, acceptances };
+}
+
+async function readDecisions(table: ListTable, key: Buffer, expandBulk: ExpandBulk): Promise<FilledList> {
   try {
     const rows: (FilledRow | BulkRow | FaultyRow)[] = [];
     let undecided = 0;

@@ -5,6 +5,7 @@ import { toSeenFacts } from '../../matches/review/seen-facts.js';
 import { holdItems, saveDisposition } from '../../store/decidable-items.js';
 import { readOrganisation } from '../../store/organisations.js';
 import type { Workplace } from '../workplace.js';
+import { endAcceptance } from './accept-discrepancies.js';
 import type { Reviewer } from './decide-items.js';
 import { findStaleness, toSeenDigest } from './item-stamp.js';
 
@@ -23,15 +24,24 @@ export type UndoResult =
       isListed: boolean;
       keepsConfirmed: boolean;
     }
+  | { kind: 'acceptance_ended' }
   | { kind: 'refused'; reason: 'no_item' | 'unknown_item' | 'changed_since' | 'decided_since' | 'nothing_to_undo' };
 
 /**
- * Undoes the decision, or the proposal, that stands about an item: a new entry of its history, and the item waits again. It settles nobody,
+ * Undoes the decision, or the proposal, that stands about an item, or ends the acceptance of a discrepancy: a new entry of its history, and the item waits again. It settles nobody,
  * and who was confirmed stays so until it is decided anew, so one person is enough also where a decision takes two.
  */
 export async function undoDecision(workplace: Workplace, { mark, reviewer, reason }: UndoRequest): Promise<UndoResult> {
   const { database, settings, clock } = workplace;
   const { digestKey } = await readOrganisation(database, settings.organisation);
+  const discrepancy = parseItemMark(mark, digestKey, 'D');
+  if (discrepancy !== null) {
+    const { itemId: discrepancyId, stamp } = discrepancy;
+    const ended = await database.transaction((transaction) =>
+      endAcceptance(transaction, { discrepancyId, stamp }, { reviewer, reason, now: clock.now() }),
+    );
+    return ended === 'ended' ? { kind: 'acceptance_ended' } : { kind: 'refused', reason: ended };
+  }
   const parsed = parseItemMark(mark, digestKey);
   if (parsed === null) return { kind: 'refused', reason: 'no_item' };
   const { itemId, stamp } = parsed;

@@ -1,9 +1,21 @@
-import { writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import type { ListedDiscrepancy } from '../../../src/reconciliation/discrepancy.js';
+import { renderDiscrepancyList } from '../../../src/reports/discrepancy-list.js';
 import { dossierLinkSchema } from '../../../src/roster/dossier-link.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
+import { listDiscrepancies } from '../../../src/runs/reviewing/accept-discrepancies.js';
+import { exportItems } from '../../../src/runs/reviewing/export-items.js';
+import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
+import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
+import { undoDecision } from '../../../src/runs/reviewing/undo-decision.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
@@ -309,20 +321,98 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     });
   });
 
-  it('ends an acceptance on its last day and when the facts change', async () => {
-    const { database, night } = await beginWith([1, 2, 5, 6].map((number) => dossierOf(number)));
-    await night({ offsetMs: -2 * dayMs });
-    const accept = (reference: string, days: number) =>
-      database.execute(
-        `update discrepancy set state = 'accepted', accepted_until = (now() + $2 * interval '1 day')::date
-         where kind = 'customer_without_dossier' and facts ->> 'reference' = $1`,
-        [reference, days],
-      );
-    await accept('C-3', 30);
-    await accept('C-4', -1);
-    await night();
-    const standing = await readStanding(database);
-    expect(standing).toContain('customer_without_dossier C-3 medium accepted');
-    expect(standing).toContain('customer_without_dossier C-4 medium open');
+  it('is accepted in a list with a day and a reason, never what is critical, and comes back in time or with other facts', async () => {
+    const found = [...[5, 6, 7, 8].map((number) => dossierOf(number)), dossierOf(1), dossierOf(4, { name: 'Another' })];
+    const { database, night } = await beginWith(found);
+    const { workplace } = await night({ offsetMs: -3 * dayMs });
+    const folder = await mkdtemp(join(tmpdir(), 'nightscreen-accept-'));
+    const reviewer = await findReviewer(database, database.dialect === 'embedded' ? 'R. Reviewer' : undefined);
+    const day = (days: number): string =>
+      new Date(workplace.clock.now().getTime() + days * dayMs).toISOString().slice(0, 10);
+    const listNow = async () =>
+      (await exportItems(workplace, { roster: null, exportedBy: 'test' })).discrepancies.listed;
+    const take = async (fill: (one: ListedDiscrepancy) => readonly [until: string, reason: string], apply = true) => {
+      const listed = await listNow();
+      const path = join(folder, `${randomUUID()}.csv`);
+      const rows = parse([...renderDiscrepancyList(listed)].join(''), { bom: true, columns: true });
+      const filled = z
+        .array(z.record(z.string(), z.string()))
+        .parse(rows)
+        .map((row, index) => {
+          const [accept_until, reason] = fill(listed[index] ?? expect.unreachable());
+          return { ...row, accept_until, reason };
+        });
+      await writeFile(path, stringify(filled, { header: true }));
+      return importDecisions(workplace, { path, reviewer, apply, partial: false });
+    };
+    const nameOf = ({ kind, facts }: ListedDiscrepancy): string => `${kind} ${String(facts['reference'])}`;
+    const refusals: readonly (readonly [name: string, until: string, reason: string, because: string])[] = [
+      ['approved_with_sanctions_alert C-1', day(30), 'no', 'critical'],
+      ['customer_without_dossier C-2', day(181), 'no', 'too_long'],
+      ['customer_without_dossier C-2', day(-1), 'no', 'past_day'],
+    ];
+    for (const [name, until, reason, because] of refusals) {
+      const tried = await take((one) => (nameOf(one) === name ? [until, reason] : ['', '']));
+      expect(tried).toMatchObject({ isApplied: false, discrepancies: { rows: [{ result: { reason: because } }] } });
+    }
+    const faulty = await take((one) => (nameOf(one).endsWith('C-2') ? ['31.12.2026', ''] : ['', '']));
+    expect(faulty).toMatchObject({ isApplied: false, discrepancies: { faulty: [{ customer: 'C-2' }] } });
+
+    const days: Readonly<Record<string, string>> = {
+      'customer_without_dossier C-2': day(180),
+      'customer_without_dossier C-3': day(2),
+      'name_conflict C-4': day(30),
+    };
+    const fill = (one: ListedDiscrepancy) => {
+      const until = days[nameOf(one)];
+      return until === undefined ? (['', ''] as const) : ([until, 'known to compliance'] as const);
+    };
+    expect(await take(fill, false)).toMatchObject({ isApplied: false });
+    expect((await listNow()).every(({ acceptance }) => acceptance === null)).toBe(true);
+    const before = await listNow();
+    expect((await take(fill)).discrepancies?.rows.map(({ result }) => result.kind)).toEqual(Array(3).fill('accepted'));
+    // The same list again, and one from before.
+    expect((await take(fill)).discrepancies?.rows.map(({ result }) => result.kind)).toEqual(
+      Array(3).fill('same_already'),
+    );
+    const [stale] = before.filter((one) => nameOf(one) === 'name_conflict C-4');
+    const path = join(folder, 'stale.csv');
+    await writeFile(path, `discrepancy,accept_until,reason\n${stale?.mark},${day(9)},longer\n`);
+    expect(await importDecisions(workplace, { path, reviewer, apply: true, partial: false })).toMatchObject({
+      discrepancies: { rows: [{ result: { reason: 'discrepancy_changed' } }] },
+    });
+
+    const standing = async () => (await readStanding(database)).filter((line) => line.includes('accepted'));
+    await night({ offsetMs: -dayMs });
+    expect(await standing()).toEqual([
+      'customer_without_dossier C-2 medium accepted',
+      'customer_without_dossier C-3 medium accepted',
+      'name_conflict C-4 high accepted',
+    ]);
+    expect((await listNow()).find((one) => nameOf(one) === 'name_conflict C-4')).toMatchObject({
+      seen: 2,
+      acceptance: { isFinal: true, reviewer: reviewer.name, reason: 'known to compliance', until: day(30) },
+    });
+    const last = await night({ dossiers: [...found.slice(0, 5), dossierOf(4, { name: 'A Third' })] });
+    expect(await standing()).toEqual(['customer_without_dossier C-2 medium accepted']);
+    const told = (await showRun(database, last.run.runId)).reconciliations[0];
+    expect(told?.news.map(({ event, kind }) => `${event} ${kind}`)).toEqual([
+      'changed name_conflict',
+      'acceptance_ended customer_without_dossier',
+    ]);
+
+    const accepted = (await listNow()).find((one) => one.acceptance !== null);
+    const undo = { mark: String(accepted?.mark), reviewer, reason: 'a mistake' };
+    expect(await undoDecision(workplace, undo)).toEqual({ kind: 'acceptance_ended' });
+    expect(await undoDecision(workplace, undo)).toEqual({ kind: 'refused', reason: 'changed_since' });
+    expect(await standing()).toEqual([]);
+    // What stood when the run closed stays as it was.
+    const atClose = await listDiscrepancies(database, workplace.settings.organisation, {
+      runId: Number(last.run.runId.split('-').at(-1)),
+    });
+    expect(atClose?.listed.filter(({ acceptance }) => acceptance !== null).map(nameOf)).toEqual([
+      'customer_without_dossier C-2',
+    ]);
+    await rm(folder, { recursive: true });
   });
 });

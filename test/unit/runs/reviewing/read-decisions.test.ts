@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { toItemMark } from '../../../../src/matches/review/item-code.js';
-import { readDecisions } from '../../../../src/runs/reviewing/read-decisions.js';
+import { readReviewList } from '../../../../src/runs/reviewing/read-decisions.js';
 
 const key = Buffer.alloc(32, 7);
 const toMark = (itemId: number): string => toItemMark({ itemId, stamp: '0123456789' }, key);
@@ -13,7 +13,7 @@ const folder = await mkdtemp(join(tmpdir(), 'nightscreen-decisions-'));
 async function read(...lines: readonly string[]) {
   const path = join(folder, 'list.csv');
   await writeFile(path, `${lines.join('\n')}\n`);
-  return readDecisions(path, key, async () => []);
+  return (await readReviewList(path, key, async () => [])).decisions;
 }
 
 it('an item that stands twice is decided by no row, whatever each says and whether it can be taken', async () => {
