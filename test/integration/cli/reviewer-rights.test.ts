@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { runCommandLine } from '../../../src/cli/run-command-line.js';
@@ -12,8 +13,12 @@ import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.j
 import { testDatabases } from '../../helpers/databases.js';
 import { makeInvocation } from '../../helpers/invocation.js';
 import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
-import { people, toCsv, watchlist } from '../../helpers/small-world.js';
+import { buildSandboxDossier, people, toCsv, watchlist } from '../../helpers/small-world.js';
 
+/** The names agree but for C-4; C-5 and C-6 have none. */
+const dossiers = [1, 2, 3, 4].map((number) =>
+  buildSandboxDossier(number, { name: number === 4 ? 'Somebody Else' : (people[number - 1] ?? '') }),
+);
 const rowSchema = z.array(z.record(z.string(), z.string()));
 
 describe('a reviewer whose login has the documented rights and no others', () => {
@@ -29,15 +34,15 @@ describe('a reviewer whose login has the documented rights and no others', () =>
   });
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'nightscreen-rights-'));
-    sandbox = await startSandbox({ world: { watchlist, dossiers: [] } });
+    sandbox = await startSandbox({ world: { watchlist, dossiers } });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     const address = receiver.address();
     const port = typeof address === 'object' ? address?.port : undefined;
     await writeFile(join(folder, 'people.csv'), toCsv(people));
     await writeFile(
       join(folder, 'nightscreen.config.yaml'),
-      `rosters: [{ name: people, csv: { path: people.csv } }]
-review: { fourEyes: [critical] }
+      `rosters: [{ name: people, csv: { path: people.csv }, dossiers: { expect: always } }]
+review: { fourEyes: [critical, high] }
 reports: { dir: ${JSON.stringify(join(folder, 'reports'))} }
 webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
 `,
@@ -69,6 +74,7 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
   };
 
   it('can do all of review with them, webhooks included', async () => {
+    expect(await run(['sweep', '--no-report'])).toMatchObject({ exitCode: 0 });
     expect(await run(['rescreen'])).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('failed') });
     const owner = await databases.open({ url });
     await owner.runScript(
@@ -124,10 +130,58 @@ webhooks: [{ url: 'http://127.0.0.1:${port}/', secretEnv: HOOK_SECRET }]
     expect(told.join('')).not.toContain('confirmed');
     expect(await run(['status', 'send'])).toMatchObject({ exitCode: 0 });
     expect(told.join('')).toMatch(/"reference":"C-1","from":"open_hit","to":"confirmed"/);
+    await acceptDiscrepancies(as);
     await owner.runScript(
       Object.values(logins)
         .map((login) => `drop owned by ${login}; drop role ${login};`)
         .join(''),
     );
   });
+
+  /** Two people accept what is high, one what is medium; by hand nobody goes beyond the rules. */
+  async function acceptDiscrepancies(as: (login: string, ...words: string[]) => Promise<string>): Promise<void> {
+    const list = join(folder, 'discrepancies.csv');
+    const until = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const fill = async (login: string, kind: string): Promise<string> => {
+      expect(await as(login, 'export', '--discrepancies', '--out', list)).toContain('discrepancies: ');
+      const rows = rowSchema.parse(parse(await readFile(list, 'utf8'), { bom: true, columns: true }));
+      const filled = rows.map((row) => (row['kind'] === kind ? { ...row, accept_until: until, reason: 'known' } : row));
+      await writeFile(list, stringify(filled, { header: true }));
+      return as(login, 'import', list, '--apply');
+    };
+    expect(await fill(logins.ada, 'name_conflict')).toMatch(/^discrepancies proposed +1, for another person/m);
+    expect(await as(logins.ada, 'import', list, '--apply')).toMatch(/^accepted so already +1$/m);
+    expect(await fill(logins.ada, 'customer_without_dossier')).toMatch(/^discrepancies accepted +2$/m);
+    const says = async (login: string, sql: string): Promise<string> => {
+      const location = new URL(url);
+      location.username = login;
+      const client = new Client({ connectionString: location.href });
+      await client.connect();
+      try {
+        await client.query(
+          `insert into discrepancy_event
+             (discrepancy_id, seen_event_id, kind, severity, facts, happened_at, reviewer, is_attested, reason, accepted_until)
+           select discrepancy_id, (select max(event_id) from discrepancy_event seen where seen.discrepancy_id = d.discrepancy_id), ${sql}`,
+        );
+        return 'taken';
+      } catch (error) {
+        return error instanceof Error ? error.message : 'failed';
+      } finally {
+        await client.end();
+      }
+    };
+    const facts = `'low', '{}', now()`;
+    const of = (kind: string): string => `from discrepancy d where d.kind = '${kind}'`;
+    const said = (login: string, kind: string, days: number): string =>
+      `'accepted', ${facts}, '${login}', false, 'by hand', current_date + ${days} ${of(kind)}`;
+    expect(await says(logins.ada, said(logins.ada, 'name_conflict', 30))).toMatch(/accepted by two people/);
+    expect(await says(logins.boris, said(logins.boris, 'name_conflict', 60))).toMatch(/accepted by two people/);
+    expect(await says(logins.boris, said('cleo', 'name_conflict', 30))).toMatch(/in the name of/);
+    expect(await says(logins.ada, said(logins.ada, 'approved_with_sanctions_alert', 30))).toMatch(/never accepted/);
+    expect(await says(logins.ada, said(logins.ada, 'customer_without_dossier', 200))).toMatch(/180 days at most/);
+    expect(await says(logins.ada, `'resolved', ${facts}, null, false, null, null ${of('name_conflict')}`)).toMatch(
+      /cannot say|check constraint/,
+    );
+    expect(await fill(logins.boris, 'name_conflict')).toMatch(/^discrepancies accepted +1$/m);
+  }
 });
