@@ -13,6 +13,9 @@ alter table discrepancy_event
   add check (accepted_until is null or reviewer is not null),
   add check ((reviewer is null) = (reason is null) and (reviewer is null) = (seen_event_id is null));
 
+-- How many rows the source said it had.
+alter table roster_import add column control_total bigint;
+
 -- Up to which event a comparison has told of discrepancies: its list is the same whenever it is made.
 alter table reconciliation add column last_event_id bigint;
 

@@ -51,6 +51,12 @@ export const discrepancyFacts = {
     severity: 'high',
     isFixed: true,
   },
+  roster_incomplete: {
+    title: 'roster below the control total of its source',
+    next: 'Have the roster exported again; whoever is missing from it is not screened as a customer of today.',
+    severity: 'high',
+    isFixed: true,
+  },
   verified_name_not_searched: {
     title: 'verified name that was never searched for',
     next: 'Add the verified name to the roster, as the name or as an alias.',

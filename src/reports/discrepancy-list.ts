@@ -38,8 +38,9 @@ const factWords: Readonly<Record<string, string>> = {
   changedAt: 'changed',
   alerts: 'alerts that wait',
   others: 'other dossiers',
-  stated: 'the source states',
+  stated: 'rows by its source',
   read: 'rows read',
+  held: 'held',
 };
 
 /** What disagrees, each fact in words with its value. */

@@ -2,6 +2,7 @@ import { RosterError } from '../errors.js';
 import { bindColumns, bindPartyColumns, type SourceHeaders } from './bind-columns.js';
 import { checkPartyRow, checkRow } from './check-row.js';
 import { createIsMapped, standardHeaders, standardPartyHeaders } from './column-names.js';
+import { watchTotal } from './control-total.js';
 import { openCsvTable } from './csv/csv-table.js';
 import { settleRejects } from './detect-rejects.js';
 import { type HeaderOrigin, nameColumn } from './find-columns.js';
@@ -26,13 +27,30 @@ const toDay = (now: Date): string => now.toISOString().slice(0, dayLength);
  * roster that it came from; nobody is born after `now`. Throws RosterError when the source cannot be read or lacks a mapped column, ConfigError when the variable is not set.
  */
 export async function readRoster(settings: RosterSettings, secret: Secret, now = new Date()): Promise<RosterReading> {
-  const { columns } = settings;
-  const mapped = { isMapped: createIsMapped(columns, standardHeaders), id: [columns.id ?? standardHeaders.id].flat() };
-  const table = await openTable(settings, 'roster', settings.name, mapped, secret);
-  return read(table, (shape) => {
+  const { columns, controlTotal } = settings;
+  const column = controlTotal !== undefined && 'column' in controlTotal ? controlTotal.column : undefined;
+  const isMapped = createIsMapped(columns, standardHeaders);
+  const mapped = {
+    isMapped: (header: string) => isMapped(header) || header === column,
+    id: [columns.id ?? standardHeaders.id].flat(),
+    totalQuery: controlTotal !== undefined && 'query' in controlTotal ? controlTotal.query : undefined,
+  };
+  const opened = await openTable(settings, 'roster', settings.name, mapped, secret);
+  const { table, total } = await watch(opened, column);
+  const reading = await read(table, (shape) => {
     const binding = bindColumns(settings.columns, { ...shape, origin: toOrigin(settings), today: toDay(now) });
     return (record) => checkRow(binding, record);
   });
+  return controlTotal === undefined ? reading : { ...reading, controlTotal: total };
+}
+
+async function watch(table: TableReading, column: string | undefined): Promise<ReturnType<typeof watchTotal>> {
+  try {
+    return column === undefined ? { table, total: () => table.stated ?? null } : watchTotal(table, column);
+  } catch (error) {
+    await table.close();
+    throw error;
+  }
 }
 
 /** Opens a source of related parties, whose rows say `parties: ` and the source as their file; throws like `readRoster`. */
@@ -56,7 +74,7 @@ async function openTable(
   { csv, postgres }: Pick<RosterSettings, 'csv' | 'postgres'>,
   what: 'roster' | 'parties',
   name: string,
-  mapped: MappedColumns,
+  mapped: MappedColumns & { totalQuery?: string | undefined },
   secret: Secret,
 ): Promise<TableReading> {
   // That nobody has related parties is something that a source of them may say; that there are no customers is none.

@@ -22,7 +22,10 @@ interface Reading<Row> {
 }
 
 /** A roster opened for reading its customers. */
-export type RosterReading = Reading<RosterRow>;
+export type RosterReading = Reading<RosterRow> & {
+  /** How many rows its source says it has, once it was read to its end: null where it says nothing, absent where nobody asks. */
+  controlTotal?: () => number | null;
+};
 
 /** A source of related parties opened for reading. */
 export type PartyReading = Reading<PartyRow>;

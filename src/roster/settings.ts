@@ -95,13 +95,25 @@ export const rosterSettingsSchema = z
       .array(partySettingsSchema)
       .default([])
       .describe('joint holders, directors, beneficial owners and aliases, from sources of their own'),
+    controlTotal: z
+      .union([z.strictObject({ column: z.string().min(1) }), z.strictObject({ query: z.string().trim().min(1) })], {
+        error: 'expected {column: header} or, for postgres, {query: one statement that gives one figure}',
+      })
+      .optional()
+      .describe(
+        'how many rows its source says there are: { column } that holds the figure in any row of each file, or { query } on the same database; fewer rows hold the roster',
+      ),
     dossiers: dossierLinkSchema
       .optional()
       .describe("how customers relate to the service's dossiers; without it the roster is not reconciled"),
     guards: guardsSchema.optional().describe('when a snapshot is held before anything of it counts'),
   })
   .refine((roster) => (roster.csv === undefined) !== (roster.postgres === undefined), oneSource)
-  .superRefine(({ dossiers, columns }, context) => {
+  .superRefine(({ controlTotal, postgres, dossiers, columns }, context) => {
+    if (controlTotal !== undefined && 'query' in controlTotal && postgres === undefined) {
+      const message = 'has a query, and the roster is no database; write { column: header }';
+      context.addIssue({ code: 'custom', path: ['controlTotal'], message });
+    }
     const { attributes = [] } = columns;
     if (dossiers === undefined || attributes === 'all') return;
     const missing = listLinkColumns(dossiers).filter((column) => !attributes.includes(column));

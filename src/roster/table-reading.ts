@@ -33,6 +33,8 @@ export interface TableReading {
   headers: readonly string[];
   /** Whether it is a `rejects.csv`. */
   isFedBack?: boolean;
+  /** How many rows the source says it has, where it was asked. */
+  stated?: number;
   /** Batches of at most 500 records in the source's order, read as they are asked for; throws RosterError when the source breaks off. */
   records: AsyncIterable<readonly TableRecord[]>;
   /** SHA-256 in hex over the bytes of the files or the rows of the query; throws RosterError until `records` has been read to its end. */

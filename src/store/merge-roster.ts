@@ -28,6 +28,8 @@ export interface ImportOrigin {
   overriddenGuards: readonly string[];
   doubts: readonly ColumnDoubts[];
   doubted: readonly DoubtedRow[];
+  /** How many rows the source says it has. */
+  controlTotal?: number | null;
   /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
   lastCustomerId: number;
   /** The same for requests. */
@@ -103,9 +105,9 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
     `insert into roster_import (
        run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers,
        joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers,
-       unreadable_ids, doubts
+       unreadable_ids, doubts, control_total
      )
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23::text::jsonb)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23::text::jsonb, $24)
      returning import_id`,
     [
       origin.runId,
@@ -131,6 +133,7 @@ async function insertImport(transaction: Queryable, origin: ImportOrigin, counts
       [...origin.partyHeaders],
       counts.unreadableIds,
       toJson(origin.doubts),
+      origin.controlTotal ?? null,
     ],
   );
   return firstRow(rows, 'roster_import').import_id;

@@ -229,6 +229,24 @@ async function collectFindings(transaction: Queryable, input: ReconciliationInpu
      where found.holds`,
     [staleBefore],
   );
+  await transaction.execute(
+    `insert into finding
+     select 'roster_incomplete', $1, null, null, facts
+     from (
+       select imported.imported_at as at, imported.control_total > imported.rows as is_below,
+         jsonb_build_object('stated', imported.control_total, 'read', imported.rows) as facts
+       from roster_import imported where imported.roster_id = $1::bigint and not imported.is_delta
+       union all
+       select held_at, found is not null, jsonb_build_object('held', found ->> 'message')
+       from roster_hold left join lateral (
+         select found from jsonb_array_elements(held_by) found where found ->> 'guard' = 'control_total'
+       ) guards on true
+       where roster_id = $1::bigint
+       order by at desc limit 1
+     ) last_read
+     where is_below`,
+    [String(rosterId)],
+  );
   if (unprovenBecause === null) {
     await transaction.execute(
       `insert into finding

@@ -41,8 +41,9 @@ export function parseItemMark(cell: string, key: Buffer, letter: MarkLetter = 'N
   return itemId > BigInt(Number.MAX_SAFE_INTEGER) ? null : { itemId: Number(itemId), stamp: body.slice(codeLength) };
 }
 
-/** The number of the last event of what is named as a stamp. */
-export const toEventStamp = (eventId: number): string => toText(BigInt(eventId), stampLength);
+/** The stamp of what is as its last event left it. */
+export const toEventStamp = (eventId: number, key: Buffer): string =>
+  toStamp(createHmac('sha256', key).update(`event ${eventId}`).digest('hex'));
 
 /** The 50 leading bits of a digest (hex) as a stamp. */
 export const toStamp = (digest: string): string => toText(BigInt(`0x${digest.slice(0, 13)}`) >> 2n, stampLength);

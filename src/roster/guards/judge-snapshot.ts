@@ -17,6 +17,7 @@ export const guardNames = [
   'party_columns',
   'unmapped_columns',
   'cut_off',
+  'control_total',
   'edited',
   'changed',
   'changed_countries',
@@ -64,6 +65,7 @@ export const guardAdvice: Readonly<Record<GuardName, string>> = {
   party_columns: 'look whether the mapping of the related parties has to follow the new headers',
   cut_off: 'look whether the export came to its end, and the whole file was copied',
   unmapped_columns: 'look what the column holds, and say so in the configuration',
+  control_total: 'look whether the export came to its end, and all of its files were copied',
   edited: 'look whether the file was meant to be changed while the run was stopped',
   changed: 'look at the changes: was a column mapped, cut, filled or sorted in another way?',
   changed_countries: 'look whether the column of countries still means the same',
@@ -117,6 +119,8 @@ export interface GuardFigures {
   /** Whether the key is a live one, under which no fact may be lost by a header. */
   isLive: boolean;
   doubts: readonly ColumnDoubts[];
+  /** How many rows the source says it has: null where it says nothing, absent where nobody asks. */
+  controlTotal?: number | null;
 }
 
 /** A guard that a snapshot does not pass, without what to look at. */
@@ -166,6 +170,7 @@ export function judgeSnapshot(
           half: halfMissing,
         }),
     figures.cutOff.length > 0 ? { guard: 'cut_off' as const, message: figures.cutOff.join('; ') } : null,
+    figures.isDelta ? null : judgeControlTotal(figures),
     figures.isLive && figures.unmapped.length > 0
       ? { guard: 'unmapped_columns' as const, message: figures.unmapped.join('; ') }
       : null,
@@ -176,6 +181,15 @@ export function judgeSnapshot(
     .filter((verdict) => verdict !== null)
     .filter(({ guard }) => !(figures.isFedBack && aboutRejects.includes(guard)))
     .map((verdict) => ({ ...verdict, look: guardAdvice[verdict.guard] }));
+}
+
+function judgeControlTotal({ controlTotal, rows }: GuardFigures): Verdict | null {
+  if (controlTotal === undefined || (controlTotal !== null && rows >= controlTotal)) return null;
+  const message =
+    controlTotal === null
+      ? `no row says how many there are (controlTotal)`
+      : `its source says that it has ${controlTotal} rows, and ${rows} were read: ${controlTotal - rows} are missing (controlTotal)`;
+  return { guard: 'control_total', message };
 }
 
 /** A small roster may lose a few of its customers, and not most of them in one night. */

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { ConfigError, RosterError } from '../../errors.js';
+import { parseTotal } from '../control-total.js';
 import { toDurationMs } from '../duration.js';
 import type { PostgresSettings } from '../settings.js';
 import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
 import { connect, disconnect } from './connect.js';
 import { fetchRows, type MappedColumns, openCursor, type RowBatch } from './cursor.js';
 import { firstFetchSize, sizeNextFetch } from './fetch-size.js';
+import { toQueryError } from './postgres-error.js';
 import { toTableStatement } from './table-statement.js';
 
 const batchSize = 500;
@@ -20,7 +22,7 @@ export async function openPostgresTable(
   name: string,
   postgres: PostgresSettings,
   secret: (name: string) => string | undefined,
-  columns: MappedColumns,
+  columns: MappedColumns & { totalQuery?: string | undefined },
   mayBeEmpty = false,
 ): Promise<TableReading> {
   const { urlEnv, query, table } = postgres;
@@ -38,11 +40,29 @@ export async function openPostgresTable(
       const check = table === undefined ? 'check the query' : 'check the table';
       throw new RosterError('roster_empty', `${source}: ${what}. Nothing was changed; ${check}.`);
     }
-    return toReading(client, first, source, fetchNext);
+    const reading = toReading(client, first, source, fetchNext);
+    if (columns.totalQuery === undefined) return reading;
+    return { ...reading, stated: await readTotal(client, columns.totalQuery, source, timeoutMs) };
   } catch (error) {
     await disconnect(client);
     throw error;
   }
+}
+
+/** The only figure that a query gives, in the snapshot that is read. */
+async function readTotal(client: pg.Client, query: string, source: string, timeoutMs: number): Promise<number> {
+  const asked = `${source}, controlTotal`;
+  const statement = { text: query, queryMode: 'extended', rowMode: 'array' } as const;
+  const { rows } = await client.query<unknown[]>(statement).catch((error: unknown) => {
+    throw toQueryError(error, asked, timeoutMs);
+  });
+  const [row] = rows;
+  const total = rows.length === 1 && row?.length === 1 ? parseTotal(String(row[0] ?? '')) : null;
+  if (total !== null) return total;
+  throw new RosterError(
+    'control_total_unreadable',
+    `${asked}: the query gave no single whole number. Write one such as select count(*) from customers.`,
+  );
 }
 
 function toReading(

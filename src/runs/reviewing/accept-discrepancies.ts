@@ -7,7 +7,7 @@ import type { Queryable } from '../../store/database.js';
 import { readDecidable, readStandingDiscrepancies, saveAcceptance } from '../../store/discrepancies.js';
 import { readFourEyes } from '../../store/four-eyes-rules.js';
 import { readOrganisation } from '../../store/organisations.js';
-import type { Reviewer } from './decide-items.js';
+import type { DecisionContext } from './decide-items.js';
 import type { ListTable } from './open-list-table.js';
 import type { ReviewSettings } from './settings.js';
 
@@ -27,7 +27,7 @@ export async function listDiscrepancies(
   if (count === 0 && 'runId' in choice) return null;
   const toListed = ({ discrepancyId, eventId, ...shown }: (typeof listed)[number]): ListedDiscrepancy => ({
     ...shown,
-    mark: toItemMark({ itemId: discrepancyId, stamp: toEventStamp(eventId) }, digestKey, 'D'),
+    mark: toItemMark({ itemId: discrepancyId, stamp: toEventStamp(eventId, digestKey) }, digestKey, 'D'),
   });
   return { count, listed: listed.map(toListed) };
 }
@@ -116,7 +116,12 @@ export type AcceptanceResult =
  */
 export async function acceptDiscrepancies(
   transaction: Queryable,
-  { reviewer, now, review }: { reviewer: Reviewer; now: Date; review: Pick<ReviewSettings, 'fourEyes' | 'timezone'> },
+  {
+    digestKey,
+    reviewer,
+    now,
+    review,
+  }: Omit<DecisionContext, 'review'> & { review: Pick<ReviewSettings, 'fourEyes' | 'timezone'> },
   rows: readonly AcceptedRow[],
 ): Promise<readonly AcceptanceResult[]> {
   const known = await readDecidable(
@@ -139,7 +144,7 @@ export async function acceptDiscrepancies(
     }
     const { last, severity, isResolved } = found;
     const isOwn = last.reviewer === reviewer.name && last.until === until;
-    const isSeen = row.stamp === toEventStamp(last.eventId);
+    const isSeen = row.stamp === toEventStamp(last.eventId, digestKey);
     const takesTwo = new Set([...review.fourEyes, ...(stored.get(found.accountId) ?? [])]).has(severity);
     const confirms = takesTwo && last.kind === 'proposed' && last.until === until && !isOwn;
     if (isResolved) refuse('resolved');
@@ -162,11 +167,11 @@ export async function acceptDiscrepancies(
 export async function endAcceptance(
   transaction: Queryable,
   { discrepancyId, stamp }: { discrepancyId: number; stamp: string },
-  { reviewer, reason, now }: { reviewer: Reviewer; reason: string; now: Date },
+  { digestKey, reviewer, now, reason }: Omit<DecisionContext, 'review'> & { reason: string },
 ): Promise<'ended' | 'unknown_item' | 'changed_since' | 'nothing_to_undo'> {
   const found = (await readDecidable(transaction, [discrepancyId])).get(discrepancyId);
   if (found === undefined) return 'unknown_item';
-  if (stamp !== toEventStamp(found.last.eventId)) return 'changed_since';
+  if (stamp !== toEventStamp(found.last.eventId, digestKey)) return 'changed_since';
   if (found.last.kind !== 'accepted' && found.last.kind !== 'proposed') return 'nothing_to_undo';
   const said = {
     discrepancyId,

@@ -38,7 +38,7 @@ export async function undoDecision(workplace: Workplace, { mark, reviewer, reaso
   if (discrepancy !== null) {
     const { itemId: discrepancyId, stamp } = discrepancy;
     const ended = await database.transaction((transaction) =>
-      endAcceptance(transaction, { discrepancyId, stamp }, { reviewer, reason, now: clock.now() }),
+      endAcceptance(transaction, { discrepancyId, stamp }, { digestKey, reviewer, reason, now: clock.now() }),
     );
     return ended === 'ended' ? { kind: 'acceptance_ended' } : { kind: 'refused', reason: ended };
   }

@@ -50,7 +50,10 @@ export async function settleSnapshot(
   transaction: Queryable,
   staged: StagedImport,
   roster: RosterSettings,
-  source: Pick<StagedSource, 'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts'>,
+  source: Pick<
+    StagedSource,
+    'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts' | 'controlTotal'
+  >,
   rule: LeavingRule & { mode: 'test' | 'live' },
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
@@ -87,6 +90,7 @@ export async function settleSnapshot(
       cutOff: await describeCuts(transaction, rosterId, isFirst, source.cutRows),
       isLive: rule.mode === 'live',
       doubts: source.doubts,
+      ...(source.controlTotal !== undefined && { controlTotal: source.controlTotal }),
     },
     settings,
     changes.verdicts,

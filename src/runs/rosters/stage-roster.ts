@@ -28,6 +28,8 @@ export interface StagedSource {
   isFedBack: boolean;
   /** How many places in the source are taken, related parties included. */
   ordinals: number;
+  /** How many rows the source says it has: null where it says nothing, absent where nobody asks. */
+  controlTotal?: number | null;
   /** What is in doubt, related parties included, and the first rows that hold it. */
   doubts: readonly ColumnDoubts[];
   doubted: readonly DoubtedRow[];
@@ -75,6 +77,7 @@ export async function stageRoster(roster: RosterSettings, stager: Stager): Promi
       cutRows,
       isFedBack,
       ordinals,
+      ...(reading.controlTotal && { controlTotal: reading.controlTotal() }),
       doubts: all.flatMap((each) => each.list()),
       doubted: all.flatMap(({ rows }) => rows),
     };

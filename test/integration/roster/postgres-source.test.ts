@@ -67,6 +67,23 @@ async function failure(promise: Promise<unknown>): Promise<RosterError> {
   return error;
 }
 
+test('a query of its own says how many rows there are, in the snapshot that is read', async () => {
+  const openWith = (controlTotal: string) =>
+    readRoster(
+      rosterSettingsSchema.parse({
+        ...{ name: 'core', columns, controlTotal: { query: controlTotal } },
+        postgres: { urlEnv: 'CORE_DATABASE_URL', query: 'select * from people where id < 1000' },
+      }),
+      () => url,
+    );
+  const reading = await openWith('select count(*) from people');
+  await collect(reading);
+  expect(reading.controlTotal?.()).toBe(1234);
+  expect(await failure(openWith('select id from people'))).toMatchObject({ code: 'control_total_unreadable' });
+  expect(await failure(openWith('select nothing'))).toMatchObject({ message: expect.stringContaining('controlTotal') });
+  expect((await failure(openWith('select 1; drop table people'))).message).toContain('multiple commands');
+});
+
 test('every row of a query is read in batches as text, with its ordinal as its line', async () => {
   const reading = await openQuery('select * from people order by id;\n');
   const batches = await collect(reading);

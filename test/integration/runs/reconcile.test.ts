@@ -321,6 +321,29 @@ describeOnEachDatabase('a comparison of roster, screenings and dossiers', (open)
     });
   });
 
+  it('tells of a roster that was last read below its control total, held or taken all the same', async () => {
+    const site = await beginWith([1, 2, 3, 4, 5, 6].map((number) => dossierOf(number)));
+    const { database } = site;
+    await site.night({ offsetMs: -2 * dayMs });
+    const stands = async () => (await readStanding(database)).filter((line) => line.startsWith('roster_incomplete'));
+    const compare = async (total: string, offsetMs: number) => {
+      const rows = toCsv(names).trimEnd().split('\n');
+      const stated = rows.map((row, index) => `${row},${index === 0 ? 'total' : total}`);
+      await writeFile(String(site.roster.csv?.path), `${stated.join('\n')}\n`);
+      const [roster] = settingsOf(site).rosters;
+      const told = { ...(roster ?? site.roster), controlTotal: { column: 'total' } };
+      const workplace = await site.work({ settings: { rosters: [told] }, offsetMs });
+      const run = await site.run(workplace, { roster: told });
+      return run.state;
+    };
+    expect(await compare('10', -1.8 * dayMs)).toBe('complete');
+    expect(await stands()).toEqual([]);
+    expect(await compare('12', -1.6 * dayMs)).toBe('incomplete');
+    expect(await stands()).toEqual(['roster_incomplete  high open']);
+    expect(await compare('10', -1.4 * dayMs)).toBe('complete');
+    expect(await stands()).toEqual([]);
+  });
+
   it('is accepted in a list with a day and a reason, never what is critical, and comes back in time or with other facts', async () => {
     const found = [...[5, 6, 7, 8].map((number) => dossierOf(number)), dossierOf(1), dossierOf(4, { name: 'Another' })];
     const { database, night } = await beginWith(found);

@@ -146,6 +146,29 @@ describeOnChosenDatabase('guards of a roster', (open) => {
     await first.close();
   });
 
+  it('hold a roster below the control total that its files state, in whatever row they state it', async () => {
+    const database = await open();
+    const nights = await openRosterNights(database);
+    const { workplace, settings } = await nights.prepare({ header, rows: rowsOf(3), guards: {} });
+    const path = String(settings.csv?.path);
+    const roster = { ...settings, controlTotal: { column: 'total' } };
+    const read = async (...totals: readonly string[]) => {
+      const rows = rowsOf(totals.length).map((row, index) => `${row},${totals[index]}`);
+      await writeFile(path, `${header},total\n${rows.join('\n')}\n`);
+      return (await previewImport(workplace, roster, signal)).heldBy.map(({ message }) => message);
+    };
+    expect(await read('3', '', '3')).toEqual([]);
+    expect(await read('', '2', '')).toEqual([]);
+    expect(await read('', '1 004', '')).toEqual([
+      'its source says that it has 1004 rows, and 3 were read: 1001 are missing (controlTotal)',
+    ]);
+    expect(await read('', 'many', '')).toEqual(['no row says how many there are (controlTotal)']);
+    await expect(previewImport(workplace, { ...roster, controlTotal: { column: 'sum' } }, signal)).rejects.toThrow(
+      'has no column "sum", which controlTotal of the roster names',
+    );
+    await nights.close();
+  });
+
   it('hold a source of related parties of which every row is rejected, however few they are', async () => {
     const database = await open();
     const nights = await openRosterNights(database);
