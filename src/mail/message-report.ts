@@ -54,6 +54,7 @@ function listActions({
   notScreened,
   rejects,
   accepted,
+  discrepancies,
   run,
 }: Report): readonly string[] {
   const toReview = [...(changes ?? []), ...baseline].some(({ severity }) => severity !== 'info');
@@ -68,6 +69,11 @@ function listActions({
       : toReview
         ? ['Read the report: it shows each match beside its customer.']
         : []),
+    ...(discrepancies !== null && discrepancies.count > 0
+      ? [
+          'Mend where roster, screenings and dossiers disagree, or accept it until a day: sheet Discrepancies of report.xlsx.',
+        ]
+      : []),
     ...(notScreened?.some(({ outcome }) => outcome !== 'skipped')
       ? ['See who is not screened and why: not-screened.csv beside the report.']
       : []),

@@ -61,7 +61,8 @@ function showReconciliation(facts: ReconciliationFacts): Markup {
   return html`<p>Roster ${showText(roster)} against the dossiers swept ${showTime(sweptAt)}.${unproven}</p>
 <p>${countNoun(sums.customers, 'customer')} = ${formatCount(sums.withDossier)} with a dossier + ${formatCount(sums.withoutDossier)} without + ${formatCount(sums.notExpected)} not expected to have one + ${formatCount(sums.ambiguousCustomers)} with a shared reference.<br>
 ${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? nothing : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
-${standing.length === 0 ? html`<p class="quiet">Roster, screenings and dossiers agree.</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, standingColumns, standing, null)}
+${standing.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, standingColumns, standing, null)}
+${standing.length === 0 ? nothing : html`<p>Each of them stands on the sheet Discrepancies of <code>report.xlsx</code>, where all but critical ones can be accepted until a day.</p>`}
 ${newsCount === 0 ? html`<p class="quiet">Nothing of it is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the comparison before`, newsColumns, news, 'report.json', { count: newsCount })}`;
 }
 

@@ -129,8 +129,16 @@ const countStanding = (
 function describeStanding(reconciliations: RunFacts['reconciliations']): string {
   const total = countStanding(reconciliations);
   const critical = countStanding(reconciliations, (severity) => severity === 'critical');
-  if (total === 0) return 'roster, screenings and dossiers agree';
-  return `${countNoun(total, 'open discrepancy', 'open discrepancies')}, ${formatCount(critical)} critical`;
+  const accepted = reconciliations.flatMap((one) => one.standing).reduce((sum, one) => sum + one.accepted, 0);
+  const isProven = reconciliations.every(({ unprovenBecause }) => unprovenBecause === null);
+  if (total + accepted === 0 && isProven) return 'roster, screenings and dossiers agree';
+  const counted = [
+    countNoun(total, 'open discrepancy', 'open discrepancies'),
+    ...(total === 0 ? [] : [`${formatCount(critical)} critical`]),
+    ...(accepted === 0 ? [] : [`${formatCount(accepted)} accepted`]),
+    ...(isProven ? [] : ['without proof']),
+  ];
+  return counted.join(', ');
 }
 
 /** No word here may pass for an all clear. */

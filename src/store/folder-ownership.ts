@@ -1,8 +1,10 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { FolderOwnerError } from '../errors.js';
+import { findFolderProblem } from '../files.js';
 
 const run = promisify(execFile);
 
@@ -32,6 +34,15 @@ export async function requireOwnFolder(folder: string, command: string, me = pro
   }
   const foreign = await findForeign(folder, me);
   const [first] = foreign;
+  const inside = join(place, 'pgdata');
+  if (!first && existsSync(inside)) {
+    const problem = findFolderProblem(inside);
+    if (problem === null) return;
+    throw new FolderOwnerError(
+      `the embedded database cannot be opened: ${problem}; nothing was written`,
+      `give its owner the right back: \`chmod -R u+rwX ${quote(place)}\`; then the same command`,
+    );
+  }
   if (!first) return;
   const theirs = await findName(first.owner);
   const others = foreign.length === 1 ? '' : ` and ${foreign.length - 1} more`;
