@@ -14,13 +14,9 @@ import { toCadence } from '../screening/cadence.js';
 import type { Transaction } from '../store/database.js';
 import { countNews, settleDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
+import { collectApplicantFindings, collectFindings, collectNameConflicts } from '../store/findings.js';
 import { findRoster, listRosters } from '../store/organisations.js';
-import {
-  collectApplicantFindings,
-  collectNameConflicts,
-  compareWithDossiers,
-  type ReconciliationInput,
-} from '../store/reconciliation.js';
+import { compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
 import { toRunId } from '../store/run-id.js';
 import { closeRun, setRunAccount } from '../store/runs.js';
 import { queueReportOf } from './mailing/queue-report.js';
@@ -90,6 +86,7 @@ export async function reconcileRoster(
   if (problem !== null) return refuse(`${problem}; see rosters.${roster}.dossiers.reference in the configuration`);
   const imbalances = findImbalances(sums);
   if (imbalances.length > 0) return { ...refuse('its sums do not hold'), imbalances };
+  await collectFindings(transaction, input);
   await collectNameConflicts(transaction, (inRoster, inDossier) => !namesAgree(inRoster, inDossier));
   await collectApplicantFindings(transaction, accountId, (row) => compareApplicant(row, row.parties, row.isCompany));
   await settleDiscrepancies(transaction, input, sums);
