@@ -13,6 +13,12 @@ alter table discrepancy_event
   add check (accepted_until is null or reviewer is not null),
   add check ((reviewer is null) = (reason is null) and (reviewer is null) = (seen_event_id is null));
 
+-- Who belongs together is found, and counted, in these alone.
+drop index customer_by_reference_key;
+create index customer_by_reference_key on customer (roster_id, reference_key) include (customer_id, left_at);
+drop index dossier_by_reference_key;
+create index dossier_by_reference_key on dossier (account_id, reference_key) include (dossier_id) where gone_at is null;
+
 -- How many rows the source said it had.
 alter table roster_import add column control_total bigint;
 

@@ -7,7 +7,7 @@ export function parseTotal(text: string): number | null {
   return /^\d{1,12}$/.test(bare) ? Number(bare) : null;
 }
 
-/** The same reading; `total` gives the sum, over its files, of the greatest figure in a column, null where no row has any. Throws RosterError where it has no such column. */
+/** The same reading; `total` gives the sum, over its files, of the greatest figure in a column, null where no row holds one. Throws RosterError where it has no such column. */
 export function watchTotal(table: TableReading, column: string): { table: TableReading; total: () => number | null } {
   const place = table.headers.indexOf(column.trim().normalize('NFC'));
   if (place < 0) {

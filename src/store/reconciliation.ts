@@ -93,29 +93,29 @@ export async function compareWithDossiers(
   return { sums, largest: firstRow(largest, 'shared_key') };
 }
 
-/** SQL: all customers of the roster, those included that it names without a readable record: below zero, so that none is taken for another. */
+/** SQL: the customers of the roster; those that it names without a readable record, too, are below zero, so that none is taken for another. */
 function customersSql(
   { rosterId, link }: ReconciliationInput,
   bind: Bind,
   wanted: 'keys' | 'expected' | 'all',
-): string {
+): { known: string; unaccepted: string; all: string } {
   const ofRoster = bind(rosterId);
   const expected = wanted === 'keys' ? null : toExpected(link.expect, bind);
   const readsRecord =
     wanted === 'all' || link.customerColumn !== undefined || (wanted === 'expected' && typeof link.expect !== 'string');
-  const [ofCustomer, ofUnaccepted] = [
-    expected === null ? '' : `, ${expected.ofCustomer} as is_expected`,
-    expected === null ? '' : `, ${expected.ofUnaccepted}`,
-  ];
-  return `
-    select customer.customer_id, customer.reference, customer.left_at is null as is_active, ${toCustomerKey(link, bind)} as key${ofCustomer}
-      ${wanted === 'all' ? `, version.record -> 'parties' -> 0 ->> 'name' as name, version.record -> 'parties' -> 0 ->> 'type' as type` : ''}
+  const named = wanted === 'all';
+  const known = `
+    select customer.customer_id, ${toCustomerKey(link, bind)} as key, customer.left_at is null as is_active
+      ${expected === null ? '' : `, ${expected.ofCustomer} as is_expected`}
+      ${named ? `, customer.reference, version.record -> 'parties' -> 0 ->> 'name' as name, version.record -> 'parties' -> 0 ->> 'type' as type` : ''}
     from customer ${readsRecord ? 'join customer_version version using (customer_id, version)' : ''}
-    where customer.roster_id = ${ofRoster}
-    union all
-    select -row_number() over (), reference, true, ${link.customerColumn === undefined ? 'fold_reference(reference)' : 'null'}${ofUnaccepted}
-      ${wanted === 'all' ? ', null, null' : ''}
+    where customer.roster_id = ${ofRoster}`;
+  const unaccepted = `
+    select -row_number() over () as customer_id, ${link.customerColumn === undefined ? 'fold_reference(reference)' : 'null::text'} as key, true as is_active
+      ${expected === null ? '' : `, ${expected.ofUnaccepted}`}
+      ${named ? ', reference, null, null' : ''}
     from unaccepted_customer where roster_id = ${ofRoster}`;
+  return { known, unaccepted, all: `${known} union all ${unaccepted}` };
 }
 
 /** SQL: what customers are joined with. */
@@ -125,21 +125,28 @@ const dossierKeysSql = ({ accountId, link }: ReconciliationInput, bind: Bind): s
 
 /** Finds the few references that several customers or several dossiers have, and which of them count. */
 async function findRepeatedKeys(transaction: Queryable, input: ReconciliationInput): Promise<void> {
-  const customers = async (table: string, toSql: (customers: string) => string): Promise<void> => {
+  const customers = async (
+    table: string,
+    wanted: 'keys' | 'all',
+    toSql: (customers: ReturnType<typeof customersSql>) => string,
+  ): Promise<void> => {
     const { values, bind } = collectParameters();
     await transaction.execute(
-      `create temporary table ${table} on commit drop as ${toSql(customersSql(input, bind, 'keys'))}`,
+      `create temporary table ${table} on commit drop as ${toSql(customersSql(input, bind, wanted))}`,
       values,
     );
   };
   await customers(
     'repeated_key',
-    (all) => `select key from (${all}) c where key is not null group by key having count(*) > 1`,
+    'keys',
+    ({ known, unaccepted }) => `select key from (${known}) c where key is not null group by key having count(*) > 1
+     union select key from (${unaccepted}) u where key is not null`,
   );
   await transaction.execute('analyze repeated_key');
   await customers(
     'key_use',
-    (all) => `select key, count(*) filter (where is_active)::integer as customers, max(customer_id) as last_id,
+    'all',
+    ({ all }) => `select key, count(*) filter (where is_active)::integer as customers, max(customer_id) as last_id,
        array_agg(reference order by reference) filter (where is_active) as named
      from (${all}) c join repeated_key using (key) group by key`,
   );
@@ -240,14 +247,14 @@ async function keepPairs(transaction: Queryable, input: ReconciliationInput): Pr
   await transaction.execute(
     `create temporary table pair on commit drop as
      select c.*, d.*, ${isSharedSql} as is_shared, false as is_other, ${isCountedSql} as is_counted
-     ${joinSql(customersSql(input, bind, 'all'), dossiers, 'full')}
+     ${joinSql(customersSql(input, bind, 'all').all, dossiers, 'full')}
        and (
          c.customer_id is null or d.dossier_id is null and c.is_active and c.is_expected
          or key_use.key is not null or several_key.key is not null
          or d.status in ('rejected', 'needs_attention', 'closed', 'archived') or d.updated_at < ${bind(input.staleBefore)}::timestamptz
          or not c.is_active and d.status in ('draft', 'open', 'completed')
          or c.type = 'person' and d.dossier_type = 'kyb' or c.type = 'entity' and d.dossier_type = 'kyc'
-         or lower(c.name collate "C") <> lower(d.dossier_name collate "C")
+         or c.name <> d.dossier_name and lower(c.name collate "C") <> lower(d.dossier_name collate "C")
          or d.is_test and not ${bind(input.isTest)}::boolean
          or c.customer_id in (select customer_id from marked)
          or d.dossier_id in (select dossier_id from dossier_record where account_id = ${bind(input.accountId)} and kind = 'entity')
@@ -260,7 +267,6 @@ async function keepPairs(transaction: Queryable, input: ReconciliationInput): Pr
      from pair join several_key using (key)
      where dossier_id is not null and not is_shared group by customer_id, counts`,
   );
-  await transaction.execute('analyze pair');
 }
 
 /** Counts both sides by where they belong, those too of whom nothing is kept. */
@@ -283,7 +289,7 @@ async function addUp(transaction: Queryable, input: ReconciliationInput): Promis
          count(*) filter (where dossier_id is not null and not is_shared)::integer as "withCustomer"
        from (
          select c.is_active, c.is_expected, d.dossier_id, ${isSharedSql} as is_shared, ${isCountedSql} as is_counted
-         ${joinSql(customersSql(input, bind, 'expected'), dossiers, 'left')}
+         ${joinSql(customersSql(input, bind, 'expected').all, dossiers, 'left')}
        ) joined
      ) counted,
      (
