@@ -7,11 +7,15 @@ export const pathSettings: readonly (readonly string[])[] = [
   ['reports', 'publishTo'],
   ['mail', 'directory'],
   ['metrics', 'textfile'],
+  ['listen', 'key'],
   ['watchdog', 'noteFile'],
   ['scheduler', 'jobsFolder'],
   ['rosters', '*', 'csv', 'path'],
   ['rosters', '*', 'parties', '*', 'csv', 'path'],
 ];
+
+/** A key that stands where a file with it may be named. */
+const pemBeginning = '-----BEGIN ';
 
 /** The path that means standard input. */
 const standardInput = '-';
@@ -26,7 +30,8 @@ function resolveAt(value: unknown, path: readonly string[], folder: string): unk
 
 function resolveValue(value: unknown, folder: string): unknown {
   if (Array.isArray(value)) return value.map((each) => resolveValue(each, folder));
-  return typeof value === 'string' && value !== standardInput && !isAbsolute(value) ? resolve(folder, value) : value;
+  const isPath = typeof value === 'string' && value !== standardInput && !value.startsWith(pemBeginning);
+  return isPath && !isAbsolute(value) ? resolve(folder, value) : value;
 }
 
 /** The file's settings with relative paths made absolute from the folder the file stands in. */
