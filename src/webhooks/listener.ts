@@ -149,9 +149,10 @@ export async function startListener({ settings, port, publicKey, keep, complain 
     return request.method === 'GET' || request.method === 'HEAD' ? 200 : 405;
   };
 
+  let isStopping = false;
   const server = createServer((request, response) => {
     answer(request).then(
-      (status) => respond(request, response, status),
+      (status) => respond(request, response, status, isStopping),
       () => request.destroy(),
     );
   });
@@ -170,6 +171,7 @@ export async function startListener({ settings, port, publicKey, keep, complain 
     port: address !== null && typeof address === 'object' ? address.port : port,
     counts,
     stop: async () => {
+      isStopping = true;
       const closed = once(server, 'close');
       server.close();
       server.closeIdleConnections();
@@ -181,9 +183,9 @@ export async function startListener({ settings, port, publicKey, keep, complain 
   };
 }
 
-function respond(request: IncomingMessage, response: ServerResponse, status: Answer): void {
+function respond(request: IncomingMessage, response: ServerResponse, status: Answer, isLast: boolean): void {
   // What was not read of a request would be taken for the next one.
-  if (!request.complete) response.setHeader('connection', 'close');
+  if (!request.complete || isLast) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': 'text/plain', 'cache-control': 'no-store' });
   response.end(request.method === 'HEAD' ? undefined : status === 200 ? 'ok\n' : `${status}\n`);
 }

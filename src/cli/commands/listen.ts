@@ -10,6 +10,8 @@ import { parseWholeNumber } from '../parse-number.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { waitForAbort } from '../wait-for-abort.js';
 
+const forgetEveryMs = 600_000;
+
 /** Adds `listen`. */
 export function addListenCommand(program: Command, act: Act): void {
   program
@@ -31,8 +33,8 @@ async function listen(invocation: Invocation, port: number): Promise<Outcome> {
   requireDatabase(locateDatabase(config));
   await requireOwnDatabase(config, 'listen');
   const { openEventSpool } = await import('../../runs/event-spool.js');
-  const keep = await openEventSpool(toEventsFolder(config));
-  return serve(invocation, config, { ...parts, keep });
+  const spool = await openEventSpool(toEventsFolder(config));
+  return serve(invocation, config, { ...parts, keep: spool.keep }).finally(spool.close);
 }
 
 function listenOnPostgres(
@@ -47,10 +49,18 @@ function listenOnPostgres(
     prepare: () => {},
     work: async (workplace) => {
       const { openOrganisation } = await import('../../runs/session/run-session.js');
-      const { markDossiers } = await import('../../store/event-marks.js');
+      const { forgetEvents, markDossiers } = await import('../../store/event-marks.js');
       const { organisationId } = await openOrganisation(workplace);
       const { database, clock } = workplace;
-      const keep: ListenerParts['keep'] = (events) => markDossiers(database, organisationId, events, clock.now());
+      let forgetAtMs = 0;
+      const keep: ListenerParts['keep'] = async (events) => {
+        const now = clock.now();
+        if (now.getTime() >= forgetAtMs) {
+          forgetAtMs = now.getTime() + forgetEveryMs;
+          await forgetEvents(database, now);
+        }
+        return markDossiers(database, organisationId, events, now);
+      };
       return serve(invocation, config, { ...parts, keep });
     },
   });
