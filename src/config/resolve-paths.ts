@@ -14,9 +14,6 @@ export const pathSettings: readonly (readonly string[])[] = [
   ['rosters', '*', 'parties', '*', 'csv', 'path'],
 ];
 
-/** A key that stands where a file with it may be named. */
-const pemBeginning = '-----BEGIN ';
-
 /** The path that means standard input. */
 const standardInput = '-';
 
@@ -30,8 +27,7 @@ function resolveAt(value: unknown, path: readonly string[], folder: string): unk
 
 function resolveValue(value: unknown, folder: string): unknown {
   if (Array.isArray(value)) return value.map((each) => resolveValue(each, folder));
-  const isPath = typeof value === 'string' && value !== standardInput && !value.startsWith(pemBeginning);
-  return isPath && !isAbsolute(value) ? resolve(folder, value) : value;
+  return typeof value === 'string' && value !== standardInput && !isAbsolute(value) ? resolve(folder, value) : value;
 }
 
 /** The file's settings with relative paths made absolute from the folder the file stands in. */

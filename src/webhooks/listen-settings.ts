@@ -2,6 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { ConfigError } from '../errors.js';
+import { findOddFile } from '../files.js';
 
 /** How the events of the service are taken (`nightscreen listen`). */
 export const listenSettingsSchema = z.strictObject({
@@ -9,7 +10,7 @@ export const listenSettingsSchema = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('the public key that events are signed with: a PEM file, or its text; without it nothing is taken'),
+    .describe('the file (PEM) with the public key that events are signed with; without it nothing is taken'),
   header: z
     .string()
     .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header')
@@ -33,13 +34,13 @@ export function readEventKey({ key }: Pick<ListenSettings, 'key'>, where: string
       'is not set, so no event could be told from a forged one: set it (or NIGHTSCREEN_LISTEN_KEY) to the PEM file of the public key that the service signs events with',
     );
   }
-  let text = key;
-  if (!key.startsWith('-----BEGIN ')) {
-    try {
-      text = readFileSync(key, 'utf8');
-    } catch (error) {
-      throw refuse(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
-    }
+  const odd = findOddFile(key);
+  if (odd !== null) throw refuse(odd);
+  let text: string;
+  try {
+    text = readFileSync(key, 'utf8');
+  } catch (error) {
+    throw refuse(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
   }
   if (text.includes('PRIVATE KEY')) throw refuse('holds a private key: only the service has one; take the public key');
   try {
