@@ -2,6 +2,7 @@ import { diffDossier } from '../changes/diff-dossiers.js';
 import type { DossierChange } from '../changes/dossier-change.js';
 import type { Client } from '../client/create-client.js';
 import { toLookedUpSnapshot } from '../dossiers/to-dossier-snapshot.js';
+import type { DetailStop } from '../reports/detail-facts.js';
 import { countNoun } from '../reports/format-count.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { Transaction } from '../store/database.js';
@@ -100,7 +101,7 @@ async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]):
       counts.appeared += changes.filter(({ kind }) => kind === 'dossier_appeared').length;
       counts.changed += changes.filter(({ kind }) => kind !== 'dossier_appeared').length;
     }
-    if (stops.because !== null) halted = toLookUpHalt(stops.because);
+    halted = toLookUpHalt(stops.because);
   } catch (error) {
     const halt = toHalt(error, session.signal);
     if (!(halt instanceof RunHalted)) throw error;
@@ -132,13 +133,19 @@ async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]):
   };
 }
 
-const toLookUpHalt = (because: 'limit' | 'out_of_reach' | 'refused' | 'time' | 'signal'): RunHalted =>
-  because === 'signal'
-    ? new RunHalted('signal', 'stopped on request')
-    : new RunHalted(
-        'outage',
-        because === 'refused' ? 'the service refuses the account' : 'the service is out of reach',
-      );
+/** Why the look-ups ended before the run had to; null where only their time was up, and the next run goes on. */
+function toLookUpHalt(because: DetailStop | null): RunHalted | null {
+  switch (because) {
+    case 'signal':
+      return new RunHalted('signal', 'stopped on request');
+    case 'refused':
+      return new RunHalted('account', 'the service refuses the account');
+    case 'out_of_reach':
+      return new RunHalted('outage', 'the service is out of reach');
+    default:
+      return null;
+  }
+}
 
 const lookUp = (client: Client, { dossierId }: DossierMark, stops: ReturnType<typeof openDetailStops>) =>
   askRecord(

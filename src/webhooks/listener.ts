@@ -47,11 +47,7 @@ export interface Listener {
   stop(): Promise<void>;
 }
 
-const eventSchema = z.looseObject({
-  event_type: z.string().min(1),
-  event_id: z.string().min(1).optional(),
-  resource: z.unknown(),
-});
+const eventSchema = z.object({ event_type: z.string().min(1), resource: z.unknown() });
 
 // The interface's kinds and the names of the published references (service facts: event names).
 const knownTypes =
@@ -135,8 +131,10 @@ export async function startListener({ settings, port, publicKey, keep, complain 
     }
     const dossierIds = findDossiers(event.resource);
     const named = request.headers['idempotency-key'];
-    const identity = typeof named === 'string' && named !== '' ? named : (event.event_id ?? body);
-    const key = createHash('sha256').update(identity).digest('hex');
+    // A repetition has the same body, too.
+    const key = createHash('sha256')
+      .update(typeof named === 'string' && named !== '' ? named : body)
+      .digest('hex');
     return keeper.add({ key, dossierIds, isAml: amlTypes.test(event.event_type) });
   };
 

@@ -17,6 +17,8 @@ import { dirtySettingsSchema } from '../../../src/screening/settings.js';
 import type { Database } from '../../../src/store/database.js';
 import { findLastSweep } from '../../../src/store/dossiers.js';
 import { markDossiers } from '../../../src/store/event-marks.js';
+import { findReportableRuns } from '../../../src/store/find-runs.js';
+import { findLastNights, findLastSweeps } from '../../../src/store/watch-facts.js';
 import { listenSettingsSchema } from '../../../src/webhooks/listen-settings.js';
 import { type Listener, type ListenerParts, startListener } from '../../../src/webhooks/listener.js';
 import { acceptChanges } from '../../helpers/accept-changes.js';
@@ -24,7 +26,7 @@ import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { eventKey, foreignKey, sendEvent, signEvent } from '../../helpers/event-sender.js';
 import { playEvents } from '../../helpers/play-events.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
-import { buildSandboxDossier, people } from '../../helpers/small-world.js';
+import { buildSandboxDossier, listed, people } from '../../helpers/small-world.js';
 
 const signal = new AbortController().signal;
 const minuteMs = 60_000;
@@ -261,6 +263,35 @@ describeOnChosenDatabase('events as hints', (open) => {
     const whole = await runSweep(workplace, { writeReport: false }, signal);
     expect(whole).toMatchObject({ counts: { changed: 1, appeared: 0, gone: 0, proven: true } });
     expect(listener.counts.forged).toBe(0);
+  });
+
+  it('what such runs find is told by the next night, and nobody takes one for a night or a sweep', async () => {
+    const { sandbox, database, work, organisationId, roster, run } = await beginWith([first]);
+    sandbox.setWorld({ watchlist: [listed('three', people[2] ?? '')], dossiers: [first] });
+    const hint = { key: 'a'.repeat(64), dossierIds: [first.id], isAml: true };
+    await markDossiers(database, organisationId, [hint], new Date());
+    const [night] = await findReportableRuns(database);
+    const before = await Promise.all([
+      findLastSweeps(database, organisationId),
+      findLastNights(database, organisationId, roster.name),
+    ]);
+    const workplace = await work();
+    expect(await sweepMarked(workplace, signal)).toMatchObject({ state: 'complete' });
+    const found = await screenMarked(workplace, roster, signal);
+    expect(found).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1 } });
+    expect((await findReportableRuns(database)).map(({ runId }) => runId)).toEqual([night?.runId]);
+    const after = await Promise.all([
+      findLastSweeps(database, organisationId),
+      findLastNights(database, organisationId, roster.name),
+    ]);
+    expect(after).toEqual(before);
+    const next = await run(await work(24 * hourMs), { writeReport: true });
+    const covered = await database.query(
+      z.object({ earlier: z.array(z.number()) }),
+      'select earlier_run_ids as earlier from report order by created_at desc limit 1',
+    );
+    expect(next).toMatchObject({ state: 'complete' });
+    expect(covered[0]?.earlier).toContain(Number(found?.runId.split('-').at(-1)));
   });
 
   it('an event about AML screening marks the customer although the dossier is as it was', async () => {
