@@ -1,4 +1,5 @@
 import type { Job } from '../src/runs/job.js';
+import { dirtyJob } from './dirty.js';
 import { mailJob } from './mail.js';
 import { onboardJob } from './onboard.js';
 import { reconcileJob } from './reconcile.js';
@@ -7,4 +8,4 @@ import { rescreenJob } from './rescreen.js';
 import { sweepJob } from './sweep.js';
 
 /** Every job that Nightscreen ships with. */
-export const allJobs: readonly Job[] = [rescreenJob, sweepJob, reportJob, onboardJob, mailJob, reconcileJob];
+export const allJobs: readonly Job[] = [rescreenJob, sweepJob, reportJob, onboardJob, mailJob, reconcileJob, dirtyJob];

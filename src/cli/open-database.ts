@@ -19,6 +19,10 @@ export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'se
   return mode === 'live' ? { folder, isDurable: true } : { folder };
 }
 
+/** Where events wait until the embedded database is open. */
+export const toEventsFolder = ({ settings }: Pick<Config, 'settings'>): string =>
+  join(settings.database.folder, 'events');
+
 /** Whether an embedded database would be made by opening it; one whose making was broken off is none. */
 export const isMissing = ({ folder }: DatabaseLocation): boolean =>
   folder !== undefined && (existsSync(join(folder, 'pgdata.incomplete')) || isAbsent(folder));

@@ -4,6 +4,7 @@ import { describeSnapshot, listDoubtLines } from '../reports/snapshot-words.js';
 import type { RunSummary } from '../runs/session/run-summary.js';
 import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';
+import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 import { formatChanges } from './present-import-preview.js';
@@ -92,4 +93,11 @@ export const presentRun = (summary: RunSummary): Outcome => ({
   exitCode: summary.exitCode,
   document: { ...summary },
   text: formatRun(summary),
+});
+
+/** What a command says that found nothing marked, and made no run. */
+export const presentNothingMarked = (text: string): Outcome => ({
+  exitCode: exitCodes.complete,
+  document: { schema: 'nightscreen/nothing-marked/1', message: text },
+  text: `${text}\n`,
 });

@@ -8,6 +8,7 @@ import { addCoverageCommand } from './commands/coverage.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addImportCommand } from './commands/import.js';
+import { addListenCommand } from './commands/listen.js';
 import { addMailCommand } from './commands/mail.js';
 import { addMigrateCommand } from './commands/migrate.js';
 import { addOnboardCommand } from './commands/onboard.js';
@@ -74,6 +75,7 @@ export function createProgram(act: Act, output: ProgramOutput): Command {
   addCoverageCommand(program, act);
   addStatusCommand(program, act);
   addScheduleCommand(program, act);
+  addListenCommand(program, act);
   addWatchdogCommand(program, act);
   addDoctorCommand(program, act);
   addReplayCommand(program, act);

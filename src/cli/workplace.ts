@@ -12,7 +12,7 @@ import type { Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/next-run.js';
 import type { FolderPatience } from '../store/folder-lock.js';
 import type { ConnectionEvent } from '../store/reconnecting.js';
-import { locateDatabase, requireSchema } from './open-database.js';
+import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
 import { version } from './version.js';
 
 /** What a workplace is built from; `command` names this process to operators. */
@@ -165,6 +165,7 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
     },
     clock,
     settings,
+    ...(config.secret('DATABASE_URL') === undefined && { eventsFolder: toEventsFolder(config) }),
     acceptsEmbedded: settings.database.acceptEmbedded,
     nextRescreening: () => findNextRescreening(config, clock.now()),
     settingsDigest: config.settingsDigest,

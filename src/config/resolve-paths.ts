@@ -7,6 +7,7 @@ export const pathSettings: readonly (readonly string[])[] = [
   ['reports', 'publishTo'],
   ['mail', 'directory'],
   ['metrics', 'textfile'],
+  ['listen', 'key'],
   ['watchdog', 'noteFile'],
   ['scheduler', 'jobsFolder'],
   ['rosters', '*', 'csv', 'path'],

@@ -16,6 +16,7 @@ import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/setti
 import { watchdogSettingsSchema } from '../scheduling/watchdog/settings.js';
 import { budgetSettingsSchema } from '../screening/budget-settings.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
+import { listenSettingsSchema } from '../webhooks/listen-settings.js';
 import { pingsSettingsSchema } from '../webhooks/ping-settings.js';
 import { webhooksSettingsSchema } from '../webhooks/settings.js';
 
@@ -46,6 +47,7 @@ export const configSchema = z.strictObject({
   reports: reportSettingsSchema.prefault({}).describe('where reports go'),
   mail: mailSettingsSchema.optional().describe('who is told what and how; nobody without it'),
   webhooks: webhooksSettingsSchema.default([]).describe('systems that are told of changes of state'),
+  listen: listenSettingsSchema.prefault({}).describe('how events of the service are taken (`nightscreen listen`)'),
   jobs: jobsSettingsSchema
     .prefault({})
     .describe('when the jobs of `nightscreen schedule` start; a job that is not named keeps its default'),

@@ -49,6 +49,7 @@ export const variables: readonly Variable[] = [
   overriding('NIGHTSCREEN_BASE_URL', ['service', 'baseUrl'], 'https://service.example/v1'),
   overriding('NIGHTSCREEN_DATA', ['database', 'folder'], '/var/lib/nightscreen/data'),
   overriding('NIGHTSCREEN_REPORTS', ['reports', 'dir'], '/var/lib/nightscreen/reports'),
+  overriding('NIGHTSCREEN_LISTEN_KEY', ['listen', 'key'], '/etc/nightscreen/events.pem'),
   overriding('NIGHTSCREEN_LOG_LEVEL', ['log', 'level'], 'info'),
   {
     name: 'NIGHTSCREEN_CONFIG',

@@ -1,4 +1,4 @@
-import type { DossierSummary } from '../client/resources/dossiers.js';
+import { type DossierSummary, dossierSummarySchema } from '../client/resources/dossier-page.js';
 import type { DossierSnapshot } from './dossier.js';
 
 /** Turns a row of the service's list into a snapshot; instants become UTC so that two spellings of one moment are no change. */
@@ -19,5 +19,32 @@ export function toDossierSnapshot(row: DossierSummary): DossierSnapshot {
     completedAt: row.completed_at == null ? null : toUtc(row.completed_at),
   };
 }
+
+/**
+ * A dossier as its own look-up shows it, in the form of the list. Of the list's fields the interface promises only some there: one that is
+ * left out stays as it was known. Null where that does not suffice, so that only the list can say it.
+ */
+export function toLookedUpSnapshot(detail: unknown, known: DossierSnapshot | null): DossierSnapshot | null {
+  const fields = typeof detail === 'object' && detail !== null ? Object.entries(detail) : [];
+  const said = fields.filter(([name, value]) => name in dossierSummarySchema.shape && value !== undefined);
+  const row = dossierSummarySchema.safeParse({ ...(known && toRow(known)), ...Object.fromEntries(said) });
+  return row.success ? toDossierSnapshot(row.data) : null;
+}
+
+const toRow = (known: DossierSnapshot): DossierSummary => ({
+  id: known.id,
+  token: known.token,
+  type: known.type,
+  status: known.status,
+  name: known.name,
+  reference: known.reference,
+  risk_score: known.riskScore,
+  is_test: known.isTest,
+  download_status: known.downloadStatus,
+  documents_count: known.documentsCount,
+  created_at: known.createdAt,
+  updated_at: known.updatedAt,
+  completed_at: known.completedAt,
+});
 
 const toUtc = (instant: string): string => new Date(instant).toISOString();

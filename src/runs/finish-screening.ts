@@ -7,6 +7,7 @@ import { readChangeVolume } from '../store/change-volume.js';
 import { computeRunSums } from '../store/compute-run-sums.js';
 import { readCoverageGaps } from '../store/coverage-exceptions.js';
 import type { Queryable, Transaction } from '../store/database.js';
+import { clearSearchedMarks } from '../store/event-marks.js';
 import { readRun } from '../store/find-runs.js';
 import { findUncomparedLists, type UncomparedList } from '../store/list-comparisons.js';
 import { saveOpenItems } from '../store/open-items.js';
@@ -82,6 +83,8 @@ export async function settleRun(
   { halted, isReported, isAccepted = false }: { halted: RunHalted | null; isReported: boolean; isAccepted?: boolean },
 ) {
   const { workplace, run } = session;
+  // It answers for the customers that were marked; what concerns the whole roster is judged by the others.
+  const isOfMarked = run.selection === 'dirty';
   const outcomes = await readCanaryOutcomes(transaction, run.runId);
   const failed = new Set(outcomes.flatMap(({ verdict, ordinal }) => (verdict === 'failed' ? ordinal : []))).size;
   // What a canary has shown cannot be mended by going on, so such a run is never left open.
@@ -103,7 +106,7 @@ export async function settleRun(
     await saveOpenItems(transaction, run.runId, { rosterId: run.rosterId, accountId }, workplace.clock.now());
   }
   const reconciled =
-    halt === null && accountId !== null && session.roster !== null
+    halt === null && accountId !== null && session.roster !== null && !isOfMarked
       ? await reconcileRoster(transaction, { workplace, run, roster: session.roster }, accountId)
       : null;
   const disagreements = [
@@ -122,7 +125,7 @@ export async function settleRun(
   );
   const watch = { rates: found.rates, listCap, volume: found.volume };
   const rosterHold = await readRosterHold(transaction, run.runId);
-  const gaps = await findGaps(transaction, session);
+  const gaps = isOfMarked ? null : await findGaps(transaction, session);
   const uncompared = await findUncomparedLists(transaction, run.runId);
   await saveRunWatch(transaction, run.runId, { ...found, listCap });
   const { state, reasons } = toRunVerdict({
@@ -163,6 +166,7 @@ export async function settleRun(
   const snapshot = await readSnapshot(transaction, run.runId);
   const acceptedChanges = await readAcceptedChanges(transaction, run.runId);
   const lastChange = await readLastStateChange(transaction);
+  if (isOfMarked) await clearSearchedMarks(transaction, run.runId);
   // The states of a run that is resumed later are provisional.
   if (halt === null) await recordStates(transaction, session, 'closed');
   if (hold) await noteHold(transaction, session, hold);

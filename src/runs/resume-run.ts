@@ -26,6 +26,10 @@ export async function resumeRun(
   if (run.state !== 'stopped' && run.state !== 'running') {
     throw refuse(`${toRunId(run)} is ${run.state}, so there is nothing to resume; start a new run instead`);
   }
+  if (run.kind === 'sweep' && run.selection === 'dirty')
+    throw refuse(
+      `${toRunId(run)} looked up marked dossiers, and their marks stay; start nightscreen sweep --dirty again`,
+    );
   if (run.kind === 'sweep') return runSweep(workplace, { writeReport: true }, signal);
   if (run.kind === 'check') throw refuse(`${toRunId(run)} was a single check; ask again with nightscreen check`);
   if (run.kind === 'assure') throw refuse(`${toRunId(run)} measured recall; nightscreen assure goes on with it`);

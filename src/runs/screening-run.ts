@@ -1,9 +1,11 @@
 import { followSignals } from '../client/calls/follow-signals.js';
 import type { Client } from '../client/create-client.js';
+import { RunLockedError } from '../errors.js';
 import type { PublishedList } from '../lists/listed-party.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { readListCap } from '../store/list-caps.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
+import { toRunId } from '../store/run-id.js';
 import { isTooLargeToAddUp, setRunStage } from '../store/runs.js';
 import { hasBegun, type PlanSelection } from '../store/screening-plan.js';
 import type { Acceptance } from './accepting/acceptance.js';
@@ -16,6 +18,7 @@ import { finishScreening } from './finish-screening.js';
 import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
 import { type OutageWatch, watchOutage } from './outages/outage-watch.js';
 import { outlastOutage, type Patience } from './outages/outlast-outage.js';
+import { forceMarked } from './planning/force-marked.js';
 import { planScreenings } from './planning/plan-screenings.js';
 import { requireBudget } from './planning/require-budget.js';
 import { reuseAnswers } from './planning/reuse-answers.js';
@@ -181,6 +184,12 @@ function toRequest(
   };
   const { organisation, rosterId, roster } = scope;
   const findOurs = async (open: RunSession['run']) => {
+    if (selection === 'dirty' && open.selection !== 'dirty') {
+      throw new RunLockedError(
+        `${toRunId(open)} was broken off and goes first: nightscreen runs resume ${toRunId(open)}`,
+        open.owner,
+      );
+    }
     const otherList = await findOtherList(workplace, open, options.becauseOf);
     return otherList === null ? findObstacle(workplace, open, intention) : { obstacle: otherList, differences: [] };
   };
@@ -224,7 +233,8 @@ async function planOrResume(
   // A plan made for another account, or for none, says nothing about who is due under this one.
   const isPlanned = (run.stage === 'planned' || run.stage === 'screened') && run.accountId === accountId;
   if (isPlanned) return;
-  await forceListed(session, becauseOf, { rosterId, accountId });
+  if (selection === 'dirty') await forceMarked(session, { rosterId, accountId });
+  else await forceListed(session, becauseOf, { rosterId, accountId });
   await planScreenings(session, { rosterId, accountId, selection });
 }
 

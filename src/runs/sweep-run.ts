@@ -30,6 +30,7 @@ import {
   sumSweptPages,
 } from '../store/swept-pages.js';
 import { fetchDossierRecords } from './details/fetch-dossier-records.js';
+import { clearSweptMarks } from './dirty-run.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
@@ -72,7 +73,7 @@ export async function runSweep(workplace: Workplace, options: SweepOptions, sign
       } catch (error) {
         const halt = error instanceof RunHalted ? error : toHalt(error, session.signal);
         if (!(halt instanceof RunHalted)) throw error;
-        return closeSweep(session, { ...nothing, unprovenBecause: halt.message }, 'stopped', options);
+        return closeSweep(session, null, { ...nothing, unprovenBecause: halt.message }, 'stopped', options);
       } finally {
         outage.close();
       }
@@ -220,7 +221,7 @@ async function finishSweep(
     : await countDossierChanges(workplace.database, run.runId);
   const details = await fetchDossierRecords(session, workplace.client(), account.accountId);
   const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
-  return closeSweep(session, sweep, proven ? 'complete' : 'incomplete', options);
+  return closeSweep(session, account, sweep, proven ? 'complete' : 'incomplete', options);
 }
 
 const idsPerPage = 5_000;
@@ -249,6 +250,7 @@ async function saveGone(session: RunSession, { accountId }: Account, { isListed 
 
 async function closeSweep(
   session: RunSession,
+  account: Account | null,
   sweep: SweepRow,
   state: RunState,
   { writeReport }: SweepOptions,
@@ -259,6 +261,9 @@ async function closeSweep(
     if (state !== 'stopped') {
       await saveSweep(transaction, run.runId, sweep);
       await dropSweptPages(transaction, run.runId);
+    }
+    if (account !== null && state === 'complete') {
+      await clearSweptMarks(transaction, workplace, session.organisation, { ...account, before: run.startedAt });
     }
     const finishedAt = workplace.clock.now();
     await closeRun(transaction, run.runId, { state, stateReasons: reasons, stage: 'finished', finishedAt, sums: null });

@@ -49,6 +49,8 @@ export interface Workplace {
   settings: RunSettings;
   /** False where a live key may make no search on the embedded database. */
   acceptsEmbedded?: boolean | undefined;
+  /** Where `listen` keeps events until the embedded database is open; absent on Postgres. */
+  eventsFolder?: string | undefined;
   /** When the nightly rescreening starts next, where the configuration says so; null where it never does. */
   nextRescreening?: (() => Date | null) | undefined;
   /** SHA-256 (hex) of the settings that shape results, secrets left out. */

@@ -24,8 +24,8 @@ const longestSleepMs = 60 * minuteMs;
 type Begin = Extract<Decision, { kind: 'begin' }>;
 type Decided = DueDecision & { standing: JobStanding };
 
-/** Jobs that work through rosters or all dossiers share the service and the night: of these, one follows the other as far as their waits allow. */
-const nightly: ReadonlySet<string> = new Set(['sweep', 'rescreen', 'onboard']);
+/** Jobs that work through rosters or dossiers share the service and the night: of these, one follows the other as far as their waits allow. */
+const nightly: ReadonlySet<string> = new Set(['sweep', 'rescreen', 'onboard', 'dirty']);
 
 /** Looks what is due and begins it, each job beside the others; remembers what it has told, what is under way and what has to pause. */
 export class Lookout {

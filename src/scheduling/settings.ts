@@ -59,6 +59,9 @@ export const jobsSettingsSchema = z
         'compare rosters with dossiers once more; every rescreening does that by itself where a roster has dossiers',
       ),
     onboard: jobSettingsSchema.optional().describe('every roster: import, screen who was never screened, report'),
+    dirty: jobSettingsSchema
+      .optional()
+      .describe('look up the dossiers and search for the customers that events have marked'),
     mail: jobSettingsSchema.optional().describe('try again what waits in the outbox'),
   })
   .catchall(jobSettingsSchema.describe('a job of your own, by the name of its file'));

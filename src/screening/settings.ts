@@ -46,6 +46,17 @@ export const holdSettingsSchema = z.strictObject({
 /** The bounds within which a run counts by itself, defaults filled in. */
 export type HoldSettings = z.output<typeof holdSettingsSchema>;
 
+/** How often customers are searched for because of events and changes of dossiers, which are billed searches. */
+export const dirtySettingsSchema = z.strictObject({
+  searchesPerRun: z.int().min(1).default(100).describe('searches of one run, control searches not counted'),
+  searchesPerDay: z
+    .int()
+    .min(0)
+    .default(500)
+    .describe('calls of all such runs of a day, control searches and repeats counted; 0 for none'),
+  againAfter: durationSchema.default('1h').describe('how long nobody is searched for again because of an event'),
+});
+
 /** Whom a run asks about, and when anew. */
 export const screeningSettingsSchema = z
   .strictObject({
@@ -77,6 +88,9 @@ export const screeningSettingsSchema = z
       .describe(
         'how old an answer to the same request may be to be used again in place of a search, as in 12h; 0 for never',
       ),
+    dirty: dirtySettingsSchema
+      .optional()
+      .describe('the limits of `screen --dirty` and of the job `dirty`; defaults apply without it'),
     hold: holdSettingsSchema
       .optional()
       .describe('when the answers of a run wait for a person; defaults apply without it'),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type Bindings, openBindings } from './bindings.js';
 import type { Database, Queryable } from './database.js';
+import { isWholeSql } from './night-sql.js';
 import type { PlanInput } from './plan-input.js';
 
 /**
@@ -80,7 +81,7 @@ function coveredCustomersSql({ bind }: Bindings, input: PlanInput): string {
       select distinct on (screening.party_id) party.customer_id, screening.party_id, screening.outcome_reason, screening.run_id
       from (
         select run_id from run
-        where roster_id = ${rosterId} and account_id = ${bind(input.accountId, 'bigint')} and in_scope is not null
+        where roster_id = ${rosterId} and account_id = ${bind(input.accountId, 'bigint')} and in_scope is not null and ${isWholeSql('run')}
         order by run_id desc limit 3
       ) plans
       -- Fenced off: one plan after the other, whatever the history.

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { isWholeSql } from './night-sql.js';
 import { type RunRow, runRow } from './run-row.js';
 
 /** The newest run under this lease that never came to its end, or null. */
@@ -30,7 +31,7 @@ export async function findReportableRuns(database: Queryable): Promise<readonly 
     runRow,
     `select * from run where run_id in (
        select max(run_id) from run
-       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped')
+       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
        group by roster_id
      )
      order by run_id`,
@@ -47,7 +48,7 @@ export async function findUnsentRuns(database: Queryable): Promise<readonly RunR
     `select run.* from run
      join (
        select roster_id, max(run_id) as run_id, max(started_at) as started_at from run
-       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped')
+       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
        group by roster_id
      ) newest on newest.roster_id = run.roster_id
      where run.kind in ('screen', 'rescreen', 'onboard') and run.state in ('complete', 'incomplete', 'stopped')
@@ -78,7 +79,7 @@ export async function findLeftRuns(
     z.object({ runId: z.number() }),
     `with screening_run as (
        select run_id, state from run
-       where roster_id = $1 and account_id = $2 and kind in ('screen', 'rescreen', 'onboard') and ($3::bigint is null or run_id < $3)
+       where roster_id = $1 and account_id = $2 and kind in ('screen', 'rescreen', 'onboard') and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
      )
      select run_id as "runId" from screening_run
      where state in ('running', 'stopped', 'abandoned')

@@ -8,7 +8,16 @@ const isOpenSql = '(party.waiting > 0 or party.has_new_hits)';
 /** SQL: the roster names the party (of `party_standing`), or no longer does although an alert of it waits. */
 export const isSearchedSql = `(party.is_current or ${isOpenSql})`;
 
-type Scope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>;
+type Scope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'> &
+  Partial<Pick<PlanInput, 'selection' | 'runId'>>;
+
+/** SQL: of a run over marked customers, nobody else is in scope. */
+const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: Scope, customerId: string): string =>
+  selection === 'dirty'
+    ? `and ${customerId} in (
+        select party.customer_id from forced_screening join party using (party_id) where forced_screening.run_id = ${bind(runId, 'bigint')}
+      )`
+    : '';
 
 /** SQL: rows of `party_standing` are of this account, or of none while it is not known. */
 const toAccountSql = ({ bind }: Bindings, alias: string, accountId: number | null): string =>
@@ -22,12 +31,14 @@ const openLeaversSql = (bindings: Bindings, { rosterId, accountId }: Scope): str
 /** SQL that says which customers (`customer`) a run of the roster answers for: who has left stays while an alert waits. */
 export const inScopeSql = (bindings: Bindings, scope: Scope): string => `
   customer.roster_id = ${bindings.bind(scope.rosterId, 'bigint')}
-  and (customer.left_at is null or customer.customer_id in (${openLeaversSql(bindings, scope)}))`;
+  and (customer.left_at is null or customer.customer_id in (${openLeaversSql(bindings, scope)}))
+  ${markedOnlySql(bindings, scope, 'customer.customer_id')}`;
 
 /** SQL that says which parties (`party` of `party_standing`) a run of the roster answers for. */
 export const inPartyScopeSql = (bindings: Bindings, scope: Scope): string => `
   party.roster_id = ${bindings.bind(scope.rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', scope.accountId)}
-  and ${isSearchedSql} and (party.left_at is null or party.customer_id in (${openLeaversSql(bindings, scope)}))`;
+  and ${isSearchedSql} and (party.left_at is null or party.customer_id in (${openLeaversSql(bindings, scope)}))
+  ${markedOnlySql(bindings, scope, 'party.customer_id')}`;
 
 /** A night of its own for each request within so many: by the golden ratio, which spreads numbers in a row most evenly. */
 const nightOfRequest = `(party.request_id % 2147483648) * 2654435761 % 4294967296 * tier.nights / 4294967296`;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { type NightFigures, readNightFigures } from './night-figures.js';
+import { isWholeSql } from './night-sql.js';
 
 const runFigure = z.object({
   kind: z.string(),
@@ -61,7 +62,7 @@ export async function readStoredFigures(
        from (
          select max(run_id) filter (where state <> 'running') as run_id, max(finished_at) filter (where state = 'complete') as last_success
          from run
-         where organisation_id = $1 and kind in ('screen', 'rescreen', 'onboard', 'sweep') and state <> 'abandoned'
+         where organisation_id = $1 and kind in ('screen', 'rescreen', 'onboard', 'sweep') and state <> 'abandoned' and ${isWholeSql('run')}
          group by kind, roster_id
        ) newest
        join run on run.run_id = newest.run_id

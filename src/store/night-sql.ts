@@ -5,3 +5,6 @@ export const isNightSql = (run: string): string =>
 /** SQL that gives when a row of `run` began, or was last gone on with. */
 export const takenAtSql = (run: string): string =>
   `greatest(${run}.started_at, (select max(taken_at) from run_holder where run_holder.run_id = ${run}.run_id))`;
+
+/** SQL that tells whether a row of `run` looked at more than what events had marked: only such a run is a sweep or a screening that others go by. */
+export const isWholeSql = (run: string): string => `${run}.selection is distinct from 'dirty'`;

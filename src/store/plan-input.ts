@@ -1,7 +1,7 @@
 import type { TierDue } from '../screening/cadence.js';
 
-/** Which parties a run asks about: those due, those never screened as they are now, all, or only those noted as forced. */
-export type PlanSelection = 'due' | 'new' | 'all' | 'forced';
+/** Which parties a run asks about: those due, those never screened as they are now, all, only those noted as forced, or these with nobody else in the run. */
+export type PlanSelection = 'due' | 'new' | 'all' | 'forced' | 'dirty';
 
 /**
  * Why a party is asked about, in the order in which searches of equal risk are made. Those that failed last time come after those that are

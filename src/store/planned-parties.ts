@@ -10,6 +10,7 @@ import type { PlanAllowance, PlanInput, PlanSelection, ReuseInput } from './plan
 const selectedReasons: Readonly<Partial<Record<PlanSelection, string>>> = {
   new: `('new', 'changed', 'forced')`,
   forced: `('forced')`,
+  dirty: `('forced')`,
 };
 
 /**

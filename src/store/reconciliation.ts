@@ -31,10 +31,10 @@ function collectParameters() {
   return { values, bind: (value: unknown): string => `$${values.push(value)}` };
 }
 
-type Bind = ReturnType<typeof collectParameters>['bind'];
+type Bind = (value: unknown) => string;
 
 /** SQL: the customer that the reference of dossier `d` names. */
-function toDossierKey(reference: DossierLink['reference'], bind: Bind): string {
+export function toDossierKey(reference: DossierLink['reference'], bind: Bind): string {
   if (reference === 'exact') return 'd.reference_key';
   if ('pattern' in reference)
     return `fold_reference(substring(d.reference from ${bind(`(?i)${reference.pattern}`)}::text))`;
@@ -43,7 +43,7 @@ function toDossierKey(reference: DossierLink['reference'], bind: Bind): string {
 }
 
 /** SQL: what a customer is joined by. */
-const toCustomerKey = ({ customerColumn }: Pick<DossierLink, 'customerColumn'>, bind: Bind): string =>
+export const toCustomerKey = ({ customerColumn }: Pick<DossierLink, 'customerColumn'>, bind: Bind): string =>
   customerColumn === undefined
     ? 'customer.reference_key'
     : `fold_reference(version.record -> 'attributes' ->> ${bind(customerColumn)}::text)`;

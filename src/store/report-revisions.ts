@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
+import { isWholeSql } from './night-sql.js';
 import type { RunRow } from './run-row.js';
 
 /** One report of a run and what it covers beside the run itself. */
@@ -100,7 +101,7 @@ async function findFormerSettings(transaction: Queryable, { runId, rosterId }: R
 const isNewest = `not exists (
   select from run newer
   where newer.roster_id = $2 and newer.run_id > $1 and newer.kind in ('screen', 'rescreen', 'onboard')
-    and newer.state in ('complete', 'incomplete', 'stopped')
+    and newer.state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('newer')}
 )`;
 
 async function findUnreadSweeps(transaction: Queryable, run: RunRow): Promise<readonly number[]> {

@@ -51,7 +51,7 @@ export const runRow = z
     state_reasons: z.array(z.string()),
     halted_by: z.enum(['account', 'address', 'outage', 'budget', 'max_searches', 'signal']).nullable(),
     stage: runProgress,
-    selection: z.enum(['due', 'new', 'all', 'forced']).nullable(),
+    selection: z.enum(['due', 'new', 'all', 'forced', 'dirty']).nullable(),
     roster_file: z.string().nullable(),
     lease_key: z.string(),
     epoch: z.number(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TrendPoint } from '../reports/history-facts.js';
 import type { Queryable } from './database.js';
+import { isWholeSql } from './night-sql.js';
 import { toRunId } from './run-id.js';
 import { runSumsSchema } from './run-sums.js';
 
@@ -41,7 +42,7 @@ export async function readRunTrend(database: Queryable, runId: number): Promise<
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id <= run.run_id
      where run.run_id = $1 and former.kind in ('screen', 'rescreen', 'onboard') and former.finished_at is not null
-       and former.sums is not null
+       and former.sums is not null and (former.run_id = run.run_id or ${isWholeSql('former')})
      order by former.run_id desc
      limit $2`,
     [runId, runsShown],

@@ -27,7 +27,7 @@ export async function insertPlan(transaction: Queryable, runId: number, input: P
        select jsonb_object_agg(reason, ids order by reason) as by_reason, coalesce(sum(ids), 0) as ids
        from (
          select reason, count(*) as ids from unaccepted_customer
-         where roster_id = ${bindings.bind(input.rosterId, 'bigint')} group by reason
+         where roster_id = ${bindings.bind(input.rosterId, 'bigint')} and ${input.selection !== 'dirty'} group by reason
        ) tally
      ),
      scope as (
@@ -44,7 +44,7 @@ export async function insertPlan(transaction: Queryable, runId: number, input: P
      order by party_id`,
     bindings.values,
   );
-  await saveRunGaps(transaction, runId, input.rosterId);
+  if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);
 }
 
 /** Whether anything of a run's plan has been done, or any call was made for it. */

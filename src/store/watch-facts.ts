@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { RunState } from '../reports/run-facts.js';
 import type { Queryable } from './database.js';
-import { isNightSql, takenAtSql } from './night-sql.js';
+import { isNightSql, isWholeSql, takenAtSql } from './night-sql.js';
 import { runIdSql } from './run-id.js';
 
 const runStates = [
@@ -72,7 +72,9 @@ export async function findLastNights(database: Queryable, organisationId: number
 
 /** The newest sweeps. */
 export async function findLastSweeps(database: Queryable, organisationId: number): Promise<Nights> {
-  return findNights(database, `from run where organisation_id = $1 and kind = 'sweep'`, [organisationId]);
+  return findNights(database, `from run where organisation_id = $1 and kind = 'sweep' and ${isWholeSql('run')}`, [
+    organisationId,
+  ]);
 }
 
 async function findNights(database: Queryable, fromSql: string, values: readonly unknown[]): Promise<Nights> {

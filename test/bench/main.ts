@@ -2,6 +2,7 @@ import type { Bench } from './bench.js';
 import { benchChanges } from './changes.js';
 import { benchClient } from './client.js';
 import { benchImport } from './import.js';
+import { benchListen } from './listen.js';
 import { benchMemory } from './memory.js';
 import { benchPace } from './pace.js';
 import { benchPaceRun } from './pace-run.js';
@@ -21,6 +22,7 @@ const benches: Readonly<Record<string, Bench>> = {
   changes: benchChanges,
   client: benchClient,
   import: benchImport,
+  listen: benchListen,
   memory: benchMemory,
   pace: benchWholePace,
   'pace-run': benchPaceRun,

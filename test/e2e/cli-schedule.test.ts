@@ -70,7 +70,7 @@ test('a job of one’s own runs once for its date, one-shot, and its outcome is 
 test('an unknown job and a bad file are refused with what there is', async () => {
   const unknown = await cli('schedule', 'run', 'notes');
   expect(unknown).toMatchObject({ exitCode: 2 });
-  expect(unknown.stderr).toContain('there are rescreen, sweep, report, onboard, mail, reconcile, note');
+  expect(unknown.stderr).toContain('there are rescreen, sweep, report, onboard, mail, reconcile, dirty, note');
   writeFileSync(join(folder, 'own-jobs', 'bad.mjs'), "export default { name: 'bad' };");
   const bad = await cli('schedule', 'show');
   rmSync(join(folder, 'own-jobs', 'bad.mjs'));

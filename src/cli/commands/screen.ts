@@ -16,7 +16,7 @@ import type { Act, Outcome } from '../invocation.js';
 import { parseWholeNumber } from '../parse-number.js';
 import { addBecauseOf, mostNamed } from '../present-because-of.js';
 import { presentPreview } from '../present-preview.js';
-import { presentRun } from '../present-run.js';
+import { presentNothingMarked, presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 import type { OpenWorkplace } from '../workplace.js';
 
@@ -24,6 +24,7 @@ interface ScreenOptions extends RosterChoice, RosterAcceptance {
   due?: true;
   new?: true;
   all?: true;
+  dirty?: true;
   becauseOf?: string;
   dryRun?: true;
   maxSearches?: number;
@@ -67,6 +68,12 @@ export function addScreenCommand(program: Command, act: Act): void {
     .addOption(new Option('--due', 'customers whose screening is due (the default)').conflicts(['new', 'all']))
     .addOption(new Option('--new', 'only customers that were never screened as they are now').conflicts(['due', 'all']))
     .addOption(new Option('--all', 'every customer').conflicts(['due', 'new']))
+    .addOption(
+      new Option(
+        '--dirty',
+        'only customers that events or changes of dossiers have marked, within screening.dirty',
+      ).conflicts(['due', 'new', 'all', 'becauseOf', 'dryRun', 'maxSearches', 'file', 'acceptRoster']),
+    )
     .option(
       '--because-of <list>',
       'search now for whom this published list may mean; only for them unless --due says more',
@@ -89,6 +96,7 @@ export function addScreenCommand(program: Command, act: Act): void {
         'screen --new --max-searches 500',
         'screen --all --roster retail',
         'screen --because-of sdn.csv --dry-run',
+        'screen --dirty',
       ]),
     )
     .action((options: ScreenOptions) =>
@@ -108,6 +116,13 @@ export function addScreenCommand(program: Command, act: Act): void {
           work: async (workplace, roster) => {
             const selection = toSelection(options);
             const { signal } = invocation;
+            if (options.dirty) {
+              const { screenMarked } = await import('../../runs/dirty-run.js');
+              const summary = await screenMarked(workplace, roster, signal);
+              return summary === null
+                ? presentNothingMarked(`no marked customer of ${roster.name} is to be searched for now`)
+                : presentRun(summary);
+            }
             if (options.dryRun) return preview(workplace, roster, selection, list, signal);
             const acceptRoster = await findRosterAcceptance(workplace.database, options);
             const importFirst = options.file !== undefined;

@@ -4,8 +4,8 @@ import { dossierChangeWords } from '../../reports/change-words.js';
 import type { DossierTransition } from '../../store/change-facts.js';
 import { examples } from '../examples.js';
 import { formatTable } from '../format-table.js';
-import type { Act } from '../invocation.js';
-import { presentRun } from '../present-run.js';
+import type { Act, Invocation, Outcome } from '../invocation.js';
+import { presentNothingMarked, presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 import { withPingedWorkplace } from '../with-pinged-workplace.js';
 
@@ -15,12 +15,19 @@ export function addSweepCommand(program: Command, act: Act): void {
     .command('sweep')
     .description('read all dossiers of the service and report what changed')
     .option('--no-report', 'store the changes without writing a report')
+    .option('--dirty', 'look up only the dossiers that events have marked; the next whole sweep reports what changed')
     .addHelpText(
       'after',
-      examples(['sweep', 'sweep --no-report --json', 'sweep history dossier_0123456789abcdefABCDEF00']),
+      examples([
+        'sweep',
+        'sweep --no-report --json',
+        'sweep --dirty',
+        'sweep history dossier_0123456789abcdefABCDEF00',
+      ]),
     )
-    .action((options: { report: boolean }) =>
+    .action((options: { report: boolean; dirty?: true }) =>
       act(async (invocation) => {
+        if (options.dirty) return sweepDirty(invocation);
         const { runSweep } = await import('../../runs/sweep-run.js');
         return withPingedWorkplace(invocation, 'sweep', {
           command: 'sweep',
@@ -32,6 +39,20 @@ export function addSweepCommand(program: Command, act: Act): void {
       }),
     );
   addHistory(sweep, act);
+}
+
+async function sweepDirty(invocation: Invocation): Promise<Outcome> {
+  const { sweepMarked } = await import('../../runs/dirty-run.js');
+  return withWorkplace(invocation, {
+    command: 'sweep',
+    isLasting: true,
+    needsDatabase: true,
+    prepare: (config) => requireService(config, () => {}),
+    work: async (workplace) => {
+      const summary = await sweepMarked(workplace, invocation.signal);
+      return summary === null ? presentNothingMarked('no dossier is to be looked up') : presentRun(summary);
+    },
+  });
 }
 
 function addHistory(sweep: Command, act: Act): void {

@@ -3,7 +3,7 @@ import { countFromOneSchema, filledTextSchema, sentDateTimeSchema } from './inpu
 import { isoDateTimeSchema } from './iso-date-time.js';
 
 /** One row of the dossier list (interface: Dossier summary); unknown fields are left out, unknown states and types kept. */
-const dossierSummarySchema = z.object({
+export const dossierSummarySchema = z.object({
   id: z.string().min(1),
   token: z.string().nullish(),
   type: z.string(),

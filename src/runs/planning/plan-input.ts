@@ -38,7 +38,7 @@ export async function toPlanInput(
     runId,
     tiers: listDues(workplace, now),
     leaveAfterDays: screening.leaveAfterDays,
-    leftRuns: await findLeftRuns(database, request, runId),
+    leftRuns: request.selection === 'dirty' ? [] : await findLeftRuns(database, request, runId),
     // Whoever asks about everybody wants to hear it from the service.
     reuse: request.selection === 'all' ? null : reuse,
     allowance: toPlanAllowance(budget, expectControlSearches(settings, budget.leftForAll)),

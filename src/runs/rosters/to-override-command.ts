@@ -17,4 +17,10 @@ export function toOverrideCommand(
 
 const who = '--by NAME --reason TEXT';
 
-const selectionFlags = { due: ' --due', new: ' --new', all: ' --all', forced: ' --because-of LIST' } as const;
+const selectionFlags = {
+  due: ' --due',
+  new: ' --new',
+  all: ' --all',
+  forced: ' --because-of LIST',
+  dirty: ' --dirty',
+} as const;

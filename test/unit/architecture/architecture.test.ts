@@ -19,7 +19,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   reconciliation: ['lists'],
   reports: ['changes', 'matches', 'reconciliation', 'errors', 'files'],
   mail: ['reports', 'errors', 'loopback', 'files'],
-  webhooks: ['matches', 'errors', 'loopback', 'outgoing'],
+  webhooks: ['client', 'matches', 'errors', 'files', 'loopback', 'outgoing'],
   store: ['errors', 'clock', 'files'],
   runs: [
     'errors',

@@ -1,0 +1,30 @@
+import { RunLockedError } from '../src/errors.js';
+import type { Job } from '../src/runs/job.js';
+import type { RunSummary } from '../src/runs/session/run-summary.js';
+
+/**
+ * Looks up the dossiers that events have marked, and searches for the customers of those that have changed; makes no run where nothing is
+ * marked. What a sweep or a screening holds up is left to the next time.
+ */
+export const dirtyJob: Job = {
+  name: 'dirty',
+  defaultSchedule: null,
+  run: async (workplace, signal) => {
+    const { screenMarked, sweepMarked } = await import('../src/runs/dirty-run.js');
+    const runs: RunSummary[] = [];
+    const begin = async (work: () => Promise<RunSummary | null>): Promise<void> => {
+      try {
+        const summary = await work();
+        if (summary !== null) runs.push(summary);
+      } catch (error) {
+        if (!(error instanceof RunLockedError)) throw error;
+      }
+    };
+    await begin(() => sweepMarked(workplace, signal));
+    for (const roster of workplace.settings.rosters) {
+      if (runs.some(({ state }) => state === 'stopped')) break;
+      await begin(() => screenMarked(workplace, roster, signal));
+    }
+    return { runs };
+  },
+};

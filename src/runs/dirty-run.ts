@@ -1,0 +1,257 @@
+import { diffDossier } from '../changes/diff-dossiers.js';
+import type { DossierChange } from '../changes/dossier-change.js';
+import type { Client } from '../client/create-client.js';
+import { toLookedUpSnapshot } from '../dossiers/to-dossier-snapshot.js';
+import type { DetailStop } from '../reports/detail-facts.js';
+import { countNoun } from '../reports/format-count.js';
+import type { RosterSettings } from '../roster/settings.js';
+import type { Transaction } from '../store/database.js';
+import { findLastSweep, readDossiers, saveDossierChanges, saveDossiers } from '../store/dossiers.js';
+import {
+  clearAnsweredMarks,
+  clearDossierMarks,
+  clearOldDossierMarks,
+  type DossierMark,
+  forgetEvents,
+  listMarkedCustomers,
+  listMarkedDossiers,
+  markCustomers,
+  postponeDossierMarks,
+} from '../store/event-marks.js';
+import { findOpenRun } from '../store/find-runs.js';
+import { assertLease } from '../store/leases.js';
+import { findLastAccount, findRoster, type Organisation } from '../store/organisations.js';
+import { hasImport } from '../store/roster-imports.js';
+import { toRunId } from '../store/run-id.js';
+import { closeRun } from '../store/runs.js';
+import { askEach, askRecord, type RecordOutcome } from './details/ask-record.js';
+import { openDetailStops } from './details/stop-details.js';
+import { takeSpooledEvents } from './event-spool.js';
+import { toMarkedScope } from './planning/force-marked.js';
+import { openRosterScope } from './rosters/roster-scope.js';
+import { runScreening } from './screening-run.js';
+import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './session/identify-account.js';
+import { recordKeys } from './session/record-keys.js';
+import { RunHalted } from './session/run-halted.js';
+import { openOrganisation, type RunSession, withLease, withRun } from './session/run-session.js';
+import { type RunSummary, toRunSummary } from './session/run-summary.js';
+import type { Workplace } from './workplace.js';
+
+/** Look-ups of one run; what is left over is looked up by the next. */
+const mostLookUps = 5_000;
+const lookUpsPerWrite = 200;
+
+/**
+ * Looks up the dossiers that events have marked, and stores what changed as a sweep does. It proves nothing about other dossiers, so nothing
+ * is gone by it and no comparison goes by it; what it found is told by the next sweep. Null, with no run made, where nothing is marked, or
+ * before the first sweep, which is the starting point. Throws RunLockedError while the dossiers are swept.
+ */
+export async function sweepMarked(workplace: Workplace, signal: AbortSignal): Promise<RunSummary | null> {
+  const { database, clock } = workplace;
+  const organisation = await openOrganisation(workplace);
+  const { organisationId } = organisation;
+  if (workplace.eventsFolder !== undefined) {
+    await takeSpooledEvents(database, organisationId, workplace.eventsFolder, clock.now());
+  }
+  await forgetEvents(database, clock.now());
+  const findMarks = () => listMarkedDossiers(database, organisationId, { now: clock.now(), limit: mostLookUps });
+  if ((await findMarks()).length === 0 || (await findLastSweep(database, organisation)) === null) return null;
+  const ofNoRoster = { rosterId: null, roster: null };
+  const mode = toAssumedMode(workplace);
+  const request = { organisation, kind: 'sweep', ...ofNoRoster, mode, selection: 'dirty' } as const;
+  // A sweep that walks would store what it has read before over what is looked up now. One that was broken off keeps its own run.
+  return withLease(workplace, `sweep/${organisation.name}`, signal, (outer) =>
+    withLease(workplace, `sweep-dirty/${organisation.name}`, outer.signal, (held) =>
+      withRun(workplace, held, request, async (session) => {
+        const guarded: RunSession = {
+          ...session,
+          write: (work) =>
+            session.write(async (transaction) => {
+              await assertLease(transaction, outer.lease);
+              return work(transaction);
+            }),
+        };
+        return lookUpMarked(guarded, await findMarks());
+      }),
+    ),
+  );
+}
+
+async function lookUpMarked(session: RunSession, marks: readonly DossierMark[]): Promise<RunSummary> {
+  const { workplace, organisation, run, runId } = session;
+  const client = workplace.client();
+  workplace.tell({ kind: 'stage_started', runId, stage: 'sweep' });
+  const counts = { pages: 0, dossiers: 0, appeared: 0, changed: 0, gone: 0, proven: false };
+  const stops = openDetailStops(session, client);
+  const keys = recordKeys(session, client);
+  let halted: RunHalted | null = null;
+  try {
+    const { accountId } = await identifyAccount(workplace, organisation, client, session.signal);
+    await session.write((transaction) => noteAccount(transaction, session, accountId));
+    for (let at = 0; at < marks.length && stops.because === null; at += lookUpsPerWrite) {
+      const group = marks.slice(at, at + lookUpsPerWrite);
+      const found = new Map<DossierMark, RecordOutcome>();
+      await askEach(group, { concurrency: workplace.settings.service.rate.concurrency, stops }, async (mark) => {
+        const outcome = await lookUp(client, mark, stops);
+        if (outcome !== null) found.set(mark, outcome);
+        return outcome !== null;
+      });
+      const changes = await session.write((transaction) => saveFound(transaction, session, accountId, found));
+      counts.dossiers += found.size;
+      counts.appeared += changes.filter(({ kind }) => kind === 'dossier_appeared').length;
+      counts.changed += changes.filter(({ kind }) => kind !== 'dossier_appeared').length;
+    }
+    halted = toLookUpHalt(stops.because);
+  } catch (error) {
+    const halt = toHalt(error, session.signal);
+    if (!(halt instanceof RunHalted)) throw error;
+    halted = halt;
+  } finally {
+    stops.close();
+    await keys.close();
+  }
+  const state = halted === null ? 'complete' : 'stopped';
+  const reasons = halted === null ? [] : [`${halted.message}; the marks stay`];
+  await session.write((transaction) => {
+    const finishedAt = workplace.clock.now();
+    const end = {
+      state,
+      stateReasons: reasons,
+      haltedBy: halted?.code ?? null,
+      stage: 'finished',
+      sums: null,
+    } as const;
+    return closeRun(transaction, run.runId, { ...end, finishedAt });
+  });
+  const { proven: _, ...told } = counts;
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'sweep', counts: told });
+  workplace.tell({ kind: 'run_finished', runId, runKind: 'sweep', state, reasons });
+  const summary = toRunSummary({ runId, roster: null, kind: 'sweep', state, reasons, counts });
+  return {
+    ...summary,
+    remarks: [`only ${countNoun(marks.length, 'marked dossier')} looked up; absence is judged by whole sweeps`],
+  };
+}
+
+/** Why the look-ups ended before the run had to; null where only their time was up, and the next run goes on. */
+function toLookUpHalt(because: DetailStop | null): RunHalted | null {
+  switch (because) {
+    case 'signal':
+      return new RunHalted('signal', 'stopped on request');
+    case 'refused':
+      return new RunHalted('account', 'the service refuses the account');
+    case 'out_of_reach':
+      return new RunHalted('outage', 'the service is out of reach');
+    default:
+      return null;
+  }
+}
+
+const lookUp = (client: Client, { dossierId }: DossierMark, stops: ReturnType<typeof openDetailStops>) =>
+  askRecord(
+    (options) => client.dossiers.retrieve(dossierId, options),
+    () => false,
+    stops,
+  );
+
+/** Saves what was looked up together with the end of its mark; gives what changed. What the service could not say stays marked. */
+async function saveFound(
+  transaction: Transaction,
+  { workplace, organisation: { organisationId }, run }: RunSession,
+  accountId: number,
+  found: ReadonlyMap<DossierMark, RecordOutcome>,
+): Promise<readonly DossierChange[]> {
+  const now = workplace.clock.now();
+  const known = await readDossiers(
+    transaction,
+    accountId,
+    [...found.keys()].map(({ dossierId }) => dossierId),
+  );
+  const changes: DossierChange[] = [];
+  const done: DossierMark[] = [];
+  const missed: DossierMark[] = [];
+  for (const [mark, outcome] of found) {
+    if (outcome.kind === 'not_available') {
+      if (!outcome.isTransient) missed.push(mark);
+      continue;
+    }
+    done.push(mark);
+    const before = known.get(mark.dossierId) ?? null;
+    const snapshot = toLookedUpSnapshot(JSON.parse(outcome.record.body), before?.snapshot ?? null);
+    // What only the list can say is left to the next sweep.
+    const change = snapshot && diffDossier(before, snapshot);
+    if (change) changes.push(change);
+  }
+  await saveDossiers(
+    transaction,
+    accountId,
+    run.runId,
+    changes.flatMap(({ after }) => after ?? []),
+  );
+  await saveDossierChanges(transaction, run.runId, changes, now);
+  const ofAml = done.flatMap(({ dossierId, isAml }) => (isAml ? [dossierId] : []));
+  const moved = changes.filter(mattersToScreening).flatMap(({ after }) => after?.id ?? []);
+  await markCustomersOf(transaction, workplace, accountId, [...new Set([...ofAml, ...moved])]);
+  await clearDossierMarks(transaction, organisationId, done);
+  await postponeDossierMarks(transaction, organisationId, missed, now);
+  return changes;
+}
+
+const screenedFields: ReadonlySet<string> = new Set(['status', 'name', 'reference', 'type', 'risk_score']);
+
+/** Documents and downloads are no reason for a billed search. */
+const mattersToScreening = ({ kind, fields }: DossierChange): boolean =>
+  kind === 'dossier_appeared' || kind === 'dossier_returned' || fields.some((field) => screenedFields.has(field));
+
+async function markCustomersOf(
+  transaction: Transaction,
+  { settings, clock }: Workplace,
+  accountId: number,
+  dossierIds: readonly string[],
+): Promise<void> {
+  for (const { name, dossiers: link } of settings.rosters) {
+    const rosterId = link === undefined ? null : await findRoster(transaction, settings.organisation, name);
+    if (link === undefined || rosterId === null) continue;
+    await markCustomers(transaction, { accountId, rosterId, link }, dossierIds, clock.now());
+  }
+}
+
+/** Clears, with a proven sweep, the marks that were made before it began: it has read every dossier since. */
+export async function clearSweptMarks(
+  transaction: Transaction,
+  workplace: Workplace,
+  { organisationId }: Organisation,
+  { accountId, before }: { accountId: number; before: Date },
+): Promise<void> {
+  const ofAml = await clearOldDossierMarks(transaction, organisationId, before);
+  await markCustomersOf(transaction, workplace, accountId, ofAml);
+}
+
+/**
+ * Searches for the marked customers of a roster, as many as `screening.dirty` allows, in a run of them alone. Null, with no run made, where
+ * nobody is to be searched for now, or while a run of the roster that was broken off waits to be gone on with. Throws RunLockedError while
+ * the roster is imported or screened.
+ */
+export async function screenMarked(
+  workplace: Workplace,
+  roster: RosterSettings,
+  signal: AbortSignal,
+): Promise<RunSummary | null> {
+  const { database, settings } = workplace;
+  const { organisationId } = await openOrganisation(workplace);
+  if (!(await hasImport(database, organisationId, roster.name))) return null;
+  const { rosterId, leaseKey } = await openRosterScope(workplace, roster.name);
+  const account = await findLastAccount(database, rosterId, settings.service.mode);
+  if (account === null) return null;
+  await clearAnsweredMarks(database, account.accountId);
+  const waiting = await listMarkedCustomers(database, toMarkedScope(workplace, rosterId, account.accountId));
+  if (waiting.length === 0) return null;
+  const open = await findOpenRun(database, leaseKey);
+  if (open !== null && open.selection !== 'dirty') {
+    const message = `marked customers of ${roster.name} wait for ${toRunId(open)}, which was broken off: nightscreen runs resume ${toRunId(open)}`;
+    workplace.tell({ kind: 'warning', runId: null, roster: roster.name, code: 'marks_wait', message });
+    return null;
+  }
+  const plan = { kind: 'screen', selection: 'dirty', importFirst: false, writeReport: false } as const;
+  return runScreening(workplace, { ...plan, roster }, signal);
+}

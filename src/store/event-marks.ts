@@ -1,0 +1,254 @@
+import { z } from 'zod';
+import type { DossierLink } from '../roster/dossier-link.js';
+import type { HeardEvent } from '../webhooks/listener.js';
+import { openBindings } from './bindings.js';
+import type { Database, Queryable } from './database.js';
+import { firstRow } from './first-row.js';
+import { toCustomerKey, toDossierKey } from './reconciliation.js';
+
+/** Marks the dossiers of events, durably; gives how many of the events had not been taken before. */
+export async function markDossiers(
+  database: Database,
+  organisationId: number,
+  hints: readonly HeardEvent[],
+  now: Date,
+): Promise<number> {
+  const rows = await database.query(
+    z.object({ fresh: z.number() }),
+    `with hint as (
+       select distinct on (key) decode(key, 'hex') as key, "dossierIds" as dossier_ids, "isAml" as is_aml
+       from jsonb_to_recordset($2::text::jsonb) as row (key text, "dossierIds" text[], "isAml" boolean)
+       order by key
+     ),
+     fresh as (
+       insert into received_event (organisation_id, key_digest, received_at)
+       select $1, key, $3 from hint order by key
+       on conflict (organisation_id, key_digest) do nothing
+       returning key_digest
+     ),
+     marked as (
+       insert into dossier_mark as known (organisation_id, dossier_id, first_at, last_at, events, is_aml)
+       select $1, dossier_id, $3, $3, count(*), bool_or(is_aml)
+       from hint join fresh on fresh.key_digest = hint.key cross join unnest(dossier_ids) as named (dossier_id)
+       group by dossier_id order by dossier_id
+       on conflict (organisation_id, dossier_id) do update set
+         last_at = greatest(known.last_at, excluded.last_at), events = known.events + excluded.events,
+         is_aml = known.is_aml or excluded.is_aml, tries = 0, try_after = null
+     )
+     select count(*)::integer as fresh from fresh`,
+    [organisationId, JSON.stringify(hints), now],
+  );
+  return firstRow(rows, 'received_event').fresh;
+}
+
+const keptDays = 2;
+const keptEvents = 2_000_000;
+
+/** Forgets the keys of events that the service does not repeat any more, and the oldest of more than two million. */
+export async function forgetEvents(database: Queryable, now: Date): Promise<void> {
+  await database.execute(
+    `delete from received_event
+     where received_at < $1::timestamptz - make_interval(days => ${keptDays})
+       or event_number <= (select max(event_number) from received_event) - ${keptEvents}`,
+    [now],
+  );
+}
+
+const dossierMarkRow = z.object({ dossierId: z.string(), events: z.number(), isAml: z.boolean() });
+/** A dossier that is to be looked up; `events` says whether it was marked again since. */
+export type DossierMark = z.infer<typeof dossierMarkRow>;
+
+/** The marked dossiers that are to be looked up now, the longest marked first. */
+export async function listMarkedDossiers(
+  database: Queryable,
+  organisationId: number,
+  { now, limit }: { now: Date; limit: number },
+): Promise<readonly DossierMark[]> {
+  return database.query(
+    dossierMarkRow,
+    `select dossier_id as "dossierId", events, is_aml as "isAml" from dossier_mark
+     where organisation_id = $1 and (try_after is null or try_after <= $2)
+     order by first_at, dossier_id limit $3`,
+    [organisationId, now, limit],
+  );
+}
+
+const toRows = (marks: readonly DossierMark[]): string =>
+  JSON.stringify(marks.map(({ dossierId, events }) => ({ dossier_id: dossierId, events })));
+
+/** Clears marks of dossiers, except those that were marked again since they were listed. */
+export async function clearDossierMarks(
+  transaction: Queryable,
+  organisationId: number,
+  marks: readonly DossierMark[],
+): Promise<void> {
+  if (marks.length === 0) return;
+  await transaction.execute(
+    `delete from dossier_mark mark using jsonb_to_recordset($2::text::jsonb) as done (dossier_id text, events bigint)
+     where mark.organisation_id = $1 and mark.dossier_id = done.dossier_id and mark.events = done.events`,
+    [organisationId, toRows(marks)],
+  );
+}
+
+/** Look-ups after which a dossier that is not found is given up: about ten hours after its last event. */
+const mostTries = 8;
+
+/** Has dossiers that were not found looked up again after 5, 10, 20 ... minutes; clears the marks of those that were not found for hours. */
+export async function postponeDossierMarks(
+  transaction: Queryable,
+  organisationId: number,
+  marks: readonly DossierMark[],
+  now: Date,
+): Promise<void> {
+  if (marks.length === 0) return;
+  const values = [organisationId, toRows(marks)];
+  await transaction.execute(
+    `update dossier_mark mark set tries = tries + 1, try_after = $3::timestamptz + interval '5 minutes' * 2 ^ tries
+     from jsonb_to_recordset($2::text::jsonb) as missed (dossier_id text, events bigint)
+     where mark.organisation_id = $1 and mark.dossier_id = missed.dossier_id and mark.events = missed.events`,
+    [...values, now],
+  );
+  await transaction.execute(
+    `delete from dossier_mark mark using jsonb_to_recordset($2::text::jsonb) as missed (dossier_id text)
+     where mark.organisation_id = $1 and mark.dossier_id = missed.dossier_id and mark.tries >= ${mostTries}`,
+    values,
+  );
+}
+
+/** Clears the marks of dossiers before a moment, since when all dossiers were read; gives those that were about AML screening. */
+export async function clearOldDossierMarks(
+  transaction: Queryable,
+  organisationId: number,
+  before: Date,
+): Promise<readonly string[]> {
+  const rows = await transaction.query(
+    z.object({ dossierId: z.string(), isAml: z.boolean() }),
+    `delete from dossier_mark where organisation_id = $1 and last_at < $2 returning dossier_id as "dossierId", is_aml as "isAml"`,
+    [organisationId, before],
+  );
+  return rows.flatMap(({ dossierId, isAml }) => (isAml ? [dossierId] : []));
+}
+
+/** Marks the customers of a roster that these dossiers belong to. */
+export async function markCustomers(
+  transaction: Queryable,
+  { accountId, rosterId, link }: { accountId: number; rosterId: number; link: DossierLink },
+  dossierIds: readonly string[],
+  now: Date,
+): Promise<void> {
+  if (dossierIds.length === 0) return;
+  const { values, bind } = openBindings();
+  const account = bind(accountId, 'bigint');
+  await transaction.execute(
+    `insert into customer_mark (account_id, customer_id, marked_at)
+     select distinct ${account}, customer.customer_id, ${bind(now, 'timestamptz')}
+     from dossier d, customer join customer_version version using (customer_id, version)
+     where d.account_id = ${account} and d.dossier_id = any (${bind([...dossierIds], 'text[]')})
+       and customer.roster_id = ${bind(rosterId, 'bigint')} and customer.left_at is null
+       and ${toCustomerKey(link, (value) => bind(value, 'text'))} = ${toDossierKey(link.reference, (value) => bind(value, 'text'))}
+     order by customer.customer_id
+     on conflict (account_id, customer_id) do update set marked_at = excluded.marked_at, tried_run_id = null`,
+    values,
+  );
+}
+
+/** Of whom a roster's run over marked customers is. */
+export interface MarkedScope {
+  rosterId: number;
+  accountId: number;
+  now: Date;
+  timezone: string;
+  /** No customer is searched for again before this has passed. */
+  againAfterMs: number;
+  /** Searches of one run, and calls of a day by all such runs of the account. */
+  mostPerRun: number;
+  mostPerDay: number;
+  /** Control searches that come with a run. */
+  controlSearches: number;
+}
+
+/** The marked customers that are to be searched for now, the longest marked first, as many as the limits allow. */
+export async function listMarkedCustomers(database: Queryable, scope: MarkedScope): Promise<readonly number[]> {
+  const rows = await database.query(
+    z.object({ customerId: z.number() }),
+    `select customer_id as "customerId"
+     from (
+       select customer_id, marked_at, sum(searches) over (order by marked_at, customer_id) as searches
+       from (
+         select mark.customer_id, mark.marked_at, count(*) as searches
+         from customer_mark mark
+         join customer on customer.customer_id = mark.customer_id and customer.roster_id = $2 and customer.left_at is null
+         join party on party.customer_id = customer.customer_id and party.is_current
+         left join party_state state on state.account_id = mark.account_id and state.party_id = party.party_id
+         where mark.account_id = $1
+         group by mark.customer_id, mark.marked_at, mark.tried_at
+         having greatest(mark.tried_at, max(state.screened_at), '-infinity') <= $3::timestamptz - $4 * interval '1 millisecond'
+       ) waiting
+     ) in_turn
+     where searches <= least($5::bigint, $6::bigint - $7::bigint - (
+       select count(*) from search_attempt attempt join run using (run_id)
+       where run.account_id = $1 and run.selection = 'dirty' and attempt.outcome <> 'not_sent'
+         and attempt.started_at >= date_trunc('day', $3::timestamptz, $8)
+     ))
+     order by marked_at, customer_id`,
+    [
+      scope.accountId,
+      scope.rosterId,
+      scope.now,
+      scope.againAfterMs,
+      scope.mostPerRun,
+      scope.mostPerDay,
+      scope.controlSearches,
+      scope.timezone,
+    ],
+  );
+  return rows.map(({ customerId }) => customerId);
+}
+
+/** Has a run search for all parties of these marked customers. */
+export async function forceMarkedCustomers(
+  transaction: Queryable,
+  { runId, accountId }: { runId: number; accountId: number },
+  customerIds: readonly number[],
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    `insert into forced_screening (run_id, party_id, because)
+     select $1, party_id, 'an event of the service, or a change of its dossier' from party
+     where customer_id = any ($2::bigint[]) and is_current
+     on conflict (run_id, party_id) do nothing`,
+    [runId, [...customerIds]],
+  );
+  await transaction.execute(
+    `update customer_mark set tried_run_id = $2, tried_at = $4 where account_id = $1 and customer_id = any ($3::bigint[])`,
+    [accountId, runId, [...customerIds], now],
+  );
+}
+
+/** Clears the marks of customers that another run has searched for after they were marked: an answer saved a minute later was asked for later. */
+export async function clearAnsweredMarks(transaction: Queryable, accountId: number): Promise<void> {
+  await transaction.execute(
+    `delete from customer_mark mark
+     where mark.account_id = $1 and not exists (
+       select from party
+       left join party_state state on state.account_id = mark.account_id and state.party_id = party.party_id
+       where party.customer_id = mark.customer_id and party.is_current
+         and coalesce(state.screened_at <= mark.marked_at + interval '1 minute', true)
+     )`,
+    [accountId],
+  );
+}
+
+/** Clears the marks of customers for whom a run has got every answer; those that were marked again since it was planned stay. */
+export async function clearSearchedMarks(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute(
+    `delete from customer_mark mark
+     where tried_run_id = $1 and not exists (
+       select from forced_screening forced
+       join party using (party_id)
+       left join screening on screening.run_id = forced.run_id and screening.party_id = forced.party_id
+       where forced.run_id = $1 and party.customer_id = mark.customer_id and coalesce(screening.outcome <> 'screened', true)
+     )`,
+    [runId],
+  );
+}

@@ -1,0 +1,253 @@
+import { createHash, type KeyObject } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { z } from 'zod';
+import { verifyWebhook } from '../client/webhook-signature.js';
+import { flagError, NightscreenError } from '../errors.js';
+import { isExpectedHost } from '../loopback.js';
+import type { ListenSettings } from './listen-settings.js';
+
+/** What is kept of an event: which dossiers it is about, and the digest of its `Idempotency-Key`. */
+export interface HeardEvent {
+  key: string;
+  dossierIds: string[];
+  isAml: boolean;
+}
+
+/** What a listener works with. */
+export interface ListenerParts {
+  settings: Omit<ListenSettings, 'key'>;
+  port: number;
+  publicKey: KeyObject;
+  /** Keeps events durably, all or none; gives how many had not been taken before. Called once at a time. */
+  keep: (events: readonly HeardEvent[]) => Promise<number>;
+  /** Hears once of each way in which events are refused, and of each failure to keep some. */
+  complain: (code: 'event_refused' | 'event_not_kept', message: string) => void;
+}
+
+/** Requests by what became of them; `taken` were new and are kept, with or without a dossier. */
+export interface ListenCounts {
+  taken: number;
+  repeated: number;
+  /** Taken, but of a type that nobody knows, and ignored. */
+  unknownType: number;
+  /** Taken, but naming no dossier. */
+  withoutDossier: number;
+  forged: number;
+  malformed: number;
+  tooLarge: number;
+  /** Not taken, because they could not be kept: the service sends them again. */
+  notKept: number;
+}
+
+/** A listener that runs; `stop` answers what was received, and takes nothing more. */
+export interface Listener {
+  port: number;
+  counts: Readonly<ListenCounts>;
+  stop(): Promise<void>;
+}
+
+const eventSchema = z.object({ event_type: z.string().min(1), resource: z.unknown() });
+
+// The interface's kinds and the names of the published references (service facts: event names).
+const knownTypes =
+  /^(?:session\.completed|(?:identity_document|decision|entity|address_proof|proof_of_address|funds_proof|proof_of_funds|aml_entity|aml_activity|dossier)\.\w+|aml\.screening\.match(?:_confirmed|_rejected)?)$/;
+const amlTypes = /^aml[._]/;
+
+const dossierForm = /^dossier_[A-Za-z0-9]{1,64}$/;
+const dossierLink = /\/dossiers\/(dossier_[A-Za-z0-9]{1,64})(?:[?#]|$)/;
+const deepest = 6;
+const mostDossiers = 10;
+
+/** The dossiers that a resource names as `dossier_id`, `id` or by a link (interface: Events); ten at most. */
+function findDossiers(resource: unknown): string[] {
+  const found = new Set<string>();
+  const look = (value: unknown, depth: number): void => {
+    if (typeof value !== 'object' || value === null || depth > deepest) return;
+    for (const [name, inner] of Object.entries(value)) {
+      if (found.size >= mostDossiers) return;
+      if (typeof inner !== 'string') look(inner, depth + 1);
+      else if ((name === 'id' || name === 'dossier_id') && dossierForm.test(inner)) found.add(inner);
+      else if (name === 'url') for (const id of dossierLink.exec(inner)?.slice(1) ?? []) found.add(id);
+    }
+  };
+  look(resource, 0);
+  return [...found];
+}
+
+/** More than this at a time are not taken: the service sends them again. */
+const mostWaiting = 10_000;
+/** So long events are gathered that are kept together: a commit for each would be 200 a second. */
+const gatherMs = 10;
+const mostTogether = 1_000;
+const mostConnections = 256;
+const receiveWithinMs = 10_000;
+const stopWithinMs = 5_000;
+
+type Answer = 200 | 400 | 401 | 404 | 405 | 413 | 421 | 503;
+
+/**
+ * Listens for the events of the service at `/events`, and answers 200 once what they mark is kept. An event is verified before it is parsed
+ * (service facts: webhook signature); nothing in it is believed but which dossier to look up. Throws ConfigError when the address cannot be taken.
+ */
+export async function startListener({ settings, port, publicKey, keep, complain }: ListenerParts): Promise<Listener> {
+  const counts: ListenCounts = {
+    ...{ taken: 0, repeated: 0, unknownType: 0, withoutDossier: 0 },
+    ...{ forged: 0, malformed: 0, tooLarge: 0, notKept: 0 },
+  };
+  const heard = new Set<string>();
+  const complainOnce = (message: string): void => {
+    if (!heard.has(message)) complain('event_refused', message);
+    heard.add(message);
+  };
+  const keeper = openKeeper(keep, counts, (message) => complain('event_not_kept', message));
+  const signatureHeader = settings.header.toLowerCase();
+
+  const take = async (request: IncomingMessage): Promise<Answer> => {
+    const body = await readBody(request, settings.maxBody);
+    if (body === null) {
+      counts.tooLarge += 1;
+      complainOnce(`an event has more than ${settings.maxBody} bytes; see listen.maxBody`);
+      return 413;
+    }
+    const given = request.headers[signatureHeader];
+    try {
+      verifyWebhook({ body, signature: typeof given === 'string' ? given : undefined, publicKey });
+    } catch (error) {
+      if (!(error instanceof NightscreenError)) throw error;
+      counts.forged += 1;
+      complainOnce(`${error.message}; see listen.key and listen.header`);
+      return 401;
+    }
+    const event = parseEvent(body);
+    if (event === null) {
+      counts.malformed += 1;
+      complainOnce('an event with a right signature is no JSON object with an event_type');
+      return 400;
+    }
+    if (!knownTypes.test(event.event_type)) {
+      counts.unknownType += 1;
+      return 200;
+    }
+    const dossierIds = findDossiers(event.resource);
+    const named = request.headers['idempotency-key'];
+    // A repetition has the same body, too.
+    const key = createHash('sha256')
+      .update(typeof named === 'string' && named !== '' ? named : body)
+      .digest('hex');
+    return keeper.add({ key, dossierIds, isAml: amlTypes.test(event.event_type) });
+  };
+
+  const answer = async (request: IncomingMessage): Promise<Answer> => {
+    const [path] = (request.url ?? '/').split('?');
+    if (path === '/events') return request.method === 'POST' ? take(request) : 405;
+    // Whoever reads needs no key, so pages of other sites must not (DNS rebinding); an event is known by its signature.
+    if (!isExpectedHost(request.headers.host, [settings.host])) return 421;
+    if (path !== '/healthz') return 404;
+    return request.method === 'GET' || request.method === 'HEAD' ? 200 : 405;
+  };
+
+  let isStopping = false;
+  const server = createServer((request, response) => {
+    answer(request).then(
+      (status) => respond(request, response, status, isStopping),
+      () => request.destroy(),
+    );
+  });
+  server.requestTimeout = receiveWithinMs;
+  server.headersTimeout = receiveWithinMs;
+  server.maxConnections = mostConnections;
+  try {
+    server.listen({ port, host: settings.host });
+    await once(server, 'listening');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw flagError('--port', `${settings.host}:${port} cannot be listened at: ${reason}`);
+  }
+  const address = server.address();
+  return {
+    port: address !== null && typeof address === 'object' ? address.port : port,
+    counts,
+    stop: async () => {
+      isStopping = true;
+      const closed = once(server, 'close');
+      server.close();
+      server.closeIdleConnections();
+      const late = setTimeout(() => server.closeAllConnections(), stopWithinMs);
+      await closed;
+      clearTimeout(late);
+      await keeper.close();
+    },
+  };
+}
+
+function respond(request: IncomingMessage, response: ServerResponse, status: Answer, isLast: boolean): void {
+  // What was not read of a request would be taken for the next one.
+  if (!request.complete || isLast) response.setHeader('connection', 'close');
+  response.writeHead(status, { 'content-type': 'text/plain', 'cache-control': 'no-store' });
+  response.end(request.method === 'HEAD' ? undefined : status === 200 ? 'ok\n' : `${status}\n`);
+}
+
+/** The bytes of a request; null as soon as they are too many. Rejects where the sender goes away. */
+async function readBody(request: IncomingMessage, most: number): Promise<Buffer | null> {
+  if (Number(request.headers['content-length'] ?? 0) > most) return null;
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
+    length += part.length;
+    if (length > most) return null;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function parseEvent(body: Buffer): z.infer<typeof eventSchema> | null {
+  try {
+    return eventSchema.parse(JSON.parse(body.toString('utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** Keeps events together, one group after another, and counts what came of them. */
+function openKeeper(keep: ListenerParts['keep'], counts: ListenCounts, complain: (message: string) => void) {
+  let waiting: { event: HeardEvent; settle: (status: Answer) => void }[] = [];
+  let keeping: Promise<void> | null = null;
+  const keepGroup = async (): Promise<void> => {
+    const group = waiting.slice(0, mostTogether);
+    waiting = waiting.slice(mostTogether);
+    const events = group.map(({ event }) => event);
+    let status: Answer = 200;
+    try {
+      const taken = await keep(events);
+      counts.taken += taken;
+      counts.repeated += events.length - taken;
+      counts.withoutDossier += events.filter(({ dossierIds }) => dossierIds.length === 0).length;
+    } catch (error) {
+      status = 503;
+      counts.notKept += events.length;
+      complain(error instanceof Error ? error.message : String(error));
+    }
+    for (const { settle } of group) settle(status);
+  };
+  const keepAll = async (): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, gatherMs));
+    while (waiting.length > 0) await keepGroup();
+    keeping = null;
+  };
+  return {
+    add: (event: HeardEvent): Promise<Answer> => {
+      if (waiting.length >= mostWaiting) {
+        counts.notKept += 1;
+        return Promise.resolve(503);
+      }
+      return new Promise((resolve) => {
+        waiting.push({ event, settle: resolve });
+        keeping ??= keepAll();
+      });
+    },
+    close: async (): Promise<void> => {
+      await keeping;
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { sweepMarked } from '../../src/runs/dirty-run.js';
+import { openOrganisation } from '../../src/runs/session/run-session.js';
+import { runSweep } from '../../src/runs/sweep-run.js';
+import { startSandbox } from '../../src/sandbox/start-sandbox.js';
+import type { SandboxDossier } from '../../src/sandbox/world.js';
+import type { Database } from '../../src/store/database.js';
+import { markDossiers } from '../../src/store/event-marks.js';
+import { listenSettingsSchema } from '../../src/webhooks/listen-settings.js';
+import { startListener } from '../../src/webhooks/listener.js';
+import { makeSeededRandom } from '../campaign/seeded-random.js';
+import { eventKey, foreignKey, sendEvent, signEvent } from './event-sender.js';
+import { buildSandboxDossier } from './small-world.js';
+import { makeWorkplace } from './workplace.js';
+
+const types = [
+  ...['session.completed', 'decision.approved', 'decision.rejected', 'entity.updated', 'identity_document.created'],
+  ...['address_proof.created', 'proof_of_address.created', 'funds_proof.created', 'proof_of_funds.created'],
+  ...['aml_entity.updated', 'aml_activity.created', 'aml.screening.match', 'dossier.updated', 'dossier.deleted'],
+];
+const statuses = ['open', 'completed', 'needs_attention', 'approved', 'rejected', 'archived'] as const;
+const signal = new AbortController().signal;
+const dossiers = 200;
+const eventsPerRound = 250;
+
+const dossierRow = z.object({ id: z.string(), snapshot: z.unknown(), isGone: z.boolean() });
+const readDossiers = (database: Database) =>
+  database.query(
+    dossierRow,
+    'select dossier_id as id, snapshot, gone_at is not null as "isGone" from dossier order by dossier_id',
+  );
+
+/** An event on its way: never sent, sent once, or several times. */
+interface Underway {
+  id: string;
+  type: string;
+  idempotencyKey: string;
+  fate: 'forged' | 'unknown' | 'genuine';
+}
+
+/**
+ * Changes a world at random and tells one of two databases of it by so many events: a fifth are lost, a tenth forged, many come twice or three
+ * times, all of a round and the ones that were held back in any order. In the end both databases hold what a whole sweep finds, and before that
+ * the first one held what its events were about. Forged events cost no call.
+ */
+export async function playEvents({
+  open,
+  events,
+  seed,
+}: {
+  open: () => Promise<Database>;
+  events: number;
+  seed: number;
+}): Promise<{ taken: number; repeated: number; forged: number; lookUps: number }> {
+  const random = makeSeededRandom(seed);
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  const world = new Map(
+    Array.from({ length: dossiers }, (_, index) => buildSandboxDossier(index + 1)).map((dossier) => [
+      dossier.id,
+      dossier,
+    ]),
+  );
+  const sandbox = await startSandbox({ world: { watchlist: [], dossiers: [...world.values()] } });
+  const told = await makeWorkplace(await open(), sandbox, { rate: { perSecond: 10_000, concurrency: 8 } });
+  const untold = await makeWorkplace(await open(), sandbox, { rate: { perSecond: 10_000, concurrency: 8 } });
+  const { organisationId } = await openOrganisation(told);
+  const listener = await startListener({
+    settings: listenSettingsSchema.parse({}),
+    port: 0,
+    publicKey: eventKey,
+    keep: (heard) => markDossiers(told.database, organisationId, heard, new Date()),
+    complain: () => undefined,
+  });
+  try {
+    for (const workplace of [told, untold]) await runSweep(workplace, { writeReport: false }, signal);
+    let made = 0;
+    let heldBack: Underway[] = [];
+    const changedIn = new Map<string, number>();
+    const heardIn = new Map<string, number>();
+    for (let round = 0; made < events || heldBack.length > 0; round += 1) {
+      const sending = heldBack;
+      heldBack = [];
+      for (let count = 0; count < eventsPerRound && made < events; count += 1, made += 1) {
+        const id = changeWorld(world, random, pick, dossiers + made);
+        if (world.has(id) || changedIn.has(id)) changedIn.set(id, round);
+        const fate = random() < 0.1 ? 'forged' : random() < 0.05 ? 'unknown' : 'genuine';
+        const event: Underway = { id, type: pick(types), idempotencyKey: `${seed}-${made}`, fate };
+        const chance = random();
+        if (fate === 'forged') sending.push({ ...event, id: `dossier_Forged${made}` });
+        // Lost, held back until another round, or sent up to three times.
+        else if (chance < 0.2) continue;
+        else if (chance < 0.35) heldBack.push(event);
+        else for (let times = Math.ceil(random() * 3); times > 0; times -= 1) sending.push(event);
+      }
+      sandbox.setWorld({ watchlist: [], dossiers: [...world.values()].toSorted(byAge) });
+      const shuffled = sending.map((event) => ({ event, at: random() })).toSorted((one, other) => one.at - other.at);
+      for (let at = 0; at < shuffled.length; at += 32) {
+        const answers = shuffled.slice(at, at + 32).map(async ({ event: { id, type, idempotencyKey, fate } }) => {
+          const name = fate === 'unknown' ? 'invoice.paid' : type;
+          const key = fate === 'forged' ? { key: foreignKey } : {};
+          const status = await sendEvent(
+            listener.port,
+            signEvent(name, { dossier_id: id }, { ...key, idempotencyKey }),
+          );
+          expect(status).toBe(fate === 'forged' ? 401 : 200);
+        });
+        await Promise.all(answers);
+      }
+      for (const { id, fate } of sending) if (fate === 'genuine') heardIn.set(id, round);
+      await sweepMarked(told, signal);
+    }
+    const stored = new Map((await readDossiers(told.database)).map((row) => [row.id, row]));
+    const known = [...world.values()].filter(({ id }) => (heardIn.get(id) ?? -1) >= (changedIn.get(id) ?? 0));
+    expect(known.length).toBeGreaterThan(dossiers / 4);
+    for (const { id, status, risk_score: riskScore } of known) {
+      expect(stored.get(id)?.snapshot).toMatchObject({ status, riskScore });
+    }
+    for (const workplace of [told, untold]) {
+      expect(await runSweep(workplace, { writeReport: false }, signal)).toMatchObject({ state: 'complete' });
+    }
+    const [ofTold, ofUntold] = await Promise.all([readDossiers(told.database), readDossiers(untold.database)]);
+    const alive = (rows: typeof ofTold) => rows.filter(({ isGone }) => !isGone);
+    expect(alive(ofTold)).toEqual(alive(ofUntold));
+    // What came and went between two sweeps is known to the one that was told of it, and is gone there.
+    expect(
+      ofTold
+        .filter(({ isGone, id }) => isGone && !ofUntold.some((row) => row.id === id && row.isGone))
+        .map(({ id }) => world.has(id)),
+    ).not.toContain(true);
+    const asked = sandbox.ledger().filter(({ path }) => path.startsWith('/dossiers/'));
+    expect(asked.filter(({ path }) => path.includes('Forged'))).toEqual([]);
+    const { taken, repeated, forged } = listener.counts;
+    return { taken, repeated, forged, lookUps: asked.length };
+  } finally {
+    await listener.stop();
+    await told.client().close();
+    await untold.client().close();
+    await sandbox.close();
+  }
+}
+
+const byAge = (one: SandboxDossier, other: SandboxDossier): number => other.created_at.localeCompare(one.created_at);
+
+/** Makes a dossier, removes one, or changes one; gives its id. One event in five is about nothing that has changed. */
+function changeWorld(
+  world: Map<string, SandboxDossier>,
+  random: () => number,
+  pick: <T>(items: readonly T[]) => T,
+  number: number,
+): string {
+  const chance = random();
+  if (chance < 0.05) {
+    const made = buildSandboxDossier(number, { status: pick(statuses) });
+    world.set(made.id, made);
+    return made.id;
+  }
+  const dossier = pick([...world.values()]);
+  if (chance < 0.08) world.delete(dossier.id);
+  else if (chance < 0.8) {
+    const updatedAt = new Date(Date.parse(dossier.updated_at) + Math.ceil(random() * 60_000)).toISOString();
+    const risk = Math.floor(random() * 100);
+    world.set(dossier.id, { ...dossier, status: pick(statuses), risk_score: risk, updated_at: updatedAt });
+  }
+  return dossier.id;
+}

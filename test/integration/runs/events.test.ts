@@ -1,0 +1,488 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { dirtyJob } from '../../../jobs/dirty.js';
+import { dossierLinkSchema } from '../../../src/roster/dossier-link.js';
+import { screenMarked, sweepMarked } from '../../../src/runs/dirty-run.js';
+import { openEventSpool } from '../../../src/runs/event-spool.js';
+import { openOrganisation } from '../../../src/runs/session/run-session.js';
+import { runSweep } from '../../../src/runs/sweep-run.js';
+import type { RunSettings } from '../../../src/runs/workplace.js';
+import type { SandboxDossier } from '../../../src/sandbox/world.js';
+import { dirtySettingsSchema } from '../../../src/screening/settings.js';
+import type { Database } from '../../../src/store/database.js';
+import { findLastSweep } from '../../../src/store/dossiers.js';
+import { markDossiers } from '../../../src/store/event-marks.js';
+import { findReportableRuns } from '../../../src/store/find-runs.js';
+import { findLastNights, findLastSweeps } from '../../../src/store/watch-facts.js';
+import { listenSettingsSchema } from '../../../src/webhooks/listen-settings.js';
+import { type Listener, type ListenerParts, startListener } from '../../../src/webhooks/listener.js';
+import { acceptChanges } from '../../helpers/accept-changes.js';
+import { describeOnChosenDatabase } from '../../helpers/databases.js';
+import { eventKey, foreignKey, sendEvent, signEvent } from '../../helpers/event-sender.js';
+import { playEvents } from '../../helpers/play-events.js';
+import { openSmallSites, searched } from '../../helpers/small-site.js';
+import { buildSandboxDossier, listed, people } from '../../helpers/small-world.js';
+
+const signal = new AbortController().signal;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+
+const closing: Listener[] = [];
+afterEach(async () => {
+  for (const listener of closing.splice(0)) await listener.stop();
+});
+
+async function listen(parts: Partial<ListenerParts> = {}) {
+  const complaints: string[] = [];
+  const listener = await startListener({
+    settings: listenSettingsSchema.parse({}),
+    port: 0,
+    publicKey: eventKey,
+    keep: async (events) => events.length,
+    complain: (_, message) => complaints.push(message),
+    ...parts,
+  });
+  closing.push(listener);
+  return {
+    listener,
+    complaints,
+    send: (...of: Parameters<typeof signEvent>) => sendEvent(listener.port, signEvent(...of)),
+  };
+}
+
+const about = { dossier_id: 'dossier_Ada' };
+
+describe('a listener', () => {
+  it('takes only what the service has signed, whole and in time', async () => {
+    const { listener, complaints, send } = await listen();
+    expect(await send('decision.approved', about)).toBe(200);
+    expect(await send('decision.approved', about, { key: foreignKey })).toBe(401);
+    expect(await send('decision.approved', about, { signed: 'something else' })).toBe(401);
+    expect(await send('decision.approved', about, { expiresInS: -120 })).toBe(401);
+    expect(await sendEvent(listener.port, { ...signEvent('decision.approved', about), headers: {} })).toBe(401);
+    expect(await send('x', about, { body: '{"event_type"' })).toBe(400);
+    expect(await send('x', about, { body: '["decision.approved"]' })).toBe(400);
+    expect(await send('x', about, { body: '{"event_type":7}' })).toBe(400);
+    expect(listener.counts).toMatchObject({ taken: 1, forged: 4, malformed: 3 });
+    await send('decision.approved', about, { key: foreignKey });
+    // Each way is told once.
+    expect(complaints).toHaveLength(5);
+  });
+
+  it('reads no more of a body than it may, announced or not', async () => {
+    const settings = listenSettingsSchema.parse({ maxBody: 2_048 });
+    const { listener, send } = await listen({ settings });
+    const large = JSON.stringify({ event_type: 'decision.approved', resource: about, padding: 'x'.repeat(3_000) });
+    expect(await send('x', about, { body: large })).toBe(413);
+    const { headers } = signEvent('x', about, { body: large });
+    const chunked = await fetch(`http://127.0.0.1:${listener.port}/events`, {
+      method: 'POST',
+      headers,
+      body: new Blob([large]).stream(),
+      duplex: 'half',
+    } as RequestInit);
+    expect(chunked.status).toBe(413);
+    expect(await send('decision.approved', about)).toBe(200);
+    expect(listener.counts).toMatchObject({ taken: 1, tooLarge: 2 });
+  });
+
+  it('has one path for events and one for health, and no other name for readers', async () => {
+    const { listener } = await listen();
+    const origin = `http://127.0.0.1:${listener.port}`;
+    expect(await sendEvent(listener.port, signEvent('decision.approved', about), '/hooks')).toBe(404);
+    expect((await fetch(`${origin}/events`)).status).toBe(405);
+    expect((await fetch(`${origin}/healthz`)).status).toBe(200);
+    expect((await fetch(`${origin}/healthz`, { method: 'POST' })).status).toBe(405);
+    const { headers, body } = signEvent('decision.approved', about);
+    // A proxy passes the public name on; a page of another site reads nothing by its own.
+    expect(await sendEvent(listener.port, { body, headers: { ...headers, host: 'events.example' } })).toBe(200);
+    expect(await sendEvent(listener.port, { body, headers: { ...headers, host: 'evil.example' } }, '/healthz')).toBe(
+      421,
+    );
+  });
+
+  it.each([
+    ['session.completed', { dossier_id: 'dossier_A1' }, ['dossier_A1'], false],
+    ['decision.rejected', { id: 'decision_B', dossier: { id: 'dossier_B2' } }, ['dossier_B2'], false],
+    [
+      'dossier.updated',
+      { id: 'dossier_C3', rel: { url: 'https://service.example/v1/dossiers/dossier_C3' } },
+      ['dossier_C3'],
+      false,
+    ],
+    ['dossier.updated', { rel: { url: 'https://service.example/v1/dossiers/dossier_D4?x=1' } }, ['dossier_D4'], false],
+    ['address_proof.created', { dossier_id: 'dossier_E5' }, ['dossier_E5'], false],
+    ['proof_of_address.created', { dossier_id: 'dossier_E5' }, ['dossier_E5'], false],
+    ['funds_proof.created', { dossier_id: 'dossier_F6' }, ['dossier_F6'], false],
+    ['proof_of_funds.created', { dossier_id: 'dossier_F6' }, ['dossier_F6'], false],
+    ['aml_entity.updated', { dossier_id: 'dossier_G7' }, ['dossier_G7'], true],
+    ['aml_activity.created', { dossier_id: 'dossier_H8' }, ['dossier_H8'], true],
+    ['aml.screening.match', { dossier_id: 'dossier_H8' }, ['dossier_H8'], true],
+    ['aml.screening.match_rejected', { dossier_id: 'dossier_H8' }, ['dossier_H8'], true],
+    ['entity.created', { id: 'entity_I9', name: 'dossier_open', status: { dossier_id: 'no dossier' } }, [], false],
+    ['decision.approved', { dossier_id: `dossier_${'x'.repeat(65)}`, id: "dossier_1'; drop table run --" }, [], false],
+    ['entity.created', null, [], false],
+  ] as const)('%s is about %j', async (type, resource, dossierIds, isAml) => {
+    const heard: unknown[] = [];
+    const { send } = await listen({
+      keep: async (events) => heard.push(...events.map((event) => ({ ...event, key: '' }))),
+    });
+    expect(await send(type, resource)).toBe(200);
+    expect(heard).toEqual([{ key: '', dossierIds, isAml }]);
+  });
+
+  it('counts unknown types and ignores them', async () => {
+    const heard: unknown[] = [];
+    const { listener, send } = await listen({ keep: async (events) => heard.push(...events) });
+    for (const type of ['invoice.paid', 'dossier', 'aml.screening.other', 'constructor']) {
+      expect(await send(type, about)).toBe(200);
+    }
+    expect(heard).toEqual([]);
+    expect(listener.counts).toMatchObject({ taken: 0, unknownType: 4 });
+  });
+
+  it('answers 503 where nothing can be kept, and 200 again afterwards', async () => {
+    let isDown = true;
+    const { listener, complaints, send } = await listen({
+      keep: async (events) => {
+        if (isDown) throw new Error('the database is away');
+        return events.length;
+      },
+    });
+    expect(await send('decision.approved', about)).toBe(503);
+    isDown = false;
+    expect(await send('decision.approved', about)).toBe(200);
+    expect(listener.counts).toMatchObject({ taken: 1, notKept: 1 });
+    expect(complaints).toEqual(['the database is away']);
+  });
+
+  it('answers what it has received before it stops', async () => {
+    let keep = (): void => undefined;
+    const { listener, send } = await listen({
+      keep: async (events) => {
+        await new Promise<void>((resolve) => {
+          keep = resolve;
+        });
+        return events.length;
+      },
+    });
+    const sent = send('decision.approved', about);
+    await delay(100);
+    const stopped = listener.stop();
+    keep();
+    expect(await sent).toBe(200);
+    const stopping = performance.now();
+    await stopped;
+    expect(performance.now() - stopping).toBeLessThan(1_000);
+    closing.length = 0;
+    await expect(send('decision.approved', about)).rejects.toThrow(/ECONNREFUSED|hang up/);
+  });
+});
+
+const markRow = z.object({ dossierId: z.string(), events: z.number(), isAml: z.boolean(), tries: z.number() });
+const readMarks = (database: Database) =>
+  database.query(
+    markRow,
+    'select dossier_id as "dossierId", events, is_aml as "isAml", tries from dossier_mark order by dossier_id',
+  );
+const readMarkedCustomers = async (database: Database): Promise<readonly string[]> => {
+  const rows = await database.query(
+    z.object({ reference: z.string() }),
+    'select reference from customer_mark join customer using (customer_id) order by reference',
+  );
+  return rows.map(({ reference }) => reference);
+};
+const countRuns = async (database: Database): Promise<number> =>
+  (await database.query(z.object({ run_id: z.number() }), 'select run_id from run')).length;
+const snapshotRow = z.object({ id: z.string(), snapshot: z.unknown(), gone: z.boolean() });
+const readSnapshots = (database: Database) =>
+  database.query(
+    snapshotRow,
+    'select dossier_id as id, snapshot, gone_at is not null as gone from dossier order by dossier_id',
+  );
+
+describeOnChosenDatabase('events as hints', (open) => {
+  const begin = openSmallSites(open);
+
+  /** A site whose roster was screened and whose dossiers were swept, so long ago, with a listener for the sandbox's events. */
+  const beginWith = async (dossiers: readonly SandboxDossier[], settings: Partial<RunSettings> = {}) => {
+    const site = await begin(people);
+    const { sandbox, database } = site;
+    sandbox.setWorld({ watchlist: [], dossiers: [...dossiers] });
+    const rosters = [{ ...site.roster, dossiers: dossierLinkSchema.parse({}) }];
+    const work = (offsetMs = 0) => site.work({ settings: { rosters, canaries: [], ...settings }, offsetMs });
+    const before = await work(-3 * hourMs);
+    await runSweep(before, { writeReport: false }, signal);
+    await site.run(before);
+    const { organisationId } = await openOrganisation(before);
+    const { listener } = await listen({
+      publicKey: (await import('node:crypto')).createPublicKey(sandbox.eventKey),
+      keep: (events) => markDossiers(database, organisationId, events, new Date()),
+    });
+    const url = `http://127.0.0.1:${listener.port}/events`;
+    sandbox.setEvents({ url });
+    const whenDelivered = () =>
+      expect.poll(() => sandbox.events().every(({ state }) => state === 'delivered'), { timeout: 20_000 }).toBe(true);
+    const roster = rosters[0];
+    if (roster === undefined) throw new Error('no roster');
+    return { ...site, roster, work, url, listener, whenDelivered, organisationId };
+  };
+  const [first, second] = [buildSandboxDossier(3, { status: 'open' }), buildSandboxDossier(4)];
+
+  it('mark a dossier, whose truth is looked up and stored as a sweep does, and its customer, who is searched for', async () => {
+    const { sandbox, database, work, whenDelivered, listener, roster } = await beginWith([first, second]);
+    const workplace = await work();
+    const swept = await findLastSweep(database, { organisationId: 1 });
+    sandbox.changeDossiers([{ update: first.id, set: { status: 'rejected', risk_score: 90 } }]);
+    await whenDelivered();
+    expect((await readMarks(database)).map(({ dossierId }) => dossierId)).toEqual([first.id]);
+    const run = await sweepMarked(workplace, signal);
+    expect(run).toMatchObject({ kind: 'sweep', state: 'complete', counts: { dossiers: 1, appeared: 0, changed: 1 } });
+    expect(await readMarks(database)).toEqual([]);
+    const [stored] = await readSnapshots(database);
+    expect(stored?.snapshot).toMatchObject({ status: 'rejected', riskScore: 90, reference: 'C-3' });
+    // What others go by is the last whole sweep, which then reports what was found.
+    expect(await findLastSweep(database, { organisationId: 1 })).toEqual(swept);
+    expect(await readMarkedCustomers(database)).toEqual(['C-3']);
+
+    const searches = searched(sandbox, people[2] ?? '');
+    const screened = await screenMarked(workplace, roster, signal);
+    expect(screened).toMatchObject({
+      kind: 'screen',
+      state: 'complete',
+      counts: { planned: 1, screened: 1, skipped: 0 },
+    });
+    expect(searched(sandbox, people[2] ?? '')).toBe(searches + 1);
+    expect(await readMarkedCustomers(database)).toEqual([]);
+
+    const whole = await runSweep(workplace, { writeReport: false }, signal);
+    expect(whole).toMatchObject({ counts: { changed: 1, appeared: 0, gone: 0, proven: true } });
+    expect(listener.counts.forged).toBe(0);
+  });
+
+  it('what such runs find is told by the next night, and nobody takes one for a night or a sweep', async () => {
+    const { sandbox, database, work, organisationId, roster, run } = await beginWith([first]);
+    sandbox.setWorld({ watchlist: [listed('three', people[2] ?? '')], dossiers: [first] });
+    const hint = { key: 'a'.repeat(64), dossierIds: [first.id], isAml: true };
+    await markDossiers(database, organisationId, [hint], new Date());
+    const [night] = await findReportableRuns(database);
+    const before = await Promise.all([
+      findLastSweeps(database, organisationId),
+      findLastNights(database, organisationId, roster.name),
+    ]);
+    const workplace = await work();
+    expect(await sweepMarked(workplace, signal)).toMatchObject({ state: 'complete' });
+    const found = await screenMarked(workplace, roster, signal);
+    expect(found).toMatchObject({ state: 'complete', counts: { planned: 1, screened: 1 } });
+    expect((await findReportableRuns(database)).map(({ runId }) => runId)).toEqual([night?.runId]);
+    const after = await Promise.all([
+      findLastSweeps(database, organisationId),
+      findLastNights(database, organisationId, roster.name),
+    ]);
+    expect(after).toEqual(before);
+    const next = await run(await work(24 * hourMs), { writeReport: true });
+    const covered = await database.query(
+      z.object({ earlier: z.array(z.number()) }),
+      'select earlier_run_ids as earlier from report order by created_at desc limit 1',
+    );
+    expect(next).toMatchObject({ state: 'complete' });
+    expect(covered[0]?.earlier).toContain(Number(found?.runId.split('-').at(-1)));
+  });
+
+  it('an event about AML screening marks the customer although the dossier is as it was', async () => {
+    const { sandbox, database, work, whenDelivered, url } = await beginWith([first, second]);
+    const workplace = await work();
+    sandbox.setEvents({ url, vocabulary: 'published' });
+    sandbox.makeEvent({ type: 'aml.screening.match', dossier: second.id });
+    sandbox.makeEvent({ type: 'proof_of_address.created', dossier: first.id });
+    await whenDelivered();
+    expect(await sweepMarked(workplace, signal)).toMatchObject({ counts: { dossiers: 2, changed: 0 } });
+    expect(await readMarkedCustomers(database)).toEqual(['C-4']);
+  });
+
+  it('nothing marked costs no run and no call', async () => {
+    const { sandbox, database, work, roster } = await beginWith([first]);
+    const workplace = await work();
+    const [runs, calls] = [await countRuns(database), sandbox.ledger().length];
+    expect(await sweepMarked(workplace, signal)).toBeNull();
+    expect(await screenMarked(workplace, roster, signal)).toBeNull();
+    const occasion = { date: '2026-01-01', dueAt: new Date(), attempt: 1, isLate: false };
+    expect(await dirtyJob.run(workplace, signal, occasion)).toEqual({ runs: [] });
+    expect([await countRuns(database), sandbox.ledger().length]).toEqual([runs, calls]);
+  });
+
+  it('a repeated event marks nothing new, and a mark that is made during the look-up stays', async () => {
+    const { sandbox, database, work, whenDelivered, listener, organisationId } = await beginWith([first]);
+    const workplace = await work();
+    sandbox.makeEvent({ type: 'decision.approved', dossier: first.id });
+    await whenDelivered();
+    await sweepMarked(workplace, signal);
+    sandbox.deliverEvents({ again: true, times: 3 });
+    await expect.poll(() => listener.counts.repeated).toBe(3);
+    expect(await readMarks(database)).toEqual([]);
+
+    const key = (digit: string): string => digit.repeat(64);
+    const hint = { dossierIds: [first.id], isAml: false };
+    await markDossiers(database, organisationId, [{ ...hint, key: key('1') }], new Date());
+    const { client } = workplace;
+    const dossiers = client().dossiers;
+    const marking = {
+      ...workplace,
+      client: () => ({
+        ...client(),
+        dossiers: {
+          ...dossiers,
+          retrieve: async (...given: Parameters<typeof dossiers.retrieve>) => {
+            const answer = await dossiers.retrieve(...given);
+            await markDossiers(database, organisationId, [{ ...hint, key: key('2') }], new Date());
+            return answer;
+          },
+        },
+      }),
+    };
+    expect(await sweepMarked(marking, signal)).toMatchObject({ state: 'complete', counts: { dossiers: 1 } });
+    expect(await readMarks(database)).toMatchObject([{ dossierId: first.id, events: 2 }]);
+  });
+
+  it('an event before its record waits; one about nothing is given up; a known dossier that is not found is not gone', async () => {
+    const { sandbox, database, work, whenDelivered } = await beginWith([first, second]);
+    const late = buildSandboxDossier(5);
+    sandbox.makeEvent({ type: 'decision.approved', dossier: late.id });
+    sandbox.makeEvent({ type: 'decision.approved', dossier: 'dossier_Never' });
+    sandbox.changeDossiers([{ remove: second.id }]);
+    await whenDelivered();
+    expect(await sweepMarked(await work(), signal)).toMatchObject({ counts: { dossiers: 3, appeared: 0, changed: 0 } });
+    expect((await readMarks(database)).map(({ tries }) => tries)).toEqual([1, 1, 1]);
+    // Not before five minutes have passed.
+    expect(await sweepMarked(await work(), signal)).toBeNull();
+    sandbox.setEvents({ url: null });
+    sandbox.changeDossiers([{ insert: late }]);
+    expect(await sweepMarked(await work(6 * minuteMs), signal)).toMatchObject({ counts: { dossiers: 3, appeared: 1 } });
+    for (let offsetMs = 20 * minuteMs; offsetMs < 30 * hourMs; offsetMs *= 2.1)
+      await sweepMarked(await work(offsetMs), signal);
+    expect(await readMarks(database)).toEqual([]);
+    expect((await readSnapshots(database)).map(({ id, gone }) => [id, gone])).toEqual(
+      [first.id, second.id, late.id].map((id) => [id, false]),
+    );
+    await runSweep(await work(), { writeReport: false }, signal);
+    expect((await readSnapshots(database)).filter(({ gone }) => gone).map(({ id }) => id)).toEqual([second.id]);
+  });
+
+  it('a service out of reach leaves the marks, and a broken-off sweep is not disturbed', async () => {
+    const { sandbox, database, work, whenDelivered } = await beginWith([first, second]);
+    const workplace = await work();
+    sandbox.setFaults([{ path: '/dossiers', status: 401 }]);
+    const broken = await runSweep(workplace, { writeReport: false }, signal);
+    expect(broken).toMatchObject({ state: 'stopped' });
+    sandbox.makeEvent({ type: 'decision.approved', dossier: first.id });
+    await whenDelivered();
+    sandbox.setFaults([{ path: `/dossiers/${first.id}`, status: 500, times: 50 }]);
+    await sweepMarked(workplace, signal);
+    expect(await readMarks(database)).toMatchObject([{ dossierId: first.id, tries: 0 }]);
+    sandbox.setFaults([]);
+    expect(await sweepMarked(workplace, signal)).toMatchObject({ state: 'complete' });
+    expect(await runSweep(workplace, { writeReport: false }, signal)).toMatchObject({
+      runId: broken.runId,
+      state: 'complete',
+    });
+  });
+
+  it('a proven sweep clears what was marked before it, and hands on what was about AML screening', async () => {
+    const { sandbox, database, work, whenDelivered } = await beginWith([first, second]);
+    sandbox.makeEvent({ type: 'decision.approved', dossier: first.id });
+    sandbox.makeEvent({ type: 'aml_activity.created', dossier: second.id });
+    await whenDelivered();
+    const now = await work(minuteMs);
+    await runSweep(now, { writeReport: false }, signal);
+    expect(await readMarks(database)).toEqual([]);
+    expect(await readMarkedCustomers(database)).toEqual(['C-4']);
+  });
+
+  it('searches for marked customers within the limits of a run and a day, none twice in an hour, and not for who was searched for since', async () => {
+    const dirty = dirtySettingsSchema.parse({ searchesPerRun: 2, searchesPerDay: 3 });
+    const screening = { cadenceHours: 24, leaveAfterDays: 7, canariesEvery: 10_000, reuseMaxAge: 0 as const, dirty };
+    const dossiers = [1, 2, 3, 4].map((number) => buildSandboxDossier(number));
+    const { database, work, organisationId, roster, run } = await beginWith(dossiers, { screening });
+    const mark = async (letter: string) => {
+      const hints = dossiers.map(({ id }, index) => ({
+        key: `${letter}${index}`.padEnd(64, '0'),
+        dossierIds: [id],
+        isAml: true,
+      }));
+      await markDossiers(database, organisationId, hints, new Date());
+      await sweepMarked(await work(), signal);
+    };
+    await mark('a');
+    const workplace = await work();
+    await acceptChanges(workplace);
+    expect(await screenMarked(workplace, roster, signal)).toMatchObject({ counts: { screened: 2, attempts: 2 } });
+    expect(await screenMarked(workplace, roster, signal)).toMatchObject({ counts: { screened: 1, attempts: 1 } });
+    expect(await screenMarked(workplace, roster, signal)).toBeNull();
+    expect(await readMarkedCustomers(database)).toEqual(['C-4']);
+    // Marked again, they wait for an hour.
+    await mark('b');
+    expect(await readMarkedCustomers(database)).toEqual(['C-1', 'C-2', 'C-3', 'C-4']);
+    const tomorrow = await work(24 * hourMs);
+    await run(tomorrow, { importFirst: false });
+    expect(await screenMarked(await work(26 * hourMs), roster, signal)).toBeNull();
+    expect(await readMarkedCustomers(database)).toEqual([]);
+  });
+
+  it('marked customers wait for a night that was broken off, and keep their mark when their search fails', async () => {
+    const { sandbox, database, work, organisationId, roster, run } = await beginWith([first]);
+    const hint = { key: 'c'.repeat(64), dossierIds: [first.id], isAml: true };
+    await markDossiers(database, organisationId, [hint], new Date());
+    await sweepMarked(await work(), signal);
+    const night = await work();
+    await run(night, { selection: 'all', maxSearches: 1 });
+    expect(await screenMarked(night, roster, signal)).toBeNull();
+    expect(night.events).toContainEqual(expect.objectContaining({ code: 'marks_wait' }));
+    await run(await work(), { selection: 'all' });
+    const later = await work(2 * hourMs);
+    await markDossiers(database, organisationId, [{ ...hint, key: 'd'.repeat(64) }], later.clock.now());
+    await sweepMarked(later, signal);
+    sandbox.setFaults([{ path: '/aml/search', status: 422, times: 10 }]);
+    expect(await screenMarked(later, roster, signal)).toMatchObject({ counts: { failed: 1 } });
+    expect(await readMarkedCustomers(database)).toEqual(['C-3']);
+    expect(await screenMarked(later, roster, signal)).toBeNull();
+    sandbox.setFaults([]);
+    expect(await screenMarked(await work(4 * hourMs), roster, signal)).toMatchObject({ counts: { screened: 1 } });
+    expect(await readMarkedCustomers(database)).toEqual([]);
+  });
+
+  it('kept in files while the database is closed, they mark the same, once', async () => {
+    const { database, work } = await beginWith([first]);
+    const eventsFolder = await mkdtemp(join(tmpdir(), 'nightscreen-events-'));
+    const spool = await openEventSpool(eventsFolder);
+    const hint = { key: 'e'.repeat(64), dossierIds: [first.id], isAml: true };
+    expect(await spool.keep([hint, hint, { ...hint, key: 'f'.repeat(64) }])).toBe(2);
+    expect(await spool.keep([hint])).toBe(0);
+    const workplace = { ...(await work()), eventsFolder };
+    // A file that is written to is left alone until it is closed.
+    expect(await sweepMarked(workplace, signal)).toBeNull();
+    await spool.close();
+    const names = await readdir(eventsFolder);
+    expect(names).toHaveLength(1);
+    const text = readFileSync(join(eventsFolder, names[0] ?? ''), 'utf8');
+    expect(await sweepMarked(workplace, signal)).toMatchObject({ counts: { dossiers: 1 } });
+    expect(await readdir(eventsFolder)).toEqual([]);
+    // As after a crash between storing them and removing the file.
+    await writeFile(join(eventsFolder, '1-1-1.events'), text);
+    await writeFile(join(eventsFolder, '1-1-2.events'), 'not ours');
+    // Of a listener that died long ago, in the middle of a line.
+    await writeFile(join(eventsFolder, '1-1-3.open'), `${text}[{"key":"`);
+    await utimes(join(eventsFolder, '1-1-3.open'), 1_000, 1_000);
+    expect(await sweepMarked(workplace, signal)).toBeNull();
+    expect(await readdir(eventsFolder)).toEqual([]);
+    expect(await readMarkedCustomers(database)).toEqual(['C-3']);
+  });
+
+  it('600 random events, lost, forged, repeated and disordered, change nothing but when it is known', async () => {
+    await playEvents({ open, events: 600, seed: 11 });
+  });
+});

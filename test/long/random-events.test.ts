@@ -1,0 +1,15 @@
+import { it } from 'vitest';
+import { describeOnEachDatabase } from '../helpers/databases.js';
+import { playEvents } from '../helpers/play-events.js';
+import { printFigure } from '../helpers/print-figure.js';
+
+describeOnEachDatabase('10,000 random events', (open, { dialect }) => {
+  it('lost, forged, repeated and disordered, change nothing but when it is known', { timeout: 600_000 }, async () => {
+    const begun = performance.now();
+    const { taken, repeated, forged, lookUps } = await playEvents({ open, events: 10_000, seed: 7 });
+    const seconds = ((performance.now() - begun) / 1_000).toFixed(0);
+    printFigure(
+      `${dialect}: ${taken} taken, ${repeated} repeated, ${forged} forged, ${lookUps} look-ups, ${seconds} s`,
+    );
+  });
+});
