@@ -30,6 +30,7 @@ import {
   sumSweptPages,
 } from '../store/swept-pages.js';
 import { fetchDossierRecords } from './details/fetch-dossier-records.js';
+import { followInvitations } from './inviting/follow-invitations.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
@@ -219,6 +220,7 @@ async function finishSweep(
     ? await sumSweptPages(workplace.database, run.runId)
     : await countDossierChanges(workplace.database, run.runId);
   const details = await fetchDossierRecords(session, workplace.client(), account.accountId);
+  await followInvitations(session, workplace.client(), account.accountId);
   const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
   return closeSweep(session, sweep, proven ? 'complete' : 'incomplete', options);
 }

@@ -116,6 +116,16 @@ async function joinSides(transaction: Queryable, { rosterId, accountId, link }: 
   // Ids that the roster names without a readable record are customers too: below zero, so that none is taken for another.
   await transaction.execute(
     `create temporary table pair on commit drop as
+     -- A dossier that an invitation led to belongs to whom was invited, whatever its reference.
+     with invited as materialized (
+       select distinct on (named) named, ${toCustomerKey(link, bind)} as key
+       from invitation
+       join customer on customer.customer_id = invitation.customer_id
+       join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
+       cross join lateral (values (invitation.reference), (invitation.dossier_id)) as known (named)
+       where invitation.account_id = ${ofAccount} and invitation.roster_id = ${ofRoster} and state in ('sending', 'invited')
+       order by named, invitation_id desc
+     )
      select c.*, d.*, false as is_shared, false as is_other, true as is_counted
      from (
        select customer.customer_id, customer.reference, customer.left_at is null as is_active, ${expected.ofCustomer} as is_expected,
@@ -130,8 +140,11 @@ async function joinSides(transaction: Queryable, { rosterId, accountId, link }: 
      ) c
      full join (
        select d.dossier_id, d.reference as dossier_reference, d.status, d.name as dossier_name, d.type as dossier_type, d.is_test,
-         d.created_at, d.updated_at, d.completed_at, ${toDossierKey(link.reference, bind)} as dossier_key
-       from dossier d where d.account_id = ${ofAccount} and d.gone_at is null
+         d.created_at, d.updated_at, d.completed_at, coalesce(by_reference.key, by_id.key, ${toDossierKey(link.reference, bind)}) as dossier_key
+       from dossier d
+       left join invited by_reference on by_reference.named = d.reference_key
+       left join invited by_id on by_id.named = d.dossier_id
+       where d.account_id = ${ofAccount} and d.gone_at is null
      ) d on d.dossier_key = c.key`,
     values,
   );
@@ -181,6 +194,16 @@ async function noteOthers(transaction: Queryable, { accountId, others }: Reconci
            where customer.roster_id = ${bind(rosterId)} and ${toCustomerKey(link, bind)} = ${toDossierKey(link.reference, bind)}
          )`,
       values,
+    );
+    await transaction.execute(
+      `update pair set is_other = true
+       where customer_id is null and not is_other and dossier_id in (
+         select d.dossier_id from invitation join dossier d on d.account_id = $1 and d.reference_key = invitation.reference
+         where invitation.account_id = $1 and invitation.roster_id = $2
+         union all
+         select dossier_id from invitation where account_id = $1 and roster_id = $2 and dossier_id is not null
+       )`,
+      [accountId, rosterId],
     );
   }
 }
