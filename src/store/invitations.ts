@@ -24,7 +24,8 @@ const candidateRow = z.object({
 /** A customer without a dossier, with what it says about where to invite it. */
 export type InvitationCandidate = z.infer<typeof candidateRow>;
 
-const atOnce = 2_000;
+// Each page judges anew who is free: 1 s for 33,000 of 100,000 customers in one, 3 s by 2,000.
+const atOnce = 10_000;
 
 /** The customers without a dossier, those who lack it longest first. `columns` name attributes of the roster; null for none. */
 export async function* readCandidates(
