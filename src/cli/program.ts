@@ -8,6 +8,7 @@ import { addCoverageCommand } from './commands/coverage.js';
 import { addDemoCommand } from './commands/demo.js';
 import { addDoctorCommand } from './commands/doctor.js';
 import { addImportCommand } from './commands/import.js';
+import { addInviteCommand } from './commands/invite.js';
 import { addListenCommand } from './commands/listen.js';
 import { addMailCommand } from './commands/mail.js';
 import { addMigrateCommand } from './commands/migrate.js';
@@ -65,6 +66,7 @@ export function createProgram(act: Act, output: ProgramOutput): Command {
   program.commandsGroup(more);
   addReviewCommand(program, act);
   addReconcileCommand(program, act);
+  addInviteCommand(program, act);
   addRosterCommand(program, act);
   addImportCommand(program, act);
   addScreenCommand(program, act);

@@ -100,7 +100,7 @@ export const serviceSettingsSchema = z.strictObject({
       workflowField: fieldName
         .refine(...isFree(['channel', 'recipient', 'reference', 'locale']))
         .default('workflowToken')
-        .describe('name of the workflow in POST /autodoc/invitations; matters only to the library'),
+        .describe('name of the workflow in POST /autodoc/invitations'),
     })
     .prefault({})
     .describe('what the interface leaves open about invitations'),

@@ -273,6 +273,11 @@ export interface ReconciliationFacts {
   unprovenBecause: string | null;
   sums: ReconciliationSums;
   standing: readonly StandingDiscrepancies[];
+  /**
+   * Of customers without a dossier: how many invitations have which status, and how many customers are not invited because of what. For
+   * reviewers alone; null where the roster invites nobody.
+   */
+  invitations: { byStatus: Readonly<Record<string, number>>; excluded: Readonly<Record<string, number>> } | null;
   /** The first of `newsCount`, most urgent first. */
   news: readonly DiscrepancyFacts[];
   newsCount: number;

@@ -63,7 +63,18 @@ function showReconciliation(facts: ReconciliationFacts): Markup {
 ${countNoun(sums.dossiers, 'dossier')} = ${formatCount(sums.withCustomer)} with a customer + ${formatCount(sums.withoutCustomer)} without + ${formatCount(sums.ambiguousDossiers)} with a shared reference + ${formatCount(sums.ofOtherRosters)} of other rosters.${sums.notCompared === 0 ? nothing : html`<br>Birth date and country were not compared for ${countNoun(sums.notCompared, 'customer')} with a dossier: no record of an applicant was fetched (<code>sweep.details</code>).`}</p>
 ${standing.length === 0 ? html`<p class="quiet">${unprovenBecause === null ? 'Roster, screenings and dossiers agree.' : 'No discrepancy is known.'}</p>` : showTable(`${countNoun(open, 'open discrepancy', 'open discrepancies')}`, standingColumns, standing, null)}
 ${standing.length === 0 ? nothing : html`<p>Each of them stands on the sheet Discrepancies of <code>report.xlsx</code>, where all but critical ones can be accepted until a day.</p>`}
+${showInvitations(facts)}
 ${newsCount === 0 ? html`<p class="quiet">Nothing of it is new.</p>` : showTable(`${countNoun(newsCount, 'change')} since the comparison before`, newsColumns, news, 'report.json', { count: newsCount })}`;
+}
+
+/** What became of invitations, and why others are not invited: this report is for reviewers. */
+function showInvitations({ invitations }: ReconciliationFacts): Markup {
+  if (invitations === null) return nothing;
+  const list = (counts: Readonly<Record<string, number>>): string =>
+    Object.entries(counts)
+      .map(([name, count]) => `${formatCount(count)} ${name.replaceAll('_', ' ')}`)
+      .join(', ') || 'none';
+  return html`<p>Invitations of customers without a dossier: ${list(invitations.byStatus)}. Not invited now, which the customer must not learn: ${list(invitations.excluded)}.</p>`;
 }
 
 function showReferences(facts: DiscrepancyFacts['facts']): Markup {

@@ -164,6 +164,9 @@ const reconciliation = z.strictObject({
       ...{ oldestAt: instant, overAWeek: count, overAMonth: count },
     }),
   ),
+  invitations: z
+    .strictObject({ byStatus: z.record(z.string(), count), excluded: z.record(z.string(), count) })
+    .nullable(),
   news: z.array(
     z.strictObject({
       ...{ discrepancyId: count, event: z.enum(discrepancyEvents), kind: z.enum(discrepancyKinds), severity },

@@ -126,6 +126,10 @@ function toReconciliation(facts: ReconciliationFacts): ReportJson['reconciliatio
     sweptAt: facts.sweptAt.toISOString(),
     sums: { ...facts.sums },
     standing: facts.standing.map((one) => ({ ...one, oldestAt: one.oldestAt.toISOString() })),
+    invitations: facts.invitations && {
+      byStatus: { ...facts.invitations.byStatus },
+      excluded: { ...facts.invitations.excluded },
+    },
     news: facts.news.map((one) => ({ ...one, facts: { ...one.facts }, openedAt: one.openedAt.toISOString() })),
   };
 }

@@ -22,6 +22,27 @@ const patternSchema = z.string().superRefine((pattern, context) => {
 });
 
 const text = z.string().min(1);
+const isText = (value: unknown): value is string => typeof value === 'string';
+
+const channels = ['email', 'sms'] as const;
+
+/** How customers without a dossier are invited (interface: POST /autodoc/invitations). */
+const invitingSchema = z.strictObject({
+  workflow: z
+    .string()
+    .regex(/^wf_\S+$/, 'must be the token of a workflow, wf_...')
+    .describe('token of the workflow that customers are invited to'),
+  recipient: text.describe('a column of columns.attributes with the e-mail address or phone number'),
+  channel: z
+    .union([text, z.strictObject({ value: z.enum(channels) })], {
+      error: 'expected a column with email or sms, {value: email} or {value: sms}',
+    })
+    .describe('a column of columns.attributes with email or sms, or one for all: { value }'),
+  locale: z
+    .union([text, z.strictObject({ value: text })], { error: 'expected a column, or {value: locale}' })
+    .optional()
+    .describe("a column of columns.attributes with the language, or one for all: { value }; without it the service's"),
+});
 
 /** How a roster's customers relate to the service's dossiers (interface: Dossier summary, `reference`). */
 export const dossierLinkSchema = z.strictObject({
@@ -42,12 +63,14 @@ export const dossierLinkSchema = z.strictObject({
     })
     .default('always')
     .describe('which customers have a dossier: always, never, or { where: { column: value } } of columns.attributes'),
+  invite: invitingSchema.optional().describe('how customers without a dossier are invited; without it none are'),
   staleAfter: durationSchema.optional().describe('how long a dossier may stay without any change, such as 365d'),
 });
 export type DossierLink = z.infer<typeof dossierLinkSchema>;
 
 /** The columns that a link reads, which have to be kept. */
-export const listLinkColumns = ({ customerColumn, expect }: DossierLink): readonly string[] => [
+export const listLinkColumns = ({ customerColumn, expect, invite }: DossierLink): readonly string[] => [
   ...(customerColumn === undefined ? [] : [customerColumn]),
+  ...(invite === undefined ? [] : [invite.recipient, invite.channel, invite.locale].filter(isText)),
   ...(typeof expect === 'string' ? [] : Object.keys(expect.where)),
 ];

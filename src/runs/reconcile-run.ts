@@ -12,9 +12,10 @@ import type { DossierLink } from '../roster/dossier-link.js';
 import { toDurationMs } from '../roster/duration.js';
 import { toCadence } from '../screening/cadence.js';
 import type { Transaction } from '../store/database.js';
-import { countNews, settleDiscrepancies } from '../store/discrepancies.js';
+import { countNews, findLastCompared, settleDiscrepancies } from '../store/discrepancies.js';
 import { findLastSweep } from '../store/dossiers.js';
 import { collectApplicantFindings, collectFindings, collectNameConflicts } from '../store/findings.js';
+import { saveInvitationSums } from '../store/invitations.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
 import { toRunId } from '../store/run-id.js';
@@ -66,10 +67,7 @@ export async function reconcileRoster(
   const sweep = await findLastSweep(transaction, accountId);
   if (sweep === null) return refuse(notSwept);
   const now = clock.now();
-  const isOld = now.getTime() - sweep.finishedAt.getTime() > sweepHoursAtMost * hourMs;
-  const unprovenBecause = isOld
-    ? `the last sweep ended at ${sweep.finishedAt.toISOString()}, more than ${sweepHoursAtMost} hours ago`
-    : sweep.unprovenBecause;
+  const unprovenBecause = findUnproven(sweep, now);
   const input: ReconciliationInput = {
     ...{ runId: run.runId, rosterId, accountId, isTest: sweep.isTest, link },
     others: await listOthers(transaction, workplace, rosterId),
@@ -92,6 +90,7 @@ export async function reconcileRoster(
   await collectNameConflicts(transaction, (inRoster, inDossier) => !namesAgree(inRoster, inDossier));
   await collectApplicantFindings(transaction, accountId, (row) => compareApplicant(row, row.parties, row.isCompany));
   await settleDiscrepancies(transaction, input, sums);
+  if (link.invite !== undefined) await saveInvitationSums(transaction, input);
   const news = await countNews(transaction, run.runId, rosterId);
   const { customers, dossiers } = sums;
   workplace.tell({
@@ -102,6 +101,30 @@ export async function reconcileRoster(
   });
   const unproven = unprovenBecause === null ? null : `reconciled without proof: ${unprovenBecause}`;
   return { roster, sums, news, problem: unproven, imbalances: [] };
+}
+
+/** Why absence from a sweep proves nothing now; null where it proves that there is no dossier. */
+function findUnproven(
+  { finishedAt, unprovenBecause }: { finishedAt: Date; unprovenBecause: string | null },
+  now: Date,
+): string | null {
+  const isOld = now.getTime() - finishedAt.getTime() > sweepHoursAtMost * hourMs;
+  if (!isOld) return unprovenBecause;
+  return `the last sweep ended at ${finishedAt.toISOString()}, more than ${sweepHoursAtMost} hours ago`;
+}
+
+/** Why it is not known now which customers of a roster have no dossier; null where the last comparison with the last sweep says so. */
+export async function findUnreconciled(
+  { database, clock }: Workplace,
+  rosterId: number,
+  accountId: number,
+): Promise<string | null> {
+  const sweep = await findLastSweep(database, accountId);
+  if (sweep === null) return notSwept;
+  const unproven = findUnproven(sweep, clock.now());
+  if (unproven !== null) return `${unproven}; run \`nightscreen sweep\` and \`nightscreen reconcile\``;
+  const isCompared = (await findLastCompared(database, rosterId, accountId)) === sweep.runId;
+  return isCompared ? null : 'it was not compared with the last sweep; run `nightscreen reconcile`';
 }
 
 async function listOthers(

@@ -31,6 +31,7 @@ import {
 } from '../store/swept-pages.js';
 import { fetchDossierRecords } from './details/fetch-dossier-records.js';
 import { clearSweptMarks } from './dirty-run.js';
+import { followInvitations } from './inviting/follow-invitations.js';
 import { queueBrokenRun } from './mailing/queue-failure.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
@@ -220,6 +221,7 @@ async function finishSweep(
     ? await sumSweptPages(workplace.database, run.runId)
     : await countDossierChanges(workplace.database, run.runId);
   const details = await fetchDossierRecords(session, workplace.client(), account.accountId);
+  await followInvitations(session, workplace.client(), account.accountId);
   const sweep = { pages, dossiers, ...counts, proven, unprovenBecause: because, details };
   return closeSweep(session, account, sweep, proven ? 'complete' : 'incomplete', options);
 }

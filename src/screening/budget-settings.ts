@@ -14,11 +14,21 @@ export const budgetSettingsSchema = z.strictObject({
     .nonnegative()
     .optional()
     .describe('price of one search, for the cost of a plan; a live key is refused without it'),
+  pricePerEmail: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe('price of one invitation or reminder by e-mail; a live key sends none without it'),
+  pricePerSms: z
+    .number()
+    .nonnegative()
+    .optional()
+    .describe('price of one invitation or reminder by SMS; a live key sends none without it'),
   currency: z
     .string()
     .regex(/^[A-Z]{3}$/, 'must be a currency such as EUR')
     .default('EUR')
-    .describe('currency of the price, as ISO 4217 names it'),
+    .describe('currency of the prices, as ISO 4217 names it'),
   reserveShare: z
     .number()
     .min(0)

@@ -101,6 +101,21 @@ export async function countNews(
   return firstRow(rows, 'discrepancy_event');
 }
 
+/** The sweep that a roster was last compared with, where absence proved something; null where it never was. */
+export async function findLastCompared(
+  database: Queryable,
+  rosterId: number,
+  accountId: number,
+): Promise<number | null> {
+  const rows = await database.query(
+    z.object({ sweepRunId: z.number().nullable() }),
+    `select case when unproven_because is null then sweep_run_id end as "sweepRunId" from reconciliation
+     where roster_id = $1 and account_id = $2 order by run_id desc limit 1`,
+    [rosterId, accountId],
+  );
+  return rows[0]?.sweepRunId ?? null;
+}
+
 const standingSchema = z.array(
   z.object({
     kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
@@ -121,6 +136,9 @@ const reconciliationRow = z.object({
   unprovenBecause: z.string().nullable(),
   sums: sumsRow,
   standing: standingSchema,
+  invitations: z
+    .object({ byStatus: z.record(z.string(), z.number()), excluded: z.record(z.string(), z.number()) })
+    .nullable(),
   newsCount: z.number(),
 });
 
@@ -147,7 +165,7 @@ export async function readReconciliations(
   const rows = await database.query(
     reconciliationRow,
     `select roster.roster_id as "rosterId", roster.name as roster, reconciled_at as "reconciledAt", swept.finished_at as "sweptAt",
-       unproven_because as "unprovenBecause", reconciliation.sums, standing,
+       unproven_because as "unprovenBecause", reconciliation.sums, standing, invitations,
        (select count(*) from discrepancy_event event join discrepancy using (discrepancy_id)
         where event.run_id = any ($2::bigint[]) and discrepancy.roster_id = reconciliation.roster_id)::integer as "newsCount"
      from reconciliation join roster on roster.roster_id = reconciliation.roster_id join run swept on swept.run_id = sweep_run_id

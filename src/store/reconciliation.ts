@@ -80,16 +80,17 @@ export async function compareWithDossiers(
   transaction: Queryable,
   input: ReconciliationInput,
 ): Promise<{ sums: ReconciliationSums; largest: { customers: number; dossiers: number } }> {
-  await findRepeatedKeys(transaction, input);
+  const comparison = { ...input, hasInvited: await findInvited(transaction, input) };
+  await findRepeatedKeys(transaction, comparison);
   await lookAtScreenings(transaction, input);
-  await keepPairs(transaction, input);
+  await keepPairs(transaction, comparison);
   await noteOthers(transaction, input);
   const largest = await transaction.query(
     z.object({ customers: z.number(), dossiers: z.number() }),
     `select coalesce((select max(customers) from shared_key), 0)::integer as customers,
        coalesce((select max(dossiers) from several_of), 0)::integer as dossiers`,
   );
-  const sums = await addUp(transaction, input);
+  const sums = await addUp(transaction, comparison);
   return { sums, largest: firstRow(largest, 'shared_key') };
 }
 
@@ -118,13 +119,46 @@ function customersSql(
   return { known, unaccepted, all: `${known} union all ${unaccepted}` };
 }
 
+/** A comparison; `hasInvited` where invitations have led to dossiers, which belong to whom was invited, whatever their references. */
+type Comparison = ReconciliationInput & { hasInvited: boolean };
+
+/** Finds which customer each invitation, and each dossier that one led to, belongs to. */
+async function findInvited(
+  transaction: Queryable,
+  { rosterId, accountId, link }: ReconciliationInput,
+): Promise<boolean> {
+  const { values, bind } = collectParameters();
+  await transaction.execute(
+    `create temporary table invited on commit drop as
+     select distinct on (named) named, ${toCustomerKey(link, bind)} as key
+     from invitation
+     join customer on customer.customer_id = invitation.customer_id
+     join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
+     cross join lateral (values (invitation.reference), (invitation.dossier_id)) as known (named)
+     where invitation.account_id = ${bind(accountId)} and invitation.roster_id = ${bind(rosterId)} and state in ('sending', 'invited')
+       and named is not null
+     order by named, invitation_id desc`,
+    values,
+  );
+  const [row] = await transaction.query(
+    z.object({ found: z.boolean() }),
+    'select exists (select from invited) as found',
+  );
+  return row?.found === true;
+}
+
 /** SQL: what customers are joined with. */
-const dossierKeysSql = ({ accountId, link }: ReconciliationInput, bind: Bind): string => `
-  select d.*, ${toDossierKey(link.reference, bind)} as dossier_key
-  from dossier d where d.account_id = ${bind(accountId)} and d.gone_at is null`;
+function dossierKeysSql({ accountId, link, hasInvited }: Comparison, bind: Bind): string {
+  const byReference = toDossierKey(link.reference, bind);
+  return `
+    select d.*, ${hasInvited ? `coalesce(by_reference.key, by_id.key, ${byReference})` : byReference} as dossier_key
+    from dossier d
+    ${hasInvited ? 'left join invited by_reference on by_reference.named = d.reference_key left join invited by_id on by_id.named = d.dossier_id' : ''}
+    where d.account_id = ${bind(accountId)} and d.gone_at is null`;
+}
 
 /** Finds the few references that several customers or several dossiers have, and which of them count. */
-async function findRepeatedKeys(transaction: Queryable, input: ReconciliationInput): Promise<void> {
+async function findRepeatedKeys(transaction: Queryable, input: Comparison): Promise<void> {
   const customers = async (
     table: string,
     wanted: 'keys' | 'all',
@@ -239,7 +273,7 @@ const isCountedSql = 'coalesce(key_use.customers, 0) <= 1 and coalesce(several_k
 const isSharedSql = 'coalesce(key_use.customers, 0) > 1';
 
 /** Keeps the pairs of which something may have to be told. */
-async function keepPairs(transaction: Queryable, input: ReconciliationInput): Promise<void> {
+async function keepPairs(transaction: Queryable, input: Comparison): Promise<void> {
   const { values, bind } = collectParameters();
   const dossiers = `
     select dossier_id, reference as dossier_reference, status, name as dossier_name, type as dossier_type, is_test, created_at, updated_at,
@@ -270,7 +304,7 @@ async function keepPairs(transaction: Queryable, input: ReconciliationInput): Pr
 }
 
 /** Counts both sides by where they belong, those too of whom nothing is kept. */
-async function addUp(transaction: Queryable, input: ReconciliationInput): Promise<ReconciliationSums> {
+async function addUp(transaction: Queryable, input: Comparison): Promise<ReconciliationSums> {
   const { values, bind } = collectParameters();
   const ofAccount = bind(input.accountId);
   const dossiers = `select dossier_id, dossier_key from (${dossierKeysSql(input, bind)}) d`;
@@ -325,6 +359,16 @@ async function noteOthers(transaction: Queryable, { accountId, others }: Reconci
            where customer.roster_id = ${bind(rosterId)} and ${toCustomerKey(link, bind)} = ${toDossierKey(link.reference, bind)}
          )`,
       values,
+    );
+    await transaction.execute(
+      `update pair set is_other = true
+       where customer_id is null and not is_other and dossier_id in (
+         select d.dossier_id from invitation join dossier d on d.account_id = $1 and d.reference_key = invitation.reference
+         where invitation.account_id = $1 and invitation.roster_id = $2
+         union all
+         select dossier_id from invitation where account_id = $1 and roster_id = $2 and dossier_id is not null
+       )`,
+      [accountId, rosterId],
     );
   }
 }

@@ -55,6 +55,7 @@ export interface InvitationSettings {
   lookUpDelaysMs?: readonly number[];
 }
 
+const mostSends = 3;
 const route = '/autodoc/invitations/{token}';
 const access = { authentication: 'private_key_or_jwt', isBillable: false } as const;
 
@@ -146,6 +147,7 @@ export const createInvitations = (callOperation: CallOperation, settings: Invita
         send: () => callOperation(creation, counted),
         lookUp: () => page(filters, counted),
         invitation: { reference, channel, recipient },
+        maxSends: Math.min(mostSends, 1 + (options.maxRetries ?? mostSends)),
         lookUpDelaysMs,
         clock,
         signal: waiting.signal,

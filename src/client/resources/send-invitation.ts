@@ -12,7 +12,6 @@ import type { Invitation, InvitationPage } from './invitation.js';
 import type { InvitationInput } from './invitation-inputs.js';
 import { isSameRecipient } from './is-same-recipient.js';
 
-const maxSends = 3;
 /** How far the service's clock may be behind ours. */
 const clockSlackMs = 5 * 60_000;
 
@@ -23,6 +22,8 @@ export interface InvitationSending {
   lookUp(): Promise<Answer<InvitationPage>>;
   /** What was sent, and what tells it from an older one in the list. */
   invitation: Pick<InvitationInput, 'channel' | 'recipient'> & { reference: string };
+  /** How often it is sent at most. */
+  maxSends: number;
   /** The waits before one look-up after the other. */
   lookUpDelaysMs: readonly number[];
   clock: Clock;
@@ -63,11 +64,11 @@ const judge = (
 
 /**
  * Sends an invitation and, while its outcome is unknown, waits and looks it up: one with its reference and recipient that was created since.
- * It is sent again (3 times in all) only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
+ * It is sent again only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
  * error of the last sending, NightscreenError `reference_not_unique` when several could be it, or the signal's reason.
  */
 export const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invitation>> => {
-  const { clock, signal } = sending;
+  const { clock, signal, maxSends } = sending;
   const { reference, channel, recipient } = sending.invitation;
   const earliestMs = clock.now().getTime() - clockSlackMs;
 

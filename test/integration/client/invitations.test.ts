@@ -118,6 +118,12 @@ describe('an invitation whose outcome is unknown', () => {
     expect([countSent(), countLookUps()]).toEqual([3, 6]);
   });
 
+  test('is sent as often as maxRetries allows, and looked up all the same', async () => {
+    const { invitations } = await startInvitations(Array(9).fill('500_before'));
+    await expect(invitations.create(input, { maxRetries: 0 })).rejects.toMatchObject({ name: 'ServerError' });
+    expect([countSent(), countLookUps()]).toEqual([1, 2]);
+  });
+
   test('is found even when only the third sending did the work', async () => {
     const { invitations } = await startInvitations(['cut_before', 'cut_before', 'cut_after']);
     expect((await invitations.create(input)).data.token).toBe('adi_3');

@@ -1,0 +1,153 @@
+-- Invitations of customers without a dossier: each intention, what became of it at the service, and who may not be invited.
+
+-- An alert that waits, or a true match: found without reading every alert there ever was.
+create index review_item_alerted on review_item (party_id) where state <> 'gone' and (state in ('open', 'proposed') or is_confirmed);
+
+create table invitation (
+  invitation_id bigint generated always as identity primary key,
+  account_id bigint not null references account,
+  roster_id bigint not null references roster,
+  customer_id bigint not null references customer,
+  discrepancy_id bigint not null references discrepancy,
+  -- The record that named the recipient, who is not copied here.
+  customer_version integer not null,
+  -- What the service knows it by: a keyed digest that says nothing of anybody, and is the same after a restore.
+  reference text not null check (length(reference) between 1 and 255),
+  channel text not null check (channel in ('email', 'sms')),
+  -- `sending`: it may have reached the service, and no look-up has shown it yet. `withdrawn`: it never did.
+  state text not null check (state in ('intended', 'sending', 'invited', 'refused', 'withdrawn')),
+  -- Whether the customer is invited by it; no other is made meanwhile.
+  is_open boolean not null,
+  intended_at timestamptz not null,
+  sending_at timestamptz,
+  reminded_at timestamptz,
+  -- As the service last showed it.
+  token text,
+  status text,
+  dossier_id text,
+  sent_at timestamptz,
+  delivery_attempts integer,
+  expires_at timestamptz,
+  followed_at timestamptz,
+  check (state <> 'sending' or sending_at is not null),
+  check ((state = 'invited') = (status is not null and expires_at is not null)),
+  check (is_open or state not in ('intended', 'sending'))
+);
+
+create unique index invitation_once on invitation (account_id, customer_id) where is_open;
+create unique index invitation_by_reference on invitation (account_id, reference) where state not in ('refused', 'withdrawn');
+create index invitation_by_discrepancy on invitation (discrepancy_id);
+
+-- What became of an invitation, in order: the ledger of what was sent and may have been billed.
+create table invitation_event (
+  event_id bigint generated always as identity primary key,
+  invitation_id bigint not null references invitation,
+  -- The sweep that saw it; null for what the command did.
+  run_id bigint references run,
+  kind text not null check (kind in (
+    'intended', 'sending', 'sent', 'found', 'unknown', 'refused', 'withdrawn', 'status', 'reminding', 'reminded', 'ended'
+  )),
+  -- The status at the service, or the code of a failure.
+  detail text,
+  happened_at timestamptz not null
+);
+
+create index invitation_event_by_invitation on invitation_event (invitation_id);
+
+create trigger refuse_rewriting before update or delete or truncate on invitation_event for each statement
+  execute function refuse_rewriting();
+
+-- Why nobody is invited because of these discrepancies now; null for who may be. A message to somebody who is looked at for a listed party,
+-- or whose related party is, could tip them off. Also an alert about somebody of the same name counts, unless the birth dates differ: it may be the same person.
+create function judge_invitations(account bigint, discrepancies bigint[], moment timestamptz)
+  returns table (discrepancy_id bigint, obstacle text) language plpgsql
+  set nightscreen.status_at = '' set nightscreen.status_account = '' set nightscreen.status_hours = ''
+  -- A plan for whatever arrays compares each row with all of a large one: 90 s for 33,000 customers of 100,000, which take 1 s otherwise.
+  set plan_cache_mode = 'force_custom_plan'
+as $$
+#variable_conflict use_column
+declare
+  customers constant bigint[] := array(
+    select discrepancy.customer_id from discrepancy where discrepancy.discrepancy_id = any (discrepancies)
+  );
+begin
+  perform set_config('nightscreen.status_at', moment::text, true);
+  return query
+  with alerted as materialized (
+    select distinct party.request_id, party.party_id, party.customer_id, party.ordinal
+    from review_item item join party on party.party_id = item.party_id
+    where item.state <> 'gone' and (item.state in ('open', 'proposed') or item.is_confirmed)
+  ), flagged as materialized (
+    select own.customer_id from party own join alerted on alerted.party_id = own.party_id where own.customer_id = any (customers)
+    union
+    select own.customer_id from party own join alerted on alerted.request_id = own.request_id
+    where own.customer_id = any (customers) and own.is_current
+      -- A year alone contradicts no day in it.
+      and (
+        select (starts_with(min(born), max(born)) or starts_with(max(born), min(born))) is not false or count(born) < 2
+        from (
+          select version.record -> 'parties' -> of.ordinal ->> 'birthDate' as born
+          from (values (own.customer_id, own.ordinal), (alerted.customer_id, alerted.ordinal)) as of (customer_id, ordinal)
+          join customer using (customer_id)
+          join customer_version version using (customer_id, version)
+        ) births
+      )
+  )
+  select missing.discrepancy_id,
+    case
+      when missing.account_id <> account or missing.kind <> 'customer_without_dossier' or missing.state <> 'open' then 'not_missing'
+      when customer.customer_id is null then 'no_record'
+      when customer.left_at is not null then 'left'
+      when standing.state = 'confirmed' then 'true_match'
+      when standing.state = 'open_hit' or flagged.customer_id is not null then 'alert_waits'
+      when standing.state is null or standing.is_test and not owner.is_test then 'not_screened'
+      when standing.state not in ('clear', 'below_threshold', 'settled_false_positive') then standing.state
+      when standing.is_provisional then 'screening_open'
+    end
+  from discrepancy missing
+  join account owner on owner.account_id = missing.account_id
+  left join customer on customer.customer_id = missing.customer_id
+  left join flagged on flagged.customer_id = missing.customer_id
+  left join (select * from customer_standing where customer_id = any (customers)) standing
+    on standing.customer_id = missing.customer_id
+  where missing.discrepancy_id = any (discrepancies);
+end
+$$;
+
+-- Whoever writes, and however: no invitation is intended, sent or sent again while its customer may not be invited. The message says no more.
+create function require_invitable() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and new.reminded_at is not distinct from old.reminded_at
+    and (new.state <> 'sending' or new.sending_at is not distinct from old.sending_at and old.state = 'sending') then
+    return new;
+  end if;
+  if not exists (
+    select from judge_invitations(
+      new.account_id, array[new.discrepancy_id], greatest(new.intended_at, new.sending_at, new.reminded_at)
+    ) judged
+    join discrepancy using (discrepancy_id)
+    where judged.obstacle is null and discrepancy.customer_id = new.customer_id
+  ) then
+    raise exception 'the customer of this invitation is not invited now' using errcode = 'integrity_constraint_violation';
+  end if;
+  return new;
+end
+$$;
+
+create trigger require_invitable before insert or update on invitation for each row execute function require_invitable();
+
+-- For reviewers: who without a dossier is not invited, and why.
+create view invitation_exclusion as
+select roster.name as roster, customer.reference as customer, judged.obstacle
+from (
+  select account_id, array_agg(discrepancy_id) as discrepancies
+  from discrepancy where kind = 'customer_without_dossier' and state = 'open' group by account_id
+) missing
+cross join lateral judge_invitations(missing.account_id, missing.discrepancies, now()) judged
+join discrepancy on discrepancy.discrepancy_id = judged.discrepancy_id
+join customer on customer.customer_id = discrepancy.customer_id
+join roster on roster.roster_id = customer.roster_id
+where judged.obstacle is not null;
+
+-- What became of invitations, and who was excluded why, when a comparison ended; null where a roster invites nobody.
+alter table reconciliation add column invitations jsonb;

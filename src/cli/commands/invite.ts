@@ -1,0 +1,114 @@
+import { type Command, Option } from 'commander';
+import { countNoun, formatCount } from '../../reports/format-count.js';
+import type { InvitingResult } from '../../runs/inviting/invite-customers.js';
+import { examples } from '../examples.js';
+import { exitCodes } from '../exit-code.js';
+import { formatTable } from '../format-table.js';
+import type { Act, Outcome } from '../invocation.js';
+import { parseWholeNumber } from '../parse-number.js';
+import { requireService, withWorkplace } from '../session.js';
+
+interface InviteFlags {
+  roster?: string;
+  limit?: number;
+  remind?: boolean;
+  send?: boolean;
+}
+
+/** Adds `invite`. */
+export function addInviteCommand(program: Command, act: Act): void {
+  program
+    .command('invite')
+    .description(
+      'invite customers without a dossier to be verified; without --send it only says whom, and what it costs',
+    )
+    .addOption(
+      new Option('--kind <kind>', 'because of which discrepancy')
+        .choices(['customer_without_dossier'])
+        .makeOptionMandatory(),
+    )
+    .option('--roster <name>', 'only customers of this roster')
+    .option('--limit <count>', 'at most so many', parseWholeNumber(1, 1_000_000))
+    .option('--remind', 'send again what was sent a week ago and was not opened')
+    .option('--send', 'send; billed by the service')
+    .addHelpText(
+      'after',
+      examples(
+        ['', ' --limit 100 --send', ' --remind --send'].map((rest) => `invite --kind customer_without_dossier${rest}`),
+      ),
+    )
+    .action(({ roster, limit, remind = false, send = false }: InviteFlags) =>
+      act(async (invocation) => {
+        const { inviteCustomers } = await import('../../runs/inviting/invite-customers.js');
+        const options = { roster, limit, isSent: send, isReminder: remind };
+        return withWorkplace(invocation, {
+          command: 'invite',
+          isLasting: send,
+          needsDatabase: true,
+          prepare: (config) => (send ? requireService(config, () => options) : options),
+          work: async (workplace) => presentInviting(await inviteCustomers(workplace, options, invocation.signal)),
+        });
+      }),
+    );
+}
+
+const mostShown = 50;
+
+const outcomeWords = {
+  sent: 'sent',
+  found: 'was sent before, found at the service',
+  unknown: 'unknown whether it was sent: run the same command again in five minutes',
+  refused: 'refused by the service',
+} as const;
+
+/** What inviting came to: who was invited and at what cost; never why somebody is not. */
+function presentInviting(result: InvitingResult): Outcome {
+  const { isSent, isReminder, isTest, customers, cost, stoppedBecause } = result;
+  const count = (channel: 'email' | 'sms'): number => customers.filter((one) => one.channel === channel).length;
+  const what = isReminder ? 'reminded' : 'invited';
+  const done = (Object.keys(outcomeWords) as (keyof typeof outcomeWords)[]).flatMap((outcome) => {
+    const number = customers.filter((one) => one.outcome === outcome).length;
+    return number === 0
+      ? []
+      : [[outcome, `${formatCount(number)}${outcome === 'sent' ? '' : `; ${outcomeWords[outcome]}`}`]];
+  });
+  const paid =
+    cost === null
+      ? 'unknown: set budget.pricePerEmail and budget.pricePerSms'
+      : `${cost.amount.toFixed(2)} ${cost.currency}`;
+  const shown = customers.slice(0, mostShown);
+  const rest = customers.length - shown.length;
+  const lines = [
+    ['invite', isSent ? 'sent' : 'dry run, nothing was sent; --send sends'],
+    [
+      'customers',
+      isSent
+        ? countNoun(customers.length, 'customer')
+        : `${countNoun(customers.length, 'customer')} would be ${what}: ${formatCount(count('email'))} by e-mail, ${formatCount(count('sms'))} by SMS`,
+    ],
+    ...done,
+    ['cost', `${paid}${isTest ? '; a test key is not billed' : ''}`],
+    ...(isReminder
+      ? []
+      : [
+          ['invited before', formatCount(result.alreadyInvited)],
+          ['not invitable', `${formatCount(result.notInvitable)} without a usable recipient or channel in the roster`],
+        ]),
+    ['not now', formatCount(result.notNow)],
+    ...(stoppedBecause === null ? [] : [['stopped', stoppedBecause]]),
+  ];
+  const isPartial = customers.some(({ outcome }) => outcome === 'unknown' || outcome === 'refused');
+  return {
+    exitCode: stoppedBecause !== null ? exitCodes.stopped : isPartial ? exitCodes.incomplete : exitCodes.complete,
+    document: { schema: 'nightscreen/invitations/1', ...result },
+    text: `${formatTable(lines)}${shown.length === 0 ? '' : '\n'}${formatTable(
+      shown.map(({ roster, customer, channel, outcome }) => [
+        roster,
+        customer,
+        'customer without a dossier',
+        channel,
+        outcome ?? '',
+      ]),
+    )}${rest > 0 ? `and ${formatCount(rest)} more: --json lists all\n` : ''}`,
+  };
+}

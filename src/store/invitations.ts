@@ -1,0 +1,310 @@
+import { z } from 'zod';
+import type { Invitation } from '../client/resources/invitations.js';
+import type { Queryable } from './database.js';
+
+/** Whose customers are invited, on which account. */
+export interface InvitingScope {
+  accountId: number;
+  rosterId: number;
+}
+
+const candidateRow = z.object({
+  discrepancyId: z.number(),
+  customer: z.string(),
+  customerVersion: z.number().nullable(),
+  recipient: z.string().nullable(),
+  channel: z.string().nullable(),
+  locale: z.string().nullable(),
+  isInvited: z.boolean(),
+  /** Whether the rule lets the customer be invited now; why not is for reviewers. */
+  isFree: z.boolean(),
+  /** Former invitations of the customer that were sent. */
+  former: z.number(),
+});
+/** A customer without a dossier, with what it says about where to invite it. */
+export type InvitationCandidate = z.infer<typeof candidateRow>;
+
+// Each page judges anew who is free: 1 s for 33,000 of 100,000 customers in one, 3 s by 2,000.
+const atOnce = 10_000;
+
+/** The customers without a dossier, those who lack it longest first. `columns` name attributes of the roster; null for none. */
+export async function* readCandidates(
+  database: Queryable,
+  { accountId, rosterId }: InvitingScope,
+  columns: { recipient: string; channel: string | null; locale: string | null },
+  now: Date,
+): AsyncGenerator<readonly InvitationCandidate[]> {
+  for (let after = 0; ; ) {
+    const rows = await database.query(
+      candidateRow,
+      `with page as (
+         select * from discrepancy
+         where account_id = $1 and roster_id = $2 and kind = 'customer_without_dossier' and state = 'open' and discrepancy_id > $3
+         order by discrepancy_id limit $4
+       )
+       select page.discrepancy_id as "discrepancyId", page.facts ->> 'reference' as customer, customer.version as "customerVersion",
+         version.record -> 'attributes' ->> $5::text as recipient, version.record -> 'attributes' ->> $6::text as channel,
+         version.record -> 'attributes' ->> $7::text as locale,
+         exists (
+           select from invitation where invitation.account_id = $1 and invitation.customer_id = page.customer_id and is_open
+         ) as "isInvited",
+         judged.obstacle is null as "isFree",
+         (select count(*) from invitation where invitation.discrepancy_id = page.discrepancy_id and state = 'invited')::integer as former
+       from page
+       join judge_invitations($1, array(select discrepancy_id from page), $8) judged using (discrepancy_id)
+       left join customer on customer.customer_id = page.customer_id
+       left join customer_version version on version.customer_id = customer.customer_id and version.version = customer.version
+       order by page.discrepancy_id`,
+      [accountId, rosterId, after, atOnce, columns.recipient, columns.channel, columns.locale, now],
+    );
+    yield rows;
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < atOnce) return;
+    after = last.discrepancyId;
+  }
+}
+
+const idRow = z.object({ invitationId: z.number() });
+
+/**
+ * Keeps that a customer is to be invited; null, with nothing kept, where the rule forbids it, where it is invited already, and where the
+ * roster has another record of it than the one that was read.
+ */
+export async function saveIntention(
+  transaction: Queryable,
+  accountId: number,
+  intended: { discrepancyId: number; customerVersion: number | null; reference: string; channel: string },
+  now: Date,
+): Promise<number | null> {
+  const rows = await transaction.query(
+    idRow,
+    `with intended as (
+       insert into invitation
+         (account_id, roster_id, customer_id, discrepancy_id, customer_version, reference, channel, state, is_open, intended_at)
+       select $1, customer.roster_id, customer.customer_id, missing.discrepancy_id, customer.version, $4, $5, 'intended', true, $6
+       from judge_invitations($1, array[$2::bigint], $6) judged
+       join discrepancy missing using (discrepancy_id)
+       join customer on customer.customer_id = missing.customer_id and customer.version = $3
+       where judged.obstacle is null
+       on conflict (account_id, customer_id) where is_open do nothing
+       returning invitation_id
+     ), told as (
+       insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'intended', $6 from intended
+     )
+     select invitation_id as "invitationId" from intended`,
+    [accountId, intended.discrepancyId, intended.customerVersion, intended.reference, intended.channel, now],
+  );
+  return rows[0]?.invitationId ?? null;
+}
+
+/**
+ * Marks an invitation right before it is sent (`sending`) or sent again (`reminding`); false, with nothing marked, where the rule now forbids
+ * it. What is marked may have reached the service.
+ */
+export async function markLeaving(
+  transaction: Queryable,
+  invitationId: number,
+  kind: 'sending' | 'reminding',
+  now: Date,
+): Promise<boolean> {
+  const change = kind === 'sending' ? `state = 'sending', sending_at = $2` : 'reminded_at = $2';
+  const states = kind === 'sending' ? `('intended', 'sending')` : `('invited')`;
+  const marked = await transaction.execute(
+    `with marked as (
+       update invitation set ${change}
+       where invitation_id = $1 and is_open and state in ${states} and exists (
+         select from judge_invitations(account_id, array[discrepancy_id], $2) judged where judged.obstacle is null
+       )
+       returning invitation_id
+     )
+     insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, $3, $2 from marked`,
+    [invitationId, now, kind],
+  );
+  return marked === 1;
+}
+
+/** Notes that a sending failed: `unknown` where it may have reached the service, else it never did, and the customer is free again. */
+export async function saveFailure(
+  transaction: Queryable,
+  invitationId: number,
+  failure: { kind: 'unknown' | 'refused' | 'withdrawn'; detail: string | null },
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    `with failed as (
+       update invitation set
+         state = case when $2 = 'unknown' or state = 'invited' then state else $2 end,
+         is_open = is_open and ($2 = 'unknown' or state = 'invited')
+       where invitation_id = $1
+       returning invitation_id
+     )
+     insert into invitation_event (invitation_id, kind, detail, happened_at) select invitation_id, $2, $3, $4 from failed`,
+    [invitationId, failure.kind, failure.detail, now],
+  );
+}
+
+const linkDays = 30;
+
+/**
+ * Stores an invitation as the service shows it. `kind` says how it became known; a look at a known one (`status`) leaves an event only when
+ * its status has changed.
+ */
+export async function saveShown(
+  transaction: Queryable,
+  invitationId: number,
+  shown: Invitation,
+  { kind, runId = null, now }: { kind: 'sent' | 'found' | 'status' | 'reminded'; runId?: number | null; now: Date },
+): Promise<void> {
+  await transaction.execute(
+    `with former as (
+       select invitation_id, status from invitation where invitation_id = $1 for update
+     ), shown as (
+       update invitation set
+         state = 'invited', is_open = case when state = 'invited' then is_open else true end, followed_at = $9, status = $2,
+         token = coalesce($3, token), dossier_id = coalesce($4, dossier_id), sent_at = $5,
+         delivery_attempts = coalesce($6, delivery_attempts),
+         expires_at = coalesce($7, expires_at, coalesce($8, intended_at) + interval '${linkDays} days')
+       from former where former.invitation_id = invitation.invitation_id
+       returning invitation.invitation_id, former.status as former
+     )
+     insert into invitation_event (invitation_id, run_id, kind, detail, happened_at)
+     select invitation_id, $10, $11, $2, $9 from shown where $11 <> 'status' or former is distinct from $2`,
+    [
+      ...[invitationId, shown.status, shown.token ?? null, shown.dossierToken ?? null, shown.sentAt ?? null],
+      ...[shown.deliveryAttempts ?? null, shown.expiresAt ?? null, shown.createdAt ?? null, now, runId, kind],
+    ],
+  );
+}
+
+/**
+ * Ends the invitations that no longer invite anybody, so that their customers may be invited anew: those whose link has expired or that were
+ * rejected, and those that could not be delivered once the roster has another record of the customer.
+ */
+export async function endInvitations(
+  transaction: Queryable,
+  accountId: number,
+  { runId, now }: { runId: number | null; now: Date },
+): Promise<void> {
+  await transaction.execute(
+    `with ended as (
+       update invitation set is_open = false
+       from customer
+       where customer.customer_id = invitation.customer_id and invitation.account_id = $1 and invitation.is_open and invitation.state = 'invited'
+         and (expires_at <= $2 or status = 'rejected' or status = 'failed' and customer.version <> customer_version)
+       returning invitation_id, case when expires_at <= $2 then 'expired' else status end as why
+     )
+     insert into invitation_event (invitation_id, run_id, kind, detail, happened_at) select invitation_id, $3, 'ended', why, $2 from ended`,
+    [accountId, now, runId],
+  );
+}
+
+/** Withdraws what a process that died had only intended: nothing of it ever left. */
+export async function withdrawIntentions(transaction: Queryable, accountId: number, now: Date): Promise<void> {
+  await transaction.execute(
+    `with withdrawn as (
+       update invitation set state = 'withdrawn', is_open = false where account_id = $1 and state = 'intended' returning invitation_id
+     )
+     insert into invitation_event (invitation_id, kind, happened_at) select invitation_id, 'withdrawn', $2 from withdrawn`,
+    [accountId, now],
+  );
+}
+
+const openRow = z.object({
+  invitationId: z.number(),
+  roster: z.string(),
+  customer: z.string(),
+  channel: z.enum(['email', 'sms']),
+  reference: z.string(),
+  token: z.string().nullable(),
+  state: z.enum(['sending', 'invited']),
+  sendingAt: z.date().nullable(),
+});
+/** An invitation that may have reached the service, or has. */
+export type OpenInvitation = z.infer<typeof openRow>;
+
+const selectFrom = (
+  source: 'invitation' | 'eligible',
+): string => `select invitation_id as "invitationId", roster.name as roster, customer.reference as customer, channel, ${source}.reference, token, state,
+    sending_at as "sendingAt"
+  from ${source} join customer using (customer_id) join roster on roster.roster_id = customer.roster_id`;
+
+/** The invitations of which it is not known whether they reached the service. */
+export const listUnknown = (database: Queryable, accountId: number): Promise<readonly OpenInvitation[]> =>
+  database.query(
+    openRow,
+    `${selectFrom('invitation')} where account_id = $1 and state = 'sending' order by invitation_id`,
+    [accountId],
+  );
+
+/** Invitations whose status may still change, those that were looked at longest ago first. */
+export const listToFollow = (
+  database: Queryable,
+  accountId: number,
+  limit: number,
+): Promise<readonly OpenInvitation[]> =>
+  database.query(
+    openRow,
+    `${selectFrom('invitation')} where account_id = $1 and is_open and (state = 'sending' or state = 'invited' and status <> 'completed')
+     order by followed_at nulls first, invitation_id limit $2`,
+    [accountId, limit],
+  );
+
+/** Notes that an invitation was looked for in vain, so that others come first the next time. */
+export async function noteLookedAt(transaction: Queryable, invitationId: number, now: Date): Promise<void> {
+  await transaction.execute('update invitation set followed_at = $2 where invitation_id = $1', [invitationId, now]);
+}
+
+/** How often an invitation is sent at most, and how long after it was sent the service refuses (interface: Limits). */
+const limits = { attempts: 10, cooldown: '3 minutes' } as const;
+
+/** What may be sent again: `sent`, not expired, below the service's limits, not sent since `sentBefore`, and allowed by the rule. */
+export const listToRemind = (
+  database: Queryable,
+  { accountId, rosterId }: InvitingScope,
+  { sentBefore, now }: { sentBefore: Date; now: Date },
+): Promise<readonly OpenInvitation[]> =>
+  database.query(
+    openRow,
+    `with eligible as (
+       select * from invitation
+       where account_id = $1 and roster_id = $2 and is_open and state = 'invited' and status = 'sent' and token is not null
+         and expires_at > $4 and coalesce(delivery_attempts, 1) < ${limits.attempts}
+         and greatest(sent_at, sending_at, reminded_at) <= least($3::timestamptz, $4::timestamptz - interval '${limits.cooldown}')
+     )
+     ${selectFrom('eligible')}
+     join judge_invitations($1, array(select discrepancy_id from eligible), $4) judged using (discrepancy_id)
+     where judged.obstacle is null
+     order by invitation_id`,
+    [accountId, rosterId, sentBefore, now],
+  );
+
+/** Notes by status how the newest invitations of standing discrepancies are, and how many customers are excluded for which reason. */
+export async function saveInvitationSums(
+  transaction: Queryable,
+  { runId, rosterId, accountId, now }: InvitingScope & { runId: number; now: Date },
+): Promise<void> {
+  await transaction.execute(
+    `with missing as (
+       select discrepancy_id from discrepancy
+       where account_id = $3 and roster_id = $2 and kind = 'customer_without_dossier' and state = 'open'
+     ), newest as (
+       select distinct on (discrepancy_id) discrepancy_id, is_open,
+         case
+           when state = 'sending' then 'unknown'
+           when expires_at <= $4 and status not in ('completed', 'rejected') then 'expired'
+           else status
+         end as status
+       from invitation join missing using (discrepancy_id)
+       where state in ('sending', 'invited') order by discrepancy_id, invitation_id desc
+     ), excluded as (
+       select obstacle from judge_invitations($3, array(select discrepancy_id from missing), $4) judged
+       where obstacle is not null and not exists (select from newest where newest.discrepancy_id = judged.discrepancy_id and is_open)
+     )
+     update reconciliation set invitations = jsonb_build_object(
+       'byStatus', coalesce((select jsonb_object_agg(status, count) from (select status, count(*) from newest group by status) by_status), '{}'),
+       'excluded', coalesce((select jsonb_object_agg(obstacle, count) from (select obstacle, count(*) from excluded group by obstacle) by_obstacle), '{}')
+     )
+     where run_id = $1 and roster_id = $2`,
+    [runId, rosterId, accountId, now],
+  );
+}

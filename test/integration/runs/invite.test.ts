@@ -1,0 +1,417 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { systemClock } from '../../../src/clock.js';
+import { dossierLinkSchema } from '../../../src/roster/dossier-link.js';
+import { type InvitingOptions, inviteCustomers } from '../../../src/runs/inviting/invite-customers.js';
+import { runReconciliation } from '../../../src/runs/reconcile-run.js';
+import { showRun } from '../../../src/runs/session/list-runs.js';
+import { runSweep } from '../../../src/runs/sweep-run.js';
+import type { Workplace } from '../../../src/runs/workplace.js';
+import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
+import type { Fault } from '../../../src/sandbox/trouble/faults.js';
+import type { Database } from '../../../src/store/database.js';
+import { describeOnEachDatabase } from '../../helpers/databases.js';
+import { decide } from '../../helpers/decide.js';
+import { openSmallSites } from '../../helpers/small-site.js';
+import type { WorkplaceOptions } from '../../helpers/workplace.js';
+
+const signal = new AbortController().signal;
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+const header = 'customer_id,type,name,email,way,birth_date';
+/** C-1 and C-2 are listed. */
+const rows = [
+  'C-1,person,Wilhelmina Achterberg,one@example.org,email',
+  'C-2,person,Oktavian Prunescu,two@example.org,email',
+  'C-3,person,Tamsin Oyelaran,three@example.org,email',
+  'C-4,person,Bertil Kvarnström,+4512345678,sms',
+  'C-5,person,Aroha Ngata,,email',
+  'C-6,person,Ciro Malvestuto,six@example.org,pigeon',
+  'C-7,person,Ines Duarte,seven@example.org,email',
+];
+
+const eventRow = z.object({ customer: z.string(), events: z.array(z.string()) });
+const readEvents = (database: Database): Promise<readonly z.infer<typeof eventRow>[]> =>
+  database.query(
+    eventRow,
+    `select customer.reference as customer, array_agg(event.kind || coalesce(' ' || event.detail, '') order by event_id) as events
+     from invitation_event event join invitation using (invitation_id) join customer using (customer_id)
+     group by customer.reference order by 1`,
+  );
+
+const listShown = async (sandbox: Sandbox) => {
+  const response = await fetch(`${sandbox.url}/autodoc/invitations?per_page=100`, {
+    headers: { authorization: `Bearer ${sandbox.privateKey}` },
+  });
+  const page = z
+    .object({
+      invitations: z.array(
+        z.object({ recipient: z.string(), reference: z.string(), status: z.string(), deliveryAttempts: z.number() }),
+      ),
+    })
+    .parse(await response.json());
+  return page.invitations;
+};
+const listRecipients = async (sandbox: Sandbox): Promise<readonly string[]> =>
+  (await listShown(sandbox)).map(({ recipient }) => recipient).sort();
+
+const countPosts = (sandbox: Sandbox): number =>
+  sandbox.ledger().filter(({ method, path }) => method === 'POST' && path.startsWith('/autodoc/invitations')).length;
+
+const findAlerts = async (database: Database, reference: string): Promise<readonly number[]> => {
+  const found = await database.query(
+    z.object({ id: z.number() }),
+    'select item_id as id from review_item join party using (party_id) join customer using (customer_id) where reference = $1',
+    [reference],
+  );
+  return found.map(({ id }) => id);
+};
+
+const posting = { path: '/autodoc/invitations', method: 'POST', times: 1 } as const;
+
+/** A clock whose longer waits take no time. */
+const hasty = (offsetMs: number) => ({
+  ...systemClock,
+  now: () => new Date(Date.now() + offsetMs),
+  sleep: (ms: number, ending?: AbortSignal) => systemClock.sleep(ms >= 1_000 ? 5 : ms, ending),
+});
+
+describeOnEachDatabase('inviting customers without a dossier', (open) => {
+  const begin = openSmallSites(open);
+
+  /** A site whose customers were screened and compared with no dossiers at all. */
+  const beginWith = async (lines: readonly string[] = rows, related: readonly string[] = []) => {
+    const site = await begin();
+    const path = String(site.roster.csv?.path);
+    const whole = lines.map((line) => (line.split(',').length < 6 ? `${line},` : line));
+    await writeFile(path, [header, ...whole, ''].join('\n'));
+    const partiesPath = `${path}.parties.csv`;
+    await writeFile(partiesPath, ['customer_id,role,name', ...related, ''].join('\n'));
+    const invite = {
+      workflow: site.sandbox.workflowToken,
+      recipient: 'email',
+      channel: 'way',
+      locale: { value: 'da' },
+    };
+    const rosters = [
+      {
+        ...site.roster,
+        columns: { attributes: ['email', 'way'] },
+        parties:
+          related.length === 0
+            ? []
+            : [{ csv: { path: partiesPath, delimiter: 'auto', encoding: 'auto', header: true }, columns: {} } as const],
+        dossiers: dossierLinkSchema.parse({ invite }),
+      },
+    ];
+    const budget = { currency: 'EUR', reserveShare: 0.05, pricePerEmail: 0.05, pricePerSms: 0.2 };
+    const work = ({ settings, ...options }: WorkplaceOptions = {}) =>
+      site.work({ ...options, settings: { rosters, budget, ...settings } });
+    const night = async (options: WorkplaceOptions = {}) => {
+      const workplace = await work(options);
+      await runSweep(workplace, { writeReport: false }, signal);
+      return site.run(workplace, { roster: rosters[0] ?? site.roster });
+    };
+    await night();
+    const invited = (workplace: Workplace, options: Partial<InvitingOptions> = {}) =>
+      inviteCustomers(workplace, { isSent: true, isReminder: false, ...options }, signal);
+    return { ...site, path, rosters, work, night, invited };
+  };
+
+  it('says whom and at what cost, and sends nothing, until it is told to send', async () => {
+    const { database, sandbox, work, invited } = await beginWith();
+    const workplace = await work();
+    const before = sandbox.ledger().length;
+    const shown = await invited(workplace, { isSent: false });
+    expect(shown).toMatchObject({
+      customers: [
+        { customer: 'C-3', channel: 'email', discrepancy: 'customer_without_dossier', outcome: null },
+        { customer: 'C-4', channel: 'sms', outcome: null },
+        { customer: 'C-7', channel: 'email', outcome: null },
+      ],
+      cost: { amount: 0.3, currency: 'EUR' },
+      alreadyInvited: 0,
+      notInvitable: 2,
+      notNow: 2,
+    });
+    expect(JSON.stringify(shown)).not.toMatch(/example|alert|C-1|C-2/);
+    expect(sandbox.ledger()).toHaveLength(before);
+    expect(await readEvents(database)).toEqual([]);
+
+    expect(await invited(workplace, { limit: 1 })).toMatchObject({
+      customers: [{ customer: 'C-3', outcome: 'sent' }],
+      cost: { amount: 0.05 },
+      stoppedBecause: null,
+    });
+    const sent = await invited(workplace);
+    expect(sent).toMatchObject({ alreadyInvited: 1, cost: { amount: 0.25 } });
+    expect(sent.customers.map(({ customer, outcome }) => `${customer} ${outcome}`)).toEqual(['C-4 sent', 'C-7 sent']);
+    expect(await invited(workplace)).toMatchObject({ customers: [], alreadyInvited: 3 });
+    expect(await listRecipients(sandbox)).toEqual(['+4512345678', 'seven@example.org', 'three@example.org']);
+    const [one] = await listShown(sandbox);
+    expect(one?.reference).toMatch(/^ns-[0-9a-f]{40}$/);
+    expect(await readEvents(database)).toEqual(
+      ['C-3', 'C-4', 'C-7'].map((customer) => ({ customer, events: ['intended', 'sending', 'sent pending'] })),
+    );
+    const kept = await database.query(
+      z.object({ text: z.string() }),
+      'select invitation::text as text from invitation',
+    );
+    expect(kept.map(({ text }) => text).join()).not.toMatch(/example|4512345678/);
+    await expect(database.execute('delete from invitation_event')).rejects.toThrow(/never changed/);
+  });
+
+  it('invites nobody who could be tipped off, and refuses it in the database as well', async () => {
+    const { database, sandbox, work, night, invited } = await beginWith(
+      [
+        ...rows,
+        'C-8,person,Kofi Mensah,eight@example.org,email',
+        'C-9,person,Ludmila Havel,nine@example.org,email',
+        'C-10,person,Oktavian Prunescu,ten@example.org,email',
+        'C-11,person,Nora Quist,eleven@example.org,email',
+        'C-12,person,Rolf Adler,twelve@example.org,email',
+        'C-13,person,Sven Borg,thirteen@example.org,email',
+        'C-14,person,Wilhelmina Achterberg,fourteen@example.org,email',
+        'C-15,person,Canary Listed,fifteen@example.org,email,1960-01-01',
+        'C-16,person,Canary Listed,sixteen@example.org,email,1960',
+        'C-17,person,Canary Listed,seventeen@example.org,email,1985-05-05',
+      ],
+      ['C-8,director,Oktavian Prunescu', 'C-9,director,Bertil Kvarnström'],
+    );
+    // C-1 and C-14 are dismissed, so that both are clear again; C-10 is dismissed, but the same person as C-2 waits.
+    await decide(database, [...(await findAlerts(database, 'C-1')), ...(await findAlerts(database, 'C-14'))]);
+    await decide(database, await findAlerts(database, 'C-10'));
+    // So may C-16 and C-15 be one person, but not C-17, who was born on another day.
+    await decide(database, [...(await findAlerts(database, 'C-16')), ...(await findAlerts(database, 'C-17'))]);
+    const standing = (reference: string, state: string) =>
+      database.execute(
+        'update party_state set state = $2 where party_id in (select party_id from party join customer using (customer_id) where reference = $1)',
+        [reference, state],
+      );
+    await standing('C-7', 'below_threshold');
+    await standing('C-11', 'incompletely_seen');
+    await database.execute(`update customer set unreadable_party_since = now() where reference = 'C-12'`);
+    await database.execute(
+      `update discrepancy set state = 'accepted', accepted_until = '2999-01-01' where facts ->> 'reference' = 'C-13'`,
+    );
+    const workplace = await work();
+    const sent = await invited(workplace);
+    expect(new Set(sent.customers.map(({ customer }) => customer))).toEqual(
+      new Set(['C-1', 'C-3', 'C-4', 'C-7', 'C-9', 'C-14', 'C-17']),
+    );
+    expect(sent).toMatchObject({ notNow: 7, notInvitable: 2 });
+    expect(countPosts(sandbox)).toBe(7);
+    const reasons = await database.query(
+      z.object({ customer: z.string(), obstacle: z.string() }),
+      'select customer, obstacle from invitation_exclusion order by customer',
+    );
+    expect(reasons.map(({ customer, obstacle }) => `${customer} ${obstacle}`)).toEqual([
+      'C-10 alert_waits',
+      'C-11 incompletely_seen',
+      'C-12 not_screened',
+      'C-15 alert_waits',
+      'C-16 alert_waits',
+      'C-2 alert_waits',
+      'C-8 alert_waits',
+    ]);
+
+    // Straight into the table, past the command.
+    const insert = (reference: string, state: string) =>
+      database.execute(
+        `insert into invitation
+           (account_id, roster_id, customer_id, discrepancy_id, customer_version, reference, channel, state, is_open, intended_at, sending_at)
+         select missing.account_id, missing.roster_id, customer.customer_id, missing.discrepancy_id, 1, 'ns-' || customer.customer_id, 'email', $2, true, now(), now()
+         from discrepancy missing join customer using (customer_id) where customer.reference = $1 and missing.kind = 'customer_without_dossier'`,
+        [reference, state],
+      );
+    for (const customer of ['C-2', 'C-8', 'C-10', 'C-11', 'C-12', 'C-13', 'C-15', 'C-16']) {
+      for (const state of ['intended', 'sending']) {
+        await expect(insert(customer, state)).rejects.toMatchObject({ sqlState: '23000' });
+      }
+    }
+    await expect(insert('C-3', 'intended')).rejects.toMatchObject({ constraint: 'invitation_once' });
+    await decide(database, await findAlerts(database, 'C-3'));
+
+    // A true match, an alert that has come since, and one who has left are not reminded.
+    await decide(database, await findAlerts(database, 'C-1'), { verdict: 'true_match' });
+    sandbox.advanceClock(8 * dayMs);
+    const run = await night();
+    const told = (await showRun(database, run.runId)).reconciliations[0]?.invitations;
+    expect(told?.byStatus).toEqual({ sent: 7 });
+    expect(told?.excluded).toMatchObject({ alert_waits: 5, incompletely_seen: 1 });
+    await standing('C-7', 'incompletely_seen');
+    await database.execute(`update customer set left_at = now(), left_because = 'absent' where reference = 'C-4'`);
+    const later = await work({
+      clock: hasty(8 * dayMs),
+      settings: { screening: { ...workplace.settings.screening, cadenceHours: 24 * 30 } },
+    });
+    await database.execute(
+      `update run set cadence = jsonb_set(cadence, '{hours}', '{"high": 720, "medium": 720, "low": 720}') where cadence is not null`,
+    );
+    const reminded = await invited(later, { isReminder: true });
+    expect(new Set(reminded.customers.map(({ customer, outcome }) => `${customer} ${outcome}`))).toEqual(
+      new Set(['C-3 sent', 'C-9 sent', 'C-17 sent']),
+    );
+    await expect(
+      database.execute(
+        `update invitation set reminded_at = now() from customer where customer.customer_id = invitation.customer_id and customer.reference = 'C-1'`,
+      ),
+    ).rejects.toThrow(/not invited now/);
+    expect(await invited(later, { isReminder: true })).toMatchObject({ customers: [] });
+    expect((await listShown(sandbox)).filter(({ deliveryAttempts }) => deliveryAttempts > 1)).toHaveLength(3);
+  });
+
+  it('sends nothing when an alert opens between the intention and the sending', async () => {
+    const { database, sandbox, work, invited } = await beginWith(rows.slice(2, 3));
+    sandbox.setFaults([{ delayMs: 300, path: '/autodoc/invitations', method: 'GET', times: 1 }]);
+    const inviting = invited(await work());
+    const isIntended = async (): Promise<boolean> =>
+      (await database.query(z.object({ id: z.number() }), 'select invitation_id as id from invitation')).length > 0;
+    while (!(await isIntended())) await systemClock.sleep(5);
+    await database.execute(
+      `update party_state set state = 'incompletely_seen' where party_id in (select party_id from party join customer using (customer_id) where reference = 'C-3')`,
+    );
+    expect(await inviting).toMatchObject({ customers: [], notNow: 1 });
+    expect(countPosts(sandbox)).toBe(0);
+    expect(await readEvents(database)).toEqual([{ customer: 'C-3', events: ['intended', 'withdrawn'] }]);
+  });
+
+  it('stops at a 402 with what to do, waits through a 429, and goes on from there', async () => {
+    const { sandbox, work, invited } = await beginWith();
+    sandbox.setFaults([{ ...posting, status: 402, times: 1, afterCalls: 1 }]);
+    const workplace = await work({ clock: hasty(0) });
+    const stopped = await invited(workplace);
+    expect(stopped.stoppedBecause).toMatch(/402.*top it up, then run the same command again/);
+    expect(stopped.customers.map(({ customer }) => customer)).toEqual(['C-3']);
+    sandbox.setFaults([{ ...posting, status: 429, times: 3, retryAfter: '1' }]);
+    expect((await invited(workplace)).customers.map(({ outcome }) => outcome)).toEqual(['sent', 'sent']);
+    expect(await listRecipients(sandbox)).toHaveLength(3);
+  });
+
+  it.each<[string, Fault[], string]>([
+    ['after it did the work', [{ ...posting, cut: 'after_work' }], 'sent'],
+    ['before it did anything', [{ ...posting, cut: 'before_work' }], 'unknown'],
+    [
+      'after its work, and look-ups fail as well',
+      [
+        { ...posting, cut: 'after_work' },
+        { path: posting.path, method: 'GET', status: 500, afterCalls: 1, times: 20 },
+      ],
+      'unknown',
+    ],
+  ])('never sends blindly again when the service hangs up %s', async (_, faults, outcome) => {
+    const { database, sandbox, work, invited } = await beginWith(rows.slice(2, 3));
+    sandbox.setFaults(faults);
+    const workplace = await work({ clock: hasty(0) });
+    expect((await invited(workplace)).customers).toMatchObject([{ outcome }]);
+    sandbox.setFaults([]);
+    const wasMade = (await listShown(sandbox)).length === 1;
+    // Within five minutes it may still appear.
+    const soon = await invited(await work({ clock: hasty(4 * minuteMs) }));
+    expect(soon.customers.map(({ outcome }) => outcome)).toEqual(wasMade ? [] : ['unknown']);
+    expect(countPosts(sandbox)).toBe(1);
+    const later = await invited(await work({ clock: hasty(6 * minuteMs) }));
+    expect(later.customers.map(({ outcome }) => outcome)).toEqual(wasMade ? [] : ['sent']);
+    const all = await listShown(sandbox);
+    expect(all).toHaveLength(1);
+    const references = await database.query(
+      z.object({ reference: z.string() }),
+      `select reference from invitation where state = 'invited'`,
+    );
+    expect(references).toEqual([{ reference: all[0]?.reference }]);
+  });
+
+  it('finds what was sent before an older database was restored', async () => {
+    const { database, sandbox, work, invited } = await beginWith(rows.slice(2, 3));
+    const workplace = await work();
+    await invited(workplace);
+    await database.runScript(
+      'set session_replication_role = replica; delete from invitation_event; delete from invitation; set session_replication_role = origin',
+    );
+    expect((await invited(workplace)).customers).toMatchObject([{ customer: 'C-3', outcome: 'found' }]);
+    expect(await listShown(sandbox)).toHaveLength(1);
+  });
+
+  it('follows invitations in sweeps to their dossiers, and invites anew only after their end', async () => {
+    const { database, sandbox, path, work, night, invited } = await beginWith(rows.slice(2));
+    await invited(await work());
+    const referenceOf = async (recipient: string): Promise<string> =>
+      (await listShown(sandbox)).find((one) => one.recipient === recipient)?.reference ?? '';
+    sandbox.moveInvitation(await referenceOf('three@example.org'), { status: 'started' });
+    sandbox.moveInvitation(await referenceOf('seven@example.org'), { status: 'opened' });
+    sandbox.moveInvitation(await referenceOf('+4512345678'), { status: 'failed', errorMessage: 'no such number' });
+    // The dossier of C-3 has the invitation's reference, and is its own all the same once the sweep has seen it.
+    await night();
+    const first = await runReconciliation(await work(), { writeReport: false }, signal);
+    const [told] = (await showRun(database, first.runId)).reconciliations;
+    expect(told?.sums).toMatchObject({ withDossier: 1, withoutDossier: 4, withCustomer: 1, withoutCustomer: 0 });
+    expect(told?.invitations?.byStatus).toEqual({ failed: 1, opened: 1 });
+    expect(await readEvents(database)).toEqual([
+      { customer: 'C-3', events: ['intended', 'sending', 'sent pending', 'status started'] },
+      { customer: 'C-4', events: ['intended', 'sending', 'sent pending', 'status failed'] },
+      { customer: 'C-7', events: ['intended', 'sending', 'sent pending', 'status opened'] },
+    ]);
+    expect(await invited(await work())).toMatchObject({ customers: [], alreadyInvited: 2 });
+
+    // A number that could not be reached is tried again once the roster has another one.
+    await writeFile(path, (await readFile(path, 'utf8')).replace('+4512345678', '+4587654321'));
+    await night({ offsetMs: minuteMs });
+    expect((await invited(await work({ offsetMs: minuteMs }))).customers).toMatchObject([
+      { customer: 'C-4', outcome: 'sent' },
+    ]);
+
+    sandbox.advanceClock(31 * dayMs);
+    await night({ offsetMs: 31 * dayMs });
+    const again = await invited(await work({ offsetMs: 31 * dayMs }));
+    expect(again.customers.map(({ customer, outcome }) => `${customer} ${outcome}`)).toEqual(['C-4 sent', 'C-7 sent']);
+    const [, , seventh] = await readEvents(database);
+    expect(seventh?.events).toEqual([
+      ...[
+        'intended',
+        'sending',
+        'sent pending',
+        'status opened',
+        'ended expired',
+        'intended',
+        'sending',
+        'sent pending',
+      ],
+    ]);
+  });
+
+  it('lets one process invite at a time', async () => {
+    const { sandbox, work, invited } = await beginWith();
+    const [one, other] = [await work(), await work()];
+    const ends = await Promise.allSettled([invited(one), invited(other)]);
+    expect(ends.some(({ status }) => status === 'fulfilled')).toBe(true);
+    expect(await listRecipients(sandbox)).toHaveLength(3);
+  });
+
+  it('refuses without a column, without a comparison with the last sweep, and a live key without a price', async () => {
+    const { database, sandbox, rosters, work, invited } = await beginWith();
+    await expect(
+      invited(await work({ settings: { rosters: rosters.map(({ dossiers: _, ...rest }) => rest) } })),
+    ).rejects.toThrow(/no imported roster says how its customers are invited/);
+    const other = dossierLinkSchema.parse({
+      invite: { workflow: 'wf_1', recipient: 'phone', channel: { value: 'sms' } },
+    });
+    await expect(
+      invited(await work({ settings: { rosters: rosters.map((roster) => ({ ...roster, dossiers: other })) } })),
+    ).rejects.toThrow(/none of 7 customers without a dossier has a recipient in the column phone/);
+    const workplace = await work({ settings: { budget: { currency: 'EUR', reserveShare: 0.05 } } });
+    expect(await invited(workplace, { isSent: false })).toMatchObject({ cost: null });
+    await runSweep(workplace, { writeReport: false }, signal);
+    await expect(invited(workplace)).rejects.toThrow(/not compared with the last sweep/);
+    await expect(invited(await work({ offsetMs: 2 * dayMs }))).rejects.toThrow(/more than 36 hours ago/);
+    await runReconciliation(workplace, { writeReport: false }, signal);
+    sandbox.setFaults([{ ...posting, status: 404, code: 'workflow_not_found' }]);
+    expect((await invited(workplace)).stoppedBecause).toMatch(/correct rosters\[\]\.dossiers\.invite\.workflow/);
+    await database.execute('update account set is_test = false');
+    await database.execute("update run set mode = 'live'");
+    const unpriced = await work({ settings: { budget: { currency: 'EUR', reserveShare: 0.05, pricePerSms: 1 } } });
+    await expect(invited(unpriced)).rejects.toThrow(/budget.pricePerEmail: is missing/);
+    expect(await listShown(sandbox)).toEqual([]);
+  });
+});
