@@ -292,6 +292,8 @@ export async function saveInvitationSums(
          case
            when state = 'sending' then 'unknown'
            when expires_at <= $4 and status not in ('completed', 'rejected') then 'expired'
+           when status = 'sent' and coalesce(delivery_attempts, 1) < ${limits.attempts} and sent_at <= $4::timestamptz - interval '${limits.cooldown}'
+             then 'sent_and_resend_eligible'
            else status
          end as status
        from invitation join missing using (discrepancy_id)
