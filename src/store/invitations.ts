@@ -287,19 +287,21 @@ export async function saveInvitationSums(
     `with missing as (
        select discrepancy_id from discrepancy
        where account_id = $3 and roster_id = $2 and kind = 'customer_without_dossier' and state = 'open'
+     ), judged as materialized (
+       select * from judge_invitations($3, array(select discrepancy_id from missing), $4)
      ), newest as (
        select distinct on (discrepancy_id) discrepancy_id, is_open,
          case
            when state = 'sending' then 'unknown'
            when expires_at <= $4 and status not in ('completed', 'rejected') then 'expired'
-           when status = 'sent' and coalesce(delivery_attempts, 1) < ${limits.attempts} and sent_at <= $4::timestamptz - interval '${limits.cooldown}'
+           when status = 'sent' and obstacle is null and coalesce(delivery_attempts, 1) < ${limits.attempts} and sent_at <= $4::timestamptz - interval '${limits.cooldown}'
              then 'sent_and_resend_eligible'
            else status
          end as status
-       from invitation join missing using (discrepancy_id)
+       from invitation join judged using (discrepancy_id)
        where state in ('sending', 'invited') order by discrepancy_id, invitation_id desc
      ), excluded as (
-       select obstacle from judge_invitations($3, array(select discrepancy_id from missing), $4) judged
+       select obstacle from judged
        where obstacle is not null and not exists (select from newest where newest.discrepancy_id = judged.discrepancy_id and is_open)
      )
      update reconciliation set invitations = jsonb_build_object(

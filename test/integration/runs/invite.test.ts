@@ -250,6 +250,10 @@ describeOnEachDatabase('inviting customers without a dossier', (open) => {
     await database.execute(
       `update run set cadence = jsonb_set(cadence, '{hours}', '{"high": 720, "medium": 720, "low": 720}') where cadence is not null`,
     );
+    // Whom the rule forbids to be reminded is only sent.
+    const last = await runReconciliation(later, { writeReport: false }, signal);
+    const counted = (await showRun(database, last.runId)).reconciliations[0]?.invitations;
+    expect(counted?.byStatus).toEqual({ sent: 4, sent_and_resend_eligible: 3 });
     const reminded = await invited(later, { isReminder: true });
     expect(new Set(reminded.customers.map(({ customer, outcome }) => `${customer} ${outcome}`))).toEqual(
       new Set(['C-3 sent', 'C-9 sent', 'C-17 sent']),
