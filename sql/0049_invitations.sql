@@ -151,3 +151,12 @@ where judged.obstacle is not null;
 
 -- What became of invitations, and who was excluded why, when a comparison ended; null where a roster invites nobody.
 alter table reconciliation add column invitations jsonb;
+
+do $$
+declare
+  tables_schema regnamespace := (select relnamespace from pg_class where oid = 'run'::regclass);
+begin
+  execute format('alter function %1$s.judge_invitations set search_path = pg_catalog, %1$s, pg_temp', tables_schema);
+  execute format('alter function %1$s.require_invitable set search_path = pg_catalog, %1$s, pg_temp', tables_schema);
+end
+$$;
