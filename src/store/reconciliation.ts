@@ -84,13 +84,15 @@ export async function compareWithDossiers(
   await findRepeatedKeys(transaction, comparison);
   await lookAtScreenings(transaction, input);
   await keepPairs(transaction, comparison);
+  const plain = await countPairs(transaction, isRepeatedSql);
+  await settleRepeated(transaction);
   await noteOthers(transaction, input);
   const largest = await transaction.query(
     z.object({ customers: z.number(), dossiers: z.number() }),
     `select coalesce((select max(customers) from shared_key), 0)::integer as customers,
        coalesce((select max(dossiers) from several_of), 0)::integer as dossiers`,
   );
-  const sums = await addUp(transaction, comparison);
+  const sums = await addUp(transaction, comparison, plain);
   return { sums, largest: firstRow(largest, 'shared_key') };
 }
 
@@ -112,7 +114,7 @@ function customersSql(
     from customer ${readsRecord ? 'join customer_version version using (customer_id, version)' : ''}
     where customer.roster_id = ${ofRoster}`;
   const unaccepted = `
-    select -row_number() over () as customer_id, ${link.customerColumn === undefined ? 'fold_reference(reference)' : 'null::text'} as key, true as is_active
+    select -1 - ('x' || left(md5(reference), 15))::bit(60)::bigint as customer_id, ${link.customerColumn === undefined ? 'fold_reference(reference)' : 'null::text'} as key, true as is_active
       ${expected === null ? '' : `, ${expected.ofUnaccepted}`}
       ${named ? ', reference, null, null' : ''}
     from unaccepted_customer where roster_id = ${ofRoster}`;
@@ -157,56 +159,30 @@ function dossierKeysSql({ accountId, link, hasInvited }: Comparison, bind: Bind)
     where d.account_id = ${bind(accountId)} and d.gone_at is null`;
 }
 
-/** Finds the few references that several customers or several dossiers have, and which of them count. */
+/** Finds the few references that several customers or several dossiers have. */
 async function findRepeatedKeys(transaction: Queryable, input: Comparison): Promise<void> {
-  const customers = async (
-    table: string,
-    wanted: 'keys' | 'all',
-    toSql: (customers: ReturnType<typeof customersSql>) => string,
-  ): Promise<void> => {
+  const create = async (table: string, toSql: (bind: Bind) => string): Promise<void> => {
     const { values, bind } = collectParameters();
-    await transaction.execute(
-      `create temporary table ${table} on commit drop as ${toSql(customersSql(input, bind, wanted))}`,
-      values,
-    );
+    await transaction.execute(`create temporary table ${table} on commit drop as ${toSql(bind)}`, values);
+    await transaction.execute(`analyze ${table}`);
   };
-  await customers(
-    'repeated_key',
-    'keys',
-    ({ known, unaccepted }) => `select key from (${known}) c where key is not null group by key having count(*) > 1
-     union select key from (${unaccepted}) u where key is not null`,
-  );
-  await transaction.execute('analyze repeated_key');
-  await customers(
+  await create('repeated_key', (bind) => {
+    const { known, unaccepted } = customersSql(input, bind, 'keys');
+    return `select key from (${known}) c where key is not null group by key having count(*) > 1
+       union select key from (${unaccepted}) u where key is not null`;
+  });
+  await create(
     'key_use',
-    'all',
-    ({ all }) => `select key, count(*) filter (where is_active)::integer as customers, max(customer_id) as last_id,
-       array_agg(reference order by reference) filter (where is_active) as named
-     from (${all}) c join repeated_key using (key) group by key`,
+    (bind) => `select key, count(*) filter (where is_active)::integer as customers, max(customer_id) as last_id,
+         array_agg(reference order by reference) filter (where is_active) as named
+       from (${customersSql(input, bind, 'all').all}) c join repeated_key using (key) group by key`,
   );
-  await transaction.execute(
-    'create temporary table shared_key on commit drop as select key, customers, named from key_use where customers > 1',
-  );
-  const dossiers = async (table: string, toSql: (dossiers: string) => string): Promise<void> => {
-    const { values, bind } = collectParameters();
-    await transaction.execute(
-      `create temporary table ${table} on commit drop as ${toSql(dossierKeysSql(input, bind))}`,
-      values,
-    );
-  };
-  await dossiers(
+  await create('shared_key', () => 'select key, customers, named from key_use where customers > 1');
+  await create(
     'repeated_dossier_key',
-    (all) =>
-      `select dossier_key as key from (${all}) d where dossier_key is not null group by dossier_key having count(*) > 1`,
+    (bind) => `select dossier_key as key from (${dossierKeysSql(input, bind)}) d
+       where dossier_key is not null group by dossier_key having count(*) > 1`,
   );
-  await transaction.execute('analyze repeated_dossier_key');
-  await dossiers(
-    'several_key',
-    (all) => `select dossier_key as key,
-       (array_agg(dossier_id order by status = 'approved' desc, created_at desc, dossier_id))[1] as counts
-     from (${all}) d join repeated_dossier_key repeated on repeated.key = d.dossier_key group by dossier_key`,
-  );
-  await transaction.execute('analyze key_use, several_key');
 }
 
 /** Finds the customers of whom screening has something to say beside a dossier: alerts, true matches, cut lists, no search at all, another name. */
@@ -262,88 +238,147 @@ async function lookAtScreenings(
   await transaction.execute('analyze marked');
 }
 
-/** SQL: both sides joined. Whoever has left yields to others of the same reference: to those who have not, else to the newest. */
-const joinSql = (customers: string, dossiers: string, join: 'full' | 'left'): string => `
-  from (${customers}) c
-  ${join} join (${dossiers}) d on d.dossier_key = c.key
-  left join key_use on key_use.key = c.key
-  left join several_key on several_key.key = d.dossier_key
-  where (c.is_active or d.dossier_id is null or key_use.key is null or key_use.customers = 0 and c.customer_id = key_use.last_id) is not false`;
-const isCountedSql = 'coalesce(key_use.customers, 0) <= 1 and coalesce(several_key.counts = d.dossier_id, true)';
-const isSharedSql = 'coalesce(key_use.customers, 0) > 1';
+/** SQL: the columns of a dossier beside a customer. */
+const dossiersSql = (input: Comparison, bind: Bind): string => `
+  select dossier_id, reference as dossier_reference, status, name as dossier_name, type as dossier_type, is_test, created_at, updated_at,
+    completed_at, dossier_key from (${dossierKeysSql(input, bind)}) d`;
+
+/** SQL: of pairs, those with a reference that several have. */
+const isRepeatedSql = '(key in (select key from repeated_key) or key in (select key from repeated_dossier_key))';
 
 /** Keeps the pairs of which something may have to be told. */
 async function keepPairs(transaction: Queryable, input: Comparison): Promise<void> {
-  const { values, bind } = collectParameters();
-  const dossiers = `
-    select dossier_id, reference as dossier_reference, status, name as dossier_name, type as dossier_type, is_test, created_at, updated_at,
-      completed_at, dossier_key from (${dossierKeysSql(input, bind)}) d`;
+  const main = collectParameters();
+  // No temporary table in it, so that several processes of the server can share the work.
   await transaction.execute(
     `create temporary table pair on commit drop as
-     select c.*, d.*, ${isSharedSql} as is_shared, false as is_other, ${isCountedSql} as is_counted
-     ${joinSql(customersSql(input, bind, 'all').all, dossiers, 'full')}
-       and (
-         c.customer_id is null or d.dossier_id is null and c.is_active and c.is_expected
-         or key_use.key is not null or several_key.key is not null
-         or d.status in ('rejected', 'needs_attention', 'closed', 'archived') or d.updated_at < ${bind(input.staleBefore)}::timestamptz
-         or not c.is_active and d.status in ('draft', 'open', 'completed')
-         or c.type = 'person' and d.dossier_type = 'kyb' or c.type = 'entity' and d.dossier_type = 'kyc'
-         or c.name <> d.dossier_name and lower(c.name collate "C") <> lower(d.dossier_name collate "C")
-         or d.is_test and not ${bind(input.isTest)}::boolean
-         or c.customer_id in (select customer_id from marked)
-         or d.dossier_id in (select dossier_id from dossier_record where account_id = ${bind(input.accountId)} and kind = 'entity')
-       )`,
-    values,
+     select c.*, d.*, false as is_shared, false as is_other, true as is_counted
+     from (${customersSql(input, main.bind, 'all').all}) c
+     full join (${dossiersSql(input, main.bind)}) d on d.dossier_key = c.key
+     where c.customer_id is null or d.dossier_id is null and c.is_active and c.is_expected
+       or d.status in ('rejected', 'needs_attention', 'closed', 'archived') or d.updated_at < ${main.bind(input.staleBefore)}::timestamptz
+       or not c.is_active and d.status in ('draft', 'open', 'completed')
+       or c.type = 'person' and d.dossier_type = 'kyb' or c.type = 'entity' and d.dossier_type = 'kyc'
+       or c.name <> d.dossier_name and lower(c.name collate "C") <> lower(d.dossier_name collate "C")
+       or d.is_test and not ${main.bind(input.isTest)}::boolean
+       or d.dossier_id in (select dossier_id from dossier_record where account_id = ${main.bind(input.accountId)} and kind = 'entity')`,
+    main.values,
   );
+  const more = collectParameters();
   await transaction.execute(
-    `create temporary table several_of on commit drop as
-     select customer_id, count(*)::integer as dossiers, counts
-     from pair join several_key using (key)
-     where dossier_id is not null and not is_shared group by customer_id, counts`,
+    `create temporary table wanted on commit drop as
+     select customer_id from marked
+     union select customer_id from (${customersSql(input, more.bind, 'keys').all}) c where ${isRepeatedSql}`,
+    more.values,
+  );
+  await transaction.execute('analyze wanted');
+  const rest = collectParameters();
+  await transaction.execute(
+    `insert into pair
+     select c.*, d.*, false, false, true
+     from wanted join (${customersSql(input, rest.bind, 'all').all}) c using (customer_id)
+     left join (${dossiersSql(input, rest.bind)}) d on d.dossier_key = c.key
+     where not exists (
+       select from pair where pair.customer_id = c.customer_id and pair.dossier_id is not distinct from d.dossier_id
+     )`,
+    rest.values,
   );
 }
 
-/** Counts both sides by where they belong, those too of whom nothing is kept. */
-async function addUp(transaction: Queryable, input: Comparison): Promise<ReconciliationSums> {
+/** Says of references that several have who and which counts. */
+async function settleRepeated(transaction: Queryable): Promise<void> {
+  await transaction.execute(
+    'update pair set is_shared = true, is_counted = false from shared_key where shared_key.key = pair.key',
+  );
+  // Whoever has left yields to others of the same reference: to those who have not, else to the newest.
+  await transaction.execute(
+    `delete from pair using key_use
+     where key_use.key = pair.key and not pair.is_active and pair.dossier_id is not null
+       and (key_use.customers > 0 or pair.customer_id <> key_use.last_id)`,
+  );
+  await transaction.execute(
+    `create temporary table several_of on commit drop as
+     select customer_id, count(*)::integer as dossiers,
+       (array_agg(dossier_id order by status = 'approved' desc, created_at desc, dossier_id))[1] as counts
+     from pair
+     where dossier_id is not null and not is_shared and key in (select key from repeated_dossier_key)
+     group by customer_id having count(*) > 1`,
+  );
+  await transaction.execute(
+    `update pair set is_counted = false from several_of
+     where several_of.customer_id = pair.customer_id and several_of.counts <> pair.dossier_id`,
+  );
+}
+
+const countsRow = z.object({
+  customers: z.number(),
+  withDossier: z.number(),
+  withoutDossier: z.number(),
+  notExpected: z.number(),
+  withCustomer: z.number(),
+});
+type Counts = z.infer<typeof countsRow>;
+
+/** SQL: pairs of customers by where they belong. */
+const countsSql = `
+  select count(*) filter (where is_active and is_counted)::integer as customers,
+    count(*) filter (where is_active and is_counted and dossier_id is not null)::integer as "withDossier",
+    count(*) filter (where is_active and is_counted and dossier_id is null and is_expected)::integer as "withoutDossier",
+    count(*) filter (where is_active and is_counted and dossier_id is null and not is_expected)::integer as "notExpected",
+    count(*) filter (where dossier_id is not null and not is_shared)::integer as "withCustomer"`;
+
+async function countPairs(transaction: Queryable, where: string): Promise<Counts> {
+  const rows = await transaction.query(countsRow, `${countsSql} from pair where customer_id is not null and ${where}`);
+  return firstRow(rows, 'pair');
+}
+
+/** Counts both sides by where they belong, those too of whom nothing is kept; `plain` is how pairs with repeated references were counted before it was said which of them count. */
+async function addUp(transaction: Queryable, input: Comparison, plain: Counts): Promise<ReconciliationSums> {
   const { values, bind } = collectParameters();
-  const ofAccount = bind(input.accountId);
-  const dossiers = `select dossier_id, dossier_key from (${dossierKeysSql(input, bind)}) d`;
-  const sums = await transaction.query(
-    sumsRow,
-    `select
-       (counted.customers + shared.customers)::integer as customers, "withDossier", "withoutDossier", "notExpected",
-       shared.customers as "ambiguousCustomers",
-       (select count(*) from dossier where account_id = ${ofAccount} and gone_at is null)::integer as dossiers,
-       "withCustomer", "withoutCustomer", shared.dossiers as "ambiguousDossiers", "ofOtherRosters", ("withDossier" - compared.customers)::integer as "notCompared"
-     from (
-       select count(*) filter (where is_active and is_counted) as customers,
-         count(*) filter (where is_active and is_counted and dossier_id is not null)::integer as "withDossier",
-         count(*) filter (where is_active and is_counted and dossier_id is null and is_expected)::integer as "withoutDossier",
-         count(*) filter (where is_active and is_counted and dossier_id is null and not is_expected)::integer as "notExpected",
-         count(*) filter (where dossier_id is not null and not is_shared)::integer as "withCustomer"
-       from (
-         select c.is_active, c.is_expected, d.dossier_id, ${isSharedSql} as is_shared, ${isCountedSql} as is_counted
-         ${joinSql(customersSql(input, bind, 'expected').all, dossiers, 'left')}
-       ) joined
-     ) counted,
-     (
-       select count(distinct customer_id) filter (where is_active)::integer as customers, count(distinct dossier_id)::integer as dossiers
-       from pair where is_shared
-     ) shared,
-     (
-       select count(*) filter (where not is_other)::integer as "withoutCustomer", count(*) filter (where is_other)::integer as "ofOtherRosters"
-       from pair where customer_id is null
-     ) single,
-     (
-       select count(*) as customers from pair
-       where is_active and is_counted and exists (
-         select from dossier_record record
-         where record.account_id = ${ofAccount} and record.dossier_id = pair.dossier_id and record.kind = 'entity' and record.name is not null
-       )
-     ) compared`,
+  const all = await transaction.query(
+    countsRow,
+    `${countsSql} from (
+       select c.is_active, c.is_expected, d.dossier_id, false as is_shared, true as is_counted
+       from (${customersSql(input, bind, 'expected').all}) c
+       left join (select dossier_id, dossier_key from (${dossierKeysSql(input, bind)}) d) d on d.dossier_key = c.key
+     ) joined`,
     values,
   );
-  return firstRow(sums, 'pair');
+  const settled = await countPairs(transaction, isRepeatedSql);
+  const count = (name: keyof Counts): number => firstRow(all, 'customer')[name] - plain[name] + settled[name];
+  const others = await transaction.query(
+    sumsRow
+      .pick({
+        ambiguousCustomers: true,
+        dossiers: true,
+        withoutCustomer: true,
+        ambiguousDossiers: true,
+        ofOtherRosters: true,
+      })
+      .extend({ compared: z.number() }),
+    `select count(distinct customer_id) filter (where is_shared and is_active)::integer as "ambiguousCustomers",
+       (select count(*) from dossier where account_id = $1 and gone_at is null)::integer as dossiers,
+       count(*) filter (where customer_id is null and not is_other)::integer as "withoutCustomer",
+       count(distinct dossier_id) filter (where is_shared)::integer as "ambiguousDossiers",
+       count(*) filter (where customer_id is null and is_other)::integer as "ofOtherRosters",
+       count(*) filter (where is_active and is_counted and exists (
+         select from dossier_record record
+         where record.account_id = $1 and record.dossier_id = pair.dossier_id and record.kind = 'entity' and record.name is not null
+       ))::integer as compared
+     from pair`,
+    [input.accountId],
+  );
+  const { compared, ...rest } = firstRow(others, 'pair');
+  const withDossier = count('withDossier');
+  return {
+    ...rest,
+    customers: count('customers') + rest.ambiguousCustomers,
+    withDossier,
+    withoutDossier: count('withoutDossier'),
+    notExpected: count('notExpected'),
+    withCustomer: count('withCustomer'),
+    notCompared: withDossier - compared,
+  };
 }
 
 /** Marks the dossiers that belong to customers of other rosters. */
