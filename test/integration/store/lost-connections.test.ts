@@ -62,7 +62,7 @@ describe('a connection that the server ends', () => {
     expect(events.filter(({ kind }) => kind === 'back').length).toBeGreaterThan(1);
     expect(events[0]).toMatchObject({
       kind: 'lost',
-      because: expect.stringMatching(/terminat|connection error/),
+      because: expect.stringMatching(/terminat|connection error|EPIPE|ECONNRESET/),
       reconnectForMs: 20_000,
     });
   });
