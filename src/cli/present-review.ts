@@ -11,6 +11,7 @@ import type { ShownItem } from '../runs/reviewing/show-items.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
+import { isWorkbook } from './write-working-list.js';
 
 /** Why a decision about an item is not taken, in words. */
 export const refusalWords = {
@@ -37,9 +38,8 @@ export function presentExport(
     ofDiscrepancies,
   }: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean },
 ): Outcome {
-  const isWorkbook = file.toLowerCase().endsWith('.xlsx');
-  const hasItems = isWorkbook || !ofDiscrepancies;
-  const hasDiscrepancies = ofDiscrepancies || (isWorkbook && discrepancies.count > 0);
+  const hasItems = isWorkbook(file) || !ofDiscrepancies;
+  const hasDiscrepancies = ofDiscrepancies || (isWorkbook(file) && discrepancies.count > 0);
   const shown = hasItems ? items.length - leftOut : 0;
   const counted = countNoun(discrepancies.count, 'discrepancy', 'discrepancies');
   const parts = [
@@ -78,7 +78,7 @@ export function presentImportedDecisions(
   const { isApplied, decided, proposed, confirmed, instead, sameAlready, proposedAlready, refused, faulty } = imported;
   const { undecided, onlyReasons, discrepancies } = imported;
   const ofDiscrepancies = (kind: string) => (discrepancies?.rows ?? []).filter(({ result }) => result.kind === kind);
-  const [accepted, acceptedSecond] = [ofDiscrepancies('accepted'), ofDiscrepancies('confirmed')];
+  const accepted = [...ofDiscrepancies('accepted'), ...ofDiscrepancies('confirmed')];
   const [acceptanceProposed, acceptedAlready] = [ofDiscrepancies('proposed'), ofDiscrepancies('same_already')];
   const refusedAcceptances = (discrepancies?.rows ?? []).flatMap(({ row: { line, customer }, result }) =>
     result.kind === 'refused' ? [{ line, customer, reason: result.reason }] : [],
@@ -108,10 +108,7 @@ export function presentImportedDecisions(
     ...(discrepancies === null
       ? []
       : [
-          [
-            isApplied ? 'discrepancies accepted' : 'discrepancies that would be accepted',
-            String(accepted.length + acceptedSecond.length),
-          ],
+          [isApplied ? 'discrepancies accepted' : 'discrepancies that would be accepted', String(accepted.length)],
           ...(acceptanceProposed.length === 0
             ? []
             : [['discrepancies proposed', `${acceptanceProposed.length}, for another person to confirm`]]),
@@ -148,7 +145,7 @@ export function presentImportedDecisions(
       refused: refused.map(({ row: { line, customer }, reason }) => ({ line, customer, reason })),
       faulty: faulty.map(({ line, customer, problem }) => ({ line, customer, problem })),
       discrepancies: discrepancies && {
-        accepted: accepted.length + acceptedSecond.length,
+        accepted: accepted.length,
         proposed: acceptanceProposed.length,
         sameAlready: acceptedAlready.length,
         refused: refusedAcceptances,
@@ -159,7 +156,7 @@ export function presentImportedDecisions(
   };
 
   function describeNext(): string {
-    const isNew = [decided, proposed, confirmed, accepted, acceptedSecond, acceptanceProposed].flat().length > 0;
+    const isNew = [decided, proposed, confirmed, accepted, acceptanceProposed].flat().length > 0;
     const pending = (isApplied ? proposed.length + acceptanceProposed.length : 0) + proposedAlready.length;
     const waiting =
       pending === 0

@@ -5,7 +5,8 @@ import { quoteArgument } from '../runs/quote-argument.js';
 import type { WorkingList } from '../runs/reviewing/export-items.js';
 import { writePrivately } from './write-privately.js';
 
-const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.xlsx';
+/** Whether a list is written to this file as a workbook. */
+export const isWorkbook = (file: string): boolean => extname(file).toLowerCase() === '.xlsx';
 
 /** The file itself, unless its ending promises a kind that nobody here writes; throws ConfigError then. */
 export function refuseUnknownKind(file: string): string {

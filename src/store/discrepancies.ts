@@ -203,10 +203,10 @@ const listedRow = z.object({
 }) satisfies z.ZodType<Omit<ListedDiscrepancy, 'mark'>>;
 
 /** A discrepancy as it is stored, with the last that was said of it. */
-export type StoredDiscrepancy = z.infer<typeof listedRow>;
+type StoredDiscrepancy = z.infer<typeof listedRow>;
 
 /** Which discrepancies are listed: those of an organisation, or of a roster, that stand now; or those that stood when a run had compared. */
-export type StandingChoice = { organisationId: number; roster: string | null } | { runId: number };
+type StandingChoice = { organisationId: number; roster: string | null } | { runId: number };
 
 /** The discrepancies that stand or stood, most urgent first, at most `limit` of `count`, all for null; each as the last event up to then left it. */
 export async function readStandingDiscrepancies(
@@ -288,7 +288,7 @@ export async function readDecidable(database: Queryable, discrepancyIds: readonl
 }
 
 /** What a reviewer says of a discrepancy that is as `seenEventId` left it. */
-export interface AcceptanceEvent {
+interface AcceptanceEvent {
   discrepancyId: number;
   seenEventId: number;
   kind: 'proposed' | 'accepted' | 'acceptance_ended';

@@ -1,13 +1,11 @@
-import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
-import { runCli, startCli } from '../helpers/cli-process.js';
+import { killCli, runCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/print-figure.js';
 import { buildSandboxDossier } from '../helpers/small-world.js';
@@ -38,16 +36,9 @@ test('a sweep that is killed again and again reads at most one page anew each ti
     let kills = 0;
     while (kills < 8) {
       const before = countPages();
-      const child = startCli(sweep, site);
-      child.stdout?.resume();
-      child.stderr?.resume();
-      const closed = once(child, 'close');
       const pages = 1 + Math.floor(random() * 3);
-      while (child.exitCode === null && countPages() < before + pages) await delay(1);
-      await delay(random() * 30);
-      child.kill('SIGKILL');
-      const [, signal] = await closed;
-      if (signal !== 'SIGKILL') break;
+      const isDue = (): boolean => countPages() >= before + pages;
+      if (!(await killCli(sweep, site, { isDue, lingerMs: random() * 30 }))) break;
       kills += 1;
       await database.execute('update lease set expires_at = clock_timestamp() where expires_at > acquired_at');
     }

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { bundleProgram, type Program } from './bundle-program.js';
 
 // Compiled once for all test files: a variable of the environment is what their processes inherit.
@@ -36,6 +37,23 @@ export function collect(stream: NodeJS.ReadableStream | null): { text: () => str
   const parts: Buffer[] = [];
   stream?.on('data', (part: Buffer) => parts.push(part));
   return { text: () => Buffer.concat(parts).toString('utf8') };
+}
+
+/** Starts a command and ends it with SIGKILL a moment after `isDue`; true unless it came to its end before. */
+export async function killCli(
+  words: readonly string[],
+  options: CliOptions,
+  { isDue, lingerMs }: { isDue: () => boolean; lingerMs: number },
+): Promise<boolean> {
+  const child = startCli(words, options);
+  child.stdout?.resume();
+  child.stderr?.resume();
+  const closed = once(child, 'close');
+  while (child.exitCode === null && !isDue()) await delay(1);
+  await delay(lingerMs);
+  child.kill('SIGKILL');
+  const [, signal] = await closed;
+  return signal === 'SIGKILL';
 }
 
 /** Runs a command to its end. */

@@ -1,12 +1,10 @@
-import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
-import { runCli, startCli } from './cli-process.js';
+import { killCli, runCli } from './cli-process.js';
 import type { TestDatabases } from './databases.js';
 import { watchlist } from './small-world.js';
 
@@ -54,16 +52,9 @@ rosters: [{ name: people, csv: { path: people.csv }, columns: { attributes: [ema
     let killed = 0;
     for (let lives = 0; killed < kills && lives < 2 * kills; lives += 1) {
       const before = countCalls();
-      const child = startCli(invite, site);
-      child.stdout?.resume();
-      child.stderr?.resume();
-      const closed = once(child, 'close');
       const calls = 1 + Math.floor(random() * 8);
-      while (child.exitCode === null && countCalls() < before + calls) await delay(1);
-      await delay(random() * 20);
-      child.kill('SIGKILL');
-      const [, signal] = await closed;
-      if (signal === 'SIGKILL') killed += 1;
+      const isDue = (): boolean => countCalls() >= before + calls;
+      if (await killCli(invite, site, { isDue, lingerMs: random() * 20 })) killed += 1;
       await database.execute('update lease set expires_at = clock_timestamp() where expires_at > acquired_at');
       await database.execute(
         `update invitation set sending_at = sending_at - interval '6 minutes' where state = 'sending' and sending_at > now() - interval '5 minutes'`,

@@ -49,6 +49,7 @@ function addExport(review: Command, act: Act): void {
               exportedBy: findCurrentUser(),
               assignee: options.assignee ?? null,
               onlyProposals: options.proposals ?? false,
+              allDiscrepancies: options.discrepancies ?? false,
               notProposedBy: login,
             });
             const { roster = null, discrepancies: ofDiscrepancies = false } = options;

@@ -25,6 +25,8 @@ export interface WorkingListRequest {
   assignee?: string | null;
   /** Only what waits for a second person. */
   onlyProposals?: boolean;
+  /** Discrepancies beyond those that fit on a sheet as well. */
+  allDiscrepancies?: boolean;
   /** Without what this person has proposed, which others have to confirm. */
   notProposedBy?: string | null;
 }
@@ -32,7 +34,14 @@ export interface WorkingListRequest {
 /** Puts together what waits for reviewers, each item with the mark by which a decision about it is read back. Throws ConfigError for an unknown name. */
 export async function exportItems(
   { database, settings, clock }: Workplace,
-  { roster, exportedBy, assignee = null, onlyProposals = false, notProposedBy = null }: WorkingListRequest,
+  {
+    roster,
+    exportedBy,
+    assignee = null,
+    onlyProposals = false,
+    notProposedBy = null,
+    allDiscrepancies = false,
+  }: WorkingListRequest,
 ): Promise<WorkingList> {
   const now = clock.now();
   const { organisationId, name, digestKey } = await readOrganisation(database, settings.organisation);
@@ -47,7 +56,7 @@ export async function exportItems(
   const items = waiting.map((item) => ({ itemId: item.itemId, shown: toWaitingItem(item, { sheetId, digestKey }) }));
   const bulk = await listBulkRows(database, items, { sheetId, digestKey });
   const discrepancies = await chooseDiscrepancies(database, name, {
-    ...{ roster, onlyProposals, notProposedBy },
+    ...{ roster, onlyProposals, notProposedBy, allDiscrepancies },
     isAssigned: assignee !== null,
   });
   return { sheetId, exportedAt: now, items: [...bulk, ...items.map(({ shown }) => shown)], discrepancies };
@@ -57,13 +66,18 @@ export async function exportItems(
 async function chooseDiscrepancies(
   database: Database,
   organisation: string,
-  choice: Required<Pick<WorkingListRequest, 'roster' | 'onlyProposals' | 'notProposedBy'>> & { isAssigned: boolean },
+  choice: Required<Pick<WorkingListRequest, 'roster' | 'onlyProposals' | 'notProposedBy' | 'allDiscrepancies'>> & {
+    isAssigned: boolean;
+  },
 ): Promise<DiscrepancyList> {
-  const { roster, onlyProposals, notProposedBy, isAssigned } = choice;
+  const { roster, onlyProposals, notProposedBy, allDiscrepancies, isAssigned } = choice;
+  const isChosen = onlyProposals || notProposedBy !== null;
   const none = { count: 0, listed: [] };
   if (isAssigned) return none;
-  const all = (await listDiscrepancies(database, organisation, { roster }, null)) ?? none;
-  if (!onlyProposals && notProposedBy === null) return all;
+  const all =
+    (await listDiscrepancies(database, organisation, { roster }, isChosen || allDiscrepancies ? null : undefined)) ??
+    none;
+  if (!isChosen) return all;
   const listed = all.listed.filter(({ acceptance }) => {
     const proposer = acceptance?.isFinal === false ? acceptance.reviewer : null;
     return (proposer !== null || !onlyProposals) && (proposer === null || proposer !== notProposedBy);
