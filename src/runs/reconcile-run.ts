@@ -23,7 +23,7 @@ import { closeRun, setRunAccount } from '../store/runs.js';
 import { queueReportOf } from './mailing/queue-report.js';
 import { mailRunReport } from './mailing/send-reports.js';
 import { writeRunReport } from './reports/report-run.js';
-import { openOrganisation, type RunSession, withLease, withRun } from './session/run-session.js';
+import { openOrganisation, type RunSession, withRepeatedLease, withRun } from './session/run-session.js';
 import { type ReconciliationCounts, type RunSummary, toRunSummary } from './session/run-summary.js';
 import type { Workplace } from './workplace.js';
 
@@ -161,7 +161,7 @@ export async function runReconciliation(
     mode: sweep.isTest ? 'test' : 'live',
     selection: null,
   } as const;
-  const summary = await withLease(workplace, `reconcile/${organisation.name}`, signal, (held) =>
+  const summary = await withRepeatedLease(workplace, `reconcile/${organisation.name}`, signal, (held) =>
     withRun(workplace, held, request, (session) => reconcileAll(session, sweep.accountId, { names, writeReport })),
   );
   if (!writeReport) return summary;

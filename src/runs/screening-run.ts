@@ -33,7 +33,7 @@ import { findSaidMode, identifyAccount, noteAccount, toAssumedMode } from './ses
 import { OtherAccount } from './session/other-account.js';
 import { recordKeys } from './session/record-keys.js';
 import { RunHalted } from './session/run-halted.js';
-import { type RunRequest, type RunSession, withLease, withRun } from './session/run-session.js';
+import { type RunRequest, type RunSession, withRepeatedLease, withRun } from './session/run-session.js';
 import type { RunSummary } from './session/run-summary.js';
 import { tellStates } from './telling/tell-states.js';
 import { readWebhookKeys } from './telling/webhook-keys.js';
@@ -74,7 +74,7 @@ export async function runScreening(
   const scope = await open(workplace, options.roster.name);
   const settingsRecordId = await requireAcceptedSettings(workplace, scope);
   await closeDeadChecks(workplace);
-  const summary = await withLease(workplace, scope.leaseKey, signal, async (held) => {
+  const summary = await withRepeatedLease(workplace, scope.leaseKey, signal, async (held) => {
     const outage = watchOutage(workplace, client, startedAt);
     try {
       const screenAs = (standing: KeyStanding): Promise<RunSummary> =>

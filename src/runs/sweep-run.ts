@@ -42,7 +42,13 @@ import type { Comparison } from './session/find-obstacle.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './session/identify-account.js';
 import { recordKeys } from './session/record-keys.js';
 import { RunHalted } from './session/run-halted.js';
-import { openOrganisation, type RunRequest, type RunSession, withLease, withRun } from './session/run-session.js';
+import {
+  openOrganisation,
+  type RunRequest,
+  type RunSession,
+  withRepeatedLease,
+  withRun,
+} from './session/run-session.js';
 import { type RunSummary, toRunSummary } from './session/run-summary.js';
 import type { Workplace } from './workplace.js';
 
@@ -59,7 +65,7 @@ export async function runSweep(workplace: Workplace, options: SweepOptions, sign
   const startedAt = workplace.clock.now();
   const client = workplace.client();
   const organisation = await openOrganisation(workplace);
-  const summary = await withLease(workplace, `sweep/${organisation.name}`, signal, (held) =>
+  const summary = await withRepeatedLease(workplace, `sweep/${organisation.name}`, signal, (held) =>
     withRun(workplace, held, toRequest(workplace, organisation), async (session) => {
       const outage = watchOutage(workplace, client, startedAt);
       outage.nameRun(session.runId);

@@ -7,8 +7,8 @@ export type Cut = 'before' | 'after';
 /** A wire between a client and a Postgres server that can be cut exactly at a commit. */
 export interface CuttingProxy {
   url: string;
-  /** Cuts the connection at the next `commit`. */
-  cutAtCommit(cut: Cut): void;
+  /** Cuts the connection at the next `commit`; `byCrash`, called when the commit has taken place, may end the server instead. */
+  cutAtCommit(cut: Cut, byCrash?: () => Promise<void>): void;
   /** How many times it was cut. */
   cuts(): number;
   close(): Promise<void>;
@@ -22,6 +22,7 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
   let next: Cut | null = null;
+  let crash: (() => Promise<void>) | undefined;
   let cuts = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(port), hostname);
@@ -35,8 +36,11 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
       socket.on('error', end).on('close', end);
     }
     upstream.on('data', (chunk: Buffer) => {
-      if (isDeaf) end();
-      else client.write(chunk);
+      if (!isDeaf) return void client.write(chunk);
+      const down = crash ?? (async () => end());
+      // A server that crashes says so.
+      crash = async () => undefined;
+      void down();
     });
     client.on('data', (chunk: Buffer) => {
       if (next === null || !chunk.includes(commitMessage)) return void upstream.write(chunk);
@@ -56,7 +60,8 @@ export async function startCuttingProxy(url: string): Promise<CuttingProxy> {
   own.port = String(address.port);
   return {
     url: own.href,
-    cutAtCommit: (cut) => {
+    cutAtCommit: (cut, byCrash) => {
+      crash = byCrash;
       next = cut;
     },
     cuts: () => cuts,

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
+import { batchLimits } from '../../src/runs/searches/group-commit.js';
 import { migrate } from '../../src/store/migrate.js';
 import { openDatabase } from '../../src/store/open-database.js';
 import { runDisturbedTrial } from '../campaign/disturbed-trial.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
-import { expectComplete, makeSite } from '../campaign/site.js';
+import { countCustomerCalls, expectComplete, isControl, makeSite } from '../campaign/site.js';
 import { Nursery } from '../campaign/start-life.js';
+import { startCuttingProxy } from '../helpers/cutting-proxy.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/print-figure.js';
 import { startPostgres } from '../helpers/start-postgres.js';
@@ -13,6 +15,7 @@ import { startPostgres } from '../helpers/start-postgres.js';
 const databases = testDatabases('postgres');
 const nursery = new Nursery();
 afterAll(() => nursery.close());
+const crashes = 4;
 const rate = { perSecond: 400, concurrency: 8 };
 
 it('a night whose connections the server ends at random loses nothing, repeats nothing and comes to its end', async () => {
@@ -32,7 +35,7 @@ it('a night whose connections the server ends at random loses nothing, repeats n
   expect(figures.disturbances).toBeGreaterThan(3);
 });
 
-it('a night continues after the server was stopped at once for 10 s', async () => {
+it('a night continues after the server crashed, for 10 s and in the middle of its commits', async () => {
   const server = await startPostgres();
   const admin = await openDatabase({ url: server.url }, 'tests');
   // What the server has confirmed is to survive its crash.
@@ -40,19 +43,38 @@ it('a night continues after the server was stopped at once for 10 s', async () =
   await migrate(admin);
   await admin.close();
   const customers = 1_500;
-  const site = await makeSite(nursery, async () => ({ url: server.url }), { customers, rate });
+  const proxy = await startCuttingProxy(server.url);
+  const site = await makeSite(nursery, async () => ({ url: proxy.url }), { customers, rate });
+  const restartAfter = async (down: Promise<() => Promise<void>>, downMs: number): Promise<void> => {
+    const start = await down;
+    await delay(downMs);
+    await start();
+  };
   try {
     const life = await nursery.begin(site.toOrder());
-    while (site.calls().length < customers / 3) await delay(5);
-    const start = await server.crash();
-    await delay(10_000);
-    await start();
+    while (site.calls().length < customers / 5) await delay(5);
+    await restartAfter(server.crash(), 10_000);
+    for (let crash = 1; crash < crashes; crash += 1) {
+      while (site.calls().length < ((crash + 1) * customers) / (crashes + 2)) await delay(5);
+      await new Promise<void>((resolve, reject) => {
+        proxy.cutAtCommit('after', () => restartAfter(server.crash(), 200).then(resolve, reject));
+      });
+    }
     expectComplete(await life.death);
-    const names = site.calls().map(({ searchName }) => searchName);
-    // Two control searches at the beginning and two at the end.
-    expect(names).toHaveLength(customers + 4);
+    const searched = new Set(
+      site
+        .calls()
+        .filter((call) => !isControl(call))
+        .map(({ searchName }) => searchName),
+    );
+    const repeated = countCustomerCalls(site) - customers;
+    printFigure(`${crashes} crashes of the server in a night: ${repeated} calls repeated`);
+    expect(searched.size).toBe(customers);
+    // A run that continues searches again for what was in flight or waited for the next commit.
+    expect(repeated).toBeLessThanOrEqual(crashes * (site.concurrency + batchLimits.maxItems));
   } finally {
     await site.close();
+    await proxy.close();
     await server.stop();
   }
 });

@@ -78,6 +78,28 @@ export async function withLease<T>(
 }
 
 /**
+ * `withLease` for work that continues from what is stored: it starts again, under a new lease, when a database server that crashed left
+ * undecided whether a commit took place.
+ */
+export async function withRepeatedLease<T>(
+  workplace: Workplace,
+  leaseKey: string,
+  signal: AbortSignal,
+  work: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await withLease(workplace, leaseKey, signal, work);
+    } catch (error) {
+      const isUndecided = error instanceof DatabaseError && error.code === 'commit_undecided';
+      if (!isUndecided || signal.aborted) throw error;
+      const message = `${leaseKey} continues from what is stored: the database server crashed during a commit, which may or may not have taken place`;
+      workplace.tell({ kind: 'warning', runId: null, code: 'commit_undecided', message });
+    }
+  }
+}
+
+/**
  * Does `work` as a run: goes on with the open run or begins a new one. A new run that ConfigError or RosterError refuses is closed as
  * `refused`; any other error leaves the run resumable.
  */
