@@ -80,7 +80,8 @@ export async function reconcileRoster(
     today: toDate(toDayNumber(now, settings.review.timezone)),
   };
   // On a server both sides of a large comparison fit into memory; the embedded database has less of it.
-  if (workplace.database.dialect === 'postgres') await transaction.execute("set local work_mem = '128MB'");
+  if (workplace.database.dialect === 'postgres')
+    await transaction.execute("select set_config('work_mem', '128MB', true), set_config('jit', 'off', true)");
   const { sums, largest } = await compareWithDossiers(transaction, input);
   const problem = findJoinProblem(sums, largest);
   if (problem !== null) return refuse(`${problem}; see rosters.${roster}.dossiers.reference in the configuration`);
