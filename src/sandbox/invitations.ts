@@ -236,13 +236,12 @@ export const createInvitationDesk = (
   };
   const listNewestFirst = (): Invitation[] => [...invitations.values()].reverse();
 
-  const dispatch = (invitation: Invitation): void => {
-    const dispatchedAtMs = clock.nowMs();
+  const dispatch = (invitation: Invitation, dispatchedAtMs = clock.nowMs()): void => {
     Object.assign(invitation, { status: 'pending', sentAtMs: null, dispatchedAtMs });
     clock.at(dispatchedAtMs + DELIVERY_MS, () => {
       if (invitation.status !== 'pending' || invitation.dispatchedAtMs !== dispatchedAtMs) return;
       invitation.status = 'sent';
-      invitation.sentAtMs = clock.nowMs();
+      invitation.sentAtMs = dispatchedAtMs + DELIVERY_MS;
     });
   };
   const link = (invitation: Invitation, dossierToken: string): void => {
@@ -300,13 +299,14 @@ export const createInvitationDesk = (
       if (owner?.account !== 'main' || request.data.workflowToken !== workflowToken) {
         return answerError(context, 404, 'No such workflow.', 'workflow_not_found');
       }
+      const nowMs = clock.nowMs();
       const invitation: Invitation = {
         ...request.data,
         token: `${PREFIX}${makeToken()}`,
         mode: owner.mode,
         status: 'pending',
-        createdAtMs: clock.nowMs(),
-        dispatchedAtMs: clock.nowMs(),
+        createdAtMs: nowMs,
+        dispatchedAtMs: nowMs,
         sentAtMs: null,
         startedAtMs: null,
         completedAtMs: null,
@@ -316,7 +316,7 @@ export const createInvitationDesk = (
         dossierToken: null,
       };
       invitations.set(invitation.token, invitation);
-      dispatch(invitation);
+      dispatch(invitation, nowMs);
       entry.worked = true;
       return context.json(toInvitationRecord(invitation), 201);
     });
