@@ -1,7 +1,6 @@
 import type { Match, MatchSet } from '../matches/match.js';
 import { pairMatches } from '../matches/pair-matches.js';
 import type { MatchDifference, MatchField } from './change-event.js';
-import { sameMembers } from './same-members.js';
 
 /** Scores as they were last reported, by match id; a match that is not in it was reported with the score of its last answer. */
 export type ReportedScores = Readonly<Record<string, number>>;
@@ -78,4 +77,11 @@ function findChangedFields(before: Match, after: Match, scoreStep: number): read
   };
   const fields: readonly MatchField[] = ['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'];
   return fields.filter((field) => changed[field]);
+}
+
+/** Whether two lists hold the same values, whatever their order and repetitions. */
+function sameMembers(left: readonly string[], right: readonly string[]): boolean {
+  const known = new Set(left);
+  const seen = new Set(right);
+  return known.size === seen.size && [...seen].every((value) => known.has(value));
 }
