@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import { MailError } from '../errors.js';
+import { makeFolder } from '../files.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { MailMessage } from './mail-message.js';
 import { type Mailer, openSmtp } from './open-smtp.js';
+import { renderMessage } from './render-message.js';
 import type { MailSettings } from './settings.js';
 import { toSmtpFailure } from './smtp-failure.js';
-import { writeEml } from './write-eml.js';
+import { writeWhole } from './write-whole.js';
 
 /** What became of one attempt to send a message: accepted, refused for good, or failed for now. */
 export type DeliveryResult =
@@ -13,7 +16,7 @@ export type DeliveryResult =
   | { kind: 'failed'; said: string; isUnreachable: boolean; isAttachmentGone?: boolean };
 
 /** How messages leave; `smtp` needs `smtpUrl`. */
-export type DeliverySettings = Pick<MailSettings, 'transport' | 'directory' | 'timeoutMs'>;
+type DeliverySettings = Pick<MailSettings, 'transport' | 'directory' | 'timeoutMs'>;
 
 /** What messages leave by; throws MailError when the settings are at fault. */
 export function openMailer(settings: DeliverySettings, smtpUrl: string | undefined): Mailer {
@@ -66,4 +69,16 @@ export async function deliver(
     mailer.close();
   }
   return results;
+}
+
+/** Writes the message as a `.eml` file (0600) named after its Message-ID and returns the path; the same message always has the same file. */
+async function writeEml(message: MailMessage, directory: string): Promise<string> {
+  const bytes = await renderMessage(message);
+  await makeFolder(directory, 'set mail.directory to another folder');
+  const name = `${message.messageId.replace(/[^\w.-]+/g, '_').replace(/^_+|_+$/g, '')}.eml`;
+  const path = join(directory, name);
+  return writeWhole(path, async (file) => {
+    await file.writeFile(bytes);
+    return path;
+  });
 }
