@@ -4,7 +4,6 @@ import type { ListedParty } from '../listed-party.js';
 import { cleanAliases, readName } from './clean-name.js';
 import { isVehicleType } from './is-vehicle-type.js';
 import { toListError } from './list-error.js';
-import { toNaturalOrder } from './natural-order.js';
 import { type ListText, openListFile } from './open-list-file.js';
 import { readRecords } from './read-records.js';
 
@@ -76,3 +75,9 @@ async function* readPublished(text: ListText): ReturnType<typeof readRecords> {
 /** The other names that the remarks tell: `a.k.a. 'NAME'`. */
 const readWeakAliases = (remarks: string): string[] =>
   [...remarks.matchAll(/[afn]\.k\.a\. '(.+?)'(?=[;.]|$)/g)].flatMap(([, alias]) => alias ?? []);
+
+/** `FAMILY, Given` as people write it: `Given FAMILY`; a name without a comma, or with several, stays as it is. */
+function toNaturalOrder(name: string): string {
+  const [family = '', given, ...others] = name.split(',').map((part) => part.trim());
+  return given === undefined || given === '' || others.length > 0 ? name : `${given} ${family}`;
+}
