@@ -1,12 +1,26 @@
-import type { CustomerBinding, PartyBinding, RelatedBinding } from './bind-columns.js';
-import type { PartyRow, RejectedRow, RosterRow } from './customer.js';
+import type { CustomerBinding, DateColumn, NameColumns, PartyBinding, RelatedBinding } from './bind-columns.js';
+import { toCountryCode } from './country-code.js';
+import type { CountryColumns } from './country-columns.js';
+import type {
+  Customer,
+  DoubtReason,
+  Party,
+  PartyRow,
+  RejectedRow,
+  RejectReason,
+  RelatedParty,
+  RosterRow,
+} from './customer.js';
+import { RowReadings } from './doubts.js';
 import { Fault } from './fault.js';
-import { type FieldsSeen, lookAtFields } from './find-field-fault.js';
-import { readReference } from './read-fields.js';
+import type { BoundColumn } from './find-columns.js';
+import { type FieldsSeen, isConspicuous, lookAtFields } from './find-field-fault.js';
+import { maxParties } from './max-parties.js';
+import { isPlaceholderName } from './placeholder-names.js';
 import { surplusColumn } from './rejects-columns.js';
+import { toRequestKey } from './screening-request.js';
 import type { TableRecord } from './table-reading.js';
-import { toCustomer, toRelatedParty } from './to-customer.js';
-import { classifyValue } from './value-class.js';
+import type { WordColumn } from './word-columns.js';
 
 /** Makes a record of a roster a customer, or a rejected row with the first fault found. */
 export function checkRow(binding: CustomerBinding, record: TableRecord): RosterRow {
@@ -70,4 +84,265 @@ export function nameFields(headers: readonly string[], fields: readonly string[]
   const named = headers.map((header, index) => [header, fields[index] ?? ''] as const);
   const surplus = fields.slice(headers.length).join(' | ');
   return Object.fromEntries(fields.length > headers.length ? [...named, [surplusColumn, surplus]] : named);
+}
+
+/** As much of a text says what kind it is, in UTF-16 units. */
+const mostRead = 10_000;
+const harmful = /[\p{Cc}\u2028\u2029\ufffd]/u;
+
+/** Kinds of values, the first that fits; blanks between words belong to each. */
+const kinds: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ['digits', /^[\p{N}\s]+$/u],
+  ['letters', /^[\p{L}\p{M}\s]+$/u],
+  ['letters and digits', /^[\p{L}\p{M}\p{N}\s]+$/u],
+  ['punctuation', /^[\p{P}\p{S}\s]+$/u],
+  ['digits and punctuation', /^[\p{N}\p{P}\p{S}\s]+$/u],
+  ['letters and punctuation', /^[\p{L}\p{M}\p{P}\p{S}\s]+$/u],
+];
+
+/** Says what kind of value a text is, such as `digits, 8 characters`, without showing anything of it. */
+function classifyValue(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed === '') return 'empty';
+  const seen = trimmed.slice(0, mostRead);
+  const [found] = harmful.exec(seen) ?? [];
+  if (found !== undefined) return describeHarmful(found);
+  const kind = kinds.find(([, pattern]) => pattern.test(seen))?.[0] ?? 'mixed';
+  const count = trimmed.length > mostRead ? trimmed.length : [...trimmed].length;
+  return `${kind}, ${count} ${count === 1 ? 'character' : 'characters'}`;
+}
+
+function describeHarmful(character: string): string {
+  const code = `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
+  if (character === '\ufffd') return `replacement character ${code}`;
+  return `${/[\n\r\u0085\u2028\u2029]/.test(character) ? 'line break' : 'control character'} ${code}`;
+}
+
+const noAttributes: Customer['attributes'] = Object.freeze({});
+
+/** Makes the fields of a row a customer, or gives the fault for which it is none; a fact that is no part of a request is in doubt at most. */
+function toCustomer(binding: CustomerBinding, fields: readonly string[]): Customer | Fault {
+  const reference = readId(binding.id, fields);
+  if (typeof reference !== 'string') return reference;
+  const readings = new RowReadings();
+  const party = toParty(binding, 'customer', fields, readings);
+  if (party instanceof Fault) return party;
+  const riskTier = readFactWord(binding.riskTier, fields, readings, ['riskTier', 'unknown_risk_tier']);
+  const isActive = readFactWord(binding.standing, fields, readings, ['active', 'unknown_standing']);
+  const endDate = readDate(binding.endDate, fields, readings, 'endDate');
+  const parties = withAliases(binding, party, fields, readings);
+  if (parties instanceof Fault) return parties;
+  const attributes = binding.attributes.length === 0 ? noAttributes : readAttributes(binding.attributes, fields);
+  return { reference, riskTier, parties, isActive: isActive ?? true, endDate, attributes, readings };
+}
+
+/** Makes the fields of a row a further party of a customer, or gives the first fault found. */
+function toRelatedParty(binding: RelatedBinding, fields: readonly string[]): RelatedParty | Fault {
+  const reference = readId(binding.id, fields);
+  if (typeof reference !== 'string') return reference;
+  const { column, read, absent } = binding.role;
+  const role = column === null ? absent : read(readField(fields, column));
+  // What a party is to the customer is not sent: whatever it is, the name is searched for.
+  const readings = new RowReadings();
+  const party = toParty(binding, role ?? 'other', fields, readings);
+  return party instanceof Fault ? party : { reference, party, readings };
+}
+
+function toParty(
+  binding: CustomerBinding | RelatedBinding,
+  role: Party['role'],
+  fields: readonly string[],
+  readings: RowReadings,
+): Party | Fault {
+  const name = readName(binding.name, fields);
+  if (typeof name !== 'string') return name;
+  const type = readWord(binding.type, fields, 'unknown_type');
+  if (type instanceof Fault) return type;
+  if (type === null) return new Fault('missing_type', binding.type.column, '');
+  const { columns } = binding.name;
+  const parts = columns.length > 1 ? columns.map((column) => readField(fields, column)) : [];
+  if (isPlaceholderName(name, type, parts, binding.realNames)) {
+    return new Fault('missing_name', columns[0] ?? null, name);
+  }
+  const birthDate = readDate(binding.birthDate, fields, readings, 'birthDate');
+  const countries = readCountries(binding.countries, fields, readings);
+  return { role, type, name, birthDate, countries };
+}
+
+/** An alias that is the same search as a name before it is no party of its own. */
+function withAliases(
+  { aliases }: CustomerBinding,
+  party: Party,
+  fields: readonly string[],
+  readings: RowReadings,
+): Customer['parties'] | Fault {
+  if (aliases === null) return [party];
+  const names = readAliases(aliases, fields, readings);
+  if (names.length === 0) return [party];
+  const known = new Set([toRequestKey(party)]);
+  const others: Party[] = [];
+  for (const name of names) {
+    const key = toRequestKey({ type: party.type, name });
+    if (known.has(key)) continue;
+    known.add(key);
+    others.push({ ...party, role: 'alias', name });
+  }
+  if (others.length >= maxParties) {
+    return new Fault('too_many_parties', aliases.columns[0] ?? null, '');
+  }
+  return [party, ...others];
+}
+
+function readAttributes(columns: readonly BoundColumn[], fields: readonly string[]): Customer['attributes'] {
+  const attributes: Record<string, string> = {};
+  for (const column of columns) {
+    const text = readField(fields, column);
+    if (text !== '') attributes[column.header] = text;
+  }
+  return attributes;
+}
+
+/** The longest customer id, in UTF-16 units: an index of the database must be able to hold it. */
+const maxIdLength = 200;
+/** The longest name, in characters. */
+const maxNameLength = 500;
+
+const plainLetter = /[A-Za-z0-9]/;
+const letterOrDigit = /[\p{L}\p{N}]/u;
+
+/** Reads a field without the blanks around it. */
+function readField(fields: readonly string[], column: BoundColumn): string {
+  return (fields[column.index] ?? '').trim();
+}
+
+/** Reads the customer's id. */
+function readId(id: readonly BoundColumn[], fields: readonly string[]): string | Fault {
+  let joined = '';
+  for (const column of id) {
+    const part = readField(fields, column);
+    if (part === '') return new Fault('missing_id', column, '');
+    joined = joined === '' ? part : `${joined} ${part}`;
+  }
+  return joined.length > maxIdLength ? new Fault('id_too_long', id[0] ?? null, joined) : joined;
+}
+
+/** Reads the customer's id of a row that is rejected for whatever reason; null where it shows none. */
+function readReference({ id }: PartyBinding, fields: readonly string[]): string | null {
+  const reference = readId(id, fields);
+  return typeof reference === 'string' && !isConspicuous(reference) ? reference : null;
+}
+
+/** Reads a name from its columns, those that are empty left out. */
+function readName({ columns, separator }: NameColumns, fields: readonly string[]): string | Fault {
+  let name = '';
+  for (const column of columns) {
+    const part = readField(fields, column);
+    if (part !== '') name = name === '' ? part : name + separator + part;
+  }
+  if (name === '') return new Fault('missing_name', columns[0] ?? null, '');
+  return checkName(name, columns[0] ?? null) ?? name;
+}
+
+/** Reads the aliases of a row, each once and as it stands; one that cannot be a name is in doubt. */
+function readAliases(
+  { columns, separator }: NameColumns,
+  fields: readonly string[],
+  readings: RowReadings,
+): readonly string[] {
+  const aliases = new Set<string>();
+  for (const column of columns) {
+    const text = readField(fields, column);
+    if (text === '') continue;
+    for (const part of text.split(separator)) {
+      const alias = part.trim();
+      if (alias === '') continue;
+      if (checkName(alias, column) === null && !isConspicuous(alias)) aliases.add(alias);
+      else readings.doubt('aliases', column.header, alias, 'unreadable_alias');
+    }
+  }
+  return [...aliases];
+}
+
+function checkName(name: string, column: BoundColumn | null): Fault | null {
+  if (name.length > maxNameLength && [...name].length > maxNameLength) return new Fault('name_too_long', column, name);
+  return plainLetter.test(name) || letterOrDigit.test(name) ? null : new Fault('name_without_letters', column, name);
+}
+
+/** Reads a word of a closed set; null where the row gives none. */
+function readWord<Word>(
+  { column, read, absent }: WordColumn<Word>,
+  fields: readonly string[],
+  unknown: RejectReason,
+): Word | null | Fault {
+  const text = column === null ? '' : readField(fields, column);
+  if (text === '') return absent;
+  return read(text) ?? new Fault(unknown, column, text);
+}
+
+/** Reads a word of a closed set that is no part of a request; one that is not known is in doubt. */
+function readFactWord<Word>(
+  { column, read, absent }: WordColumn<Word>,
+  fields: readonly string[],
+  readings: RowReadings,
+  [field, unknown]: readonly ['riskTier' | 'active', DoubtReason],
+): Word | null {
+  const text = column === null ? '' : readField(fields, column);
+  if (column === null || text === '') return absent;
+  const word = read(text);
+  if (word === null) readings.doubt(field, column.header, text, findCharacterDoubt(text) ?? unknown);
+  else if (field === 'riskTier' && text.toLowerCase() !== word) readings.say(field, text);
+  return word;
+}
+
+/** Reads a date; null where the row gives none, or none that can be read. */
+function readDate(
+  date: DateColumn | null,
+  fields: readonly string[],
+  readings: RowReadings,
+  field: 'birthDate' | 'endDate',
+): string | null {
+  const text = date === null ? '' : readField(fields, date.column);
+  if (date === null || text === '') return null;
+  const found = date.read(text);
+  if (found === text) return text;
+  if (typeof found === 'string') {
+    readings.say(field, text);
+    return found;
+  }
+  readings.doubt(field, date.column.header, text, findCharacterDoubt(text) ?? found.why);
+  if (found.reads !== undefined) readings.say(field, found.reads);
+  return found.value;
+}
+
+/** Reads the countries of a row, each once; `zz` among them is one that cannot be read. */
+function readCountries(
+  { columns, read, constant }: CountryColumns,
+  fields: readonly string[],
+  readings: RowReadings,
+): readonly string[] {
+  let countries = constant;
+  let said = '';
+  for (const column of columns) {
+    const text = readField(fields, column);
+    if (text === '') continue;
+    const wrong = findCharacterDoubt(text);
+    const { codes, why } = wrong === null ? read(text) : { codes: [], why: wrong };
+    if (why !== null) readings.doubt('countries', column.header, text, why);
+    // What it was read as before names of two countries were in doubt.
+    const former = why === 'ambiguous_country' ? toCountryCode(text) : null;
+    if (former !== null) readings.say('countries', former);
+    said = said === '' ? text : `${said};${text}`;
+    countries = countries.length === 0 ? codes : [...new Set([...countries, ...codes])];
+  }
+  if (said === '' || (said.length === 2 && said.toLowerCase() === countries[0])) return countries;
+  if (readings.doubts.some(({ field }) => field === 'countries')) {
+    // One of several columns that cannot be read is one more country that is not known.
+    if (countries.length > 0 && !countries.includes('zz')) return [...countries, 'zz'];
+  } else if (said !== countries.join(';')) readings.say('countries', said);
+  return countries;
+}
+
+function findCharacterDoubt(text: string): DoubtReason | null {
+  if (!isConspicuous(text)) return null;
+  return text.includes('\ufffd') ? 'replacement_character' : 'control_character';
 }

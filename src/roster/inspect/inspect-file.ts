@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
 import { bindColumns } from '../bind-columns.js';
@@ -6,23 +6,22 @@ import { checkRow } from '../check-row.js';
 import { columnsSchema } from '../column-settings.js';
 import { openCsvTable } from '../csv/csv-table.js';
 import { detectEncoding } from '../csv/detect-encoding.js';
-import { csvEncodings, type EncodingLabel } from '../csv/encodings.js';
+import { csvEncodings, type EncodingLabel, wideEncodings } from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
 import { guessEncoding } from '../csv/guess-encoding.js';
+import { createSingleByteTable } from '../csv/single-byte-table.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
 import { nameColumn } from '../find-columns.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { TableReading } from '../table-reading.js';
-import { profileColumn } from './column-profile.js';
-import { doubtGarbledLetters, doubtMixedLines } from './doubt-letters.js';
+import { type ColumnProfile, profileColumn } from './column-profile.js';
 import type { ColumnGuess } from './guess.js';
 import { guessColumns } from './guess-columns.js';
-import { looksLikeHeader } from './guess-header.js';
-import { dropSharedPrefix } from './read-header.js';
+import { dropSharedPrefix, readHeader } from './read-header.js';
 import { readWhole, type WholeReading } from './read-whole.js';
 
 /** What is said about a file before anybody has described it. */
-export interface InspectionRequest {
+interface InspectionRequest {
   path: string;
   /** The roster's name in the configuration to paste. */
   name: string;
@@ -181,4 +180,90 @@ async function readSample(table: TableReading): Promise<readonly (readonly strin
     await table.close();
   }
   return sample;
+}
+
+/** Tells whether the first record of a table reads like a header above the records that follow it. */
+export function looksLikeHeader(first: readonly string[], others: readonly (readonly string[])[]): boolean {
+  const cells = first.map((cell) => cell.trim());
+  if (cells.every((cell) => cell === '')) return false;
+  const below = cells.map((_, index) =>
+    others
+      .slice(0, comparedRows)
+      .map((fields) => fields[index]?.trim() ?? '')
+      .filter((value) => value !== ''),
+  );
+  // What a column says again below is a value of it, such as the status "active".
+  if (cells.some((cell, index) => readHeader(cell) !== null && below[index]?.includes(cell) === false)) return true;
+  if (new Set(cells).size < cells.length) return false;
+  // A value looks like the values below it; a header's cells are words even where these are numbers or dates.
+  const isWordAboveNumbers = cells.some((cell, index) => {
+    const values = below[index] ?? [];
+    return /\p{L}/u.test(cell) && !/\d/.test(cell) && values.length > 0 && values.every((value) => /\d/.test(value));
+  });
+  return isWordAboveNumbers && cells.every((cell) => !/^[\d.,/ -]+$/.test(cell) || cell === '');
+}
+
+const comparedRows = 1_000;
+
+const lineFeed = 0x0a;
+
+/** Doubts a file some of whose lines are UTF-8 and others not: whichever encoding is declared, the names of the other lines are garbled. */
+function doubtMixedLines(bytes: Buffer, encoding: EncodingLabel): readonly string[] {
+  if (wideEncodings.includes(encoding) || isUtf8(bytes)) return [];
+  const unicode: number[] = [];
+  const others: number[] = [];
+  let line = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(lineFeed, at);
+    const stop = end < 0 ? bytes.length : end;
+    const text = bytes.subarray(at, stop);
+    line += 1;
+    // The last line may be cut within a character.
+    if (end >= 0 && !isAscii(text)) (isUtf8(text) ? unicode : others).push(line);
+    at = stop + 1;
+  }
+  const isMixed = unicode.length > 0 && others.length > 0 && unicode.length > others.length / 100;
+  if (!isMixed) return [];
+  const other = encoding === 'utf-8' ? 'another encoding' : encoding;
+  return [
+    `the file is in two encodings: ${describeLines(unicode)} UTF-8, ${describeLines(others)} ${other}. Whichever is declared, names of the other lines are garbled: have it exported again in one encoding`,
+  ];
+}
+
+const describeLines = (lines: readonly number[]): string =>
+  lines.length === 1 ? `line ${lines[0]} is` : `line ${lines[0]} and ${lines.length - 1} others are`;
+
+const likely: readonly EncodingLabel[] = ['windows-1252', 'iso-8859-1', 'windows-1250', 'windows-1251'];
+const units = likely.map((label) => ({
+  label,
+  bytes: new Map([...createSingleByteTable(label)].map((unit, byte) => [unit, byte] as const)),
+}));
+
+/** Doubts columns whose letters are UTF-8 that was once read in another encoding, such as `MÃ¼ller`. */
+function doubtGarbledLetters(profiles: readonly ColumnProfile[], encoding: EncodingLabel): readonly string[] {
+  return profiles.flatMap(({ header, values }) => {
+    const telling = values.filter((value) => !isAscii(Buffer.from(value)));
+    const garbled = telling.flatMap((value) => {
+      const meant = undoReading(value);
+      return meant === null ? [] : [{ value, ...meant }];
+    });
+    const [first] = garbled;
+    if (first === undefined || garbled.length < telling.length / 2) return [];
+    const remedy =
+      encoding === 'utf-8' ? 'have the file exported again' : 'try --encoding utf-8, or have it exported again';
+    return [
+      `the letters of ${header} are garbled in ${garbled.length} of ${values.length} rows, such as ${JSON.stringify(first.value)} for ${JSON.stringify(first.text)}: they are UTF-8 that was read in the encoding ${first.label}; ${remedy}`,
+    ];
+  });
+}
+
+/** What a text says once its letters are bytes again; null where these are no UTF-8. */
+function undoReading(value: string): { text: string; label: EncodingLabel } | null {
+  for (const { label, bytes } of units) {
+    const codes = Array.from({ length: value.length }, (_, at) => bytes.get(value.charCodeAt(at)));
+    if (codes.some((code) => code === undefined)) continue;
+    const buffer = Buffer.from(codes.map((code) => code ?? 0));
+    if (isUtf8(buffer)) return { text: buffer.toString('utf8'), label };
+  }
+  return null;
 }

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
+import pg from 'pg';
 import { ConfigError, RosterError } from '../../errors.js';
 import { parseTotal } from '../control-total.js';
 import { toDurationMs } from '../duration.js';
 import type { PostgresSettings } from '../settings.js';
 import type { LineTally, TableReading, TableRecord } from '../table-reading.js';
-import { connect, disconnect } from './connect.js';
 import { fetchRows, type MappedColumns, openCursor, type RowBatch } from './cursor.js';
-import { firstFetchSize, sizeNextFetch } from './fetch-size.js';
-import { toQueryError } from './postgres-error.js';
-import { toTableStatement } from './table-statement.js';
+import { toConnectError, toQueryError } from './postgres-error.js';
+import type { PostgresRow } from './postgres-value.js';
 
 const batchSize = 500;
 
@@ -120,4 +118,91 @@ function readUrl(name: string, urlEnv: string, secret: (name: string) => string 
   if (url !== undefined && url !== '') return url;
   const message = `is not set, nor is ${urlEnv}_FILE; roster ${name} reads its connection string from it`;
   throw new ConfigError([{ where: 'environment', path: urlEnv, message }]);
+}
+
+/** Gives the query of all rows of `table` or `schema.table`, its names quoted as they are spelt. */
+function toTableStatement(table: string): string {
+  const names = table.split('.').map((name) => `"${name.replaceAll('"', '""')}"`);
+  return `select * from ${names.join('.')}`;
+}
+
+/** The most rows at once: waiting for the network counts for little then. */
+const mostRows = 500;
+/** How many times as many rows as the last time: a few narrow ones say little about the rest. */
+const mostGrowth = 4;
+/** About how many characters of rows are fetched at once; as many again are being checked meanwhile. */
+const mostCharacters = 4 * 1_024 * 1_024;
+
+/** How many rows are fetched first: few, because nobody knows yet how wide they are. */
+const firstFetchSize = 10;
+
+/** Says how many rows to fetch next, by the width of those fetched last: at least 1, at most 500 and four times as many, and about 4 million characters. */
+export function sizeNextFetch(last: readonly PostgresRow[]): number {
+  let characters = 0;
+  for (const row of last) {
+    for (const value of row) characters += value?.length ?? 0;
+  }
+  const fitting = Math.floor((mostCharacters * last.length) / Math.max(1, characters));
+  return Math.min(mostRows, mostGrowth * last.length, Math.max(1, fitting));
+}
+
+const connectTimeoutMs = 15_000;
+/** How much longer than the server's own limit we wait for an answer: beyond it the connection is dead. */
+const graceMs = 30_000;
+
+/** Connects to the database that a variable names, with TLS as its URL says; throws RosterError, which never quotes the URL. */
+async function connect(url: string, urlEnv: string, source: string, timeoutMs: number): Promise<pg.Client> {
+  const client = createClient(url, urlEnv, source, timeoutMs);
+  // A connection lost between two fetches fails the next fetch; without a listener it would end the process.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await disconnect(client);
+    throw toConnectError(error, source, `${client.host}:${client.port}`, urlEnv);
+  }
+}
+
+/** Ends a connection, whatever its state. */
+async function disconnect(client: pg.Client): Promise<void> {
+  await client.end().catch(() => undefined);
+}
+
+/** What the driver understands: anything else it takes for a path on a host of its own making. */
+const understood = /^(postgres(ql)?:\/\/|socket:|\/)/i;
+
+function createClient(url: string, urlEnv: string, source: string, timeoutMs: number): pg.Client {
+  if (!understood.test(url)) {
+    throw new RosterError(
+      'database_url_invalid',
+      `${source}: ${urlEnv} holds no Postgres connection string: it begins with neither postgres:// nor postgresql://.`,
+    );
+  }
+  try {
+    return new pg.Client({
+      connectionString: verifyRequiredTls(url),
+      application_name: 'nightscreen roster',
+      connectionTimeoutMillis: connectTimeoutMs,
+      query_timeout: timeoutMs + graceMs,
+      keepAlive: true,
+    });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (/^(ENOENT|EACCES|EISDIR)$/.test(code)) {
+      throw new RosterError(
+        'database_url_invalid',
+        `${source}: a certificate file that ${urlEnv} names (sslrootcert, sslcert or sslkey) cannot be read (${code}).`,
+      );
+    }
+    // The parser's own error quotes the whole string, password included.
+    throw new RosterError('database_url_invalid', `${source}: ${urlEnv} holds no valid Postgres connection string.`);
+  }
+}
+
+/** The driver verifies for `prefer`, `require` and `verify-ca` what it verifies for `verify-full`, but warns on standard error that it may not always do so. */
+function verifyRequiredTls(url: string): string {
+  return /[?&]uselibpqcompat=/.test(url)
+    ? url
+    : url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/, '$1verify-full');
 }

@@ -3,8 +3,7 @@ import { appendFile, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { findFiles } from '../../../src/roster/csv/find-files.js';
-import { compileSegment } from '../../../src/roster/csv/match-pattern.js';
+import { compileSegment, findFiles } from '../../../src/roster/csv/find-files.js';
 import { collectTable, countUnexplained, failCsv, openCsv, readCsv, summariseRecords, withFiles } from './open-csv.js';
 
 const sha = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest();
