@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto';
 import { readScheduleHistory } from '../runs/scheduled/keep-schedules.js';
 import type { Workplace } from '../runs/workplace.js';
 import type { DecidingRules, JobStanding } from './decide-due.js';
 import { toDueTimes } from './due-times.js';
-import { toJitterMs } from './jitter.js';
 import type { PlannedJob } from './plan-jobs.js';
 import { type SchedulerSettings, toSpanMs } from './settings.js';
 
@@ -40,4 +40,10 @@ export async function readStandings(
     };
   });
   return new Map(standings.map((standing) => [standing.job, standing]));
+}
+
+/** How much later than it is due a job is begun, below `jitterMs`: the same for the same words, on every host and after every restart. */
+export function toJitterMs(jitterMs: number, ...words: readonly string[]): number {
+  const digest = createHash('sha256').update(words.join('\n')).digest();
+  return Math.floor((digest.readUInt32BE(0) / 2 ** 32) * jitterMs);
 }

@@ -1,7 +1,7 @@
 import type { Job } from '../../runs/job.js';
 import type { Workplace } from '../../runs/workplace.js';
 import type { JobStanding } from '../../scheduling/decide-due.js';
-import { readStandings, type SchedulePlan } from '../../scheduling/standings.js';
+import { type SchedulePlan, readStandings } from '../../scheduling/standings.js';
 import type { JobRun } from '../../store/job-runs.js';
 
 /**

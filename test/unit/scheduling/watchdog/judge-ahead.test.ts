@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { describeIncident } from '../../../../src/scheduling/watchdog/describe-incident.js';
-import { judgeAhead } from '../../../../src/scheduling/watchdog/judge-ahead.js';
+import { judgeAhead } from '../../../../src/scheduling/watchdog/watch.js';
 
 const later = new Date('2026-12-24T02:00:00Z');
 const retail = {

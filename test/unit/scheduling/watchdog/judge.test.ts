@@ -1,10 +1,9 @@
 import { expect, it } from 'vitest';
 import { compareIncidents } from '../../../../src/scheduling/watchdog/compare-incidents.js';
 import type { Finding } from '../../../../src/scheduling/watchdog/finding.js';
+import { judgeRunning, judgeSweep, type SweepFacts } from '../../../../src/scheduling/watchdog/judge.js';
 import { judgeRoster, type RosterFacts } from '../../../../src/scheduling/watchdog/judge-roster.js';
-import { judgeRunning } from '../../../../src/scheduling/watchdog/judge-running.js';
-import { judgeSweep, type SweepFacts } from '../../../../src/scheduling/watchdog/judge-sweep.js';
-import { findWatching } from '../../../../src/scheduling/watchdog/watching.js';
+import { findWatching } from '../../../../src/scheduling/watchdog/watch.js';
 import type { Incident } from '../../../../src/store/incidents.js';
 import type { NightFacts } from '../../../../src/store/watch-facts.js';
 
