@@ -1,7 +1,85 @@
-import { findChange, toOffsetMs } from './zone-offset.js';
+/** A stretch of time in which a zone changes its offset once at most; `changesAtMs` is infinite where it does not. */
+interface Stretch {
+  beforeMs: number;
+  changesAtMs: number;
+  afterMs: number;
+}
+
+// No zone has ever changed its clocks twice within two days.
+const stretchMs = 2 * 86_400_000;
+const secondMs = 1_000;
+
+const knownStretches = new Map<string, Map<number, Stretch>>();
+
+/** How far the wall clocks of an IANA time zone are ahead of UTC at an instant, in milliseconds. */
+function toOffsetMs(instantMs: number, timezone: string): number {
+  const { beforeMs, changesAtMs, afterMs } = findStretch(instantMs, timezone);
+  return instantMs < changesAtMs ? beforeMs : afterMs;
+}
+
+/** When the clocks of a zone are changed between two instants that are less than two days apart; null when they are not. */
+function findChange(fromMs: number, untilMs: number, timezone: string): number | null {
+  for (const instantMs of [fromMs, untilMs]) {
+    const { changesAtMs } = findStretch(instantMs, timezone);
+    if (changesAtMs > fromMs && changesAtMs <= untilMs) return changesAtMs;
+  }
+  return null;
+}
+
+function findStretch(instantMs: number, timezone: string): Stretch {
+  const number = Math.floor(instantMs / stretchMs);
+  const stretches = knownStretches.get(timezone) ?? new Map<number, Stretch>();
+  const known = stretches.get(number);
+  if (known) return known;
+  // What the neighbours end and begin with is known.
+  const beforeMs = stretches.get(number - 1)?.afterMs ?? readOffset(number * stretchMs, timezone);
+  const afterMs = stretches.get(number + 1)?.beforeMs ?? readOffset((number + 1) * stretchMs, timezone);
+  const changesAtMs =
+    beforeMs === afterMs ? Number.POSITIVE_INFINITY : seekChange(number * stretchMs, beforeMs, timezone);
+  const stretch = { beforeMs, changesAtMs, afterMs };
+  knownStretches.set(timezone, stretches.set(number, stretch));
+  return stretch;
+}
+
+/** The first instant of a stretch at which the offset is another than `beforeMs`. */
+function seekChange(startMs: number, beforeMs: number, timezone: string): number {
+  let [lastBeforeMs, firstAfterMs] = [startMs, startMs + stretchMs];
+  while (firstAfterMs - lastBeforeMs > secondMs) {
+    const middleMs = lastBeforeMs + Math.floor((firstAfterMs - lastBeforeMs) / 2 / secondMs) * secondMs;
+    if (readOffset(middleMs, timezone) === beforeMs) lastBeforeMs = middleMs;
+    else firstAfterMs = middleMs;
+  }
+  return firstAfterMs;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function readOffset(instantMs: number, timezone: string): number {
+  // As `11/22/2026, 02:00:00`.
+  const shown = formatFor(timezone).format(instantMs).match(/\d+/g) ?? [];
+  const [month = 1, day = 1, year = 0, hour = 0, minute = 0, second = 0] = shown.map(Number);
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(instantMs / secondMs) * secondMs;
+}
+
+function formatFor(timeZone: string): Intl.DateTimeFormat {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+  });
+  formats.set(timeZone, format);
+  return format;
+}
 
 /** A date (`yyyy-mm-dd`) and a time (`hh:mm:ss`) as a clock on a wall shows them. */
-export interface LocalTime {
+interface LocalTime {
   date: string;
   time: string;
 }
