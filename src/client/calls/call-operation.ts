@@ -1,18 +1,148 @@
 import type { Clock } from '../../clock.js';
-import { AuthenticationError, TimeoutError } from '../../errors.js';
-import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
+import {
+  ApiError,
+  AuthenticationError,
+  ConnectionError,
+  RateLimitError,
+  ResponseError,
+  ServerError,
+  ServiceUnavailableError,
+  TimeoutError,
+} from '../../errors.js';
+import type { Answer, CallOperation, CallOptions, Operation, RetryRule } from '../operation.js';
+import type { Reachability } from '../pace/circuit.js';
 import type { Pace, Turn } from '../pace/pace.js';
 import type { RetrySettings } from '../settings.js';
 import { HeldBackError } from '../transport/send-request.js';
+import type { ExchangeTrace, Transport } from '../transport/transport.js';
+import type { Attempt, AttemptEnd, AttemptObserver } from './attempt-observer.js';
 import { checkCallOptions } from './check-call-options.js';
 import { createFollowSignals } from './follow-signals.js';
 import type { KeyHolder } from './key-holder.js';
 import type { RetryBudget } from './retry-budget.js';
-import { decideRetry, type RetryDecision } from './retry-policy.js';
-import { type AttemptParts, sendObserved } from './send-observed.js';
+
+/** Milliseconds before attempt `attempt + 1`: full jitter over a capped exponential; `random` gives 0 up to 1. */
+export const computeBackoffDelay = (
+  attempt: number,
+  settings: { baseDelayMs: number; maxDelayMs: number },
+  random: () => number,
+): number => Math.round(random() * Math.min(settings.maxDelayMs, settings.baseDelayMs * 2 ** (attempt - 1)));
+
+/** What follows from a failed attempt. */
+interface RetryDecision {
+  /** Whether the operation may be sent again. */
+  isRepeated: boolean;
+  /** How long to wait before that, in milliseconds. */
+  delayMs: number;
+  /** Whether all callers wait that long, not only this one. */
+  isPauseForAll: boolean;
+  /** Whether the service said that it is asked too often. */
+  isRefusedForPace: boolean;
+  reachability: Reachability;
+}
+
+/** The attempt that failed, counted from 1, and when its operation may be repeated. */
+interface FailedAttempt {
+  error: unknown;
+  attempt: number;
+  rule: RetryRule;
+}
+
+/** A complaint about pace; a cooldown, or a throttle of an operation that is never repeated, is about that one record. */
+const isPaceComplaint = ({ error, rule }: FailedAttempt): boolean =>
+  error instanceof RateLimitError && error.code !== 'cooldown_active' && rule !== 'never';
+
+const isOutOfReach = (error: unknown): boolean =>
+  error instanceof ServiceUnavailableError || error instanceof ServerError || error instanceof ConnectionError;
+
+const isPassingFailure = (error: unknown): boolean =>
+  isOutOfReach(error) || (error instanceof ApiError && error.isUntimely);
+
+const toReachability = (error: unknown): Reachability => {
+  if (error instanceof ResponseError && error.isStandIn) return 'out_of_reach';
+  if (isOutOfReach(error)) return 'out_of_reach';
+  return error instanceof ApiError ? 'there' : 'unknown';
+};
+
+/** Whether a second time could have no second effect: nothing arrived, or the service refused before doing anything. */
+const isHarmless = (failed: FailedAttempt): boolean =>
+  isPaceComplaint(failed) || (failed.error instanceof ConnectionError && !failed.error.mayHaveArrived);
+
+const mayRepeat = (failed: FailedAttempt): boolean => {
+  if (failed.rule === 'repeatable') return isPaceComplaint(failed) || isPassingFailure(failed.error);
+  return failed.rule === 'after_refusal' && isHarmless(failed);
+};
+
+/** Decides after a failed attempt as DESIGN's error table says; `random` gives 0 up to 1. */
+export const decideRetry = (failed: FailedAttempt, settings: RetrySettings, random: () => number): RetryDecision => {
+  const { error, attempt } = failed;
+  const isRefusedForPace = isPaceComplaint(failed);
+  const isPassing = isRefusedForPace || isPassingFailure(error);
+  // "Retry-After: 0" names no time; without the back-off an outage would be answered with all attempts at once.
+  const askedMs = isPassing && error instanceof ApiError && error.retryAfterMs ? error.retryAfterMs : undefined;
+  return {
+    isRepeated: mayRepeat(failed) && attempt < settings.maxAttempts,
+    delayMs: isPassing ? (askedMs ?? computeBackoffDelay(attempt, settings, random)) : 0,
+    isPauseForAll: isRefusedForPace || askedMs !== undefined,
+    isRefusedForPace,
+    reachability: toReachability(error),
+  };
+};
+
+/** What one attempt is made of. */
+interface AttemptParts {
+  transport: Transport;
+  clock: Clock;
+  observer: AttemptObserver | undefined;
+  timeoutMs: number;
+}
+
+const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
+  if (error instanceof ApiError) return 'error_status';
+  if (error instanceof ResponseError) return 'bad_response';
+  if (error instanceof TimeoutError) return 'timeout';
+  return error instanceof ConnectionError ? 'connection' : 'aborted';
+};
+
+// Probes are at most 20 seconds apart, and one at a time.
+const longestProbeMs = 20_000;
+
+/** Makes one attempt and tells the observers of it, before and after; throws what the transport throws. */
+const sendObserved = async <T>(
+  parts: AttemptParts,
+  operation: Operation<T>,
+  {
+    attempt,
+    authorization,
+    turn,
+  }: { attempt: number; authorization: string | undefined; turn: Pick<Turn, 'isProbe' | 'mayLeave'> },
+  options: CallOptions,
+): Promise<Answer<T>> => {
+  const { transport, clock, observer } = parts;
+  const { name, method, path, route = path } = operation;
+  const told: Attempt = { operation: name, method, path: route, attempt, startedAt: clock.now() };
+  const trace: ExchangeTrace = { isSent: false, status: null, bytes: 0, requestId: undefined, servedAt: undefined };
+  const end = (outcome: AttemptEnd['outcome']): void => {
+    const ended: AttemptEnd = { endedAt: clock.now(), outcome, ...trace };
+    observer?.ended?.(told, ended);
+    options.observer?.ended?.(told, ended);
+  };
+  observer?.started?.(told);
+  options.observer?.started?.(told);
+  const wantedMs = options.timeoutMs ?? parts.timeoutMs;
+  const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
+  const { signal, headers } = options;
+  const exchange = { authorization, timeoutMs, headers, signal, trace, mayLeave: () => turn.mayLeave() };
+  const answer = await transport.send(operation, exchange).catch((error: unknown) => {
+    end(toOutcomeWord(error));
+    throw error;
+  });
+  end('ok');
+  return { ...answer, attempts: attempt };
+};
 
 /** What calls are made of; `timeoutMs` is the total deadline of an attempt where the call names none. */
-export interface CallSettings extends AttemptParts {
+interface CallSettings extends AttemptParts {
   pace: Pace;
   keys: KeyHolder;
   budget: RetryBudget;

@@ -1,12 +1,208 @@
 import { type Clock, systemClock } from '../../clock.js';
-import { NightscreenError } from '../../errors.js';
+import { ConfigError, NightscreenError } from '../../errors.js';
+import { rateSchema } from '../settings.js';
 import { tellSafely } from '../tell-safely.js';
-import { checkRate } from './check-rate.js';
-import { Gate } from './gate.js';
-import type { Entrant, Pace, PaceEvent } from './pace.js';
-import { PacedTurn } from './paced-turn.js';
-import { Slots } from './slots.js';
+import { toProblems } from '../to-problems.js';
+import { Circuit, type Reachability } from './circuit.js';
+import type { Entrant, Pace, PaceEvent, Turn, Verdict } from './pace.js';
 import { Tempo } from './tempo.js';
+import { WaitingLine } from './waiting-line.js';
+
+/** The gate before one operation: open to all while its circuit is closed, else to one probe at a time. */
+export class Gate {
+  readonly #circuit = new Circuit();
+  readonly #line = new WaitingLine();
+  readonly #clock: Clock;
+  #timer: AbortController | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether the service is taken to be out of reach. */
+  get isOutage(): boolean {
+    return this.#circuit.isOpen;
+  }
+
+  /** Milliseconds until the next probe may begin; only asked during an outage. */
+  get probeWaitMs(): number {
+    return this.#circuit.probeWaitMs(this.#clock.elapsedMs());
+  }
+
+  /** Waits until this caller may call; true when it is to be the probe. Rejects with the signal's reason when aborted earlier. */
+  async pass(signal: AbortSignal | undefined): Promise<boolean> {
+    while (this.#circuit.isOpen) {
+      const waitMs = this.#circuit.probeWaitMs(this.#clock.elapsedMs());
+      if (waitMs <= 0) {
+        this.#circuit.takeProbe();
+        return true;
+      }
+      this.#wakeAfter(waitMs);
+      await this.#line.wait(signal);
+    }
+    return false;
+  }
+
+  /** The probe begins. */
+  startProbe(): void {
+    this.#circuit.startProbe(this.#clock.elapsedMs());
+  }
+
+  /** Notes what came of an ordinary call; true when that begins an outage. */
+  note(reachability: Reachability): boolean {
+    const wasOpen = this.#circuit.isOpen;
+    this.#circuit.note(reachability, this.#clock.elapsedMs());
+    return !wasOpen && this.#circuit.isOpen;
+  }
+
+  /** Notes how the probe ended; gives how long the outage lasted when it is over, else null. */
+  endProbe(reachability: Reachability): number | null {
+    const lastedMs = this.#circuit.openForMs(this.#clock.elapsedMs());
+    this.#circuit.endProbe(reachability);
+    const isOver = !this.#circuit.isOpen;
+    if (isOver) {
+      this.close();
+      while (this.#line.admitNext());
+    } else {
+      this.#line.admitNext();
+    }
+    return isOver ? lastedMs : null;
+  }
+
+  /** Lets go of its timer; whoever still waits has to be called off. */
+  close(): void {
+    this.#timer?.abort();
+    this.#timer = undefined;
+  }
+
+  /** One timer for all who wait; whoever it wakes looks again. */
+  #wakeAfter(waitMs: number): void {
+    if (this.#timer !== undefined || waitMs === Number.POSITIVE_INFINITY) return;
+    const timer = new AbortController();
+    this.#timer = timer;
+    const wake = (): void => {
+      if (this.#timer === timer) this.#timer = undefined;
+      this.#line.admitNext();
+    };
+    this.#clock.sleep(waitMs, timer.signal).then(wake, () => undefined);
+  }
+}
+
+/** A number of places to work in at the same time, handed on in the order of asking, but first to those who begin again. */
+export class Slots {
+  readonly #newcomers = new WaitingLine();
+  readonly #repeaters = new WaitingLine();
+  #free: number;
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Resolves with a place; rejects with the signal's reason when aborted earlier. */
+  async take(signal: AbortSignal | undefined, isRepeat: boolean): Promise<void> {
+    signal?.throwIfAborted();
+    if (this.#free === 0) return (isRepeat ? this.#repeaters : this.#newcomers).wait(signal);
+    this.#free -= 1;
+  }
+
+  /** Gives a place back. */
+  free(): void {
+    if (!this.#repeaters.admitNext() && !this.#newcomers.admitNext()) this.#free += 1;
+  }
+}
+
+/** What a turn is made of. */
+interface TurnParts {
+  operation: string;
+  gate: Gate;
+  tempo: Tempo;
+  slots: Slots;
+  clock: Clock;
+  tell: (event: PaceEvent) => void;
+  isProbe: boolean;
+}
+
+/** A turn with what it holds: a slot, a place in the window, and the gate's probe where it is one. */
+export class PacedTurn implements Turn {
+  readonly #parts: TurnParts;
+  #hasPlace = false;
+  #sentMs: number | null = null;
+  #reachability: Reachability = 'unknown';
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes what it needs; false, with nothing held, when the caller must go back to the gate. */
+  async begin(signal: AbortSignal | undefined, isRepeat: boolean): Promise<boolean> {
+    const { gate, tempo, slots, isProbe } = this.#parts;
+    let mayCall = false;
+    try {
+      await slots.take(signal, isRepeat);
+    } catch (error) {
+      if (isProbe) gate.endProbe('unknown');
+      throw error;
+    }
+    try {
+      // Whoever passed the gate before the outage was known goes back to it.
+      if (!isProbe && gate.isOutage) return false;
+      await tempo.awaitPlace(signal);
+      this.#hasPlace = true;
+      mayCall = isProbe || !gate.isOutage;
+      if (isProbe) gate.startProbe();
+      return mayCall;
+    } finally {
+      if (!mayCall) this.end();
+    }
+  }
+
+  get isProbe(): boolean {
+    return this.#parts.isProbe;
+  }
+
+  mayLeave(): boolean {
+    const { gate, tempo, clock, isProbe } = this.#parts;
+    // Its connection took so long to come about that things have changed.
+    if (tempo.isPaused || (gate.isOutage && !isProbe)) return false;
+    this.#hasPlace = false;
+    this.#sentMs = clock.elapsedMs();
+    tempo.noteSent();
+    return true;
+  }
+
+  judge({ reachability, isRefusedForPace, pauseMs }: Verdict): { isOutage: boolean } {
+    const { operation, gate, tempo, tell, clock, isProbe } = this.#parts;
+    this.#reachability = reachability;
+    if (isRefusedForPace && tempo.slowDown(this.#sentMs ?? clock.elapsedMs())) {
+      tell({ kind: 'rate_lowered', operation, perSecond: Math.round(tempo.perSecond * 10) / 10 });
+    }
+    if (pauseMs > 0) {
+      tempo.pauseFor(pauseMs);
+      tell({ kind: 'paused', operation, pauseMs });
+    }
+    if (isProbe) return { isOutage: reachability !== 'there' };
+    if (gate.note(reachability)) {
+      tell({ kind: 'outage_began', operation, probeInMs: Math.round(gate.probeWaitMs) });
+    }
+    return { isOutage: gate.isOutage };
+  }
+
+  /** Gives everything back. */
+  end(): void {
+    const { operation, gate, tempo, slots, tell, isProbe } = this.#parts;
+    if (this.#hasPlace) tempo.giveBack();
+    this.#hasPlace = false;
+    slots.free();
+    const lastedMs = isProbe ? gate.endProbe(this.#reachability) : null;
+    if (lastedMs !== null) tell({ kind: 'outage_ended', operation, lastedMs: Math.round(lastedMs) });
+  }
+}
+
+/** Throws ConfigError with everything that is wrong with a rate: nothing would ever leave at a rate of zero. */
+export const checkRate = (rate: unknown): void => {
+  const problems = toProblems('pace', rateSchema.safeParse(rate).error);
+  if (problems.length > 0) throw new ConfigError(problems);
+};
 
 // Callers that wait cost memory; whoever has more to ask lets them come one by one.
 const maxWaiting = 100_000;

@@ -1,7 +1,11 @@
+import { z } from 'zod';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
-import { type CreatedDossier, createdDossierSchema, type DossierInput, dossierInputSchema } from './created-dossier.js';
-import { type DossierDetail, dossierDetailSchema } from './dossier-detail.js';
-import { createDossierLookUps, type DossierLookUps } from './dossier-look-ups.js';
+import {
+  type DossierDetail,
+  dossierDetailSchema,
+  type IdentityDocument,
+  identityDocumentSchema,
+} from './dossier-detail.js';
 import {
   type DossierListQuery,
   type DossierPage,
@@ -10,10 +14,78 @@ import {
   dossierPageSchema,
   keysetDossierPageSchema,
 } from './dossier-page.js';
+import { filledTextSchema } from './input-schemas.js';
 import { parseInput } from './parse-input.js';
+import { recordSchema, type ServiceRecord } from './record-schema.js';
 import { toLookUp } from './to-look-up.js';
 import { toQuery } from './to-query.js';
 import { walkDossierPages } from './walk-dossier-pages.js';
+
+/** What a new dossier is made of (interface: POST /dossiers); fields that the interface does not show are sent as given. */
+export const dossierInputSchema = z.looseObject({
+  type: z.enum(['kyc', 'kyb']),
+  /** The verification level, of the same product family as `type`; sent under the client's setting for the level field. */
+  level: filledTextSchema,
+  /** The service itself delivers the link to `phone_number`. */
+  send_sms: z.boolean().optional(),
+  /** The service itself delivers the link to `email_address`. */
+  send_email: z.boolean().optional(),
+  phone_number: filledTextSchema.optional(),
+  email_address: filledTextSchema.optional(),
+});
+/** What a new dossier is made of, with the wire's names but for `level` (interface: POST /dossiers). */
+export type DossierInput = z.input<typeof dossierInputSchema>;
+
+const nameSchema = z.string().min(1).nullish();
+
+/** The answer to a creation (interface: POST /dossiers): as it came, and `token` set from whichever name the token has. */
+export const createdDossierSchema = z
+  .looseObject({
+    token: nameSchema,
+    id: nameSchema,
+    dossier_id: nameSchema,
+    verification_url: z.string().min(1),
+    qr_base64_png: z.string().nullish(),
+  })
+  .transform((created, context) => {
+    const token = created.token ?? created.dossier_id ?? created.id;
+    if (token) return { ...created, token };
+    context.addIssue({ code: 'custom', message: 'names the dossier in none of token, id and dossier_id' });
+    return z.NEVER;
+  });
+/** A new dossier: its `token`, the `verification_url` for the applicant, and what else the service sent (interface: POST /dossiers). */
+export type CreatedDossier = z.output<typeof createdDossierSchema>;
+
+/** The single-record look-ups of the dossier area (interface: Single-record lookups). */
+export interface DossierLookUps {
+  /** An applicant by `entity_<token>`, GET /dossiers/entity/{id}. */
+  entity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** An identity document with its images by `id_doc_<token>`, GET /dossiers/identity_document/{id}. */
+  identityDocument(id: string, options?: CallOptions): Promise<Answer<IdentityDocument>>;
+  /** A decision by `decision_<token>`, GET /dossiers/decision/{id}. */
+  decision(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** A proof of address by `poa_<token>`, GET /dossiers/address_proof/{id}. */
+  addressProof(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** A proof of funds by `pof_<token>`, GET /dossiers/funds_proof/{id}. */
+  fundsProof(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+}
+
+/** The look-ups of the dossier area over `callOperation`. */
+export const createDossierLookUps = (callOperation: CallOperation): DossierLookUps => ({
+  entity: async (id, options) =>
+    callOperation(toLookUp('dossiers.entity', '/dossiers/entity', id, recordSchema), options),
+  identityDocument: async (id, options) =>
+    callOperation(
+      toLookUp('dossiers.identity_document', '/dossiers/identity_document', id, identityDocumentSchema),
+      options,
+    ),
+  decision: async (id, options) =>
+    callOperation(toLookUp('dossiers.decision', '/dossiers/decision', id, recordSchema), options),
+  addressProof: async (id, options) =>
+    callOperation(toLookUp('dossiers.address_proof', '/dossiers/address_proof', id, recordSchema), options),
+  fundsProof: async (id, options) =>
+    callOperation(toLookUp('dossiers.funds_proof', '/dossiers/funds_proof', id, recordSchema), options),
+});
 
 export type { CreatedDossier, DossierDetail, DossierInput, DossierListQuery, DossierPage, DossierSummary };
 

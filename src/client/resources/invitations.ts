@@ -1,7 +1,17 @@
+import { z } from 'zod';
 import type { Clock } from '../../clock.js';
+import {
+  ConnectionError,
+  NightscreenError,
+  ResponseError,
+  ServerError,
+  ServiceUnavailableError,
+  TimeoutError,
+} from '../../errors.js';
 import type { AttemptObserver } from '../calls/attempt-observer.js';
 import { followSignals } from '../calls/follow-signals.js';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
+import { countFromOneSchema, filledTextSchema, sentDateTimeSchema, shortTextSchema } from './input-schemas.js';
 import {
   type Invitation,
   type InvitationPage,
@@ -10,17 +20,187 @@ import {
   type Locales,
   localesSchema,
 } from './invitation.js';
-import {
-  type InvitationInput,
-  type InvitationListQuery,
-  invitationInputSchema,
-  invitationListQuerySchema,
-} from './invitation-inputs.js';
 import { parseInput } from './parse-input.js';
-import { sendInvitation } from './send-invitation.js';
 import { toPathSegment } from './to-path-segment.js';
 import { toQuery } from './to-query.js';
-import { walkInvitationPages } from './walk-invitation-pages.js';
+
+const channelSchema = z.enum(['email', 'sms']);
+const maxInt32 = 2 ** 31 - 1;
+
+/** Whom to invite to what (interface: POST /autodoc/invitations). */
+export const invitationInputSchema = z.strictObject({
+  /** `wf_<token>`; sent under the client's setting for the workflow field. */
+  workflowToken: filledTextSchema,
+  channel: channelSchema,
+  /** An e-mail address or a phone number, by channel; at most 255 characters. */
+  recipient: shortTextSchema,
+  /** A name of your own that no other invitation has: with it an invitation whose outcome is unknown can be found again. */
+  reference: shortTextSchema.optional(),
+  /** A `code` of the locales; the organisation's own by default. */
+  locale: filledTextSchema.optional(),
+});
+/** Whom to invite to what, with the wire's names but for `workflowToken` (interface: POST /autodoc/invitations). */
+export type InvitationInput = z.input<typeof invitationInputSchema>;
+
+/** Filters and place of the invitation list with their limits (interface: GET /autodoc/invitations); an unknown filter is refused, since the service would not filter by it. */
+export const invitationListQuerySchema = z.strictObject({
+  /** Counts from 1. */
+  page: countFromOneSchema(maxInt32).optional(),
+  /** 1 to 100. */
+  per_page: countFromOneSchema(100).optional(),
+  workflow_token: filledTextSchema.optional(),
+  status: z.enum(['pending', 'sent', 'delivered', 'opened', 'started', 'failed', 'completed', 'rejected']).optional(),
+  channel: channelSchema.optional(),
+  /** The whole reference. */
+  reference: shortTextSchema.optional(),
+  date_from: sentDateTimeSchema.optional(),
+  date_to: sentDateTimeSchema.optional(),
+  /** A part of the recipient, at least 3 characters. */
+  search: z.string().min(3, 'must have at least 3 characters').optional(),
+});
+/** Filters and place of the invitation list, with the wire's names and limits (interface: GET /autodoc/invitations). */
+export type InvitationListQuery = z.input<typeof invitationListQuerySchema>;
+
+// "+45 12 34 56 78", "004512345678" and "(45) 1234-5678" are one number.
+const foldPhone = (text: string): string => text.replace(/\D/g, '').replace(/^00/, '');
+
+const foldEmail = (text: string): string => text.normalize('NFC').trim().toLowerCase();
+
+/** Whether two recipients of a channel are the same: e-mail addresses whatever their case, phone numbers whatever is between the digits. */
+export const isSameRecipient = (channel: InvitationInput['channel'], one: string, other: string): boolean => {
+  if (foldEmail(one) === foldEmail(other)) return true;
+  return channel === 'sms' && foldPhone(one) !== '' && foldPhone(one) === foldPhone(other);
+};
+
+/** How far the service's clock may be behind ours. */
+const clockSlackMs = 5 * 60_000;
+
+/** How one invitation is sent and found again. */
+interface InvitationSending {
+  send(): Promise<Answer<Invitation>>;
+  /** The newest invitations that the service lists for this one's reference, workflow and channel. */
+  lookUp(): Promise<Answer<InvitationPage>>;
+  /** What was sent, and what tells it from an older one in the list. */
+  invitation: Pick<InvitationInput, 'channel' | 'recipient'> & { reference: string };
+  /** How often it is sent at most. */
+  maxSends: number;
+  /** The waits before one look-up after the other. */
+  lookUpDelaysMs: readonly number[];
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+const isOutcomeUnknown = (error: unknown): boolean => {
+  if (error instanceof ConnectionError) return error.mayHaveArrived;
+  return error instanceof ServerError || error instanceof ServiceUnavailableError || error instanceof ResponseError;
+};
+
+/**
+ * Whether it may exist although no look-up shows it: the service said that it created something (interface: POST /autodoc/invitations,
+ * Response 201), or nobody knows that it has stopped working on it.
+ */
+const mayStillAppear = (error: unknown): boolean =>
+  error instanceof TimeoutError || (error instanceof ResponseError && error.status === 201);
+
+/** What a look-up shows: the invitation, that there is none, or nothing that can be relied on. */
+const judge = (
+  answer: Answer<InvitationPage>,
+  isOurs: (listed: Invitation) => boolean,
+  error: unknown,
+): Answer<Invitation> | 'absent' | 'unclear' => {
+  const { invitations, pagination } = answer.data;
+  const [found, another] = invitations.filter(isOurs);
+  if (another !== undefined) {
+    throw new NightscreenError(
+      'reference_not_unique',
+      'invitations.create: it is unknown whether the invitation was created, and several have its reference',
+      { cause: error },
+    );
+  }
+  if (found !== undefined) return { ...answer, data: found };
+  // Others in the list mean that the reference was used before, or that the service does not filter by it or does not show it.
+  return invitations.length === 0 && pagination.total === 0 ? 'absent' : 'unclear';
+};
+
+/**
+ * Sends an invitation and, while its outcome is unknown, waits and looks it up: one with its reference and recipient that was created since.
+ * It is sent again only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
+ * error of the last sending, NightscreenError `reference_not_unique` when several could be it, or the signal's reason.
+ */
+export const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invitation>> => {
+  const { clock, signal, maxSends } = sending;
+  const { reference, channel, recipient } = sending.invitation;
+  const earliestMs = clock.now().getTime() - clockSlackMs;
+
+  const isOurs = (listed: Invitation): boolean =>
+    listed.reference === reference &&
+    isSameRecipient(channel, recipient, listed.recipient ?? '') &&
+    Date.parse(listed.createdAt ?? '') >= earliestMs;
+
+  const findSent = async (error: unknown): Promise<Answer<Invitation> | 'absent' | 'unclear'> => {
+    let isClear = true;
+    for (const delayMs of sending.lookUpDelaysMs) {
+      await clock.sleep(delayMs, signal);
+      const answer = await sending.lookUp().catch(() => undefined);
+      const verdict = answer === undefined ? 'unclear' : judge(answer, isOurs, error);
+      if (typeof verdict === 'object') return verdict;
+      signal.throwIfAborted();
+      isClear &&= verdict === 'absent';
+    }
+    return isClear ? 'absent' : 'unclear';
+  };
+
+  for (let sends = 1; ; sends += 1) {
+    try {
+      return await sending.send();
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) throw error;
+      const verdict = await findSent(error);
+      if (typeof verdict === 'object') return verdict;
+      if (verdict === 'unclear' || mayStillAppear(error) || sends === maxSends) throw error;
+    }
+  }
+};
+
+const path = '/autodoc/invitations';
+
+const toWalkError = (
+  code: string,
+  complaint: string,
+  pageNumber: number,
+  answer: Answer<InvitationPage>,
+): ResponseError =>
+  new ResponseError(code, `GET ${path}: page ${pageNumber} ${complaint}`, {
+    method: 'GET',
+    path,
+    status: answer.status,
+    body: answer.body,
+  });
+
+const hasMore = ({ invitations, pagination }: InvitationPage): boolean => {
+  const { page, perPage, total, totalPages } = pagination;
+  return page < totalPages || (page - 1) * perPage + invitations.length < total;
+};
+
+/** Walks the list from `query` to the end that `pagination` announces; throws ResponseError naming the page when the list does not advance. */
+export async function* walkInvitationPages(
+  fetchPage: (query: InvitationListQuery) => Promise<Answer<InvitationPage>>,
+  query: InvitationListQuery,
+): AsyncGenerator<InvitationPage> {
+  for (let pageNumber = query.page ?? 1; ; pageNumber += 1) {
+    const answer = await fetchPage({ ...query, page: pageNumber });
+    const page = answer.data;
+    if (page.pagination.page !== pageNumber) {
+      throw toWalkError('list_page_not_echoed', 'was asked for, another came', pageNumber, answer);
+    }
+    const goesOn = hasMore(page);
+    if (goesOn && page.invitations.length === 0) {
+      throw toWalkError('list_page_empty', 'is empty although more is announced', pageNumber, answer);
+    }
+    yield page;
+    if (!goesOn) return;
+  }
+}
 
 export type { Invitation, InvitationInput, InvitationListQuery, InvitationPage, Locales };
 

@@ -1,20 +1,105 @@
+import { z } from 'zod';
+import { AuthenticationError } from '../../errors.js';
+import { checkCallOptions } from '../calls/check-call-options.js';
+import { createShareOne } from '../calls/share-one.js';
 import type { Answer, CallOperation, CallOptions, Operation } from '../operation.js';
-import type { ApiKeys } from './api-keys.js';
-import { createCallWithPublicKey } from './call-with-public-key.js';
-import { type CreatedSession, createdSessionSchema } from './created-session.js';
+import type { ApiKeys, PublicKey } from './api-keys.js';
+import { filledTextSchema } from './input-schemas.js';
 import { parseInput } from './parse-input.js';
 import { recordSchema, type ServiceRecord, type ServiceStatus, statusSchema } from './record-schema.js';
-import {
-  consentSchema,
-  type SessionInput,
-  type SessionSms,
-  type SessionUpdate,
-  sessionInputSchema,
-  sessionSmsSchema,
-  sessionUpdateSchema,
-} from './session-inputs.js';
 import { toPathSegment } from './to-path-segment.js';
 import { toQuery } from './to-query.js';
+
+type CallWithKey = <T>(call: (publicKey: string) => Promise<Answer<T>>, options?: CallOptions) => Promise<Answer<T>>;
+
+/**
+ * Makes calls that present the organisation's public key: fetched once for all of them and kept; after an AuthenticationError fetched
+ * anew, and the call made once more if the key is another one by then. A caller leaves with the reason of its own signals; what `apiKeys`
+ * fetches hears of none of them.
+ */
+export const createCallWithPublicKey = (apiKeys: ApiKeys): CallWithKey => {
+  const shareOne = createShareOne<PublicKey>();
+  let kept: PublicKey | undefined;
+
+  const fetchKey = async ({ observer, timeoutMs }: CallOptions): Promise<PublicKey> => {
+    const options = { ...(observer ? { observer } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const { data } = await apiKeys.public(options);
+    kept = data;
+    return data;
+  };
+  const findKey = async (options: CallOptions): Promise<PublicKey> =>
+    kept ?? shareOne(() => fetchKey(options), options);
+
+  return async (call, given = {}) => {
+    // A wrong setting of one caller must not fail the others.
+    const options = checkCallOptions(given);
+    const key = await findKey(options);
+    try {
+      return await call(key.public_key);
+    } catch (error) {
+      if (!(error instanceof AuthenticationError)) throw error;
+      if (kept === key) kept = undefined;
+      const next = await findKey(options);
+      if (next.public_key === key.public_key) throw error;
+      return call(next.public_key);
+    }
+  };
+};
+
+const applicantFields = {
+  unique_id: z.string().optional(),
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+  email_address: z.string().optional(),
+  phone_number: z.string().optional(),
+  i18n: z.string().optional(),
+};
+
+/** What a new session is made of (interface: POST /sessions, fields not shown); unknown fields are sent as given. */
+export const sessionInputSchema = z.looseObject({
+  ...applicantFields,
+  /** The KYC level; sent under the client's setting for the session's level field. */
+  level: filledTextSchema,
+  generate_qr: z.boolean().optional(),
+});
+/** What a new session is made of, by the usual names (interface: POST /sessions, not shown); further fields are sent as given. */
+export type SessionInput = z.input<typeof sessionInputSchema>;
+
+/** What of a session changes (interface: POST /sessions/{session_id}, fields not shown); unknown fields are sent as given. */
+export const sessionUpdateSchema = z.looseObject({ ...applicantFields, country_code: z.string().optional() });
+/** What of a session changes, by the usual names (interface: POST /sessions/{session_id}, not shown); further fields are sent as given. */
+export type SessionUpdate = z.input<typeof sessionUpdateSchema>;
+
+/** Where the link for the phone goes (interface: POST /sessions/{session_id}/send_sms, field name not shown); unknown fields are sent as given. */
+export const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema });
+/** Where the link for the phone goes (interface: POST /sessions/{session_id}/send_sms); further fields are sent as given. */
+export type SessionSms = z.input<typeof sessionSmsSchema>;
+
+/** Whether the applicant agrees; nothing but true and false may be recorded (interface: PATCH /sessions/{session_id}/consent). */
+export const consentSchema = z.boolean();
+
+const textSchema = z.string().min(1).nullish();
+
+/** The answer to a creation (interface: Session, field names not shown): as it came, `session_id` and `url` set from whichever names they have. */
+export const createdSessionSchema = z
+  .looseObject({
+    session_id: textSchema,
+    session_token: textSchema,
+    token: textSchema,
+    id: textSchema,
+    url: textSchema,
+    verification_url: textSchema,
+    qr_base64_png: z.string().nullish(),
+  })
+  .transform((created, context) => {
+    const sessionId = created.session_id ?? created.session_token ?? created.token ?? created.id;
+    const url = created.url ?? created.verification_url;
+    if (sessionId && url) return { ...created, session_id: sessionId, url };
+    context.addIssue({ code: 'custom', message: `holds no ${sessionId ? 'url' : 'session_id'} under any known name` });
+    return z.NEVER;
+  });
+/** A new session: its token as `session_id`, the applicant's `url`, and what else the service sent (interface: Session). */
+export type CreatedSession = z.output<typeof createdSessionSchema>;
 
 export type { CreatedSession, SessionInput, SessionSms, SessionUpdate };
 

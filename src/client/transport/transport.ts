@@ -2,13 +2,18 @@ import type { Dispatcher } from 'undici';
 import { NightscreenError, TimeoutError } from '../../errors.js';
 import { openDispatcher } from '../../outgoing.js';
 import type { Answer, Operation } from '../operation.js';
-import { isRequestFault } from './is-request-fault.js';
 import { readAnswer } from './read-answer.js';
 import { parseHttpDate, parseRetryAfter } from './retry-after.js';
 import { type AnswerHeaders, sendRequest } from './send-request.js';
 import { toApiError } from './to-api-error.js';
 import { toConnectionError } from './to-connection-error.js';
 import { userAgent } from './user-agent.js';
+
+const codes = /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVALID_(CHAR|HTTP_TOKEN|URL))$/;
+
+/** Whether an exchange failed because our own request is invalid by itself, such as a header that holds a line break: nothing was sent. */
+const isRequestFault = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.test(error.code);
 
 const maxErrorBodyBytes = 65_536;
 const headers = { accept: 'application/json', 'user-agent': userAgent };
@@ -25,7 +30,7 @@ export interface ExchangeTrace {
 }
 
 /** How one exchange is made: `timeoutMs` covers connect, headers and body together. */
-export interface ExchangeOptions {
+interface ExchangeOptions {
   /** The `Authorization` header, or undefined for none. */
   authorization: string | undefined;
   timeoutMs: number;
@@ -49,7 +54,7 @@ export interface Transport {
 }
 
 /** What a transport needs to know of the service. */
-export interface TransportSettings {
+interface TransportSettings {
   baseUrl: string;
   connectTimeoutMs: number;
   /** As in `service.proxy`. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Circuit, type Reachability } from '../../../src/client/pace/circuit.js';
-import { Gate } from '../../../src/client/pace/gate.js';
+import { Gate } from '../../../src/client/pace/create-pace.js';
 import { makeFakeClock } from '../../helpers/fake-clock.js';
 import { printFigure } from '../../helpers/print-figure.js';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeBackoffDelay } from '../../../src/client/calls/backoff-delay.js';
-import { decideRetry } from '../../../src/client/calls/retry-policy.js';
+import { computeBackoffDelay, decideRetry } from '../../../src/client/calls/call-operation.js';
 import type { RetryRule } from '../../../src/client/operation.js';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
 import { maxRetryAfterMs, parseRetryAfter } from '../../../src/client/transport/retry-after.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SendWindow } from '../../../src/client/pace/send-window.js';
+import { SendWindow } from '../../../src/client/pace/tempo.js';
 
 const windowMs = 1_000;
 
