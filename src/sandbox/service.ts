@@ -1,4 +1,7 @@
-import { type AmlDesk, createAmlDesk } from './aml.js';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Hono } from 'hono';
+import { z } from 'zod';
+import { answerError, type CallEnv } from './calls.js';
 import {
   createDossierBook,
   type DossierBook,
@@ -9,12 +12,100 @@ import { createEventDesk, type EventDesk } from './events.js';
 import { createInvitationDesk, type InvitationDesk } from './invitations.js';
 import { createKeyRing, type KeyOwner, type KeyRing, type Mode } from './keys.js';
 import { createLedger, type Ledger } from './ledger.js';
-import { createMediaDesk, type MediaDesk } from './media.js';
+import { QR_IMAGE_BASE64 } from './qr-image.js';
 import { createSandboxClock, type SandboxClock } from './sandbox-clock.js';
+import { createSearch, type SearchWatchlist } from './search-watchlist.js';
 import { createSessionDesk, type SessionDesk } from './sessions.js';
 import { createFaultScript, type FaultScript } from './trouble/faults.js';
 import { createWeatherStation, type WeatherStation } from './trouble/weather.js';
-import type { SandboxWorld } from './world.js';
+import type { SandboxWorld, WatchlistEntry } from './world.js';
+
+const searchSchema = z.object({
+  type: z.enum(['person', 'entity']),
+  name: z.string().regex(/\S/, 'must not be blank'),
+});
+
+/** The AML search of a sandbox. */
+interface AmlDesk {
+  /** The results of a name that an answer carries. */
+  screen: SearchWatchlist;
+  /** Replaces the lists. */
+  setWorld(world: SandboxWorld): void;
+  /** Adds the search and the look-up of an AML activity (interface: AML search, single-record lookups). */
+  addRoutes(routes: Hono<CallEnv>): void;
+}
+
+/** Creates a desk without lists. An answer carries `maxResults` at most; its `total` counts all. */
+const createAmlDesk = (maxResults: number): AmlDesk => {
+  let watchlist: readonly WatchlistEntry[] = [];
+  let search = createSearch(watchlist);
+  let byId: Map<string, WatchlistEntry> | undefined;
+  return {
+    screen: (type, name) => search(type, name).slice(0, maxResults),
+    setWorld: (world) => {
+      watchlist = world.watchlist;
+      search = createSearch(watchlist, world.ranking);
+      byId = undefined;
+    },
+    addRoutes: (routes) => {
+      routes.post('/aml/search', (context) => {
+        const request = searchSchema.safeParse(context.var.body);
+        if (!request.success) return answerError(context, 400, z.prettifyError(request.error));
+        const { type, name } = request.data;
+        const found = search(type, name);
+        context.var.entry.worked = true;
+        return context.json({ query: name, type, total: found.length, results: found.slice(0, maxResults) }, 201);
+      });
+
+      // Lists are the same for everybody, and so are the ids that a search gives: a match can be looked up by each organisation.
+      routes.get('/aml/activity/:id', (context) => {
+        const id = context.req.param('id');
+        byId ??= new Map(watchlist.map((entry) => [entry.id, entry]));
+        const listed = id.startsWith('amla_') ? byId.get(id) : undefined;
+        if (!listed) return answerError(context, 404, 'No such record in this organisation.');
+        context.var.entry.worked = true;
+        return context.json(listed);
+      });
+    },
+  };
+};
+
+const LIFETIME_MS = 5 * 60_000;
+const MEDIA_PATH = '/_sandbox/media';
+
+/** Presigned links and the download behind them (interface: Limits, media URL lifetime). */
+interface MediaDesk {
+  /** A link to an asset below `origin` that opens it for five minutes of the sandbox's clock. */
+  sign(origin: string, asset: string): string;
+  /** Adds the download: a small PNG, or 403 once the link has expired or was altered. */
+  addRoutes(app: Hono<CallEnv>): void;
+}
+
+/** Creates links that only this sandbox accepts. */
+const createMediaDesk = (clock: SandboxClock): MediaDesk => {
+  const secret = randomBytes(32);
+  const image = Buffer.from(QR_IMAGE_BASE64, 'base64');
+  const toSignature = (asset: string, expires: string): Buffer =>
+    createHmac('sha256', secret).update(`${asset} ${expires}`).digest();
+  return {
+    sign: (origin, asset) => {
+      const expires = String(clock.nowMs() + LIFETIME_MS);
+      return `${origin}${MEDIA_PATH}/${asset}?expires=${expires}&signature=${toSignature(asset, expires).toString('hex')}`;
+    },
+    addRoutes: (app) => {
+      app.get(`${MEDIA_PATH}/:asset`, (context) => {
+        const { expires = '', signature = '' } = context.req.query();
+        const expected = toSignature(context.req.param('asset'), expires);
+        const presented = Buffer.from(signature, 'hex');
+        const isGenuine = presented.length === expected.length && timingSafeEqual(presented, expected);
+        if (!isGenuine || clock.nowMs() >= Number(expires)) {
+          return answerError(context, 403, 'The link has expired or was altered.');
+        }
+        return context.body(image, 200, { 'Content-Type': 'image/png' });
+      });
+    },
+  };
+};
 
 /** What the dossier list answers to a cursor whose dossier is gone; the interface leaves it open. */
 export type MissingCursor = 'empty_page' | 'not_found';

@@ -5,9 +5,8 @@ import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
-import { createApp } from '../../../src/sandbox/app.js';
 import { createService } from '../../../src/sandbox/service.js';
-import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
+import { createApp, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -3,7 +3,7 @@ import { walkDossierPages } from '../../../src/client/resources/walk-dossier-pag
 import { countWindow, type DossierList, planWindows } from '../../../src/dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../../../src/dossiers/dossier.js';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
-import { createDossierList } from '../../../src/sandbox/dossiers/list-dossiers.js';
+import { createDossierList } from '../../../src/sandbox/dossiers/dossier-book.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { isFullSize } from '../../helpers/full-size.js';
 import { printFigure } from '../../helpers/print-figure.js';
