@@ -1,12 +1,18 @@
 import { html } from 'hono/html';
+import type { RosterChangeFacts } from './accepted-facts.js';
+import { describeAcceptance, describeRecord, describeRosterAcceptance } from './accepted-words.js';
 import { countNoun, formatCount } from './format-count.js';
 import { formatDay, formatDuration } from './format-time.js';
-import { showAccepted } from './html-accepted.js';
-import { showContents } from './html-contents.js';
+import { hasGroups } from './html-groups.js';
+import { hasHealth } from './html-health.js';
 import { type Markup, nothing, showText, showTime } from './html-markup.js';
+import { showTable, type TableColumn } from './html-table.js';
+import { hasTrend } from './html-trend.js';
+import type { OpenItemsFacts } from './item-facts.js';
 import { countCritical, countDays } from './item-words.js';
 import { levelWords } from './level-words.js';
 import type { Report } from './report.js';
+import { listOwnDoubts } from './snapshot-words.js';
 import { toTitle } from './title.js';
 
 /** The top of the page: title, test banner, verdict, and where to find what. */
@@ -58,4 +64,93 @@ function showCompared(report: Report): Markup {
   const { comparedWith } = report.run;
   if (comparedWith === null) return report.changes === null ? nothing : html`. There is no earlier run to compare with`;
   return html`.<br>Compared with run <code>${comparedWith.runId}</code> of ${showTime(comparedWith.finishedAt)}`;
+}
+
+const columns: readonly TableColumn<RosterChangeFacts>[] = [
+  { title: 'Customer', cell: ({ reference }) => showText(reference) },
+  { title: 'Before', cell: ({ before }) => showText(describeRecord(before)) },
+  { title: 'After', cell: ({ after }) => showText(describeRecord(after)) },
+];
+
+/** Settings that changed since the last report, and rosters taken against their guards: above all that was judged by them. */
+export function showAccepted({ accepted }: Pick<Report, 'accepted'>): Markup {
+  const { settingsChanges, rosterAcceptances } = accepted;
+  return html`${
+    settingsChanges.length === 0
+      ? nothing
+      : html`<div class="accepted" role="note"><p><strong>Settings changed since the last report.</strong> What was found before stays as it was judged then.</p>
+${settingsChanges.map(
+  (change) => html`<p>${showText(describeAcceptance(change))}</p>
+<ul>${change.differences.map((difference) => html`<li>${showText(difference)}</li>`)}</ul>
+`,
+)}</div>
+`
+  }${rosterAcceptances.map(
+    (acceptance) => html`<p class="accepted" role="note">${showText(describeRosterAcceptance(acceptance))}</p>
+${acceptance.changes.length === 0 ? nothing : showTable('The first changes of known customers that were accepted', columns, acceptance.changes, null)}`,
+  )}`;
+}
+
+interface Entry {
+  id: string;
+  title: string;
+  note?: string;
+}
+
+/** Links to the sections that the page has, with how much each holds. */
+function showContents(report: Report): Markup {
+  return html`<nav aria-label="Contents"><ul>${listContents(report).map(showEntry)}</ul></nav>`;
+}
+
+function listContents(report: Report): readonly Entry[] {
+  const { span, held, coverage, changes, baseline, dossiers, notScreened, cut, droppedParties, rejects, history } =
+    report;
+  const { openItems, reconciliations } = report;
+  const entries: readonly (Entry | false | null)[] = [
+    held.length > 0 && { id: 'held', title: 'Held' },
+    openItems && { id: 'waiting', title: 'Waiting for a decision', note: describeCounts(openItems) },
+    changes && { id: 'changes', title: 'What changed' },
+    baseline.length > 0 && { id: 'baseline', title: 'First screenings' },
+    hasGroups(report) && { id: 'groups', title: 'Groups and drift' },
+    span && { id: 'span', title: 'Runs' },
+    coverage && { id: 'coverage', title: 'Coverage' },
+    dossiers && { id: 'dossiers', title: 'Dossiers', note: formatCount(dossiers.changes.length) },
+    reconciliations.length > 0 && {
+      id: 'reconciliation',
+      title: 'Reconciliation',
+      note: formatCount(reconciliations.flatMap(({ standing }) => standing).reduce((sum, { open }) => sum + open, 0)),
+    },
+    notScreened && {
+      id: 'not-screened',
+      title: 'Not screened',
+      note: formatCount(cut.notScreened?.lines ?? notScreened.length),
+    },
+    droppedParties.length > 0 && {
+      id: 'dropped',
+      title: 'No longer in the source',
+      note: formatCount(droppedParties.length),
+    },
+    rejects && { id: 'rejects', title: 'Rejected rows', note: formatCount(rejects.length) },
+    listOwnDoubts(report).length > 0 && { id: 'doubts', title: 'Values in doubt' },
+    history.settled && { id: 'settled', title: 'Settled and carried' },
+    hasHealth(report) && { id: 'health', title: 'Run health' },
+    hasTrend(report) && { id: 'trend', title: 'Trend' },
+    { id: 'evidence', title: 'Evidence' },
+  ];
+  return entries.filter((entry) => entry !== false && entry !== null);
+}
+
+/** How much waits, and how much of it is urgent. */
+function describeCounts(openItems: OpenItemsFacts): string {
+  const { waiting, overdue } = openItems;
+  const critical = countCritical(openItems);
+  return [
+    formatCount(waiting),
+    ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
+    ...(overdue === 0 ? [] : [`${formatCount(overdue)} overdue`]),
+  ].join(', ');
+}
+
+function showEntry({ id, title, note }: Entry): Markup {
+  return html`<li><a href="#${id}">${title}</a>${note === undefined ? '' : html` <span class="muted">${note}</span>`}</li>`;
 }

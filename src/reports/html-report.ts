@@ -1,27 +1,275 @@
 import { html, raw } from 'hono/html';
+import { changeCauses, severities } from '../changes/change-event.js';
+import type { CustomerState } from '../matches/customer-state.js';
+import { describeCadence } from './cadence-words.js';
+import { causeWords, severityWords } from './change-words.js';
 import { chooseShown, type ShownGroup } from './choose-shown.js';
+import { type DetailLookup, hasDetails, listDetailsOf } from './detail-facts.js';
+import { describeDetails } from './detail-words.js';
+import { countNoun, formatCount } from './format-count.js';
 import { showBaseline } from './html-baseline.js';
-import { showChanges } from './html-changes.js';
-import { showCoverage } from './html-coverage.js';
+import { showChangeCard } from './html-change-card.js';
+import { showChangeList } from './html-change-list.js';
 import { showDossiers } from './html-dossiers.js';
-import { showDroppedParties } from './html-dropped-parties.js';
-import { showEvidence } from './html-evidence.js';
-import { furtherHitsPattern, renderFurtherHits, toFindCode } from './html-further-hits.js';
+import {
+  type FindCode,
+  furtherHitsPattern,
+  furtherHitsPlace,
+  renderFurtherHits,
+  toFindCode,
+} from './html-further-hits.js';
 import { showGroups } from './html-groups.js';
 import { showHealth } from './html-health.js';
 import { showHeld } from './html-held.js';
-import type { Markup } from './html-markup.js';
+import { type Markup, nothing, section, showParty, showText, showTime } from './html-markup.js';
 import { showNotScreened, showRejects } from './html-missing.js';
 import { showOpening } from './html-opening.js';
 import { showReconciliations } from './html-reconciliation.js';
 import { reportScript, reportScriptSource } from './html-script.js';
-import { showSettled } from './html-settled.js';
 import { showSpan } from './html-span.js';
 import { reportStyle, toPageStyle } from './html-style.js';
+import { showTable, type TableColumn } from './html-table.js';
 import { showTrend } from './html-trend.js';
 import { showWaiting } from './html-waiting.js';
-import type { Report } from './report.js';
+import type { Sum } from './list-sums.js';
+import { describeReason } from './reason-words.js';
+import type { Coverage, Report, Tally } from './report.js';
+import type { DroppedPartyFacts } from './run-facts.js';
+import { describeSnapshot } from './snapshot-words.js';
+import { stateWords } from './state-words.js';
 import { toTitle } from './title.js';
+
+const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
+
+/** So many changes of a severity are compared in full; further ones have a line each, like all of lesser severities. */
+const cardsInFull = 20;
+
+/** What changed, by severity: the first serious ones as comparisons, all others one line each. */
+function showChanges(report: Report, shown: readonly ShownGroup[]): Markup {
+  const { changes } = report;
+  if (changes === null) return nothing;
+  const findCode = toFindCode(report);
+  const single = changes.reduce((sum, group) => sum + group.singleCount, 0);
+  return section(
+    'changes',
+    'What changed',
+    html`${showTotal(changes, report)}${showCarried(report)}${changes.length === 0 ? showQuiet(report) : nothing}${showTools(single)}${shown
+      .filter((one) => one.section === 'changes')
+      .map((one) => showGroup(one, report.details.lookups, { now: report.run.finishedAt, findCode }))}`,
+  );
+}
+
+function showTotal(changes: NonNullable<Report['changes']>, { run }: Report): Markup {
+  const total = changes.reduce((sum, { count }) => sum + count, 0);
+  if (total === 0) return nothing;
+  const since = run.comparedWith === null ? nothing : html` since ${showTime(run.comparedWith.finishedAt)}`;
+  return html`<p class="quiet">${countNoun(total, 'change')}${since}. What of it is to be decided is among what waits.</p>
+`;
+}
+
+function showCarried({ carriedFrom }: Report): Markup {
+  if (carriedFrom.length === 0) return nothing;
+  return html`<p class="muted">Includes what earlier runs found and no report had told: ${carriedFrom
+    .map((run) => `${run.runId} (${countNoun(run.changes + run.baseline, 'finding')})`)
+    .join(', ')}.</p>`;
+}
+
+function showGroup(
+  shown: ShownGroup,
+  lookups: readonly DetailLookup[],
+  { now, findCode }: { now: Date; findCode: FindCode },
+): Markup {
+  const cards = asCards.has(shown.group.severity) ? shown.first.slice(0, cardsInFull) : [];
+  const lines = shown.first.slice(cards.length);
+  const { group } = shown;
+  const { severity, count, singleCount } = group;
+  const grouped = count - singleCount;
+  return html`
+<section class="severity ${severity}" aria-label="${severityWords[severity]}">
+<h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'change')}${grouped === 0 ? '' : `, ${formatCount(grouped)} of them told under Groups and drift`}</span></h3>
+${cards.length === 0 ? nothing : html`<div class="cards">${cards.map((change) => showChangeCard(change, listDetailsOf(lookups, change.matchId), { now, code: findCode(change) }))}</div>`}${lines.length === 0 ? nothing : showChangeList(lines, findCode)}
+${furtherHitsPlace(shown)}
+</section>`;
+}
+
+function showQuiet(report: Report): Markup {
+  const { coverage } = report;
+  const counts = coverage?.counts;
+  if (counts === undefined) return html`<p>No match changed.</p>`;
+  if (counts.screened + counts.reused === 0) {
+    return html`<p class="quiet">Nobody was screened in this run: nothing was compared.</p>`;
+  }
+  const missing = coverage?.states?.find(({ code }) => code === 'not_screened')?.count ?? 0;
+  const rest = missing === 0 ? '' : `; of the ${countNoun(missing, 'customer')} not screened nothing is known`;
+  return html`<p class="quiet">${missing === 0 ? 'No match changed' : 'Among those screened no match changed'}${rest}.</p>
+<p class="muted">Checked: ${countNoun(counts.screened + counts.reused, 'customer')} with ${countNoun(counts.searches, 'search', 'searches')}, ${formatCount(counts.matches)} matches in the answers, ${formatCount(counts.hits)} of them flagged as hits (an answer that serves several customers counts once)${report.run.comparedWith === null ? '' : ', each compared with what was last reported'}.</p>`;
+}
+
+// Fewer than these are seen at a glance.
+const worthFiltering = 4;
+
+/** Fields to filter and sort so many changes, hidden until the page's script shows them; nothing for a few changes. */
+function showTools(changes: number): Markup {
+  if (changes < worthFiltering) return nothing;
+  return html`<div class="tools" role="group" aria-label="Filter and sort the changes" hidden>
+<label>Find <input type="search" data-tool="text" autocomplete="off" spellcheck="false" placeholder="customer, name, topic"></label>
+<label>Severity <select data-tool="severity"><option value="">all</option>${severities.map((severity) => html`<option value="${severity}">${severityWords[severity]}</option>`)}</select></label>
+<label>Cause <select data-tool="cause"><option value="">all</option>${changeCauses.map((cause) => html`<option value="${cause}">${causeWords[cause]}</option>`)}</select></label>
+<label>Order <select data-tool="sort"><option value="listed">as listed</option><option value="customer">by customer</option><option value="score">highest score first</option><option value="since">waiting longest first</option></select></label>
+<output data-tool="told" aria-live="polite"></output>
+</div>
+`;
+}
+
+/** Coverage: each customer in exactly one state, and the sums that prove that nobody was lost. */
+function showCoverage(report: Report): Markup {
+  const { coverage } = report;
+  if (coverage === null) return nothing;
+  return section(
+    'coverage',
+    'Coverage',
+    html`${coverage.states === null ? nothing : showStates(coverage.states, coverage.counts.inScope)}
+<div class="sums">
+${coverage.sums.map(showSum)}
+</div>
+${showFormerRoster(coverage)}${showReasons(coverage)}
+<p class="muted">Every sum on this page holds; a report whose sums do not hold is not written.</p>`,
+  );
+}
+
+function showStates(states: readonly Tally<CustomerState>[], inScope: number): Markup {
+  return html`<table class="states">
+<caption>Each of the ${formatCount(inScope)} customers in scope is in exactly one state</caption>
+<thead><tr><th scope="col">State</th><th scope="col" class="number">Customers</th><th scope="col" class="number">Share</th><th scope="col" class="meaning">What it means</th></tr></thead>
+<tbody>
+${states.map((state) => showState(state, inScope))}</tbody>
+<tfoot><tr><th scope="row">In scope</th><td class="number">${formatCount(inScope)}</td><td class="number">${toShare(inScope, inScope)}</td><td></td></tr></tfoot>
+</table>`;
+}
+
+function showState({ code, count }: Tally<CustomerState>, inScope: number): Markup {
+  const { name, meaning } = stateWords[code];
+  const width = inScope === 0 ? 0 : Math.ceil((count / inScope) * 1000) / 10;
+  return html`<tr class="state-${code}${count === 0 ? ' zero' : ''}"><th scope="row">${name}</th><td class="number">${formatCount(count)}</td><td class="number share"><span class="track" aria-hidden="true"><span class="bar" style="width:${width}%"></span></span>${toShare(count, inScope)}</td><td class="meaning">${meaning}</td></tr>
+`;
+}
+
+/** One decimal, and never rounded to all or to nothing when it is not. */
+function toShare(count: number, whole: number): string {
+  if (count === 0 || whole === 0) return '0 %';
+  if (count === whole) return '100 %';
+  const share = (count / whole) * 100;
+  if (share < 0.1) return '< 0.1 %';
+  return share > 99.9 ? '> 99.9 %' : `${share.toFixed(1)} %`;
+}
+
+function showSum(sum: Sum): Markup {
+  return html`<p class="sum"><span class="term whole"><b>${formatCount(sum.whole.count)}</b> <i>${sum.whole.name}</i></span>${sum.parts.map(
+    (part, index) =>
+      html` <span class="step"><span class="sign">${index === 0 ? '=' : '+'}</span> <span class="term${part.count === 0 ? ' zero' : ''}"><b>${formatCount(part.count)}</b> <i>${part.name}</i></span></span>`,
+  )}</p>
+`;
+}
+
+function showFormerRoster({ formerRosterAt }: Coverage): Markup {
+  if (formerRosterAt === null) return nothing;
+  return html`<p>This run read no roster: whom it answers for comes from the import of ${showTime(formerRosterAt)}.</p>
+`;
+}
+
+function showReasons(coverage: Coverage): Markup {
+  const lists = [
+    { title: 'Skipped', tallies: coverage.skippedBecause },
+    { title: 'Failed', tallies: coverage.failedBecause },
+  ].filter((list) => list.tallies.length > 0);
+  if (lists.length === 0) return nothing;
+  return html`<p class="reasons">${lists.map(
+    ({ title, tallies }) =>
+      html`<span><strong>${title}:</strong> ${tallies.map((tally) => `${formatCount(tally.count)} ${describeReason(tally.code)}`).join(', ')}.</span> `,
+  )}</p>`;
+}
+
+/** What the run can be checked against. */
+function showEvidence(report: Report): Markup {
+  const { run, evidence } = report;
+  const { rosterSource } = evidence;
+  return section(
+    'evidence',
+    'Evidence',
+    html`<dl>
+<dt>Run</dt><dd><code>${run.runId}</code>, ${run.kind}, ${run.state}, ${showTime(run.startedAt)} to ${showTime(run.finishedAt)}</dd>
+<dt>Organisation</dt><dd>${showText(run.organisation)}</dd>
+${
+  rosterSource === null
+    ? nothing
+    : html`<dt>Roster</dt><dd>${showText(rosterSource.source)}, read ${showTime(rosterSource.importedAt)}: ${describeSnapshot(rosterSource)}</dd>
+<dt>Roster digest</dt><dd><code>${rosterSource.digest}</code></dd>`
+}
+<dt>Settings digest</dt><dd><code>${evidence.settingsDigest}</code></dd>
+${
+  evidence.cadence === null
+    ? nothing
+    : html`<dt>Cadence</dt><dd>${describeCadence(evidence.cadence)}${evidence.cadence.reason === null ? nothing : html`: ${showText(evidence.cadence.reason)}`}</dd>
+`
+}${
+  report.details.counts === null || !hasDetails(report.details.counts)
+    ? nothing
+    : html`<dt>Details</dt><dd>${describeDetails(report.details.counts)}</dd>
+`
+}<dt>Service key</dt><dd>${run.mode}${evidence.keyFingerprint === '' ? ', not used' : html`, fingerprint <code>${evidence.keyFingerprint}</code>`}</dd>
+<dt>Version</dt><dd>Nightscreen ${run.version}</dd>
+<dt>Files</dt><dd>report.xlsx, changes.csv, not-screened.csv, rejects.csv and report.json beside this page; SHA256SUMS and manifest.json hold their digests</dd>
+</dl>`,
+  );
+}
+
+const whyWords: Readonly<Record<DroppedPartyFacts['state'], string>> = {
+  open_hit: 'it stays in scope, and the customer an open hit, until the hit is settled',
+  incompletely_seen:
+    'it is searched for only while something about it waits for a decision; a hit may exist that nobody has seen',
+  confirmed: 'it is searched for only while something about it waits for a decision',
+};
+
+const columns: readonly TableColumn<DroppedPartyFacts>[] = [
+  { title: 'Customer', cell: ({ party }) => showParty(party) },
+  { title: 'What it was', cell: ({ state }) => `${stateWords[state].name}: ${whyWords[state]}` },
+  {
+    title: 'Why',
+    cell: ({ party }) =>
+      party.role === 'conflicting_row'
+        ? 'the rows of this id no longer contradict each other, and none of them has this name'
+        : 'no longer in the source',
+  },
+  { title: 'Since', cell: ({ droppedAt }) => showTime(droppedAt) },
+];
+
+/** Parties that the roster no longer names although nobody has cleared them; nothing where there is none. */
+function showDroppedParties({ droppedParties }: Report): Markup {
+  if (droppedParties.length === 0) return nothing;
+  const title = `${countNoun(droppedParties.length, 'party', 'parties')} that the roster no longer names, and that nobody has cleared`;
+  return section('dropped', 'No longer in the source', showTable(title, columns, droppedParties, 'report.json'));
+}
+
+/** What is settled, in counts, and what the run did with decisions; nothing for a run of which nothing was made yet. */
+function showSettled({ history }: Report): Markup {
+  const { settled } = history;
+  if (settled === null) return nothing;
+  const { falsePositive, trueMatch, inconclusive, carried, reopened, expired, gone } = settled;
+  if (falsePositive + trueMatch + inconclusive + reopened + expired + gone === 0) {
+    return section('settled', 'Settled and carried', html`<p class="quiet">Nothing has been decided yet.</p>`);
+  }
+  return section(
+    'settled',
+    'Settled and carried',
+    html`<dl>
+<dt>Settled</dt><dd>${countNoun(falsePositive, 'false positive')}, ${countNoun(trueMatch, 'true match', 'true matches')}</dd>
+<dt>Inconclusive</dt><dd>${inconclusive === 0 ? 'none' : `${formatCount(inconclusive)}, still open`}</dd>
+<dt>Carried by this run</dt><dd>${carried === 0 ? 'none' : `${countNoun(carried, 'decision')} looked at again and found to hold: nothing it was bound to has changed`}</dd>
+<dt>Re-opened</dt><dd>${reopened + expired === 0 ? 'none' : `${formatCount(reopened)} because something material changed or the match returned, ${formatCount(expired)} because the decision ran out`}</dd>
+<dt>No longer matched</dt><dd>${gone === 0 ? 'none' : `${countNoun(gone, 'alert')} with nothing left to decide`}</dd>
+</dl>`,
+  );
+}
 
 const policy = `default-src 'none'; style-src 'unsafe-inline'; script-src ${reportScriptSource}; base-uri 'none'; form-action 'none'`;
 

@@ -9,8 +9,26 @@ import type { HeldFacts } from './html-held.js';
 import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts } from './item-facts.js';
 import type { Report } from './report.js';
 import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts, RosterSource } from './run-facts.js';
-import { toInitials } from './to-initials.js';
 import type { WaitingItem } from './working-list.js';
+
+const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
+/** What belongs to one letter of any script; more is a way to write a name into one grapheme. */
+const mostCodePoints = 3;
+
+/**
+ * A name as its initials, in any script: `Amina al-Haddad` is `A. a. H.`, `王秀英` is `王.`. A word that is no more than one letter of a
+ * script without capitals is left out, because the letter would be all of it; `*` stands for a name of which nothing is left.
+ */
+export function toInitials(name: string): string {
+  const initials = name.split(/[\s\p{P}\p{S}\p{C}]+/u).flatMap(toInitial);
+  return initials.length === 0 ? '*' : initials.join(' ');
+}
+
+function toInitial(word: string): readonly string[] {
+  const [first, ...others] = [...graphemes.segment(word)].map(({ segment }) => segment);
+  if (first === undefined || (others.length === 0 && !/^[\p{Lu}\p{Ll}]$/u.test(first))) return [];
+  return [`${[...first].slice(0, mostCodePoints).join('')}.`];
+}
 
 const remark =
   'MASKED: names are initials, of birth dates only the year is left, and comments and rejected values are left out. The full report has them.';

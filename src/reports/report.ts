@@ -1,19 +1,22 @@
 import type { DossierChangeKind } from '../changes/dossier-change.js';
+import { ReportError } from '../errors.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { AcceptedFacts } from './accepted-facts.js';
 import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.js';
-import { checkSums } from './check-sums.js';
 import { compareText } from './compare-text.js';
 import type { CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
 import type { DiscrepancyList } from './discrepancy-list.js';
+import { countNoun } from './format-count.js';
+import { formatDay, formatTime } from './format-time.js';
 import type { HistoryFacts } from './history-facts.js';
 import type { HeldFacts } from './html-held.js';
 import type { OpenItemsFacts } from './item-facts.js';
-import { listCoverageSums, listSums, type Sum } from './list-sums.js';
+import { listCoverageSums, listSums, type Sum, type Term } from './list-sums.js';
 import type {
+  CadenceFacts,
   CanaryFacts,
   CarriedRun,
   DossierChangeFacts,
@@ -23,11 +26,9 @@ import type {
   RunFacts,
   SweepFacts,
 } from './run-facts.js';
-import type { Span } from './span-facts.js';
-import { toSpanVerdict } from './span-verdict.js';
+import type { Span, SpanFacts, SpanGap, SpanRun, SpanRunFacts } from './span-facts.js';
 import { stateOrder } from './state-words.js';
-import { mergeCanaries, toSpan } from './to-span.js';
-import { listWaiting, toVerdict, type Verdict } from './verdict.js';
+import { listWaiting, toLevel, toTrouble, toVerdict, type Verdict } from './verdict.js';
 import type { WatchFacts } from './watch-facts.js';
 import type { ToReviewFacts } from './working-list.js';
 
@@ -224,4 +225,107 @@ const toTallies = (byCode: Readonly<Record<string, number>>): readonly Tally[] =
 function compareRejects(left: RejectedRow, right: RejectedRow): number {
   const [one, other] = [left.file ?? '', right.file ?? ''];
   return one === other ? left.line - right.line : one < other ? -1 : 1;
+}
+
+/** Returns when every sum holds; throws ReportError `unbalanced` that names each one that does not, with both figures. */
+function checkSums(sums: readonly Sum[]): void {
+  const wrong = sums.filter((sum) => !holds(sum)).map(describe);
+  if (wrong.length > 0) throw new ReportError('unbalanced', `sums do not hold: ${wrong.join('; ')}`);
+}
+
+function holds(sum: Sum): boolean {
+  const counts = [sum.whole, ...sum.parts].map((term) => term.count);
+  if (!counts.every((count) => Number.isSafeInteger(count) && count >= 0)) return false;
+  return sum.relation === 'equal' ? sum.whole.count === totalOf(sum) : sum.whole.count <= totalOf(sum);
+}
+
+function describe(sum: Sum): string {
+  const sign = sum.relation === 'equal' ? 'is not' : 'is more than';
+  const parts = sum.parts.map(describeTerm).join(' + ');
+  const result = sum.parts.length > 1 ? ` (${totalOf(sum)})` : '';
+  return `${describeTerm(sum.whole)} ${sign} ${parts}${result}`;
+}
+
+const totalOf = (sum: Sum): number => sum.parts.reduce((total, term) => total + term.count, 0);
+const describeTerm = (term: Term): string => `${term.name} ${term.count}`;
+
+/** What a span comes to: as its last run left it, with what `waits` then, and never complete while any of its runs was not, or one is missing. */
+function toSpanVerdict(last: Verdict, { runs, gaps }: Span, waits: readonly string[]): Verdict {
+  const troubled = runs.filter(({ level }) => level !== 'complete');
+  const missed = gaps.reduce((sum, gap) => sum + gap.missed, 0);
+  const coverage = `After ${countNoun(runs.length, 'run')}: ${last.coverage}`;
+  if (troubled.length === 0 && missed === 0) return { ...last, coverage };
+  const short = [
+    ...(troubled.length > 0 ? [`${troubled.length} of ${countNoun(runs.length, 'run')} not complete`] : []),
+    ...(missed > 0 ? [`${countNoun(missed, 'screening')} missing`] : []),
+  ];
+  return {
+    level: last.level === 'red' ? 'red' : 'partial',
+    short: last.level === 'complete' ? [...short, ...waits].join(', ') : last.short,
+    coverage: `${toSentence(short.join(', '))} ${coverage}`,
+    waiting: last.waiting,
+    news: last.news,
+    remarks: [
+      ...troubled.map(({ runId, startedAt, trouble }) => `Run ${runId} of ${formatDay(startedAt)}: ${trouble}.`),
+      ...gaps.map(
+        ({ from, until, missed: count }) =>
+          `Nobody was screened between ${formatTime(from)} and ${formatTime(until)}: ${countNoun(count, 'screening')} missing.`,
+      ),
+      ...last.remarks,
+    ],
+  };
+}
+
+const toSentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+
+const hourMs = 3_600_000;
+
+/** Judges each run of a span, and finds when nobody was screened although the cadence asked for it. */
+function toSpan(facts: SpanFacts, cadence: CadenceFacts | null): Span {
+  const { from } = facts;
+  const gaps = findGaps(facts, cadence);
+  // It reaches to the present only where something is missing up to then: else it is the same tomorrow.
+  const lastGap = gaps.at(-1);
+  const until = lastGap !== undefined && lastGap.until > facts.until ? lastGap.until : facts.until;
+  return { from, until, runs: facts.runs.map(toSpanRun), gaps };
+}
+
+function toSpanRun(run: SpanRunFacts): SpanRun {
+  const { canaries, watch, states, wantsAll, ...told } = run;
+  const judged = { ...run, sweeps: [], held: [] };
+  const level = toLevel(judged);
+  const trouble = level === 'complete' ? null : toTrouble(judged, level);
+  return { ...told, level, trouble, notScreened: states?.not_screened ?? null };
+}
+
+/** Hours and not days: a night belongs to other days in other time zones, and moves with summer time. */
+function findGaps({ from, until, asOf, runs }: SpanFacts, cadence: CadenceFacts | null): readonly SpanGap[] {
+  const usualMs = Math.max(24, Math.min(...Object.values(cadence?.hours ?? { daily: 24 }))) * hourMs;
+  const times = [from, ...runs.filter(isWholeScreening).map(({ startedAt }) => startedAt), asOf ?? until];
+  return times.flatMap((time, index): SpanGap[] => {
+    const next = times[index + 1];
+    if (next === undefined) return [];
+    const spans = (next.getTime() - time.getTime()) / usualMs;
+    // Between two screenings, and up to the present, a late one is none that is missing; to an edge of the span nobody knows of one beyond it.
+    const isInner = index > 0 && (asOf !== null || index < times.length - 2);
+    const missed = isInner ? (spans > 1.5 ? Math.round(spans) - 1 : 0) : Math.ceil(spans) - 1;
+    return missed > 0 ? [{ from: time, until: next, missed }] : [];
+  });
+}
+
+/** One that asks about some alone, as about new customers, leaves the others without their screening. */
+const isWholeScreening = ({ wantsAll, counts, states }: SpanRunFacts): boolean =>
+  counts !== null && states !== null && (wantsAll || counts.skipped === 0);
+
+/** The control searches of several runs in order, each with all its rounds; its verdict is the worst of them, and failed ones come first. */
+function mergeCanaries(runs: readonly Pick<RunFacts, 'canaries'>[]): readonly CanaryFacts[] {
+  const byName = new Map<string, CanaryFacts>();
+  for (const canary of runs.flatMap(({ canaries }) => canaries)) {
+    const key = JSON.stringify([canary.type, canary.name, canary.expect, canary.topics]);
+    const former = byName.get(key);
+    const worst = former?.verdict === 'failed' ? former : canary;
+    byName.set(key, { ...worst, rounds: [...(former?.rounds ?? []), ...canary.rounds] });
+  }
+  const all = [...byName.values()];
+  return [...all.filter(({ verdict }) => verdict === 'failed'), ...all.filter(({ verdict }) => verdict !== 'failed')];
 }

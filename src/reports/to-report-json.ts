@@ -1,16 +1,17 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { Match } from '../matches/match.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import { toAcceptedJson } from './accepted-json.js';
+import { toChangeItemJson } from './change-item-json.js';
 import { readWhole } from './cut-list.js';
 import { toDetailsJson } from './details-json.js';
 import { toHistoryJson } from './history-json.js';
 import { toHeldJson } from './html-held.js';
 import type { OpenItemsFacts } from './item-facts.js';
-import { toMatchChangeJson, toNotScreenedJson, toPartyJson } from './line-json.js';
 import { readBaseline, readChanges } from './read-matches.js';
 import type { Report } from './report.js';
 import type { ReportJson } from './report-json.js';
-import type { CanaryFacts, DossierChangeFacts } from './run-facts.js';
+import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, NotScreenedFacts, PartyFacts } from './run-facts.js';
 import { toSpanJson } from './span-json.js';
 import type { Flood } from './split-floods.js';
 import type { RateFacts, WatchFacts } from './watch-facts.js';
@@ -271,5 +272,61 @@ function toDossier(dossier: DossierSnapshot | null): NonNullable<ReportJson['dos
     createdAt,
     updatedAt,
     completedAt,
+  };
+}
+
+/** A change of a match as `report.json` holds it; `group` names the group of changes that it is one of. */
+function toMatchChangeJson(change: MatchChangeFacts): ReportJson['baselineChanges'][number] {
+  const { changeId, runId, severity, kind, cause, rule, corroboration, matchId } = change;
+  return {
+    changeId,
+    runId,
+    severity,
+    group: change.flood ?? null,
+    kind,
+    cause,
+    rule,
+    adjustments: [...change.adjustments],
+    corroboration: corroboration && { birthDate: corroboration.birthDate, country: corroboration.country },
+    party: toPartyJson(change.party),
+    formerParty: change.formerParty && toPartyJson(change.formerParty),
+    matchId,
+    fields: [...change.fields],
+    before: toMatch(change.before),
+    after: toMatch(change.after),
+    item: toChangeItemJson(change.item),
+  };
+}
+
+/** Who is not screened as `report.json` holds it. */
+function toNotScreenedJson(line: NotScreenedFacts): NonNullable<ReportJson['notScreened']>[number] {
+  return {
+    // Of an id without a readable record no type is known either.
+    party: { ...toPartyJson(line.party), type: line.party.name === '' ? null : line.party.type },
+    outcome: line.outcome,
+    reason: line.reason,
+    lastScreenedAt: line.lastScreenedAt?.toISOString() ?? null,
+  };
+}
+
+/** A party as `report.json` holds it. */
+function toPartyJson(party: PartyFacts): ReportJson['droppedParties'][number]['party'] {
+  const { reference, role, type, name, birthDate, countries, riskTier } = party;
+  return { reference, role, type, name, birthDate, countries: [...countries], riskTier };
+}
+
+function toMatch(match: Match | null): ReportJson['baselineChanges'][number]['before'] {
+  if (match === null) return null;
+  const { rank, id, name, schema, isHit, score, topics, birthDates, countries } = match;
+  return {
+    rank,
+    id,
+    name,
+    schema,
+    isHit,
+    score,
+    topics: [...topics],
+    birthDates: [...birthDates],
+    countries: [...countries],
   };
 }

@@ -1,15 +1,46 @@
 import { join } from 'node:path';
+import { z } from 'zod';
 import { ReportError } from '../errors.js';
 import { renderChangesCsv } from './changes-csv.js';
 import { type Chunks, type FileSet, openFileSet, type WrittenFile } from './file-set.js';
 import { renderHtml } from './html-report.js';
-import type { ManifestJson } from './manifest-json.js';
 import { renderNotScreenedCsv } from './not-screened-csv.js';
 import { hasPartyRejects, renderPartyRejectsCsv, renderRejectsCsv } from './rejects-csv.js';
-import { renderJson } from './render-json.js';
 import type { Report } from './report.js';
 import { renderReportWorkbook } from './report-workbook/render-report-workbook.js';
 import { toJsonDocument } from './to-report-json.js';
+
+/**
+ * An object as JSON in chunks: one key per line, and one line per entry of an array or of a list that comes in batches, so that two
+ * reports can be compared by line.
+ */
+export async function* renderJson(document: Readonly<Record<string, unknown>>): AsyncGenerator<string> {
+  let opening = '{\n';
+  for (const [key, value] of Object.entries(document)) {
+    yield `${opening}${JSON.stringify(key)}: `;
+    if (Array.isArray(value)) yield* renderEntries([value]);
+    else if (isInBatches(value)) yield* renderEntries(value);
+    else yield JSON.stringify(value);
+    opening = ',\n';
+  }
+  yield opening === '{\n' ? '{}\n' : '\n}\n';
+}
+
+const isInBatches = (value: unknown): value is AsyncIterable<readonly unknown[]> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+async function* renderEntries(
+  batches: Iterable<readonly unknown[]> | AsyncIterable<readonly unknown[]>,
+): AsyncGenerator<string> {
+  let opening = '[\n';
+  for await (const entries of batches) {
+    for (const entry of entries) {
+      yield `${opening}${JSON.stringify(entry)}`;
+      opening = ',\n';
+    }
+  }
+  yield opening === '[\n' ? '[]' : '\n]';
+}
 
 /** The folder of a run's report and its files in the order written; SHA256SUMS covers those before it, manifest.json all others. */
 export interface WrittenReport {
@@ -101,3 +132,15 @@ function toManifest(report: Report, files: readonly WrittenFile[]): string {
   };
   return `${JSON.stringify(manifest, null, 2)}\n`;
 }
+
+/** `manifest.json`: which files belong to a report, each with its size and SHA-256 (hex); written last. */
+export const manifestJsonSchema = z.strictObject({
+  schema: z.literal('nightscreen/report-manifest/1'),
+  runId: z.string(),
+  /** Set where names are initials. */
+  masked: z.literal(true).optional(),
+  /** Of Nightscreen, when the run was made. */
+  version: z.string(),
+  files: z.array(z.strictObject({ name: z.string(), bytes: z.number().int().nonnegative(), sha256: z.string() })),
+});
+type ManifestJson = z.infer<typeof manifestJsonSchema>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { manifestJsonSchema } from '../../src/reports/manifest-json.js';
 import { reportJsonSchema } from '../../src/reports/report-json.js';
+import { manifestJsonSchema } from '../../src/reports/write-report.js';
 
 /** A schema that is published as a file under `docs/schemas`. */
 interface PublishedSchema {

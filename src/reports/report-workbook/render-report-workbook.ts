@@ -1,13 +1,22 @@
+import { severityRules } from '../../changes/severity-rules.js';
+import { describeCadence } from '../cadence-words.js';
+import { severityWords } from '../change-words.js';
+import { type ChangeLine, changeColumns } from '../changes-csv.js';
 import { toDiscrepancySheet } from '../discrepancy-list.js';
-import { toListSheet } from '../list-sheet.js';
+import { countNoun, formatCount } from '../format-count.js';
+import { formatTime } from '../format-time.js';
+import { type SheetLayout, toHeadings, toListSheet } from '../list-sheet.js';
+import { notScreenedColumns } from '../not-screened-csv.js';
+import type { Column } from '../render-csv.js';
 import type { Report } from '../report.js';
+import { describeSnapshot } from '../snapshot-words.js';
 import { renderWorkbook } from '../spreadsheet/render-workbook.js';
-import type { SheetRow } from '../spreadsheet/sheet.js';
+import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
+import { stateWords } from '../state-words.js';
 import { toTitle } from '../title.js';
-import { toCutNotice, toWarning } from '../workbook-guide.js';
+import { listGuideRows, toCutNotice, toLine, toWarning } from '../workbook-guide.js';
 import type { ToReviewFacts } from '../working-list.js';
-import { toChangesSheet, toDossiersSheet, toNotScreenedSheet } from './finding-sheets.js';
-import { toMethodSheet } from './method-sheet.js';
+import { type Fact, toFactSheet } from './fact-sheet.js';
 import { toSummarySheet } from './summary-sheet.js';
 
 const testWarning = 'TEST: not evidence';
@@ -42,4 +51,250 @@ export function renderReportWorkbook(report: Report): AsyncGenerator<Uint8Array>
 function listCutNotices({ items, waiting }: ToReviewFacts): readonly SheetRow[] {
   const wholeListCommand = 'nightscreen review export --out review.csv';
   return waiting > items.length ? [toWarning(toCutNotice(items.length, { waiting, wholeListCommand }))] : [];
+}
+
+/** The last sheet: how the run was made, what its words mean, and how the workbook is filled in and taken back. */
+function toMethodSheet(report: Report, above: readonly SheetRow[]): Sheet {
+  const screens = report.changes !== null;
+  const has = { alerts: report.toReview !== null, discrepancies: report.discrepancies !== null };
+  return toFactSheet('Method', {
+    top: [
+      ...above,
+      { cells: ['How this was made, and how to work with it'], styles: ['title'] },
+      ...(screens
+        ? [
+            'Each customer in scope is searched for at the service by name, type, birth date and country. The answer is compared with what was last reported or decided about the customer; each difference is a change. Matches of a first screening are told apart from changes.',
+            'Whether a match is a hit is said by the service, whose threshold it is; score and rank are shown as it sent them. Severity is our judgement, by the table below; settings may give a rule another severity, and the digest of the settings says which were in force.',
+          ].map(toLine)
+        : []),
+      toLine(
+        'The workbook is made of stored facts only, as they stood when the run closed: made again later it has the same bytes.',
+      ),
+    ],
+    blocks: [
+      { title: 'Evidence', facts: listEvidence(report) },
+      {
+        title: 'Severity: the first rule that applies decides',
+        facts: screens ? severityRules.map(({ rule, severity, when }) => [rule, severityWords[severity], when]) : [],
+      },
+      {
+        title: 'States of a customer',
+        facts: screens ? Object.values(stateWords).map(({ name, meaning }) => [name, null, meaning]) : [],
+      },
+    ],
+    bottom: has.alerts || has.discrepancies ? listGuideRows('nightscreen review import report.xlsx', has) : [],
+  });
+}
+
+function listEvidence({ run, evidence, toReview }: Report): readonly Fact[] {
+  const { rosterSource, cadence } = evidence;
+  return [
+    ['Run', run.runId, `${formatTime(run.startedAt)} to ${formatTime(run.finishedAt)}`],
+    ['Made by', `Nightscreen ${run.version}`],
+    ['Organisation', run.organisation],
+    ...(run.roster === null ? [] : [['Roster', run.roster, rosterSource?.source ?? null] as const]),
+    ...(rosterSource === null
+      ? []
+      : [
+          ['Roster read', formatTime(rosterSource.importedAt), describeSnapshot(rosterSource)] as const,
+          ['Roster digest', null, rosterSource.digest] as const,
+        ]),
+    ...(cadence === null ? [] : [['Cadence', describeCadence(cadence), cadence.reason] as const]),
+    ['Settings digest', null, evidence.settingsDigest],
+    ['Service key', run.mode, evidence.keyFingerprint === '' ? 'not used' : `fingerprint ${evidence.keyFingerprint}`],
+    ...(toReview === null
+      ? []
+      : [['Sheet to review', `S-${toReview.sheetId}`, 'decisions that come by it say so'] as const]),
+    [
+      'Other files',
+      null,
+      'report.html, report.json, changes.csv, not-screened.csv and rejects.csv beside this one; SHA256SUMS and manifest.json hold their digests',
+    ],
+  ];
+}
+
+const changeLayout: SheetLayout = [
+  ['severity', 10],
+  ['reference', 14, 'Customer'],
+  ['name', 26],
+  ['what', 26, 'What happened'],
+  ['about', 15],
+  ['birth_date', 12, 'Born'],
+  ['countries', 11],
+  ['after_name', 26, 'Listed party now'],
+  ['after_topics', 20, 'Listed for now'],
+  ['after_birth_dates', 16, 'Listed party born now'],
+  ['after_countries', 14, 'Listed countries now'],
+  ['after_hit', 7, 'Hit now'],
+  ['after_score', 8, 'Score now'],
+  ['before_name', 26, 'Listed party before'],
+  ['before_topics', 20, 'Listed for before'],
+  ['before_birth_dates', 16, 'Listed party born before'],
+  ['before_countries', 14, 'Listed countries before'],
+  ['before_hit', 8, 'Hit before'],
+  ['before_score', 8, 'Score before'],
+  ['customer_before_name', 26, 'Customer before'],
+  ['customer_before_birth_date', 12, 'Customer born before'],
+  ['customer_before_countries', 12, 'Customer countries before'],
+  ['customer_before_type', 10, 'Customer type before'],
+  ['fields', 18, 'Fields that changed'],
+  ['birth_date_agreement', 14, 'Birth dates'],
+  ['country_agreement', 14, 'Countries compared'],
+  ['cause', 16],
+  ['rule', 22],
+  ['adjustments', 18],
+  ['group', 8],
+  ['item_state', 11, 'Alert'],
+  ['item_due', 21, 'Alert due'],
+  ['item_assigned_to', 16, 'Alert assigned to'],
+  ['item_last_said', 32, 'Last decision'],
+  ['replaced_decision', 32, 'Decision about a like match before'],
+  ['role', 12],
+  ['type', 9],
+  ['risk_tier', 10],
+  ['match_id', 24],
+  ['change_id', 11],
+];
+
+const dossierFacts = ['status', 'name', 'reference', 'risk_score', 'documents', 'completed_at', 'updated_at'] as const;
+const dossierWidths = {
+  ...{ status: 14, name: 26, reference: 14, risk_score: 9 },
+  documents: 11,
+  completed_at: 21,
+  updated_at: 21,
+};
+const toDossierLayout = (when: string): SheetLayout =>
+  dossierFacts.map((fact) => [`${when}_dossier_${fact}`, dossierWidths[fact]]);
+const dossierLayout: SheetLayout = [
+  ['what', 26],
+  ['dossier_id', 26],
+  ['dossier_customer_known', 12],
+  ['fields', 20],
+  ...toDossierLayout('before'),
+  ...toDossierLayout('after'),
+  ['change_id', 11],
+];
+
+const notScreenedLayout: SheetLayout = [
+  ['reference', 14, 'Customer'],
+  ['name', 30],
+  ['birth_date', 12],
+  ['countries', 11],
+  ['outcome', 11],
+  ['why', 44],
+  ['last_screened_at', 21],
+  ['risk_tier', 10],
+  ['role', 14],
+  ['type', 9],
+  ['reason', 24],
+];
+
+/** Every change of a match, most severe first, then every match of a first screening; null for a run that compares none. */
+function toChangesSheet({ changes, baseline, cut }: Report, above: readonly SheetRow[]): Sheet | null {
+  if (changes === null) return null;
+  // Where changes are cut, what of first screenings is held does not follow on what is shown of them.
+  const first = cut.changes === null ? baseline : [];
+  const lines = [
+    ...changes.flatMap((group) =>
+      group.changes.map((change): ChangeLine => ({ about: 'match', change, dossier: null })),
+    ),
+    ...first.flatMap((group) =>
+      group.changes.map((change): ChangeLine => ({ about: 'first_screening', change, dossier: null })),
+    ),
+  ];
+  const file = 'changes.csv';
+  return toTableSheet(lines, {
+    count: [...changes, ...baseline].reduce((sum, { count }) => sum + count, 0),
+    name: 'All changes',
+    columns: changeColumns,
+    layout: changeLayout,
+    firstColumns: 3,
+    file,
+    above,
+  });
+}
+
+/** Every change of a dossier; null where no sweep is covered. */
+function toDossiersSheet({ dossiers }: Report, above: readonly SheetRow[]): Sheet | null {
+  if (dossiers === null) return null;
+  const lines = dossiers.changes.map((dossier): ChangeLine => ({ about: 'dossier', change: null, dossier }));
+  const file = 'changes.csv';
+  return toTableSheet(lines, {
+    name: 'Dossiers',
+    columns: changeColumns,
+    layout: dossierLayout,
+    firstColumns: 2,
+    file,
+    above,
+  });
+}
+
+/** Every customer in scope without a valid screening; null for a run that screens nobody. */
+export function toNotScreenedSheet({ notScreened, cut }: Report, above: readonly SheetRow[]): Sheet | null {
+  if (notScreened === null) return null;
+  const file = 'not-screened.csv';
+  return toTableSheet(notScreened, {
+    ...{ name: 'Not screened', columns: notScreenedColumns, count: cut.notScreened?.lines ?? notScreened.length },
+    ...{ layout: notScreenedLayout, firstColumns: 2, file, above },
+  });
+}
+
+/**
+ * The most rows of a sheet that is only read: with all sheets full the workbook stays within what `review import` takes back.
+ */
+export const maxTableRows = 20_000;
+
+/** A sheet of the lines given first, at most `maxTableRows`, by the columns of these headers. */
+function toTableSheet<Line>(
+  lines: readonly Line[],
+  {
+    name,
+    columns,
+    layout,
+    firstColumns,
+    file,
+    above,
+    count = lines.length,
+  }: {
+    name: string;
+    columns: readonly Column<Line>[];
+    layout: SheetLayout;
+    /** How many of them say who or what a line is about. */
+    firstColumns: number;
+    /** What has all lines. */
+    file: string;
+    above: readonly SheetRow[];
+    /** How many lines there are, where not all are given. */
+    count?: number;
+  },
+): Sheet {
+  const shown = lines.slice(0, maxTableRows);
+  const notices =
+    shown.length < count
+      ? [
+          toWarning(
+            `The first ${formatCount(shown.length)} of ${countNoun(count, 'line')}. All of them are in ${file}.`,
+          ),
+        ]
+      : [];
+  const top = [...above, ...notices];
+  return {
+    name,
+    columns: layout.map(([, width]) => ({ width, style: 'text' })),
+    rows: listRows(shown, columns, layout, top),
+    table: { headerRow: top.length + 1, rows: shown.length, firstColumns },
+    dropdowns: [],
+  };
+}
+
+function* listRows<Line>(
+  lines: readonly Line[],
+  columns: readonly Column<Line>[],
+  layout: SheetLayout,
+  top: readonly SheetRow[],
+): Generator<SheetRow> {
+  yield* top;
+  yield { cells: toHeadings(layout), styles: layout.map(() => 'header') };
+  const cells = layout.map(([header]) => columns.find((column) => column.header === header)?.cell);
+  for (const line of lines) yield { cells: cells.map((cell) => cell?.(line) ?? null) };
 }

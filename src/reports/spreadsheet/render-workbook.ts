@@ -1,9 +1,8 @@
 import { ZipWriter } from '@zip.js/zip.js';
-import { toWorkbookText } from '../workbook-text.js';
+import { toRowHeight, toWorkbookText } from '../workbook-text.js';
 import { escapeXml } from './escape-xml.js';
-import { renderSheet, toFilterRange, toLetters } from './render-sheet.js';
-import type { Workbook } from './sheet.js';
-import { renderStyles } from './styles.js';
+import type { Dropdown, Sheet, SheetCell, SheetRow, Table, Workbook } from './sheet.js';
+import { isWrapped, renderStyles, type StyleName, toStyleNumber } from './styles.js';
 
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const office = 'http://schemas.openxmlformats.org';
@@ -109,4 +108,137 @@ function toByteStream(content: Iterable<string>): ReadableStream<Uint8Array> {
       return controller.enqueue(Buffer.from(block, 'utf8'));
     },
   });
+}
+
+/** How many characters a page is wide in print, before what is on it becomes too small to read. */
+const pageWidth = 200;
+const titlePoints = 22;
+
+/** A sheet's part of a workbook, row after row, so that a large one is never held as a whole. */
+function* renderSheet(sheet: Sheet, workbook: Workbook): Generator<string> {
+  yield '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">';
+  yield `<sheetPr><pageSetUpPr fitToPage="1"/></sheetPr>${renderView(sheet)}<sheetFormatPr defaultRowHeight="15"/>`;
+  const columns = sheet.columns.map(({ width, style }, index) => {
+    const look = sheet.table === null ? '' : ` style="${toStyleNumber(style)}"`;
+    return `<col min="${index + 1}" max="${index + 1}" width="${width}"${look} customWidth="1"/>`;
+  });
+  yield `<cols>${columns.join('')}</cols><sheetData>`;
+  const merges: string[] = [];
+  let number = 0;
+  for (const row of sheet.rows) {
+    number += 1;
+    yield renderRow(row, number, sheet);
+    const across = row.isAcross ? countAcross(sheet, number) : 1;
+    if (across > 1) merges.push(`<mergeCell ref="A${number}:${toLetters(across - 1)}${number}"/>`);
+  }
+  yield '</sheetData><sheetProtection sheet="1" formatColumns="0" formatRows="0" sort="0" autoFilter="0"/>';
+  yield renderSortable(sheet);
+  if (sheet.table !== null) yield `<autoFilter ref="${toFilterRange(sheet, sheet.table)}"/>`;
+  if (merges.length > 0) yield `<mergeCells count="${merges.length}">${merges.join('')}</mergeCells>`;
+  yield renderValidations(sheet);
+  yield '<pageMargins left="0.4" right="0.4" top="0.6" bottom="0.6" header="0.3" footer="0.3"/>';
+  // A4; as many pages below each other as it takes.
+  yield `<pageSetup paperSize="9" orientation="landscape" fitToWidth="${countPages(sheet)}" fitToHeight="0"/>`;
+  yield `${renderPageEdges(workbook)}</worksheet>`;
+}
+
+/** The cells that a sheet's filter is of, its headers included: `A1:C20`. */
+const toFilterRange = ({ columns }: Pick<Sheet, 'columns'>, table: Table): string =>
+  `A${table.headerRow}:${toLetters(columns.length - 1)}${table.headerRow + table.rows}`;
+
+/** The letters of a column, from 0. */
+function toLetters(index: number): string {
+  const rest = index < 26 ? '' : toLetters(Math.floor(index / 26) - 1);
+  return `${rest}${String.fromCharCode(65 + (index % 26))}`;
+}
+
+function renderView({ table }: Sheet): string {
+  const pane =
+    table === null
+      ? ''
+      : `<pane xSplit="${table.firstColumns}" ySplit="${table.headerRow}" topLeftCell="${toLetters(table.firstColumns)}${table.headerRow + 1}" activePane="bottomRight" state="frozen"/>`;
+  return `<sheetViews><sheetView workbookViewId="0"${table === null ? ' showGridLines="0"' : ''}>${pane}</sheetView></sheetViews>`;
+}
+
+function renderRow({ cells, styles, isAcross }: SheetRow, number: number, sheet: Sheet): string {
+  const { columns } = sheet;
+  const names = cells.map((_, index): StyleName => styles?.[index] ?? columns[index]?.style ?? 'plain');
+  const shown = cells.map(toWorkbookText);
+  const xml = shown.map((cell, index) => {
+    const style = names[index] ?? 'plain';
+    // An empty cell looks as its column does, and not every program asks the column whether it can be written to.
+    return cell === null && styles === undefined && style !== 'fill'
+      ? ''
+      : renderCell(cell, `${toLetters(index)}${number}`, style);
+  });
+  const wrapped = shown.map((cell, index) => (isWrapped(names[index] ?? 'plain') ? cell : null));
+  const widths = isAcross
+    ? [toWidth({ columns: columns.slice(0, countAcross(sheet, number)) })]
+    : columns.map(({ width }) => width);
+  const points = names[0] === 'title' ? titlePoints : toRowHeight(wrapped, widths);
+  return `<row r="${number}" ht="${points}" customHeight="1">${xml.join('')}</row>`;
+}
+
+function renderCell(cell: SheetCell, place: string, style: StyleName): string {
+  const start = `<c r="${place}" s="${toStyleNumber(style)}"`;
+  if (cell === null) return `${start}/>`;
+  if (typeof cell === 'number') return `${start}><v>${cell}</v></c>`;
+  const space = /^\s|\s$|\s\s|[\t\n]/.test(cell) ? ' xml:space="preserve"' : '';
+  return `${start} t="inlineStr"><is><t${space}>${escapeXml(cell)}</t></is></c>`;
+}
+
+/** The rows of a table: a protected sheet is sorted only where they may be edited, so what is only read is kept by a validation instead. */
+function renderSortable({ columns, table }: Sheet): string {
+  if (table === null || table.rows === 0) return '';
+  const range = `A${table.headerRow + 1}:${toLetters(columns.length - 1)}${table.headerRow + table.rows}`;
+  return `<protectedRanges><protectedRange name="Rows" sqref="${range}"/></protectedRanges>`;
+}
+
+function renderValidations({ columns, dropdowns, table }: Sheet): string {
+  if (table === null || table.rows === 0) return '';
+  const xml = [...dropdowns.map((dropdown) => renderDropdown(dropdown, table)), renderReadOnly(columns, table)];
+  return `<dataValidations count="${xml.length}">${xml.join('')}</dataValidations>`;
+}
+
+/** Nothing can be typed into these columns. */
+function renderReadOnly(columns: Sheet['columns'], { headerRow, rows }: Table): string {
+  const ranges: string[] = [];
+  for (let first = 0; first < columns.length; first += 1) {
+    if (columns[first]?.style === 'fill') continue;
+    let last = first;
+    while (last + 1 < columns.length && columns[last + 1]?.style !== 'fill') last += 1;
+    ranges.push(`${toLetters(first)}${headerRow + 1}:${toLetters(last)}${headerRow + rows}`);
+    first = last;
+  }
+  return `<dataValidation type="custom" allowBlank="0" showErrorMessage="1" errorTitle="Only for reading" error="Sorting and filtering work; what stands here is not changed." sqref="${ranges.join(' ')}"><formula1>FALSE</formula1></dataValidation>`;
+}
+
+function renderDropdown({ column, values, isStrict, title, hint }: Dropdown, { headerRow, rows }: Table): string {
+  const letters = toLetters(column);
+  const range = `${letters}${headerRow + 1}:${letters}${headerRow + rows}`;
+  const told = isStrict
+    ? ` showErrorMessage="1" errorTitle="${escapeXml(title)}" error="${escapeXml(hint)}"`
+    : ` showInputMessage="1" promptTitle="${escapeXml(title)}" prompt="${escapeXml(hint)}"`;
+  return `<dataValidation type="list" allowBlank="1"${told} sqref="${range}"><formula1>"${escapeXml(values.join(','))}"</formula1></dataValidation>`;
+}
+
+/** Over how many columns a row reaches: what stands above a table over those that every printed page repeats, or it would be cut there. */
+const countAcross = ({ columns, table }: Sheet, number: number): number =>
+  table !== null && number < table.headerRow ? table.firstColumns : columns.length;
+
+const toWidth = ({ columns }: Pick<Sheet, 'columns'>): number => columns.reduce((sum, { width }) => sum + width, 0);
+
+/** How many pages beside each other a sheet takes; those after the first repeat the first columns. */
+function countPages({ columns, table }: Sheet): number {
+  const repeated = toWidth({ columns: columns.slice(0, table?.firstColumns ?? 0) });
+  return Math.max(1, Math.ceil((toWidth({ columns }) - repeated) / (pageWidth - repeated)));
+}
+
+/** `&` begins a code of the format's own. */
+const toEdgeText = (text: string): string => escapeXml(toWorkbookText(text).slice(0, 100).replaceAll('&', '&&'));
+
+function renderPageEdges({ title, warning }: Workbook): string {
+  const header = warning === null ? '' : `<oddHeader>&amp;C&amp;B${toEdgeText(warning)}</oddHeader>`;
+  const footer = `&amp;L${toEdgeText(title)}&amp;C&amp;A&amp;R&amp;P / &amp;N`;
+  return `<headerFooter>${header}<oddFooter>${footer}</oddFooter></headerFooter>`;
 }

@@ -4,9 +4,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { manifestJsonSchema } from '../../../src/reports/manifest-json.js';
 import { toReport } from '../../../src/reports/report.js';
-import { writeReport } from '../../../src/reports/write-report.js';
+import { manifestJsonSchema, writeReport } from '../../../src/reports/write-report.js';
 import { bundleProgram } from '../../helpers/bundle-program.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { toOpening } from '../../../src/mail/message-lines.js';
 import { describeRosterAcceptance } from '../../../src/reports/accepted-words.js';
-import { showAccepted } from '../../../src/reports/html-accepted.js';
+import { showAccepted } from '../../../src/reports/html-opening.js';
 import { toReport } from '../../../src/reports/report.js';
 import { describeDrift, describeNotices } from '../../../src/reports/watch-words.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { renderJson } from '../../../src/reports/render-json.js';
 import { toReport } from '../../../src/reports/report.js';
 import { toJsonDocument } from '../../../src/reports/to-report-json.js';
+import { renderJson } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { joinChunks } from '../../helpers/join-chunks.js';
 import { publishedSchemas, renderSchema, schemasFolder } from '../../helpers/published-schemas.js';

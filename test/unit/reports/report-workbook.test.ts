@@ -1,9 +1,11 @@
 import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { toReport } from '../../../src/reports/report.js';
-import { toNotScreenedSheet } from '../../../src/reports/report-workbook/finding-sheets.js';
-import { renderReportWorkbook } from '../../../src/reports/report-workbook/render-report-workbook.js';
-import { maxTableRows } from '../../../src/reports/report-workbook/table-sheet.js';
+import {
+  maxTableRows,
+  renderReportWorkbook,
+  toNotScreenedSheet,
+} from '../../../src/reports/report-workbook/render-report-workbook.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toWorkbookText } from '../../../src/reports/workbook-text.js';
 import type { ToReviewFacts } from '../../../src/reports/working-list.js';

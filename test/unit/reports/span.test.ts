@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { maskReport } from '../../../src/reports/mask-report.js';
 import { renderNotScreenedCsv } from '../../../src/reports/not-screened-csv.js';
-import { renderJson } from '../../../src/reports/render-json.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import type { SpanRunFacts } from '../../../src/reports/span-facts.js';
 import { toJsonDocument } from '../../../src/reports/to-report-json.js';
+import { renderJson } from '../../../src/reports/write-report.js';
 import { joinChunks } from '../../helpers/join-chunks.js';
 import {
   buildCanary,
