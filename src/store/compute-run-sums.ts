@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { type AnswerFindings, readAnswerFindings } from './answer-findings.js';
-import { customerStatesSql } from './customer-states.js';
 import type { Queryable } from './database.js';
 import { firstRow } from './first-row.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
@@ -205,3 +204,8 @@ export async function countFound(database: Queryable, runId: number): Promise<{ 
   );
   return firstRow(rows, 'screening');
 }
+
+/** SQL for the states of a customer, best first (DESIGN: The one rule): of several parties' the one that stands last counts. */
+const customerStatesSql = `array[
+  'clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'
+]`;

@@ -1,8 +1,49 @@
 import { StoreError } from '../errors.js';
-import { CopyBlocks } from './copy-blocks.js';
-import { toCopyText } from './copy-text.js';
 import type { Queryable, Transaction } from './database.js';
 import type { StagedCustomer, StagedReject, StagedRelated } from './staged-row.js';
+
+/** In UTF-16 units. */
+const blockLength = 64 * 1_024;
+
+/** Gathers lines of `copy` as bytes: to move thousands of living rows out of the way of the next ones takes longer than all else done to them. */
+class CopyBlocks {
+  #text = '';
+  #blocks: Buffer[] = [];
+
+  add(line: string): void {
+    this.#text += line;
+    if (this.#text.length >= blockLength) this.#close();
+  }
+
+  /** All that was added, in order. */
+  take(): readonly Buffer[] {
+    if (this.#text !== '') this.#close();
+    return this.#blocks;
+  }
+
+  #close(): void {
+    this.#blocks.push(Buffer.from(this.#text));
+    this.#text = '';
+  }
+}
+
+const special = /[\\\n\r\t\0]/;
+const specials = /[\\\n\r\t\0]/g;
+
+const escapes: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  // Postgres stores no NUL in any text: it is kept as its visible symbol.
+  '\0': '\u2400',
+};
+
+/** A text as a column of `copy` in its text format; null is null. */
+function toCopyText(text: string | null): string {
+  if (text === null) return '\\N';
+  return special.test(text) ? text.replace(specials, (letter) => escapes[letter] ?? letter) : text;
+}
 
 /** Between the fields of a row as they are kept in case another row contradicts it. */
 export const fieldSeparator = '\u001f';

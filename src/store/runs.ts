@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { HaltCode, RunKind, RunState } from '../reports/run-facts.js';
 import { noteBillableAttempts } from './budget-usage.js';
 import type { Queryable } from './database.js';
-import { noteFailedParties } from './failed-parties.js';
 import { firstRow } from './first-row.js';
+import { holdStates } from './party-states.js';
 import { type RunProgress, type RunRow, runRow } from './run-row.js';
 import type { RunSums } from './run-sums.js';
 import type { PlanSelection } from './screening-plan.js';
 
 /** What a run is begun with. */
-export interface NewRun {
+interface NewRun {
   organisationId: number;
   rosterId: number | null;
   mode: 'test' | 'live';
@@ -173,4 +173,21 @@ export async function isTooLargeToAddUp(database: Queryable, runId: number): Pro
     [runId, addedUpAtStop],
   );
   return rows[0]?.large ?? false;
+}
+
+/** Notes which parties a run failed to screen, so that the next plan asks about them whatever their cadence says. */
+async function noteFailedParties(transaction: Queryable, runId: number): Promise<void> {
+  await holdStates(
+    transaction,
+    `select run.account_id, screening.party_id from screening join run on run.run_id = screening.run_id
+     where screening.run_id = $1 and screening.outcome = 'failed'`,
+    [runId],
+  );
+  await transaction.execute(
+    `update party_state set failed_run_id = screening.run_id
+     from screening join run on run.run_id = screening.run_id
+     where screening.run_id = $1 and screening.outcome = 'failed'
+       and party_state.account_id = run.account_id and party_state.party_id = screening.party_id`,
+    [runId],
+  );
 }

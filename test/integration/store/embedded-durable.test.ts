@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { LeaseLostError } from '../../../src/errors.js';
-import { EmbeddedDatabase } from '../../../src/store/embedded-database.js';
 import { EmbeddedFiles } from '../../../src/store/embedded-files.js';
 import { openDatabase } from '../../../src/store/open-database.js';
+import { EmbeddedDatabase } from '../../../src/store/open-folder.js';
 
 const settingRow = z.object({ value: z.string() });
 const sizeRow = z.object({ mb: z.number() });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.js';
 import { LeaseLostError, RunLockedError } from '../../../src/errors.js';
-import { settleRestored } from '../../../src/store/backup/settle-restored.js';
+import { settleRestored } from '../../../src/store/backup/restore-backup.js';
 import type { Database } from '../../../src/store/database.js';
 import {
   assertLease,
