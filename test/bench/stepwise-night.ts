@@ -4,7 +4,7 @@ import { planScreenings } from '../../src/runs/planning/plan-screenings.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
 import { openImportedRoster } from '../../src/runs/rosters/roster-scope.js';
 import { commitScreenings } from '../../src/runs/searches/commit-screenings.js';
-import { batchLimits } from '../../src/runs/searches/group-commit.js';
+import { batchLimits } from '../../src/runs/searches/screen-tasks.js';
 import { withLease, withRun } from '../../src/runs/session/run-session.js';
 import type { RunSummary } from '../../src/runs/session/run-summary.js';
 import type { Database } from '../../src/store/database.js';

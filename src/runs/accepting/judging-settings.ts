@@ -9,7 +9,6 @@ import { reviewSettingsSchema } from '../reviewing/settings.js';
 import { nameChangedSettings } from '../session/name-changed-settings.js';
 import type { RunSettings } from '../workplace.js';
 import { toCanonicalJson } from './canonical-json.js';
-import { keepKnown } from './keep-known.js';
 
 /** Settings that judge, as JSON: by section, the guards by the name of their roster. */
 export type JudgingSettings = Readonly<Record<string, unknown>>;
@@ -105,3 +104,31 @@ const toRecord = (value: unknown): Record<string, unknown> => (isRecord(value) ?
 
 /** As it comes back from the database: without what is undefined. */
 const toJson = (value: unknown): JudgingSettings => toRecord(JSON.parse(JSON.stringify(value)));
+
+/**
+ * What a schema still knows of a value that was stored under an older one: as little as possible of what it refuses is left out; undefined
+ * where nothing is left.
+ */
+export function keepKnown(schema: z.ZodType, stored: unknown): unknown {
+  let kept = stored;
+  for (;;) {
+    const issue = schema.safeParse(kept).error?.issues[0];
+    if (issue === undefined || kept === undefined) return kept;
+    kept = leaveOut(kept, issue.code === 'unrecognized_keys' ? [...issue.path, ...issue.keys.slice(0, 1)] : issue.path);
+  }
+}
+
+/** The value without what stands at a path; undefined where nothing stands there, because it misses what it must have. */
+function leaveOut(value: unknown, path: readonly PropertyKey[]): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined || typeof value !== 'object' || value === null) return undefined;
+  const inner: unknown = Reflect.get(value, key);
+  if (inner === undefined) return undefined;
+  const left = leaveOut(inner, rest);
+  const entries = Object.entries(value).map(([name, each]): [string, unknown] => [
+    name,
+    name === String(key) ? left : each,
+  ]);
+  const kept = entries.filter(([, each]) => each !== undefined);
+  return Array.isArray(value) ? kept.map(([, each]) => each) : Object.fromEntries(kept);
+}

@@ -1,3 +1,4 @@
+import type { Clock } from '../../clock.js';
 import { toPartyState } from '../../matches/customer-state.js';
 import type { MatchSet } from '../../matches/match.js';
 import { toMatchSet } from '../../matches/to-match-set.js';
@@ -5,6 +6,7 @@ import { treatAsCut } from '../../matches/treat-as-cut.js';
 import type { ScreeningRequest } from '../../roster/screening-request.js';
 import { ensureRequests } from '../../store/canary-outcomes.js';
 import { firstRow } from '../../store/first-row.js';
+import { tryAcquireLease } from '../../store/leases.js';
 import { readListCap } from '../../store/list-caps.js';
 import type { Account } from '../../store/organisations.js';
 import { requireFound } from '../../store/require-all.js';
@@ -16,16 +18,16 @@ import { hasCaps } from '../planning/read-budget.js';
 import { requireBudget } from '../planning/require-budget.js';
 import { findTightest, toBudgetHalt, watchLedger } from '../planning/watch-ledger.js';
 import { identifyAccount, noteAccount, toAssumedMode } from '../session/identify-account.js';
+import { leaseTtlMs } from '../session/keep-lease.js';
 import { recordKeys } from '../session/record-keys.js';
 import { RunHalted } from '../session/run-halted.js';
-import { openOrganisation, type RunSession, withRun } from '../session/run-session.js';
+import { openOrganisation, type RunSession, withLease, withRun } from '../session/run-session.js';
+import { type HeldLease, underLease } from '../session/under-lease.js';
 import type { Workplace } from '../workplace.js';
 import { type Question, toCheckedRequest } from './check-question.js';
 import { type CheckResult, showCheck } from './check-result.js';
 import { closeDeadChecks } from './close-dead-checks.js';
 import { endCheck } from './end-check.js';
-import { limitWait } from './limit-wait.js';
-import { withFreeLease } from './with-free-lease.js';
 
 const mostAtOnce = 8;
 const longestWaitMs = 120_000;
@@ -34,7 +36,7 @@ const longestWaitMs = 120_000;
  * A check and the exit code of the command that made it: 0 answered, 3 not answered validly or with nothing that vouches for it, 4 not
  * asked to the end.
  */
-export interface CheckEnd {
+interface CheckEnd {
   result: CheckResult;
   exitCode: 0 | 3 | 4;
 }
@@ -138,4 +140,35 @@ async function closeCheck(session: RunSession, halted: RunHalted | null): Promis
   );
   workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, state, reasons });
   return halted;
+}
+
+/** A signal that also ends with RunHalted `outage` once nothing has come of the work for `waitMs`; somebody sits in front of it. */
+function limitWait(clock: Clock, signal: AbortSignal, waitMs: number): { signal: AbortSignal; clear: () => void } {
+  const limit = new AbortController();
+  const timer = new AbortController();
+  clock.sleep(waitMs, timer.signal).then(
+    () =>
+      limit.abort(new RunHalted('outage', `the service gave no answer within ${Math.round(waitMs / 1_000)} seconds`)),
+    () => undefined,
+  );
+  return { signal: AbortSignal.any([signal, limit.signal]), clear: () => timer.abort() };
+}
+
+/**
+ * Does `work` under the first of several leases that is free, so that as many may work side by side; when all are held, waits for the last
+ * one and throws RunLockedError naming its holder. A lease that a process died with is used again once it has expired.
+ */
+async function withFreeLease<T>(
+  workplace: Workplace,
+  leaseKeys: readonly string[],
+  signal: AbortSignal,
+  work: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  const { database, owner } = workplace;
+  for (const key of leaseKeys) {
+    const answer = await tryAcquireLease(database, key, owner, leaseTtlMs);
+    if (!('acquired' in answer)) continue;
+    return underLease(database, answer.acquired, signal, work);
+  }
+  return withLease(workplace, leaseKeys.at(-1) ?? '', signal, work);
 }

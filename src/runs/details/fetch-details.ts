@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { type PrioritySubject, toPriority } from '../../changes/priority.js';
 import type { Client } from '../../client/create-client.js';
-import type { DetailCounts } from '../../reports/detail-facts.js';
+import type { DetailCounts, DetailKind } from '../../reports/detail-facts.js';
 import { describeDetails } from '../../reports/detail-words.js';
 import { hasFailedCanary } from '../../store/canary-outcomes.js';
 import {
@@ -13,8 +14,6 @@ import {
 } from '../../store/match-details.js';
 import type { RunSession } from '../session/run-session.js';
 import { askEach, askRecord, type RecordOutcome } from './ask-record.js';
-import { orderHits } from './order-hits.js';
-import { type DetailRecord, isNamedEntity, toDetailRecord } from './record-ids.js';
 import type { EvidenceSettings } from './settings.js';
 import { type DetailStops, openDetailStops } from './stop-details.js';
 
@@ -141,3 +140,47 @@ function toKept(outcome: RecordOutcome): Pick<NewDetailLookup, 'reason' | 'kept'
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** How a match became a hit in a run; a match that is listed for several customers has one for each way. */
+export interface NewHit extends Omit<PrioritySubject, 'isHit'> {
+  matchId: string;
+  isSanctionHit: boolean;
+  /** Of a first screening. */
+  isBaseline: boolean;
+}
+
+/** The ids of matches in the order in which reviewers need them, each once: sanctions, then what is new tonight, then by priority. */
+export function orderHits(hits: readonly NewHit[]): readonly string[] {
+  const ranked = hits.map((hit) => ({ ...hit, priority: toPriority({ ...hit, isHit: true }) }));
+  const ordered = ranked.toSorted(
+    (one, other) =>
+      Number(other.isSanctionHit) - Number(one.isSanctionHit) ||
+      Number(one.isBaseline) - Number(other.isBaseline) ||
+      other.priority - one.priority ||
+      (one.matchId < other.matchId ? -1 : 1),
+  );
+  return [...new Set(ordered.map(({ matchId }) => matchId))];
+}
+
+/** A record that can be looked up. */
+interface DetailRecord {
+  kind: DetailKind;
+  id: string;
+}
+
+const forms: readonly [DetailKind, RegExp][] = [
+  ['activity', /^amla_\w{1,200}$/],
+  ['entity', /^aml_\w{1,200}$/],
+];
+
+/** The record that an id names by its form (interface: Identifier forms); undefined for every other id, which is not asked for. */
+export function toDetailRecord(id: string): DetailRecord | undefined {
+  const kind = forms.find(([, form]) => form.test(id))?.[0];
+  return kind === undefined ? undefined : { kind, id };
+}
+
+// Letters and digits as they come by chance; `aml_entity` and `aml_match` are words.
+const namedForm = /^aml_(?=[A-Za-z]*[A-Z0-9])[A-Za-z0-9]{6,200}$/;
+
+/** Whether a text within a record is the id of an AML entity, and no word that begins like one. */
+export const isNamedEntity = (text: string): boolean => namedForm.test(text);

@@ -1,4 +1,4 @@
-import { type DeliveryResult, attemptDelivery, openMailer } from '../../mail/deliver.js';
+import { attemptDelivery, type DeliveryResult, openMailer } from '../../mail/deliver.js';
 import type { Mailer } from '../../mail/open-smtp.js';
 import { leaveAttachments } from '../../mail/reduce-message.js';
 import { readRun } from '../../store/find-runs.js';

@@ -1,12 +1,23 @@
 import type { MatchChangeKind, Severity } from '../../changes/change-event.js';
 import type { MatchChange } from '../../changes/match-change.js';
-import { replayAnswers } from '../../changes/replay-answers.js';
+import { replayAnswers, type StoredAnswer } from '../../changes/replay-answers.js';
 import type { Match } from '../../matches/match.js';
-import { countStoredChanges, listParties } from '../../store/answer-history.js';
+import { treatAsCut } from '../../matches/treat-as-cut.js';
+import {
+  countStoredChanges,
+  type HistoricalAnswer,
+  type HistoricalDecision,
+  listParties,
+  readAnswerHistory,
+  readDecisionHistory,
+  readHistoricalParties,
+} from '../../store/answer-history.js';
+import type { Queryable } from '../../store/database.js';
+import { readMatchSets } from '../../store/responses.js';
 import { toRunId } from '../../store/run-id.js';
 import { compareJudging, toJudgingSettings } from '../accepting/judging-settings.js';
 import type { RunSettings, Workplace } from '../workplace.js';
-import { type PartyHistory, readStoredAnswers } from './read-stored-answers.js';
+import { gatherBy } from './gather-by.js';
 import { type Both, type EventTally, isOtherwise, openTally, pairEvents } from './tally-events.js';
 
 /** What a change would be under some settings; null where there would be none. */
@@ -135,3 +146,71 @@ const toMatch = (change: MatchChange | null): Match | null =>
 
 const toJudged = (change: MatchChange | null): JudgedEvent =>
   change && { kind: change.difference.kind, severity: change.severity, rule: change.rule };
+
+/** All stored answers of one party on one account, in their order; what repeats the answer before is left out. */
+interface PartyHistory {
+  reference: string;
+  partyId: number;
+  answers: readonly (StoredAnswer & Pick<HistoricalAnswer, 'runId' | 'kind' | 'startedAt'>)[];
+}
+
+/** The stored answers of these parties, with what was known beside each when it came. */
+async function readStoredAnswers(database: Queryable, partyIds: readonly number[]): Promise<readonly PartyHistory[]> {
+  const rows = await readAnswerHistory(database, partyIds);
+  const matchSets = await readMatchSets(
+    database,
+    rows.map(({ responseId }) => responseId),
+  );
+  const facts = new Map(
+    (await readHistoricalParties(database, rows)).map((party) => [`${party.partyId}/${party.version}`, party]),
+  );
+  const decisions = gatherBy(await readDecisionHistory(database, partyIds), toKey);
+  const byParty = gatherBy(rows, toKey);
+  return [...byParty].map(([key, answers]) => {
+    const decided = decisions.get(key) ?? [];
+    let reference = '';
+    let last: Date | null = null;
+    const stored = answers.flatMap((answer) => {
+      const matchSet = matchSets.get(answer.responseId);
+      const party = facts.get(`${answer.partyId}/${answer.customerVersion}`);
+      if (matchSet === undefined || party === undefined) return [];
+      const { birthDate, countries } = party.customer;
+      const before: Date | null = last;
+      ({ reference } = party);
+      last = answer.savedAt;
+      return [
+        {
+          ...answer,
+          matchSet: treatAsCut(matchSet, answer.cap),
+          party: { birthDate, countries, riskTier: party.riskTier },
+          customer: party.customer,
+          said: party.said,
+          confirmedIds: findConfirmed(decided, answer.savedAt),
+          decidedIds: findDecided(decided, before, answer.savedAt),
+        },
+      ];
+    });
+    return { reference, partyId: answers[0]?.partyId ?? 0, answers: stored };
+  });
+}
+
+const toKey = ({ partyId, accountId }: { partyId: number; accountId: number }): string => `${partyId}/${accountId}`;
+
+function findDecided(decisions: readonly HistoricalDecision[], after: Date | null, until: Date): ReadonlySet<string> {
+  const isBetween = ({ at, kind }: HistoricalDecision): boolean =>
+    (kind === 'decided' || kind === 'confirmed_match') && after !== null && at > after && at <= until;
+  return new Set(decisions.filter(isBetween).map(({ matchId }) => matchId));
+}
+
+/** Whose last decision by then says that they are the customer, unless it fell or the match is away. */
+function findConfirmed(decisions: readonly HistoricalDecision[], until: Date): ReadonlySet<string> {
+  const standing = new Map<string, { isConfirmed: boolean; isAway: boolean }>();
+  for (const { matchId, kind, at } of decisions) {
+    if (at > until) break;
+    const before = standing.get(matchId) ?? { isConfirmed: false, isAway: false };
+    const isAway = kind === 'away' || (before.isAway && kind !== 'back');
+    const isMoved = kind === 'away' || kind === 'back';
+    standing.set(matchId, { isAway, isConfirmed: isMoved ? before.isConfirmed : kind === 'confirmed_match' });
+  }
+  return new Set([...standing].flatMap(([id, { isConfirmed, isAway }]) => (isConfirmed && !isAway ? [id] : [])));
+}

@@ -6,17 +6,19 @@ import { mergeSnapshot, takeNumbers } from '../../store/merge-roster.js';
 import { saveRosterAcceptance, saveRosterHold } from '../../store/roster-acceptances.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import { beginStaging, clearStaging } from '../../store/roster-staging.js';
+import { toRunId } from '../../store/run-id.js';
+import type { RunRow } from '../../store/run-row.js';
 import { setRunStage } from '../../store/runs.js';
 import { saveRequests } from '../../store/save-requests.js';
 import type { StagedImport } from '../../store/settle-staging.js';
 import { saveHeldIds } from '../../store/unaccepted-customers.js';
 import type { Acceptance } from '../accepting/acceptance.js';
 import { toAcceptanceFacts } from '../accepting/to-acceptance-facts.js';
+import { quoteArgument } from '../quote-argument.js';
 import type { RunSession } from '../session/run-session.js';
 import { toImportError } from './import-broken-off.js';
 import { type SettledSnapshot, settleSnapshot } from './settle-snapshot.js';
 import { type StagedSource, stageRoster } from './stage-roster.js';
-import { toOverrideCommand } from './to-override-command.js';
 
 /** How a roster is taken. */
 export interface ImportOptions {
@@ -180,3 +182,26 @@ function refuseEmpty(source: string, { rows, rejected }: SnapshotCounts): Roster
       'Check the column mapping and the file.',
   );
 }
+
+/** What to type so that a run takes a roster although guards hold it. */
+function toOverrideCommand(
+  run: Pick<RunRow, 'kind' | 'runId' | 'startedAt' | 'resumed' | 'rosterFile' | 'selection'>,
+  roster: string,
+  isDelta: boolean,
+): string {
+  // A run that is held in its first start is closed: it is begun anew. One that was gone on with stays open.
+  if (run.resumed > 0) return `nightscreen runs resume ${toRunId(run)} --accept-roster ${who}`;
+  const file = run.rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quoteArgument(run.rosterFile)}`;
+  const selection = run.kind === 'screen' ? selectionFlags[run.selection ?? 'due'] : '';
+  return `nightscreen ${run.kind}${file} --roster ${quoteArgument(roster)}${selection} --accept-roster ${who}`;
+}
+
+const who = '--by NAME --reason TEXT';
+
+const selectionFlags = {
+  due: ' --due',
+  new: ' --new',
+  all: ' --all',
+  forced: ' --because-of LIST',
+  dirty: ' --dirty',
+} as const;

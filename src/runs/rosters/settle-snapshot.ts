@@ -1,3 +1,5 @@
+import { RosterError } from '../../errors.js';
+import { formatCount } from '../../reports/format-count.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
 import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/guards/judge-changes.js';
 import { changeGuards, type GuardVerdict, judgeSnapshot, type Verdict } from '../../roster/guards/judge-snapshot.js';
@@ -8,7 +10,14 @@ import type { Queryable } from '../../store/database.js';
 import { judgeRows } from '../../store/judge-rows.js';
 import { findCrowd } from '../../store/party-crowds.js';
 import { countOnTheWay, requireStaged, type Staged } from '../../store/require-staged.js';
-import { readCases, saveSettledCases } from '../../store/roster-cases.js';
+import {
+  type RosterCase,
+  readCases,
+  type SeatedParty,
+  type SeatedRecord,
+  type SettledCase,
+  saveSettledCases,
+} from '../../store/roster-cases.js';
 import { compareRecords, hasBirthDates, readComparedFigures, readStagedFields } from '../../store/roster-comparison.js';
 import {
   countSnapshot,
@@ -27,8 +36,8 @@ import {
   type StagedImport,
   takeRoom,
 } from '../../store/settle-staging.js';
-import { refuseParties, settleCase } from './settle-case.js';
 import type { StagedSource } from './stage-roster.js';
+import { digestRecord } from './to-staged-row.js';
 
 /** A staged snapshot of which is known what it would change, and whether guards hold it. */
 export interface SettledSnapshot {
@@ -197,4 +206,144 @@ async function settleCases(transaction: Queryable, staged: StagedImport): Promis
     await saveSettledCases(transaction, staged.runId, cases.map(settleCase));
     after = last.reference;
   }
+}
+
+const ownRoles = new Set(['customer', 'alias']);
+const conflictRole = 'conflicting_row';
+
+/**
+ * Puts a customer together from all that a snapshot says of them and what was known: the accepted row, else the last accepted record; the
+ * related parties; and of rows that contradict each other everybody they name, so that each of the names is searched for. Throws RosterError
+ * `too_many_parties`.
+ */
+function settleCase(given: RosterCase): SettledCase {
+  const known = given.knownRecord?.parties.filter((party) => party !== null) ?? [];
+  const isConflict = given.conflicts.length > 0;
+  const keepsRest = given.ownRecord === null && !isConflict;
+  const base = given.ownRecord?.parties.filter((party) => party !== null) ?? known;
+  const own = base.filter(({ role }) => ownRoles.has(role));
+  const related = [
+    ...given.related,
+    ...(given.keepsRelated ? known.filter(({ role }) => !ownRoles.has(role) && role !== conflictRole) : []),
+  ];
+  const conflicting = isConflict
+    ? given.conflicts.flat().map((party) => ({ ...party, role: conflictRole }))
+    : keepsRest
+      ? known.filter(({ role }) => role === conflictRole)
+      : [];
+  const extras = [...toDistinct(related), ...toDistinct(conflicting)];
+  if (own.length + extras.length > maxParties) throw refuseParties(given.reference, own.length + extras.length);
+  const ownDigest = given.ownDigest ?? toKnownOwnDigest(given, known);
+  const recordDigest =
+    extras.length === 0 && ownDigest !== null
+      ? ownDigest
+      : digestRecord(JSON.stringify([ownDigest, ...extras.map(toPartyKey)]));
+  const { reference, customerId, version, leaves, isShown } = given;
+  const hasRecord = given.ownRecord !== null || isConflict;
+  const where = { reference, customerId, version, leaves, isShown, hasRecord };
+  const rest = given.ownRecord ?? given.knownRecord ?? { riskTier: null };
+  const digests = { recordDigest, ownDigest: extras.length === 0 ? null : ownDigest };
+  if (recordDigest === given.knownDigest) {
+    return { ...where, kind: 'same', record: null, recordDigest: null, ownDigest: null };
+  }
+  if (saysTheSame(given.knownRecord, { ...rest, parties: [...own, ...extras] })) {
+    return { ...where, kind: 'same', record: null, ...digests };
+  }
+  const seats = new Map(Object.entries(given.seats ?? {}).map(([place, party]) => [Number(place), party]));
+  const record: SeatedRecord = {
+    ...rest,
+    parties: seatParties(seats, [...own, ...extras]),
+  };
+  const kind = customerId === null ? 'new' : 'changed';
+  return { ...where, kind, record, ...digests };
+}
+
+/** What a source is refused with that gives one customer more parties than anybody has: most likely the wrong column stands for its id. */
+function refuseParties(reference: string, parties: number): RosterError {
+  return new RosterError(
+    'too_many_parties',
+    `customer ${JSON.stringify(reference)} would have ${formatCount(parties)} parties, and a customer has at most ${formatCount(maxParties)}. ` +
+      'Nothing was changed. Check which column of the source of related parties holds the customer id, and the rows of this customer.',
+  );
+}
+
+/** The digest of what the customer's own row last said; null for one that no accepted row has ever described. */
+function toKnownOwnDigest({ knownDigest, knownOwnDigest }: RosterCase, known: readonly SeatedParty[]): string | null {
+  return known.some(({ role }) => role === 'customer') ? (knownOwnDigest ?? knownDigest) : null;
+}
+
+/** Each party once, in an order that does not depend on that of the rows. */
+function toDistinct(parties: readonly SeatedParty[]): readonly SeatedParty[] {
+  const byKey = new Map(parties.map((party) => [toPartyKey(party), party]));
+  return [...byKey].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, party]) => party);
+}
+
+/**
+ * Tells whether two records say the same, whatever the order of their parties: rows that were stored by an earlier version have digests
+ * of the order that their source gave.
+ */
+function saysTheSame(known: SeatedRecord | null, said: SeatedRecord): boolean {
+  return known !== null && toComparable(known) === toComparable(said);
+}
+
+function toComparable({ parties, said: _, ...rest }: SeatedRecord): string {
+  const others = Object.entries(rest).map(([key, value]) => [
+    key,
+    isObject(value) ? Object.entries(value).toSorted() : value,
+  ]);
+  const keys = parties.filter((party): party is SeatedParty => party !== null).map(toPartyKey);
+  return JSON.stringify([others.toSorted(), keys.toSorted()]);
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Everybody who ever had a place in a customer's record, by place. */
+type Seats = ReadonlyMap<number, SeatedParty>;
+
+/** Gives the same text for the same party: its facts, those in doubt included, in a fixed order. */
+export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, doubts }: SeatedParty): string =>
+  JSON.stringify([
+    ...[role, type, sentName, name, birthDate ?? '', countries],
+    ...(doubts === undefined ? [] : [Object.entries(doubts).toSorted()]),
+  ]);
+
+const toNameKey = ({ role, type, sentName }: SeatedParty): string => JSON.stringify([role, type, sentName]);
+
+/** A director who becomes an owner, or whose role is known by now, is the same party; an alias and a row in conflict are not. */
+const toRelatedKey = (party: SeatedParty): string =>
+  toNameKey(party.role === 'alias' || party.role === 'conflicting_row' ? party : { ...party, role: 'other' });
+
+/**
+ * Gives each party its place in the record: the customer itself the first; who is known, by all facts, or else by role, type and the name
+ * that is sent, or else by the last two of these, the place they have always had; everybody else one that nobody ever had. Places of those
+ * who are gone hold null.
+ */
+export function seatParties(seats: Seats, parties: readonly SeatedParty[]): (SeatedParty | null)[] {
+  const seated = new Map<number, SeatedParty>();
+  const others: SeatedParty[] = [];
+  for (const party of parties) {
+    if (party.role === 'customer') seated.set(0, party);
+    else others.push(party);
+  }
+  const known = [...seats].filter(([place]) => place > 0).toSorted(([one], [other]) => one - other);
+  let waiting: readonly SeatedParty[] = others;
+  for (const toKey of [toPartyKey, toNameKey, toRelatedKey]) {
+    const free = new Map<string, number[]>();
+    for (const [place, party] of known) {
+      if (!seated.has(place)) free.set(toKey(party), [...(free.get(toKey(party)) ?? []), place]);
+    }
+    waiting = waiting.filter((party) => {
+      const place = free.get(toKey(party))?.shift();
+      if (place === undefined) return true;
+      seated.set(place, party);
+      return false;
+    });
+  }
+  let next = Math.max(0, ...seats.keys()) + 1;
+  for (const party of waiting) {
+    seated.set(next, party);
+    next += 1;
+  }
+  const length = Math.max(...seated.keys()) + 1;
+  return Array.from({ length }, (_, place) => seated.get(place) ?? null);
 }

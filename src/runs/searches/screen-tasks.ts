@@ -4,8 +4,8 @@ import { hasFailedCanary } from '../../store/canary-outcomes.js';
 import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js';
 import { countBadAnswers } from '../../store/search-attempts.js';
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
-import { countSearchTasks } from '../../store/work-list.js';
-import { openCanaryRounds } from '../canaries/canary-rounds.js';
+import { countSearchTasks, readSearchTasks } from '../../store/work-list.js';
+import { type CanaryRounds, openCanaryRounds } from '../canaries/canary-rounds.js';
 import { createAttemptNotes } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';
 import { RunHalted, toAccountHalt } from '../session/run-halted.js';
@@ -13,20 +13,15 @@ import type { RunSession } from '../session/run-session.js';
 import { assessRun, describeFinding, readBounds } from '../watching/hold-run.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
 import { askBadAgain } from './ask-bad-again.js';
-import { askLastRound } from './ask-last-round.js';
 import { BadAnswers } from './bad-answers.js';
 import { commitScreenings, type FinishedSearch } from './commit-screenings.js';
-import { batchLimits, openGroupCommit } from './group-commit.js';
-import { handOutTasks } from './hand-out-tasks.js';
-import { oneByOne } from './one-by-one.js';
 import { SearchTally } from './search-tally.js';
-import { type SearchContext, searchTask } from './search-task.js';
+import { type AnnouncedTask, type SearchContext, searchTask } from './search-task.js';
 import { settleTasks } from './settle-tasks.js';
 import { openStopSignals } from './stop-signals.js';
-import { UnderWay } from './under-way.js';
 
 /** What the searches of a run need. */
-export interface SearchPart {
+interface SearchPart {
   session: RunSession;
   client: Client;
   account: WatchedAccount;
@@ -152,4 +147,185 @@ async function screenPass(context: SearchContext): Promise<number> {
   signals.throwIfStopped();
   if (tally.isLimitReached) throw tally.toHalt();
   return unanswered;
+}
+
+/** Counts work that is under way, for whoever must wait until there is none. */
+class UnderWay {
+  #count = 0;
+  #waiting: (() => void)[] = [];
+
+  /** One more piece of work begins. */
+  begin(): void {
+    this.#count += 1;
+  }
+
+  /** One of them has come to its end. */
+  end(): void {
+    this.#count -= 1;
+    if (this.#count > 0) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** Resolves as soon as nothing is under way. */
+  async ended(): Promise<void> {
+    if (this.#count > 0) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+const isSpent = (error: unknown): error is RunHalted => error instanceof RunHalted && error.code === 'budget';
+
+/**
+ * Asks the last control searches of a run that came to its end, or that a limit has stopped, out of what the budget keeps for them. Gives
+ * the halt of a run for which too little is left, and otherwise the one that it was given.
+ */
+async function askLastRound(
+  canaries: CanaryRounds,
+  openReserve: () => Promise<RunSession | null>,
+  halted: RunHalted | null,
+): Promise<RunHalted | null> {
+  if (!canaries.isDueAtEnd) return halted;
+  const reserve = await openReserve();
+  try {
+    if (reserve) {
+      await canaries.askAtEnd(reserve);
+      return halted;
+    }
+  } catch (error) {
+    if (!isSpent(error)) throw error;
+  }
+  const { message } = halted ?? { message: 'the budget is used up' };
+  return new RunHalted('budget', `${message}, and too little of it is left for the control searches at the end`);
+}
+
+const chunkSize = 256;
+
+/**
+ * The tasks that remain, in chunks, until the run is stopping or its limit is reached. Each task must come to its end, also then: only so
+ * does the ledger learn that what it has noted was not sent. While canaries are asked nothing is handed out, and what was before is `settled`.
+ */
+async function* handOutTasks(
+  { session, tally, canaries, signals, announceAttempt }: SearchContext,
+  settled: () => Promise<void>,
+): AsyncGenerator<readonly AnnouncedTask[], void> {
+  for await (const chunk of readSearchTasks(session.workplace.database, session.run.runId, chunkSize)) {
+    for (let place = 0; place < chunk.length; ) {
+      if (canaries.untilNext <= 0) {
+        await settled();
+        if (!signals.waitSignal.aborted && !(await canaries.askIfDue())) return;
+      }
+      if (signals.waitSignal.aborted) return;
+      const tasks = chunk.slice(place, place + Math.min(tally.affordable, canaries.untilNext));
+      if (tasks.length === 0) return tally.reachLimit();
+      for (const _ of tasks) tally.handOut();
+      place += tasks.length;
+      yield tasks.map((task) => ({ task, note: announceAttempt(task.requestId) }));
+    }
+  }
+}
+
+/**
+ * Hands out one by one what comes in chunks, to many askers; undefined when there is no more. The next chunk is asked for when the last item
+ * of the one before has been taken, and rejects for all who wait for it. `onTaken` is called before anybody else can ask.
+ */
+export function oneByOne<Item>(
+  chunks: AsyncIterator<readonly Item[], void>,
+  onTaken: () => void,
+): () => Promise<Item | undefined> {
+  let items: Iterator<Item> = [][Symbol.iterator]();
+  let isOver = false;
+  let asking: Promise<void> | undefined;
+
+  const ask = async (): Promise<void> => {
+    try {
+      const next = await chunks.next();
+      if (next.done) isOver = true;
+      else items = next.value[Symbol.iterator]();
+    } finally {
+      asking = undefined;
+    }
+  };
+
+  return async () => {
+    for (;;) {
+      const item = items.next();
+      if (!item.done) {
+        onTaken();
+        return item.value;
+      }
+      if (isOver) return undefined;
+      asking ??= ask();
+      await asking;
+    }
+  };
+}
+
+/** Bounds of what is not saved yet: at most `maxItems` items, none of them longer than about `maxDelayMs` before its saving begins. */
+interface GroupCommitLimits {
+  maxItems: number;
+  maxDelayMs: number;
+}
+
+/**
+ * How much of what was answered may be unsaved. Answers not saved yet are asked for again after a crash, so they wait for a tenth of a
+ * second at most before their saving begins; the count only bounds them where more than a thousand a second arrive or the database is slow.
+ */
+export const batchLimits: GroupCommitLimits = { maxItems: 512, maxDelayMs: 100 };
+
+/** Saves items together in batches, one batch at a time, in order of arrival. */
+interface GroupCommit<Item> {
+  /** Takes an item; waits while as many as allowed are unsaved. Rejects with what made saving fail. */
+  add(item: Item): Promise<void>;
+  /** Saves what is left and waits for it. */
+  close(): Promise<void>;
+}
+
+/** Opens a group commit over `save`; after a failed save nothing more is saved. */
+export function openGroupCommit<Item>(
+  limits: GroupCommitLimits,
+  save: (items: readonly Item[]) => Promise<void>,
+): GroupCommit<Item> {
+  let pending: Item[] = [];
+  let unsaved = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let saving: Promise<void> = Promise.resolve();
+  let failure: { error: unknown } | undefined;
+
+  const flush = (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    saving = saving.then(async () => {
+      const items = pending;
+      pending = [];
+      if (items.length > 0 && !failure) {
+        await save(items).catch((error: unknown) => {
+          failure = { error };
+        });
+      }
+      unsaved -= items.length;
+    });
+    return saving;
+  };
+  const throwFailure = (): void => {
+    if (failure) throw failure.error;
+  };
+
+  return {
+    add: async (item) => {
+      throwFailure();
+      pending.push(item);
+      unsaved += 1;
+      // Half a batch is saved while the other half is gathered.
+      if (pending.length >= limits.maxItems / 2) {
+        const saved = flush();
+        if (unsaved >= limits.maxItems) await saved;
+      } else {
+        timer ??= setTimeout(flush, limits.maxDelayMs);
+      }
+      throwFailure();
+    },
+    close: async () => {
+      await flush();
+      throwFailure();
+    },
+  };
 }

@@ -1,23 +1,25 @@
 import { type HeldBy, RosterError, RosterHeldError } from '../../errors.js';
 import type { RunKind } from '../../reports/run-facts.js';
 import { guardAdvice } from '../../roster/guards/judge-snapshot.js';
+import { readParties, readRoster } from '../../roster/read-roster.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { readLastActivity } from '../../store/find-runs.js';
 import { type Account, readAccountName } from '../../store/organisations.js';
-import { readRosterHold } from '../../store/roster-acceptances.js';
+import { type RosterHold, readRosterHold } from '../../store/roster-acceptances.js';
+import { readImportOrigin } from '../../store/roster-imports.js';
 import { toRunId } from '../../store/run-id.js';
 import { readRunKeys } from '../../store/run-keys.js';
 import type { RunRow } from '../../store/run-row.js';
 import { hasBegun, type PlanSelection } from '../../store/screening-plan.js';
 import type { Acceptance } from '../accepting/acceptance.js';
+import { joinDigests } from '../rosters/join-digests.js';
 import type { Workplace } from '../workplace.js';
-import { describeRosterChange, isOtherThanHeld } from './describe-roster-change.js';
 import { nameChangedSettings, toStoredSettings } from './name-changed-settings.js';
 
 const resumableForMs = 12 * 60 * 60 * 1_000;
 
 /** What somebody wants to run now. */
-export interface Intention {
+interface Intention {
   kind: RunKind;
   selection: PlanSelection;
   /** Null where nothing says it while the service cannot be asked. */
@@ -158,4 +160,59 @@ async function findOtherKey(
   const last = (await readRunKeys(database, open.runId)).at(-1);
   if (last === undefined || last === keyFingerprint) return [];
   return [`the key had the fingerprint ${last} and has ${keyFingerprint}`];
+}
+
+/**
+ * Reads a roster and says, with both figures, how it differs from what a run imported; null when it is the same to the byte, and for a run
+ * that imported nothing. Throws RosterError when it cannot be read.
+ */
+async function describeRosterChange(
+  { database, secret }: Workplace,
+  runId: number,
+  roster: RosterSettings,
+): Promise<string | null> {
+  const imported = await readImportOrigin(database, runId);
+  if (imported === null) return null;
+  const now = await readFigures(roster, secret);
+  const { source } = imported;
+  if (source === now.source && imported.digest === now.digest) return null;
+  const from = source === now.source ? '' : `read from ${source} then and from ${now.source} now, `;
+  return `the roster has changed since: ${from}rows ${imported.rows} then and ${now.rows} now, rejected ${imported.rejected} then and ${now.rejected} now, digest ${shorten(imported.digest)} then and ${shorten(now.digest)} now`;
+}
+
+/** Whether a roster is another, or reads otherwise, than the one that guards held in a run. Throws RosterError when it cannot be read. */
+async function isOtherThanHeld({ secret }: Workplace, hold: RosterHold, roster: RosterSettings): Promise<boolean> {
+  const { source, digest } = await readFigures(roster, secret);
+  return source !== hold.source || digest !== hold.sourceDigest;
+}
+
+async function readFigures(roster: RosterSettings, secret: Workplace['secret']) {
+  const reading = await readRoster(roster, secret);
+  try {
+    const now = { rows: 0, rejected: 0 };
+    for await (const rows of reading.rows) {
+      now.rows += rows.length;
+      now.rejected += rows.filter((row) => row.kind === 'rejected').length;
+    }
+    const digest = joinDigests([reading.digest(), ...(await digestParties(roster, secret))]);
+    return { ...now, source: reading.source, digest };
+  } finally {
+    await reading.close();
+  }
+}
+
+const shorten = (digest: string): string => digest.slice(0, 12);
+
+async function digestParties(roster: RosterSettings, secret: Workplace['secret']): Promise<readonly string[]> {
+  const digests: string[] = [];
+  for (const settings of roster.parties ?? []) {
+    const reading = await readParties(settings, secret);
+    try {
+      for await (const _ of reading.rows);
+      digests.push(reading.digest());
+    } finally {
+      await reading.close();
+    }
+  }
+  return digests;
 }

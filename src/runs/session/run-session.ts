@@ -19,6 +19,7 @@ import { markInFlightUnknown } from '../../store/search-attempts.js';
 import { dropSweptPages } from '../../store/swept-pages.js';
 import { countToldAndTakenBack, takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import { toAcceptanceFacts } from '../accepting/to-acceptance-facts.js';
+import type { RunEvent } from '../run-event.js';
 import { takeBackVanished } from '../watching/hold-run.js';
 import type { Workplace } from '../workplace.js';
 import type { Comparison } from './find-obstacle.js';
@@ -27,7 +28,6 @@ import { toStoredSettings } from './name-changed-settings.js';
 import { OtherAccount } from './other-account.js';
 import { RunHalted } from './run-halted.js';
 import { type HeldLease, underLease } from './under-lease.js';
-import { watchWrites } from './watch-writes.js';
 
 /** A run in progress: who writes it, under which lease. */
 export interface RunSession extends HeldLease {
@@ -283,4 +283,29 @@ async function abandon(
     finishedAt: open.finishedAt ?? workplace.clock.now(),
     sums: isPlanned ? await computeRunSums(transaction, open.runId) : open.sums,
   });
+}
+
+const slowMs = 2_000;
+
+/** Tells when a write takes longer than two seconds, and when none does any more. */
+function watchWrites(tell: (event: RunEvent) => void): <T>(write: Promise<T>) => Promise<T> {
+  let slow = 0;
+  const change = (by: number): void => {
+    const wasSlow = slow > 0;
+    slow += by;
+    if (wasSlow !== slow > 0) tell({ kind: 'database_wait', isWaiting: slow > 0 });
+  };
+  return async (write) => {
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      change(1);
+    }, slowMs);
+    try {
+      return await write;
+    } finally {
+      clearTimeout(timer);
+      if (isSlow) change(-1);
+    }
+  };
 }

@@ -8,8 +8,7 @@ import { renderWorkingListWorkbook } from '../../../src/reports/working-list-wor
 import { exportItems } from '../../../src/runs/reviewing/export-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
-import { importLegacy } from '../../../src/runs/reviewing/legacy/import-legacy.js';
-import { isSampled } from '../../../src/runs/reviewing/legacy/is-sampled.js';
+import { importLegacy, isSampled } from '../../../src/runs/reviewing/legacy/import-legacy.js';
 import { findUntaken, renderUntaken } from '../../../src/runs/reviewing/legacy/render-untaken.js';
 import { readItemHistories } from '../../../src/store/item-history.js';
 import { collectBytes } from '../../helpers/collect-bytes.js';

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { StoreError } from '../../../errors.js';
 import type { Queryable } from '../../../store/database.js';
 import { holdItems } from '../../../store/decidable-items.js';
@@ -6,12 +7,11 @@ import { readOrganisation } from '../../../store/organisations.js';
 import type { Workplace } from '../../workplace.js';
 import { type DecisionContext, decideItems, type ItemDecision, type Reviewer } from '../decide-items.js';
 import { toItemStamp } from '../item-stamp.js';
-import { isSampled } from './is-sampled.js';
 import { type JudgedRow, judgeLegacyRows } from './judge-legacy-rows.js';
 import { type LegacyRow, readLegacyRows } from './read-legacy-rows.js';
 
 /** How the list of an older system is taken. */
-export interface LegacyImport {
+interface LegacyImport {
   path: string;
   /** Who brings it. */
   reviewer: Reviewer;
@@ -117,4 +117,16 @@ async function readCustomers(
     customers.push(...(await readLegacyCustomers(transaction, organisation, chunk)));
   }
   return customers;
+}
+
+/** Of the false positives of an older system, how many somebody here looks at. */
+const share = 0.05;
+
+/**
+ * Whether an item belongs to the sample: always the same for an item, whatever list it comes by, and told by nobody without the organisation's
+ * key, so that whoever brings the list does not choose what is looked at.
+ */
+export function isSampled(itemId: number, digestKey: Buffer): boolean {
+  const digest = createHmac('sha256', digestKey).update(`legacy sample ${itemId}`).digest();
+  return digest.readUInt32BE(0) < share * 2 ** 32;
 }

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { severities } from '../../../../src/changes/change-event.js';
 import { agreements } from '../../../../src/changes/compare-birth-dates.js';
-import { type NewHit, orderHits } from '../../../../src/runs/details/order-hits.js';
-import { toDetailRecord } from '../../../../src/runs/details/record-ids.js';
+import { type NewHit, orderHits, toDetailRecord } from '../../../../src/runs/details/fetch-details.js';
 
 const hit = (matchId: string, facts: Partial<NewHit> = {}): NewHit => ({
   matchId,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { presentLegacy } from '../../../../src/cli/present-legacy.js';
 import type { DispositionVerdict } from '../../../../src/matches/review/disposition.js';
 import { findLegacyItems } from '../../../../src/runs/reviewing/legacy/find-legacy-item.js';
-import { isSampled } from '../../../../src/runs/reviewing/legacy/is-sampled.js';
+import { isSampled } from '../../../../src/runs/reviewing/legacy/import-legacy.js';
 import { type JudgedRow, judgeLegacyRows } from '../../../../src/runs/reviewing/legacy/judge-legacy-rows.js';
 import type { LegacyFacts, LegacyRow } from '../../../../src/runs/reviewing/legacy/read-legacy-rows.js';
 import { findUntaken } from '../../../../src/runs/reviewing/legacy/render-untaken.js';
