@@ -9,7 +9,6 @@ import type { RunDescription } from '../runs/session/describe-run.js';
 import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';
 import { describeSpan } from './describe-progress.js';
-import { formatFacts } from './format-facts.js';
 import { formatTable } from './format-table.js';
 import { formatAssurance } from './present-assurance.js';
 import { formatBecauseOf } from './present-because-of.js';
@@ -180,3 +179,19 @@ function describeSweep({ unprovenBecause, proven, details, ...counts }: NonNulla
   const looked = details === null ? '' : `; look-ups: ${describeCounts(lookUps)}`;
   return `${describeCounts({ pages, dossiers, appeared, changed, gone })}; ${verdict}${looked}`;
 }
+
+function listFacts(value: unknown, name: string): [string, string][] {
+  if (value === null || value === undefined) return [];
+  if (value instanceof Date) return [[name, value.toISOString()]];
+  if (Array.isArray(value)) {
+    const isPlain = value.every((item) => typeof item !== 'object');
+    return value.length === 0 ? [] : [[name, isPlain ? value.join('; ') : `${value.length} entries`]];
+  }
+  if (typeof value === 'object') {
+    return Object.entries(value).flatMap(([key, inner]) => listFacts(inner, name === '' ? key : `${name}.${key}`));
+  }
+  return [[name, String(value)]];
+}
+
+/** Any record as aligned lines, nested names joined by points; lists of records are only counted. */
+const formatFacts = (record: object): string => formatTable(listFacts(record, ''));

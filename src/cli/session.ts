@@ -1,21 +1,23 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
+import type { ClientEvent } from '../client/client-event.js';
+import { systemClock } from '../clock.js';
 import { findUnknownVariables } from '../config/find-unknown-variables.js';
 import { type Config, loadConfig } from '../config/load-config.js';
 import type { Override } from '../config/override.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
+import { toVisibleText } from '../reports/visible-text.js';
+import type { RunEvent } from '../runs/run-event.js';
 import type { Notify } from './command-log.js';
 import { toFolderPatience } from './folder-patience.js';
-import { formatLogLine } from './format-log-line.js';
-import { inTurn } from './in-turn.js';
 import type { Invocation } from './invocation.js';
 import { listSecrets } from './list-secrets.js';
-import { logEvents } from './log-event.js';
 import { isMeasured } from './measuring/is-measured.js';
 import { locateDatabase, requireDatabase } from './open-database.js';
 import { publishAttempts, publishRunEvent } from './process-channels.js';
+import { ProgressMeter } from './progress-meter.js';
 import { showProgress } from './show-progress.js';
 import type { Teller } from './teller.js';
 import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
@@ -182,4 +184,136 @@ export async function withWorkplace<Prepared, Result>(
 async function openMeasuring(invocation: Invocation, config: Config) {
   const { measureCommand } = await import('./measuring/measuring.js');
   return measureCommand(invocation, config);
+}
+
+const turns = new Map<string, Promise<unknown>>();
+
+/** Does work with the embedded database after all other such work of this process: its folder is opened once at a time. Postgres takes all at once. */
+async function inTurn<Result>({ settings, secret }: Config, work: () => Promise<Result>): Promise<Result> {
+  if (secret('DATABASE_URL') !== undefined) return work();
+  const { folder } = settings.database;
+  const before = turns.get(folder) ?? Promise.resolve();
+  const turn = before.then(work, work);
+  turns.set(folder, turn);
+  return turn;
+}
+
+const ownFields: ReadonlySet<string> = new Set(['level', 'time', 'pid', 'msg', 'err']);
+
+const describeValue = (value: unknown): string =>
+  typeof value === 'string' ? (/^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value)) : JSON.stringify(value);
+
+function describeError(error: unknown): string[] {
+  if (typeof error !== 'object' || error === null) return [];
+  const { code, message, stack, cause } = { code: '', message: '', stack: '', cause: null, ...error };
+  const head = `  ${code === '' ? '' : `${code}: `}${message}`;
+  return [head, ...(stack === '' ? [] : stack.split('\n').slice(1)), ...describeError(cause)];
+}
+
+/** A JSON line of the log as a person reads it: time of day, level, what, and the facts; an error with its causes on lines of its own. */
+export function formatLogLine(line: string): string {
+  const fields: unknown = JSON.parse(line);
+  if (typeof fields !== 'object' || fields === null) return line;
+  const { level, time, msg, err } = { level: '', time: '', msg: '', err: undefined, ...fields };
+  const facts = Object.entries(fields).flatMap(([name, value]) =>
+    ownFields.has(name) ? [] : [`${name}=${describeValue(value)}`],
+  );
+  const head = [String(time).slice(11, 19), String(level).padEnd(5), String(msg), ...facts].join(' ');
+  return [head, ...describeError(err)].map((each) => `${toVisibleText(each)}\n`).join('');
+}
+
+const progressEveryMs = 30_000;
+
+/**
+ * Writes run events as structured lines, each with the run it belongs to and its roster, and, while a stage is going on, how far it has come: every 30 seconds and when it ends. No line
+ * holds anything of a customer.
+ */
+export function logEvents(logger: Logger, perSecond: number, everyMs = progressEveryMs): Teller {
+  const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
+  const runs = new RunTracker();
+  let hasNews = false;
+  const logProgress = (): void => {
+    const { figures } = meter;
+    if (figures !== null) logger.info({ ...runs.current, ...toFields(figures) }, 'progress');
+    hasNews = false;
+  };
+  const timer = setInterval(logProgress, everyMs).unref();
+  return {
+    tell: (event) => {
+      if (event.kind === 'progress') hasNews = true;
+      if ((event.kind === 'stage_finished' || event.kind === 'run_finished') && hasNews) logProgress();
+      meter.note(event);
+      logEvent(logger, event, runs.note(event));
+    },
+    close: () => {
+      clearInterval(timer);
+      if (hasNews) logProgress();
+    },
+  };
+}
+
+function toFields({ found, waitingFor, callsPerSecond, ...figures }: NonNullable<ProgressMeter['figures']>) {
+  const rounded = callsPerSecond === null ? null : Math.round(callsPerSecond * 10) / 10;
+  return {
+    ...figures,
+    ...found,
+    callsPerSecond: rounded,
+    waitingFor: waitingFor?.kind ?? null,
+    ...(waitingFor && 'seconds' in waitingFor ? { waitingSeconds: waitingFor.seconds } : {}),
+  };
+}
+
+/** One event: single steps at level debug, warnings and runs that are not complete at level warn, rosters without any at level error. */
+function logEvent(logger: Logger, event: RunEvent, run: RunOfLine): void {
+  if (event.kind === 'service') {
+    logServiceEvent(logger, event.event, run);
+    return;
+  }
+  if (event.kind === 'roster_failed') {
+    const { kind, ...facts } = event;
+    logger.error(facts, kind);
+    return;
+  }
+  const { kind, ...facts } = event;
+  const isBad = kind === 'warning' || (event.kind === 'run_finished' && event.state !== 'complete');
+  if (kind === 'progress') logger.debug({ ...run, ...facts }, 'step');
+  else logger[isBad ? 'warn' : 'info']({ ...run, ...facts }, kind);
+}
+
+/** An outage is worth a warning, and so is its end; that the pace is adapted is part of the day's work. */
+function logServiceEvent(logger: Logger, event: ClientEvent, run: RunOfLine): void {
+  const { kind, ...facts } = event;
+  const isOutage = kind === 'outage_began' || kind === 'outage_ended';
+  logger[isOutage ? 'warn' : 'info']({ ...run, ...facts }, kind);
+}
+
+/** The run that a line belongs to, and its roster (null for a sweep); nothing where it belongs to none. */
+type RunOfLine = { runId: string; roster: string | null } | Record<string, never>;
+
+/** Knows which run is going on and whose roster each is, so that every line of a log can say so. */
+class RunTracker {
+  readonly #rosters = new Map<string, string | null>();
+  #going: string | null = null;
+
+  /** The run that is going on. */
+  get current(): RunOfLine {
+    return this.#describe(this.#going);
+  }
+
+  /** The run that an event belongs to: the one it names, else the one that is going on. */
+  note(event: RunEvent): RunOfLine {
+    if (event.kind === 'run_started') {
+      this.#rosters.set(event.runId, event.roster);
+      this.#going = event.runId;
+    }
+    const run = 'runId' in event ? this.#describe(event.runId) : this.current;
+    if (event.kind === 'run_finished' && event.runId === this.#going) this.#going = null;
+    return run;
+  }
+
+  #describe(runId: string | null): RunOfLine {
+    if (runId === null) return {};
+    const roster = this.#rosters.get(runId);
+    return roster === undefined ? {} : { runId, roster };
+  }
 }

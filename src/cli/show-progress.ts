@@ -1,9 +1,9 @@
+import type { ClientEvent } from '../client/client-event.js';
 import { systemClock } from '../clock.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import type { RunEvent } from '../runs/run-event.js';
 import { describeCounts } from './describe-counts.js';
 import { describeProgress } from './describe-progress.js';
-import { describeServiceEvent } from './describe-service-event.js';
 import { ProgressMeter } from './progress-meter.js';
 import type { Teller } from './teller.js';
 import type { Terminal } from './terminal.js';
@@ -99,4 +99,26 @@ const countedAlways: ReadonlySet<string> = new Set(['rows', 'customers', 'reject
 function chooseCounts({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>): typeof counts {
   if (stage !== 'import') return counts;
   return Object.fromEntries(Object.entries(counts).filter(([name, count]) => countedAlways.has(name) || count !== 0));
+}
+
+const shortestToldMs = 5_000;
+
+const inSeconds = (ms: number): string => `${Math.max(1, Math.round(ms / 1_000))} s`;
+
+/** What the client met, in words for whoever watches the run; null for what is of no interest there. */
+function describeServiceEvent(event: ClientEvent): string | null {
+  switch (event.kind) {
+    case 'outage_began':
+      return `out of reach (${event.operation}); it is asked again in ${inSeconds(event.probeInMs)} and then at least every 20 s, nothing is lost`;
+    case 'outage_ended':
+      return `there again after ${inSeconds(event.lastedMs)} (${event.operation})`;
+    case 'paused':
+      return event.pauseMs < shortestToldMs ? null : `asks for a pause of ${inSeconds(event.pauseMs)}`;
+    case 'rate_lowered':
+      return null;
+    case 'key_renewed':
+      return `the key was refused and read again; the new one has the fingerprint ${event.fingerprint}`;
+    case 'no_public_key':
+      return `the account has no public key, so that the private key is a ${event.isTest ? 'test' : 'live'} one is taken from service.mode or its prefix`;
+  }
 }

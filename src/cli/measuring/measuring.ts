@@ -1,6 +1,6 @@
 import type { Config } from '../../config/load-config.js';
 import { ConfigError, RunLockedError } from '../../errors.js';
-import { type Metrics, createMetrics } from '../../metrics/create-metrics.js';
+import { createMetrics, type Metrics } from '../../metrics/create-metrics.js';
 import { markTextfileUnreadable, writeTextfile } from '../../metrics/write-textfile.js';
 import { readMetricFacts } from '../../runs/measuring/read-metric-facts.js';
 import type { Workplace } from '../../runs/workplace.js';

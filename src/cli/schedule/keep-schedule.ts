@@ -17,9 +17,7 @@ import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { waitForAbort } from '../wait-for-abort.js';
 import { mailDirectly } from '../with-failure-mail.js';
 import { findMissingMail, findMissingService } from '../workplace.js';
-import { followInterruption } from './follow-interruption.js';
 import { logJobFailure } from './log-job-failure.js';
-import { logSchedule } from './log-schedule.js';
 import { type JobFailure, performJob } from './perform-job.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
 import { checkPings, withJobPings } from './with-job-pings.js';
@@ -131,4 +129,93 @@ async function sayPlan({ terminal, options }: Invocation, logger: Logger, { plan
   terminal.writeMessage(
     formatTable(plan.map(({ job, cron, timezone, next }) => [job, cron, timezone, `next ${next ?? 'never'}`])),
   );
+}
+
+/** Whether a stop has cut off a job, as far as the events of a scheduler tell. */
+interface Interruption {
+  note(event: ScheduleEvent): void;
+  hasHappened(): boolean;
+}
+
+/** Follows whether a job ends because of `signal` before it is done, also where the database goes before that could be noted. */
+export function followInterruption(signal: AbortSignal): Interruption {
+  const underWay = new Set<string>();
+  let hasHappened = false;
+  return {
+    note: (event) => {
+      const { kind } = event;
+      const isCutOff = kind === 'interrupted' || (kind === 'blocked' && underWay.size > 0);
+      if (isCutOff && signal.aborted) hasHappened = true;
+      if (kind === 'begun') underWay.add(event.run.job);
+      else if (kind === 'ended' || kind === 'interrupted') underWay.delete(event.run.job);
+      else if (kind === 'blocked') underWay.clear();
+    },
+    hasHappened: () => hasHappened,
+  };
+}
+
+interface Line {
+  level: 'info' | 'warn' | 'error';
+  fields: Record<string, unknown>;
+  message: string;
+}
+
+/** Tells what a scheduler does as log lines; what needs somebody's eyes as warnings and errors. */
+export const logSchedule =
+  (logger: Logger) =>
+  (event: ScheduleEvent): void => {
+    const { level, fields, message } = toLine(event);
+    logger[level](fields, message);
+  };
+
+function toLine(event: ScheduleEvent): Line {
+  switch (event.kind) {
+    case 'begun': {
+      const { job, localDate: date, dueAt, attempts, isLate } = event.run;
+      const fields = { job, date, dueAt, attempt: attempts, late: isLate };
+      return isLate
+        ? { level: 'warn', fields, message: 'job_started: late' }
+        : { level: 'info', fields, message: 'job_started' };
+    }
+    case 'ended': {
+      const { run, exitCode, because, runIds } = event;
+      const fields = { job: run.job, date: run.localDate, exitCode, because, runIds };
+      if (exitCode !== 0) return { level: 'error', fields, message: 'job_finished: not all is well' };
+      return because === null
+        ? { level: 'info', fields, message: 'job_finished' }
+        : { level: 'warn', fields, message: 'job_finished: with a remark' };
+    }
+    case 'interrupted': {
+      const { job, localDate: date } = event.run;
+      const fields = { job, date, because: event.because };
+      return { level: 'warn', fields, message: 'job_interrupted: it is taken up again' };
+    }
+    case 'hanging': {
+      const { job, localDate: date, owner } = event.run;
+      const fields = { job, date, owner, because: event.because };
+      return { level: 'error', fields, message: 'job_stuck: it ignored its signal; restart this process' };
+    }
+    case 'missed': {
+      const fields = { job: event.job, dates: event.missed.map(({ occasion }) => occasion) };
+      return { level: 'error', fields, message: 'job_missed: nothing was there to begin it when it was due' };
+    }
+    case 'given_up': {
+      const { job, localDate: date, attempts } = event.run;
+      return { level: 'error', fields: { job, date, attempts }, message: 'job_given_up: it never came to its end' };
+    }
+    case 'held': {
+      const { job, due, holder } = event;
+      const fields = { job, date: due.localDate, holder };
+      return { level: 'info', fields, message: 'job_held: another process runs it' };
+    }
+    case 'waiting': {
+      const { job, due, for: awaited, until } = event;
+      const fields = { job, date: due.localDate, for: awaited, until };
+      return { level: 'info', fields, message: 'job_waits: another has to end first' };
+    }
+    case 'blocked': {
+      const fields = { err: event.error, retryMs: event.retryMs };
+      return { level: 'error', fields, message: 'schedule_blocked: it is tried again' };
+    }
+  }
 }

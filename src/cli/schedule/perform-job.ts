@@ -5,11 +5,11 @@ import { tellFailure } from '../../runs/mailing/queue-failure.js';
 import type { OccasionEnding } from '../../runs/scheduled/run-occasion.js';
 import { watchRun } from '../../runs/watch-run.js';
 import type { Workplace } from '../../runs/workplace.js';
-import type { SchedulePlan } from '../../scheduling/standings.js';
+import type { JobStanding } from '../../scheduling/decide-due.js';
+import { readStandings, type SchedulePlan } from '../../scheduling/standings.js';
 import { DatabaseError } from '../../store/database.js';
 import type { JobRun } from '../../store/job-runs.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
-import { describeBefore } from './describe-before.js';
 
 /** What a job threw, and of whose run, where that is known. */
 export interface JobFailure {
@@ -123,3 +123,54 @@ function toReason(error: unknown): string {
 
 /** The exit code of a process that ran a job once: what was interrupted is resumable. */
 export const toEndingExitCode = ({ exitCode }: OccasionEnding): number => exitCode ?? exitCodes.stopped;
+
+/**
+ * Which of the jobs that a job comes after on its date failed, were missed or have not ended, with their exit codes and runs; null when all
+ * that were due by now are complete.
+ */
+async function describeBefore(
+  workplace: Workplace,
+  plan: SchedulePlan,
+  { name, after = [] }: Job,
+  { localDate }: JobRun,
+): Promise<string | null> {
+  if (after.length === 0) return null;
+  const standings = await readStandings(workplace, plan);
+  const now = workplace.clock.now();
+  const incomplete = after.flatMap((other) => {
+    const standing = standings.get(other);
+    return (standing && describeIncomplete(standing, localDate, now)) ?? [];
+  });
+  return incomplete.length === 0 ? null : `not all that ${name} comes after is complete: ${incomplete.join('; ')}`;
+}
+
+function describeIncomplete(
+  { job, times, plannedSince, toStart, known }: JobStanding,
+  date: string,
+  now: Date,
+): string | null {
+  const due = times.isByDate ? times.lastOn(date) : null;
+  if (due === null) return null;
+  const run = known.find(({ occasion }) => occasion === due.occasion);
+  if (run) return describeEnd(run);
+  return due.dueAt <= plannedSince || toStart(due) > now ? null : `${job} of ${date} has not begun`;
+}
+
+function describeEnd({ job, localDate, state, exitCode, because, runIds, owner }: JobRun): string | null {
+  const what = `${job} of ${localDate}`;
+  const made = runIds.length === 0 ? '' : ` (${runIds.join(', ')})`;
+  switch (state) {
+    case 'missed':
+      return `${what} was missed`;
+    case 'running':
+      return `${what} has not ended${made}, begun by ${owner ?? 'nobody'}`;
+    case 'interrupted':
+      return `${what} was interrupted and is not done${made}`;
+    case 'finished': {
+      if (exitCode === 0) return null;
+      // Of a run `nightscreen runs show` says why.
+      const why = because === null ? '' : `: ${because}`;
+      return `${what} ended with exit code ${exitCode}${made === '' ? `, without a run${why}` : made}`;
+    }
+  }
+}

@@ -1,19 +1,20 @@
 import { RunLockedError } from '../../errors.js';
+import { toLocalTime } from '../../local-time/local-time.js';
 import type { Job } from '../../runs/job.js';
 import { keepSchedules, mendSchedules, readPause, settleMissed } from '../../runs/scheduled/keep-schedules.js';
 import { runOccasion, toForgetBefore } from '../../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { decideDue, findNextStart } from '../../scheduling/decide-due.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
-import { toTimeoutMs } from '../../scheduling/plan-jobs.js';
-import { readStandings, toDecidingRules } from '../../scheduling/standings.js';
+import { toTimeoutMs, toTimezone } from '../../scheduling/plan-jobs.js';
+import type { JobsSettings } from '../../scheduling/settings.js';
+import { readStandings, type SchedulePlan, toDecidingRules } from '../../scheduling/standings.js';
 import type { JobDue } from '../../store/job-runs.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { describePause } from './control-schedule.js';
 import { type PerformOptions, performJob, toEndingExitCode } from './perform-job.js';
 import type { JobsAndPlan } from './plan-schedule.js';
-import { findPresentDue } from './present-due.js';
 
 /** What a job that is run once hangs on. */
 export type RunOptions = Omit<PerformOptions, 'plan'>;
@@ -127,4 +128,26 @@ function say(
     dueAt: due?.dueAt ?? null,
   };
   return { exitCode: exitCodes.complete, document: { ...document, outcome, message: text }, text: `${text}\n` };
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * What a job that is started now stands for: the present date of its time zone, or the last of its times where it has several on a date.
+ */
+function findPresentDue(
+  { planned, jobsSettings }: SchedulePlan & { jobsSettings: JobsSettings },
+  job: Job,
+  now: Date,
+): JobDue {
+  const localDate = toLocalTime(now, toTimezone(job, jobsSettings)).date;
+  const ofDate = { occasion: localDate, localDate, dueAt: now };
+  const schedule = planned.find((one) => one.job.name === job.name)?.schedule;
+  if (schedule === undefined) return ofDate;
+  const times = toDueTimes(schedule);
+  const onDate = times.lastOn(localDate);
+  if (onDate?.occasion === localDate) return onDate;
+  return (
+    times.between(new Date(now.getTime() - dayMs), now).findLast((due) => due.occasion !== due.localDate) ?? ofDate
+  );
 }

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { checkRights } from '../../../src/cli/doctor/check-rights.js';
+import { checkRights } from '../../../src/cli/doctor/check-database.js';
 import type { Database } from '../../../src/store/database.js';
 import { openDatabase } from '../../../src/store/open-database.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';

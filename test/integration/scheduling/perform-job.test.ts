@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { NightError } from '../../../jobs/rescreen.js';
+import { logSchedule } from '../../../src/cli/schedule/keep-schedule.js';
 import { logJobFailure } from '../../../src/cli/schedule/log-job-failure.js';
-import { logSchedule } from '../../../src/cli/schedule/log-schedule.js';
 import { type PerformOptions, performJob } from '../../../src/cli/schedule/perform-job.js';
 import type { JobsAndPlan } from '../../../src/cli/schedule/plan-schedule.js';
 import { presentSchedule } from '../../../src/cli/schedule/present-schedule.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { followInterruption } from '../../../src/cli/schedule/follow-interruption.js';
+import { followInterruption } from '../../../src/cli/schedule/keep-schedule.js';
 import type { ScheduleEvent } from '../../../src/scheduling/schedule-event.js';
 import type { JobRun } from '../../../src/store/job-runs.js';
 

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { formatLogLine } from '../../../src/cli/format-log-line.js';
-import { logEvents } from '../../../src/cli/log-event.js';
 import { listenForLogLevels } from '../../../src/cli/log-levels.js';
+import { formatLogLine, logEvents } from '../../../src/cli/session.js';
 import { createLogger } from '../../../src/logging.js';
 import type { RunEvent } from '../../../src/runs/run-event.js';
 

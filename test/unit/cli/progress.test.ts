@@ -2,10 +2,9 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
 import { describeProgress, describeSpan } from '../../../src/cli/describe-progress.js';
-import { logEvents } from '../../../src/cli/log-event.js';
-import { ProgressMeter } from '../../../src/cli/progress-meter.js';
+import { ProgressMeter, SlidingRate } from '../../../src/cli/progress-meter.js';
+import { logEvents } from '../../../src/cli/session.js';
 import { showProgress } from '../../../src/cli/show-progress.js';
-import { SlidingRate } from '../../../src/cli/sliding-rate.js';
 import type { RunEvent } from '../../../src/runs/run-event.js';
 
 const runId = '2026-01-01-rescreen-1';
