@@ -58,7 +58,7 @@ const findPartProblems = (parts: z.input<typeof partsSchema>, mode: 'test' | 'li
 };
 
 /** The service settings with their defaults; throws ConfigError with everything that is wrong with them or with the parts beside them. */
-export const checkClientSettings = (
+const checkClientSettings = (
   parts: z.input<typeof partsSchema>,
   service: z.input<typeof serviceSettingsSchema>,
 ): ServiceSettings => {

@@ -71,7 +71,7 @@ export interface DossierLookUps {
 }
 
 /** The look-ups of the dossier area over `callOperation`. */
-export const createDossierLookUps = (callOperation: CallOperation): DossierLookUps => ({
+const createDossierLookUps = (callOperation: CallOperation): DossierLookUps => ({
   entity: async (id, options) =>
     callOperation(toLookUp('dossiers.entity', '/dossiers/entity', id, recordSchema), options),
   identityDocument: async (id, options) =>
@@ -87,7 +87,7 @@ export const createDossierLookUps = (callOperation: CallOperation): DossierLookU
     callOperation(toLookUp('dossiers.funds_proof', '/dossiers/funds_proof', id, recordSchema), options),
 });
 
-export type { CreatedDossier, DossierDetail, DossierInput, DossierListQuery, DossierPage, DossierSummary };
+export type { DossierDetail, DossierListQuery, DossierPage, DossierSummary };
 
 /** The dossier operations of the interface (interface: Dossiers). */
 export interface Dossiers extends DossierLookUps {

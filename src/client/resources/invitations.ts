@@ -127,7 +127,7 @@ const judge = (
  * It is sent again only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
  * error of the last sending, NightscreenError `reference_not_unique` when several could be it, or the signal's reason.
  */
-export const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invitation>> => {
+const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invitation>> => {
   const { clock, signal, maxSends } = sending;
   const { reference, channel, recipient } = sending.invitation;
   const earliestMs = clock.now().getTime() - clockSlackMs;
@@ -183,7 +183,7 @@ const hasMore = ({ invitations, pagination }: InvitationPage): boolean => {
 };
 
 /** Walks the list from `query` to the end that `pagination` announces; throws ResponseError naming the page when the list does not advance. */
-export async function* walkInvitationPages(
+async function* walkInvitationPages(
   fetchPage: (query: InvitationListQuery) => Promise<Answer<InvitationPage>>,
   query: InvitationListQuery,
 ): AsyncGenerator<InvitationPage> {
@@ -202,7 +202,7 @@ export async function* walkInvitationPages(
   }
 }
 
-export type { Invitation, InvitationInput, InvitationListQuery, InvitationPage, Locales };
+export type { Invitation, InvitationPage, Locales };
 
 /** The workflow invitation operations of the interface (interface: Workflow invitations). */
 export interface Invitations {

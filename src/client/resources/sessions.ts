@@ -17,7 +17,7 @@ type CallWithKey = <T>(call: (publicKey: string) => Promise<Answer<T>>, options?
  * anew, and the call made once more if the key is another one by then. A caller leaves with the reason of its own signals; what `apiKeys`
  * fetches hears of none of them.
  */
-export const createCallWithPublicKey = (apiKeys: ApiKeys): CallWithKey => {
+const createCallWithPublicKey = (apiKeys: ApiKeys): CallWithKey => {
   const shareOne = createShareOne<PublicKey>();
   let kept: PublicKey | undefined;
 
@@ -76,7 +76,7 @@ export const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema }
 export type SessionSms = z.input<typeof sessionSmsSchema>;
 
 /** Whether the applicant agrees; nothing but true and false may be recorded (interface: PATCH /sessions/{session_id}/consent). */
-export const consentSchema = z.boolean();
+const consentSchema = z.boolean();
 
 const textSchema = z.string().min(1).nullish();
 
@@ -100,8 +100,6 @@ export const createdSessionSchema = z
   });
 /** A new session: its token as `session_id`, the applicant's `url`, and what else the service sent (interface: Session). */
 export type CreatedSession = z.output<typeof createdSessionSchema>;
-
-export type { CreatedSession, SessionInput, SessionSms, SessionUpdate };
 
 /** The session operations of the interface (interface: Sessions); a session's token opens it, so messages and observers get the route instead. */
 export interface Sessions {
