@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import { runCommandLine } from '../../src/cli/run-process.js';
+import { runCommandLine } from '../../src/cli/run-command-line.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../helpers/databases.js';
 import { watchlist } from '../helpers/small-world.js';

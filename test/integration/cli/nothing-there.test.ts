@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { runCommandLine } from '../../../src/cli/run-process.js';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { describeOnEachDatabase, seedDatabase, testDatabases } from '../../helpers/databases.js';
 import { makeInvocation } from '../../helpers/invocation.js';
 

@@ -8,7 +8,7 @@ import { stringify } from 'csv-stringify/sync';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { runCommandLine } from '../../../src/cli/run-process.js';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { makeInvocation } from '../../helpers/invocation.js';

@@ -5,7 +5,7 @@ import { expect, it, vi } from 'vitest';
 import { startBeside } from '../../../src/cli/beside-scheduler.js';
 import { measureInto } from '../../../src/cli/measuring/measuring.js';
 import { watchHealth } from '../../../src/cli/measuring/watch-health.js';
-import { runCommandLine } from '../../../src/cli/run-process.js';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { createLogger } from '../../../src/logging.js';
 import { createMetrics } from '../../../src/metrics/create-metrics.js';

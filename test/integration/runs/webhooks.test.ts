@@ -9,7 +9,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { runCommandLine } from '../../../src/cli/run-process.js';
+import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
 import { showItems } from '../../../src/runs/reviewing/show-items.js';
