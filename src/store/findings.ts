@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DiscrepancyKind } from '../reconciliation/discrepancy.js';
 import type { Queryable } from './database.js';
-import type { ReconciliationInput } from './reconciliation.js';
+import { type ReconciliationInput, toTypesDifferSql } from './reconciliation.js';
 
 /** One kind of finding: where it is found (`p` is the pair that counts for a customer), and what it tells. */
 const perPair: readonly (readonly [kind: DiscrepancyKind, condition: string, facts: string])[] = [
@@ -14,11 +14,7 @@ const perPair: readonly (readonly [kind: DiscrepancyKind, condition: string, fac
     `p.status not in ('rejected', 'closed', 'archived') and p.updated_at < $1`,
     `'updatedAt', p.updated_at`,
   ],
-  [
-    'type_conflict',
-    `p.type = 'person' and p.dossier_type = 'kyb' or p.type = 'entity' and p.dossier_type = 'kyc'`,
-    `'roster', p.type, 'dossier', p.dossier_type`,
-  ],
+  ['type_conflict', toTypesDifferSql('p.type', 'p.dossier_type'), `'roster', p.type, 'dossier', p.dossier_type`],
 ];
 
 /** Collects what disagrees of the pairs that were kept, in the table `finding`, which ends with the transaction. */
@@ -38,7 +34,7 @@ export async function collectFindings(transaction: Queryable, input: Reconciliat
        jsonb_build_object(${about}) || found.facts
      from (select p.* ${counting} and (
        p.status in ('rejected', 'needs_attention', 'closed', 'archived') or p.updated_at < $1::timestamptz
-         or p.type = 'person' and p.dossier_type = 'kyb' or p.type = 'entity' and p.dossier_type = 'kyc'
+         or ${toTypesDifferSql('p.type', 'p.dossier_type')}
      )) p
      cross join lateral (values ${perPair
        .map(([kind, condition, facts]) => `('${kind}', ${condition}, jsonb_build_object(${facts}))`)

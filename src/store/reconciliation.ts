@@ -249,10 +249,14 @@ const dossiersSql = (input: Comparison, bind: Bind): string => `
 /** SQL: of pairs, those with a reference that several have. */
 const isRepeatedSql = '(key in (select key from repeated_key) or key in (select key from repeated_dossier_key))';
 
+/** SQL: whether a customer's type is not that of the dossier. The type is named once, because reading it from a record is the dear part. */
+export const toTypesDifferSql = (type: string, dossierType: string): string =>
+  `${type} <> case ${dossierType} when 'kyb' then 'entity' when 'kyc' then 'person' end`;
+
 /** Keeps the pairs of which something may have to be told. */
 async function keepPairs(transaction: Queryable, input: Comparison): Promise<void> {
   const main = collectParameters();
-  // Neither a temporary table nor `union all` in it, so that several processes of the server share the work (2.4 s in place of 2.9 s).
+  // Neither a temporary table nor `union all` in it, so that several processes of the server can share the work.
   await transaction.execute(
     `create temporary table pair on commit drop as
      select c.*, d.*, false as is_shared, false as is_other, true as is_counted
@@ -261,7 +265,7 @@ async function keepPairs(transaction: Queryable, input: Comparison): Promise<voi
      where c.customer_id is null or d.dossier_id is null and c.is_active and c.is_expected
        or d.status in ('rejected', 'needs_attention', 'closed', 'archived') or d.updated_at < ${main.bind(input.staleBefore)}::timestamptz
        or not c.is_active and d.status in ('draft', 'open', 'completed')
-       or c.type <> case d.dossier_type when 'kyb' then 'entity' when 'kyc' then 'person' end
+       or ${toTypesDifferSql('c.type', 'd.dossier_type')}
        or c.name <> d.dossier_name and lower(c.name collate "C") <> lower(d.dossier_name collate "C")
        or d.is_test and not ${main.bind(input.isTest)}::boolean
        or d.dossier_id in (select dossier_id from dossier_record where account_id = ${main.bind(input.accountId)} and kind = 'entity')`,
