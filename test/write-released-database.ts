@@ -10,9 +10,9 @@ import { toFileRoster } from '../src/roster/settings.js';
 import { runScreening } from '../src/runs/screening-run.js';
 import { startSandbox } from '../src/sandbox/start-sandbox.js';
 import { writeBackup } from '../src/store/backup/write-backup.js';
-import type { Database } from '../src/store/database.js';
-import { migrate } from '../src/store/migrate.js';
-import { openDatabase } from '../src/store/open-database.js';
+import type { Database } from '../src/store/database/database.js';
+import { migrate } from '../src/store/database/migrate.js';
+import { openDatabase } from '../src/store/database/open-database.js';
 import { canaries, people, watchlist, writeRoster } from './helpers/small-world.js';
 import { makeWorkplace } from './helpers/workplace.js';
 

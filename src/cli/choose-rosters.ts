@@ -5,7 +5,7 @@ import { findNearMiss } from '../config/near-miss.js';
 import { ConfigError } from '../errors.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import type { Acceptance } from '../runs/accepting/acceptance.js';
-import type { Database } from '../store/database.js';
+import type { Database } from '../store/database/database.js';
 
 /** The options that choose a roster. */
 export interface RosterChoice {

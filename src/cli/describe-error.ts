@@ -18,7 +18,7 @@ import {
   RunLockedError,
   StoreError,
 } from '../errors.js';
-import { DatabaseError } from '../store/database.js';
+import { DatabaseError } from '../store/database/database.js';
 
 /** An error as it is told: stable code, what happened, where, and what to do next. */
 export interface ErrorDescription {

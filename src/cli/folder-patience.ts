@@ -1,4 +1,4 @@
-import type { FolderPatience } from '../store/folder-lock.js';
+import type { FolderPatience } from '../store/database/folder-lock.js';
 import type { Invocation } from './invocation.js';
 
 /** A person waits. */

@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path';
 import { toKeyMode } from '../client/calls/api-key.js';
 import type { Config } from '../config/load-config.js';
 import { DatabaseMissingError } from '../errors.js';
-import type { Database, Queryable } from '../store/database.js';
-import type { FolderPatience } from '../store/folder-lock.js';
-import type { DatabaseLocation } from '../store/open-database.js';
+import type { Database, Queryable } from '../store/database/database.js';
+import type { FolderPatience } from '../store/database/folder-lock.js';
+import type { DatabaseLocation } from '../store/database/open-database.js';
 
 /** Where the configuration keeps the data. */
 export function locateDatabase({ secret, settings }: Pick<Config, 'secret' | 'settings'>): DatabaseLocation {
@@ -46,13 +46,13 @@ export function requireDatabase({ folder }: DatabaseLocation): void {
 export async function requireOwnDatabase(config: Pick<Config, 'secret' | 'settings'>, command: string): Promise<void> {
   const { folder } = locateDatabase(config);
   if (folder === undefined) return;
-  const { requireOwnFolder } = await import('../store/folder-ownership.js');
+  const { requireOwnFolder } = await import('../store/database/folder-ownership.js');
   await requireOwnFolder(folder, `nightscreen ${command}`);
 }
 
 /** Throws DatabaseMissingError where an open database holds no schema of ours, which what only reads must not lay. */
 export async function requireSchema(database: Queryable, { url, folder = '' }: DatabaseLocation): Promise<void> {
-  const { hasSchema } = await import('../store/migrate.js');
+  const { hasSchema } = await import('../store/database/migrate.js');
   if (await hasSchema(database)) return;
   throw new DatabaseMissingError(
     url === undefined
@@ -63,7 +63,7 @@ export async function requireSchema(database: Queryable, { url, folder = '' }: D
 
 /** A server and its database in words, without user and password. */
 export async function nameServer(url: string): Promise<string> {
-  const { describeServer, postgresConfig } = await import('../store/postgres-config.js');
+  const { describeServer, postgresConfig } = await import('../store/database/postgres.js');
   return describeServer(postgresConfig(url, ''));
 }
 
@@ -74,7 +74,7 @@ export async function withDatabase<Result>(
   patience: FolderPatience,
   work: (database: Database) => Promise<Result>,
 ): Promise<Result> {
-  const { openDatabase } = await import('../store/open-database.js');
+  const { openDatabase } = await import('../store/database/open-database.js');
   const database = await openDatabase(location, `nightscreen ${command}`, patience);
   try {
     return await work(database);

@@ -1,5 +1,5 @@
 import { countNoun, formatCount, formatSize } from '../reports/format-count.js';
-import type { RowCounts } from '../store/backup/backup-format.js';
+import type { RowCounts } from '../store/backup/backup-file.js';
 import type { RestoreSummary } from '../store/backup/restore-backup.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';

@@ -10,8 +10,8 @@ import { toDurationMs } from '../roster/duration.js';
 import type { RunEvent } from '../runs/run-event.js';
 import type { Workplace } from '../runs/workplace.js';
 import { findNextRun } from '../scheduling/next-run.js';
-import type { FolderPatience } from '../store/folder-lock.js';
-import type { ConnectionEvent } from '../store/reconnecting.js';
+import type { FolderPatience } from '../store/database/folder-lock.js';
+import type { ConnectionEvent } from '../store/database/reconnecting.js';
 import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
 import { version } from './version.js';
 
@@ -84,8 +84,8 @@ async function openMigrated({
   queryTimeoutMs,
   needsDatabase = false,
 }: WorkplaceParts): Promise<Workplace['database']> {
-  const { openDatabase } = await import('../store/open-database.js');
-  const { migrate } = await import('../store/migrate.js');
+  const { openDatabase } = await import('../store/database/open-database.js');
+  const { migrate } = await import('../store/database/migrate.js');
   const location = locateDatabase(config);
   const reconnect =
     queryTimeoutMs === undefined

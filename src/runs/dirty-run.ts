@@ -5,7 +5,7 @@ import { toLookedUpSnapshot } from '../dossiers/to-dossier-snapshot.js';
 import type { DetailStop } from '../reports/detail-facts.js';
 import { countNoun } from '../reports/format-count.js';
 import type { RosterSettings } from '../roster/settings.js';
-import type { Transaction } from '../store/database.js';
+import type { Transaction } from '../store/database/database.js';
 import { findLastSweep, readDossiers, saveDossierChanges, saveDossiers } from '../store/dossiers.js';
 import {
   clearAnsweredMarks,
@@ -18,12 +18,10 @@ import {
   markCustomers,
   postponeDossierMarks,
 } from '../store/event-marks.js';
-import { findOpenRun } from '../store/find-runs.js';
 import { assertLease } from '../store/leases.js';
 import { findLastAccount, findRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster-imports.js';
-import { toRunId } from '../store/run-id.js';
-import { closeRun } from '../store/runs.js';
+import { closeRun, findOpenRun, toRunId } from '../store/runs.js';
 import { askEach, askRecord, type RecordOutcome } from './details/ask-record.js';
 import { openDetailStops } from './details/stop-details.js';
 import { takeSpooledEvents } from './event-spool.js';

@@ -2,7 +2,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rename, stat, unlink }
 import { join } from 'node:path';
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import type { Database } from '../store/database.js';
+import type { Database } from '../store/database/database.js';
 import { markDossiers } from '../store/event-marks.js';
 import type { HeardEvent } from '../webhooks/listener.js';
 

@@ -1,6 +1,6 @@
 import type { ClientEvent } from '../client/client-event.js';
 import type { RunKind, RunState } from '../reports/run-facts.js';
-import type { CanaryOccasion } from '../store/canary-outcomes.js';
+import type { CanaryOccasion } from '../store/canaries.js';
 
 /** The stages of a run in the order of the flow. */
 export type RunStage =

@@ -5,30 +5,26 @@ import { walkDossierPages } from '../client/resources/walk-dossier-pages.js';
 import { type DossierList, planWindows } from '../dossiers/creation-windows.js';
 import { type SweepVerdict, sweepDossiers, type WalkedPage, type WindowWalk } from '../dossiers/sweep-dossiers.js';
 import type { RunState } from '../reports/run-facts.js';
-import { insertCommitBatch } from '../store/commit-batches.js';
 import {
   adoptDossierChanges,
   countDossierChanges,
+  dropSweptPages,
   hasSweep,
   listDossierIds,
   markGone,
   readDossiers,
+  readWindowWalks,
   type SweepRow,
   saveDossierChanges,
   saveDossiers,
   saveSweep,
-} from '../store/dossiers.js';
-import { readLastActivity } from '../store/find-runs.js';
-import type { Account, Organisation } from '../store/organisations.js';
-import type { RunRow } from '../store/run-row.js';
-import { closeRun } from '../store/runs.js';
-import {
-  dropSweptPages,
-  readWindowWalks,
   saveSweepWindows,
   saveSweptPages,
   sumSweptPages,
-} from '../store/swept-pages.js';
+} from '../store/dossiers.js';
+import { insertCommitBatch } from '../store/ledger.js';
+import type { Account, Organisation } from '../store/organisations.js';
+import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
 import { fetchDossierRecords } from './details/fetch-dossier-records.js';
 import { clearSweptMarks } from './dirty-run.js';
 import { followInvitations } from './inviting/follow-invitations.js';

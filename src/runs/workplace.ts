@@ -9,7 +9,7 @@ import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget-settings.js';
 import type { ScreeningSettings } from '../screening/settings.js';
-import type { Database } from '../store/database.js';
+import type { Database } from '../store/database/database.js';
 import type { WebhookSettings } from '../webhooks/settings.js';
 import type { EvidenceSettings } from './details/settings.js';
 import type { ReviewSettings } from './reviewing/settings.js';

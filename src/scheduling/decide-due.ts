@@ -1,4 +1,4 @@
-import type { JobDue, JobRun } from '../store/job-runs.js';
+import type { JobDue, JobRun } from '../store/jobs.js';
 import type { DueTimes } from './due-times.js';
 
 /** What is begun later than this after it could have been is late. */

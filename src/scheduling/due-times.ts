@@ -1,7 +1,7 @@
 import { createTask, parse, type ScheduledTask } from 'node-cron';
 import { hasDate, listInstants, toDate, toDayNumber, toDayNumberOf, toFirstInstant } from '../local-time/local-time.js';
 import type { JobSchedule } from '../runs/job.js';
-import type { JobDue } from '../store/job-runs.js';
+import type { JobDue } from '../store/jobs.js';
 
 /** The 29th of February comes round after eight years at most; what has not by then never does. */
 const longestSearchDays = 8 * 366 + 1;

@@ -1,7 +1,7 @@
 import { mendSchedules, readPause, settleMissed } from '../runs/scheduled/keep-schedules.js';
 import { type OccasionEnding, runOccasion, toForgetBefore } from '../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../runs/workplace.js';
-import type { JobRun } from '../store/job-runs.js';
+import type { JobRun } from '../store/jobs.js';
 import { type Decision, type DueDecision, decideDue, findNextStart, type JobStanding } from './decide-due.js';
 import type { PlannedJob } from './plan-jobs.js';
 import type { ScheduleEvent } from './schedule-event.js';

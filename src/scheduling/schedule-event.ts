@@ -1,4 +1,4 @@
-import type { JobDue, JobRun } from '../store/job-runs.js';
+import type { JobDue, JobRun } from '../store/jobs.js';
 
 /** What a scheduler tells; none of it stops it. */
 export type ScheduleEvent =

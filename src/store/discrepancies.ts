@@ -7,8 +7,7 @@ import type {
   ReconciliationSums,
   StandingDiscrepancies,
 } from '../reconciliation/discrepancy.js';
-import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
+import { firstRow, type Queryable } from './database/database.js';
 import { type ReconciliationInput, sumsRow } from './reconciliation.js';
 
 /**

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { DossierChange } from '../changes/dossier-change.js';
+import type { CreationWindow } from '../dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
+import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
 import type { DetailStop } from '../reports/detail-facts.js';
-import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
+import { firstRow, type Queryable } from './database/database.js';
 
 /** A dossier snapshot as stored in JSON. */
 export const dossierSnapshotSchema = z.object({
@@ -23,7 +24,7 @@ export const dossierSnapshotSchema = z.object({
 }) satisfies z.ZodType<DossierSnapshot>;
 
 /** A dossier as the last sweep left it. */
-export interface StoredDossier {
+interface StoredDossier {
   snapshot: DossierSnapshot;
   isGone: boolean;
 }
@@ -255,4 +256,223 @@ export async function findLastSweep(
     [id],
   );
   return rows[0] ?? null;
+}
+
+/** Saves the windows that a sweep walks. */
+export async function saveSweepWindows(
+  transaction: Queryable,
+  runId: number,
+  windows: readonly CreationWindow[],
+): Promise<void> {
+  const toInstant = (ms: number): string | null => (ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : null);
+  await transaction.execute(
+    `insert into sweep_window (run_id, place, created_from, created_to)
+     select $1, (place - 1)::integer, created_from, created_to
+     from unnest($2::timestamptz[], $3::timestamptz[]) with ordinality as row (created_from, created_to, place)`,
+    [runId, windows.map(({ from }) => toInstant(from)), windows.map(({ to }) => toInstant(to))],
+  );
+}
+
+/** Saves pages of different windows as the places from which these go on when the sweep is broken off. */
+export async function saveSweptPages(
+  transaction: Queryable,
+  runId: number,
+  pages: readonly (WalkedPage & { appeared: number; changed: number })[],
+): Promise<void> {
+  const ended = pages.filter(({ hasEnded }) => hasEnded).map(({ place }) => place);
+  if (ended.length > 0) {
+    await transaction.execute(
+      'update sweep_window set has_ended = true where run_id = $1 and place = any ($2::integer[]) and not has_ended',
+      [runId, ended],
+    );
+  }
+  const filled = pages.filter(({ dossiers }) => dossiers.length > 0);
+  if (filled.length === 0) return;
+  const rows = filled.map(({ place, dossiers, appeared, changed }) => ({
+    ...{ place, appeared, changed },
+    ids: dossiers.map(({ id }) => id),
+    created: dossiers.map(({ createdAt }) => createdAt),
+  }));
+  await transaction.execute(
+    `insert into swept_page (run_id, ordinal, place, dossier_ids, created_at, appeared, changed)
+     select $1, (select coalesce(max(ordinal), 0) from swept_page where run_id = $1) + row_number() over (),
+       place, ids, created, appeared, changed
+     from jsonb_to_recordset($2::text::jsonb)
+       as row (place integer, ids text[], created text[], appeared integer, changed integer)`,
+    [runId, JSON.stringify(rows)],
+  );
+}
+
+/** The windows of a sweep with the pages that it has saved of each; none before they were saved or once it has been closed. */
+export async function readWindowWalks(database: Queryable, runId: number): Promise<readonly WindowWalk[]> {
+  const windows = await database.query(
+    z.object({ place: z.number(), from: z.date().nullable(), to: z.date().nullable(), hasEnded: z.boolean() }),
+    `select place, created_from as from, created_to as to, has_ended as "hasEnded"
+     from sweep_window where run_id = $1 order by place`,
+    [runId],
+  );
+  const pages = await database.query(
+    z.object({ place: z.number(), ids: z.array(z.string()), created: z.array(z.string()) }),
+    'select place, dossier_ids as ids, created_at as created from swept_page where run_id = $1 order by ordinal',
+    [runId],
+  );
+  return windows.map(({ place, from, to, hasEnded }) => ({
+    from: from?.getTime() ?? 0,
+    to: to?.getTime() ?? Number.POSITIVE_INFINITY,
+    hasEnded,
+    walked: pages
+      .filter((page) => page.place === place)
+      .flatMap(({ ids, created }) => ids.map((id, index) => ({ id, createdAt: created[index] ?? '' }))),
+  }));
+}
+
+/** How many dossiers were new and changed on the pages that a sweep has saved. */
+export async function sumSweptPages(
+  database: Queryable,
+  runId: number,
+): Promise<{ appeared: number; changed: number; gone: number }> {
+  const rows = await database.query(
+    z.object({ appeared: z.number(), changed: z.number() }),
+    `select coalesce(sum(appeared), 0)::integer as appeared, coalesce(sum(changed), 0)::integer as changed
+     from swept_page where run_id = $1`,
+    [runId],
+  );
+  return { ...firstRow(rows, 'swept_page'), gone: 0 };
+}
+
+/** Removes the saved pages and windows of a sweep that has ended. */
+export async function dropSweptPages(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute('delete from swept_page where run_id = $1', [runId]);
+  await transaction.execute('delete from sweep_window where run_id = $1', [runId]);
+}
+
+/** A record that a sweep may look up: a dossier, or an applicant or a decision that the dossier names. */
+export interface DossierRecordId {
+  dossierId: string;
+  kind: 'dossier' | 'entity' | 'decision';
+  id: string;
+}
+
+// A dossier is due when a sweep has changed it since it was asked for; a named record as soon as its dossier was fetched.
+const toAskSql = `
+  select dossier.dossier_id, named.kind, named.record_id, dossier.changed_by_run_id
+  from dossier_record named
+  join dossier on dossier.account_id = named.account_id and dossier.dossier_id = named.dossier_id and dossier.gone_at is null
+  where named.account_id = $1 and named.run_id is null
+  union all
+  select dossier.dossier_id, 'dossier', dossier.dossier_id, dossier.changed_by_run_id
+  from dossier
+  left join dossier_record asked on asked.account_id = dossier.account_id and asked.dossier_id = dossier.dossier_id
+    and asked.kind = 'dossier'
+  where dossier.account_id = $1 and dossier.gone_at is null
+    and (asked.run_id is null or asked.run_id < dossier.changed_by_run_id)`;
+
+/** The records that are to be asked for: those of the dossiers that changed last first. */
+export function listRecordsToAsk(
+  database: Queryable,
+  accountId: number,
+  limit: number,
+): Promise<readonly DossierRecordId[]> {
+  return database.query(
+    z.object({ dossierId: z.string(), kind: z.enum(['dossier', 'entity', 'decision']), id: z.string() }),
+    `select dossier_id as "dossierId", kind, record_id as id from (${toAskSql}) as due
+     order by changed_by_run_id desc, kind = 'dossier', dossier_id, record_id limit $2`,
+    [accountId, limit],
+  );
+}
+
+/** How many records are to be asked for. */
+export async function countRecordsToAsk(database: Queryable, accountId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ count: z.number() }),
+    `select count(*)::integer as count from (${toAskSql}) as due`,
+    [accountId],
+  );
+  return firstRow(rows, 'dossier_record').count;
+}
+
+/** How many records a sweep has asked for, and how many of them came. */
+export async function countAskedRecords(database: Queryable, runId: number): Promise<{ asked: number; kept: number }> {
+  const rows = await database.query(
+    z.object({ asked: z.number(), kept: z.number() }),
+    `select count(*)::integer as asked, (count(*) filter (where reason is null))::integer as kept
+     from dossier_record where run_id = $1`,
+    [runId],
+  );
+  return firstRow(rows, 'dossier_record');
+}
+
+/** Who asked for a record, and when. */
+export interface RecordAsked extends DossierRecordId {
+  accountId: number;
+  runId: number;
+  askedAt: Date;
+}
+
+/** Notes that a record could not be had; what is known of it stays. */
+export async function saveMissingRecord(
+  transaction: Queryable,
+  { accountId, dossierId, kind, id, runId, askedAt }: RecordAsked,
+  reason: string,
+): Promise<void> {
+  await transaction.execute(
+    `insert into dossier_record (account_id, dossier_id, kind, record_id, run_id, asked_at, reason)
+     values ($1, $2, $3, $4, $5, $6, $7)
+     on conflict (account_id, dossier_id, kind, record_id) do update set
+       run_id = excluded.run_id, asked_at = excluded.asked_at, reason = excluded.reason`,
+    [accountId, dossierId, kind, id, runId, askedAt, reason],
+  );
+}
+
+/** A record as it is kept. */
+interface DossierRecord {
+  /** The list's `updated_at` of its dossier. */
+  dossierUpdatedAt: string | null;
+  body: string;
+  withheldLinks: number;
+  /** Of an entity; otherwise null. */
+  name: string | null;
+  birthDate: string | null;
+  country: string | null;
+}
+
+/** Saves a record in the place of the one that came before. */
+export async function saveDossierRecord(
+  transaction: Queryable,
+  { accountId, dossierId, kind, id, runId, askedAt }: RecordAsked,
+  { dossierUpdatedAt, body, withheldLinks, name, birthDate, country }: DossierRecord,
+): Promise<void> {
+  await transaction.execute(
+    `insert into dossier_record (
+       account_id, dossier_id, kind, record_id, run_id, asked_at, fetched_at, dossier_updated_at, body, withheld_links, name,
+       birth_date, country
+     )
+     values ($1, $2, $3, $4, $5, $6, $6, $7, $8, $9, $10, $11, $12)
+     on conflict (account_id, dossier_id, kind, record_id) do update set
+       run_id = excluded.run_id, asked_at = excluded.asked_at, reason = null, fetched_at = excluded.fetched_at,
+       dossier_updated_at = excluded.dossier_updated_at, body = excluded.body, withheld_links = excluded.withheld_links,
+       name = excluded.name, birth_date = excluded.birth_date, country = excluded.country`,
+    [accountId, dossierId, kind, id, runId, askedAt, dossierUpdatedAt, body, withheldLinks, name, birthDate, country],
+  );
+}
+
+/** Makes the applicants and decisions that a dossier names due, and forgets those that it names no longer. */
+export async function saveNamedRecords(
+  transaction: Queryable,
+  accountId: number,
+  dossierId: string,
+  named: readonly DossierRecordId[],
+): Promise<void> {
+  const ids = named.map(({ id }) => id);
+  await transaction.execute(
+    `delete from dossier_record
+     where account_id = $1 and dossier_id = $2 and kind <> 'dossier' and record_id <> all ($3::text[])`,
+    [accountId, dossierId, ids],
+  );
+  await transaction.execute(
+    `insert into dossier_record (account_id, dossier_id, kind, record_id)
+     select $1, $2, kind, record_id from unnest($3::text[], $4::text[]) as row (kind, record_id)
+     on conflict (account_id, dossier_id, kind, record_id) do update set run_id = null, asked_at = null`,
+    [accountId, dossierId, named.map(({ kind }) => kind), ids],
+  );
 }

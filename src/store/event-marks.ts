@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import type { DossierLink } from '../roster/dossier-link.js';
 import type { HeardEvent } from '../webhooks/listener.js';
-import { openBindings } from './bindings.js';
-import type { Database, Queryable } from './database.js';
-import { firstRow } from './first-row.js';
+import { type Database, firstRow, openBindings, type Queryable } from './database/database.js';
 import { toCustomerKey, toDossierKey } from './reconciliation.js';
 
 /** Marks the dossiers of events, durably; gives how many of the events had not been taken before. */

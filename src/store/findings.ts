@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DiscrepancyKind } from '../reconciliation/discrepancy.js';
-import type { Queryable } from './database.js';
+import type { Queryable } from './database/database.js';
 import { type ReconciliationInput, toTypesDifferSql } from './reconciliation.js';
 
 /** One kind of finding: where it is found (`p` is the pair that counts for a customer), and what it tells. */

@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import type { ComparedParty, HitFamily, VanishedBefore, VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/html-held.js';
-import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
-import { severityShape } from './item-shapes.js';
-import { joinPartySql, partyFactsSchema, partyFactsSql } from './party-facts.js';
-import { storedMatchSchema, storedMatchSql } from './stored-match.js';
+import { firstRow, type Queryable } from './database/database.js';
+import {
+  joinPartySql,
+  partyFactsSchema,
+  partyFactsSql,
+  severityShape,
+  storedMatchSchema,
+  storedMatchSql,
+} from './row-shapes.js';
 
 /** What a run answered for on which account. */
 export interface AnsweredRun {

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
+import { firstRow, type Queryable } from './database/database.js';
+import { takenAtSql } from './metrics.js';
+import { runIdSql } from './runs.js';
 
 /** What a watchdog can find: a job that did not begin, a run that goes no further, one that left something undone, and so on. */
-export const incidentKinds = [
+const incidentKinds = [
   'did_not_run',
   'stuck',
   'partial',
@@ -117,4 +118,182 @@ export async function closeIncident(
     [incidentId, now, isDropped],
   );
   return firstRow(rows, 'incident');
+}
+
+/** Something that watchdogs watch; nothing is expected of it before `watchedSince`. */
+export interface Watched {
+  subject: string;
+  watchedSince: Date;
+  lastWatchedAt: Date;
+}
+
+/** What a roster is called among what is watched. */
+export const toRosterSubject = (roster: string): string => `roster/${roster}`;
+/** What a job is called among what is watched. */
+export const toJobSubject = (job: string): string => `job/${job}`;
+/** What a job is called that goes by a certain schedule. */
+export const toScheduleSubject = (job: string, { cron, timezone }: { cron: string; timezone: string }): string =>
+  `schedule/${job} ${cron} ${timezone}`;
+
+/**
+ * Notes that these are watched at a moment, and gives everything that is or was. Something new counts from then on, a roster from when it was
+ * first known; what others were watched without for a day counts anew.
+ */
+export async function noteWatched(
+  database: Queryable,
+  organisationId: number,
+  subjects: readonly string[],
+  now: Date,
+): Promise<readonly Watched[]> {
+  await database.execute(
+    // In order, so that two that look at the same time wait for each other. A clock that was ahead keeps nothing from being expected.
+    `with latest as (
+       select max(last_watched_at) as at from watched where organisation_id = $1 and last_watched_at <= $3
+     )
+     insert into watched as known (organisation_id, subject, watched_since, last_watched_at)
+     select $1, subject,
+       least($3::timestamptz, (select created_at from roster where organisation_id = $1 and 'roster/' || name = subject)), $3
+     from unnest($2::text[]) as asked (subject)
+     order by subject collate "C"
+     on conflict (organisation_id, subject) do update set
+       watched_since = case
+         when known.last_watched_at < (select at - interval '1 day' from latest) then excluded.last_watched_at
+         else least(known.watched_since, excluded.last_watched_at)
+       end,
+       last_watched_at = excluded.last_watched_at`,
+    [organisationId, [...new Set(subjects)], now],
+  );
+  return database.query(
+    z.object({ subject: z.string(), watchedSince: z.date(), lastWatchedAt: z.date() }),
+    `select subject, watched_since as "watchedSince", last_watched_at as "lastWatchedAt" from watched where organisation_id = $1`,
+    [organisationId],
+  );
+}
+
+/** Customers of a roster whose searches fail, against what was last told of them. */
+export interface FailingFacts {
+  customers: number;
+  /** Whose searches did not fail yet when that was told. */
+  newly: number;
+  /** Without a valid answer for longer than is put up with, which was not so yet when that was told. */
+  aged: number;
+  /** Since when the one that waits longest has had none. */
+  since: Date | null;
+  /** The newest run that had failures and was looked at; null when there is none. */
+  run: { runId: number; name: string } | null;
+}
+
+const noneFailing: FailingFacts = { customers: 0, newly: 0, aged: 0, since: null, run: null };
+
+const failingRow = z
+  .object({
+    customers: z.number(),
+    newly: z.number(),
+    aged: z.number(),
+    since: z.date().nullable(),
+    runId: z.number().nullable(),
+    name: z.string().nullable(),
+  })
+  .transform(
+    ({ runId, name, ...counts }): FailingFacts => ({
+      ...counts,
+      run: runId === null || name === null ? null : { runId, name },
+    }),
+  );
+
+/**
+ * Counts the customers in scope whose last search failed and who have had no valid answer since. `told`: the newest run and the moment when
+ * they were last told of; null when they never were. `agedMs`: how long is put up with.
+ */
+export async function readFailing(
+  database: Queryable,
+  { rosterId, accountId }: { rosterId: number; accountId: number },
+  { told, agedMs, now }: { told: { runId: number; at: Date } | null; agedMs: number; now: Date },
+): Promise<FailingFacts> {
+  const rows = await database.query(
+    failingRow,
+    // A run that was told of and is gone on with counts as it did.
+    `with plans as materialized (
+       select run_id from run
+       where roster_id = $1 and account_id = $2 and in_scope is not null and state <> 'unbalanced'
+         and (state <> 'running' or run_id <= $3::bigint)
+         and (sums #>> '{counts,failed}')::integer > 0
+       order by run_id desc limit 30
+     ),
+     failing as (
+       select party.customer_id, array_agg(screening.run_id) as failed_run_ids,
+         coalesce(min(state.screened_at), min(joined.imported_at)) as since
+       from plans
+       join screening on screening.run_id = plans.run_id and screening.outcome = 'failed'
+       join party on party.party_id = screening.party_id and party.is_current
+       join customer on customer.customer_id = party.customer_id and customer.left_at is null
+       join roster_import joined on joined.import_id = customer.first_import_id
+       left join party_state state on state.account_id = $2 and state.party_id = party.party_id
+       where screening.run_id > coalesce(state.run_id, 0)
+       group by party.customer_id, party.party_id
+     ),
+     customers as (
+       select customer_id, min(since) as since,
+         bool_or(not exists (select from unnest(failed_run_ids) failed where failed <= coalesce($3::bigint, 0))) as is_new
+       from failing group by customer_id
+     )
+     select count(*) as customers, count(*) filter (where is_new) as newly, min(since) as since,
+       count(*) filter (
+         where since <= $5::timestamptz - $6::float8 * interval '1 millisecond'
+           and ($4::timestamptz is null or since > $4::timestamptz - $6::float8 * interval '1 millisecond')
+       ) as aged,
+       (select max(run_id) from plans) as "runId",
+       (select ${runIdSql('run')} from run where run_id = (select max(run_id) from plans)) as name
+     from customers`,
+    [rosterId, accountId, told?.runId ?? null, told?.at ?? null, now, agedMs],
+  );
+  return rows[0] ?? noneFailing;
+}
+
+const aheadRow = z.object({
+  roster: z.string(),
+  /** Its last run, where that began at what is yet to come. */
+  run: z.string().nullable(),
+  startedAt: z.date().nullable(),
+  /** Customers in scope whose last valid answer is of what is yet to come. */
+  customers: z.number(),
+  latestScreenedAt: z.date().nullable(),
+});
+/** What is stored of a roster at moments that have not come yet: a clock was ahead when it was written. */
+export type AheadFacts = z.infer<typeof aheadRow>;
+
+/** What is later than this from now is not explained by two clocks that differ a little. */
+const toleratedSql = `interval '5 minutes'`;
+
+/** Reads what is dated ahead of a moment, of these rosters; those of which nothing is are left out. */
+export async function readAhead(
+  database: Queryable,
+  organisationId: number,
+  rosters: readonly string[],
+  now: Date,
+): Promise<readonly AheadFacts[]> {
+  return database.query(
+    aheadRow,
+    `select roster.name as roster, newest.name as run, newest.began_at as "startedAt",
+       coalesce(screened.customers, 0) as customers, screened.latest_at as "latestScreenedAt"
+     from roster
+     left join lateral (
+       select ${runIdSql('run')} as name,
+         ${takenAtSql('run')} as began_at
+       from run
+       where run.roster_id = roster.roster_id and run.kind in ('screen', 'rescreen', 'onboard') and run.state <> 'abandoned'
+       order by run.run_id desc limit 1
+     ) newest on newest.began_at > $3::timestamptz + ${toleratedSql}
+     left join (
+       select customer.roster_id, count(distinct customer.customer_id) as customers, max(state.screened_at) as latest_at
+       from party_state state
+       join party on party.party_id = state.party_id and party.is_current
+       join customer on customer.customer_id = party.customer_id and customer.left_at is null
+       where state.screened_at > $3::timestamptz + ${toleratedSql}
+       group by customer.roster_id
+     ) screened on screened.roster_id = roster.roster_id
+     where roster.organisation_id = $1 and roster.name = any ($2::text[]) and coalesce(newest.began_at, screened.latest_at) is not null
+     order by roster.name`,
+    [organisationId, [...rosters], now],
+  );
 }

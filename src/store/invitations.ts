@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Invitation } from '../client/resources/invitations.js';
-import type { Queryable } from './database.js';
+import type { Queryable } from './database/database.js';
 
 /** Whose customers are invited, on which account. */
 export interface InvitingScope {

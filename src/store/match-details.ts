@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DetailCounts, DetailFacts, DetailKind, DetailLookup } from '../reports/detail-facts.js';
-import type { Queryable } from './database.js';
-import { agreementShape, severityShape } from './item-shapes.js';
+import type { Queryable } from './database/database.js';
+import { agreementShape, severityShape } from './row-shapes.js';
 
 const newHitRow = z.object({
   matchId: z.string(),

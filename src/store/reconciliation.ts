@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { DiscrepancySeverity, ReconciliationSums } from '../reconciliation/discrepancy.js';
 import type { DossierLink } from '../roster/dossier-link.js';
-import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
+import { firstRow, type Queryable } from './database/database.js';
 
 /** What a roster is compared with, and how. */
 export interface ReconciliationInput {

@@ -1,8 +1,234 @@
 import { z } from 'zod';
+import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } from '../reports/accepted-facts.js';
 import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
-import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
-import { doubtReasonShape } from './run-rejects.js';
+import type { DoubtReason, RejectedRow, RejectReason } from '../roster/customer.js';
+import type { DoubtedRow } from '../roster/doubts.js';
+import { type Database, firstRow, openBindings, type Queryable } from './database/database.js';
+import { inPartyScopeSql, isSearchedSql, type PlanInput } from './plan-sql.js';
+import type { StagedImport } from './roster-settling.js';
+import { withoutNul } from './roster-staging.js';
+
+const record = z.object({
+  name: z.string(),
+  type: z.string(),
+  birthDate: z.string().nullable(),
+  countries: z.array(z.string()),
+  parties: z.array(z.string()),
+}) satisfies z.ZodType<CustomerRecordFacts>;
+const heldBy = z.array(z.object({ guard: z.string(), message: z.string() }));
+const changes = z.array(z.object({ reference: z.string(), before: record, after: record })) satisfies z.ZodType<
+  readonly RosterChangeFacts[]
+>;
+const acceptanceRow = z.object({
+  acceptedBy: z.string(),
+  isAttested: z.boolean(),
+  reason: z.string(),
+  acceptedAt: z.date(),
+  heldBy,
+  changes,
+}) satisfies z.ZodType<RosterAcceptanceFacts>;
+
+/** Notes who has taken a run's roster against which guards, and why. */
+export async function saveRosterAcceptance(
+  transaction: Queryable,
+  runId: number,
+  acceptance: RosterAcceptanceFacts,
+): Promise<void> {
+  const { acceptedBy, isAttested, reason, acceptedAt } = acceptance;
+  await transaction.execute(
+    `insert into roster_acceptance (run_id, accepted_by, is_attested, reason, accepted_at, held_by, changes)
+     values ($1, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb)`,
+    [runId, acceptedBy, isAttested, reason, acceptedAt, toGuardsJson(acceptance), toChangesJson(acceptance)],
+  );
+}
+
+/** The first changes that somebody accepted with a run's own roster. */
+export async function readAcceptedChanges(database: Queryable, runId: number): Promise<readonly RosterChangeFacts[]> {
+  const rows = await database.query(
+    z.object({ changes }),
+    'select changes from roster_acceptance where run_id = $1 order by acceptance_id',
+    [runId],
+  );
+  return rows.flatMap((accepted) => accepted.changes);
+}
+
+type Found = Pick<RosterAcceptanceFacts, 'heldBy' | 'changes'>;
+const toGuardsJson = (found: Found): string =>
+  JSON.stringify(found.heldBy.map(({ guard, message }) => ({ guard, message })));
+const toChangesJson = (found: Found): string => withoutNul(JSON.stringify(found.changes));
+
+/** A roster that guards held while its run went on with the last accepted one. */
+export interface RosterHold extends Found {
+  source: string;
+  sourceDigest: string;
+  /** Its ids of which no accepted roster has a record. */
+  newIds: number;
+  /** What to type to take it all the same. */
+  command: string;
+}
+
+/** Notes that guards held a run's roster, and that the run goes on with the last accepted one. */
+export async function saveRosterHold(
+  transaction: Queryable,
+  { runId, rosterId }: StagedImport,
+  hold: RosterHold & { heldAt: Date },
+): Promise<void> {
+  const { source, sourceDigest, heldAt, newIds, command } = hold;
+  await transaction.execute(
+    `insert into roster_hold (run_id, roster_id, source, source_digest, held_at, new_ids, held_by, changes, command)
+     values ($1, $2, $3, $4, $5, $6, $7::text::jsonb, $8::text::jsonb, $9)`,
+    [runId, rosterId, source, sourceDigest, heldAt, newIds, toGuardsJson(hold), toChangesJson(hold), command],
+  );
+}
+
+/** The roster that guards held in this run; null where none was. */
+export async function readRosterHold(database: Queryable, runId: number): Promise<RosterHold | null> {
+  const rows = await database.query(
+    z.object({
+      source: z.string(),
+      sourceDigest: z.string(),
+      newIds: z.number(),
+      command: z.string(),
+      heldBy,
+      changes,
+    }),
+    `select source, source_digest as "sourceDigest", new_ids as "newIds", command, held_by as "heldBy", changes
+     from roster_hold where run_id = $1 order by hold_id desc limit 1`,
+    [runId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Who took the roster that a run went by against its guards: for the run itself, and for the import that it went by. */
+export async function readRosterAcceptances(
+  database: Queryable,
+  runId: number,
+): Promise<readonly RosterAcceptanceFacts[]> {
+  return database.query(
+    acceptanceRow,
+    `select accepted_by as "acceptedBy", is_attested as "isAttested", reason, accepted_at as "acceptedAt", held_by as "heldBy", changes
+     from roster_acceptance
+     where run_id in (
+       select $1::bigint
+       union all
+       (select roster_import.run_id from roster_import join run on run.run_id = $1 and run.roster_id = roster_import.roster_id
+        where roster_import.run_id <= $1 order by import_id desc limit 1)
+     )
+     order by acceptance_id`,
+    [runId],
+  );
+}
+
+/** Complete by its type: a reason that the roster adds has to be added here. */
+const rejectReasons = {
+  missing_id: 'missing_id',
+  missing_name: 'missing_name',
+  missing_type: 'missing_type',
+  id_too_long: 'id_too_long',
+  unknown_type: 'unknown_type',
+  invalid_birth_date: 'invalid_birth_date',
+  unknown_country: 'unknown_country',
+  unknown_risk_tier: 'unknown_risk_tier',
+  control_character: 'control_character',
+  name_too_long: 'name_too_long',
+  name_without_letters: 'name_without_letters',
+  wrong_column_count: 'wrong_column_count',
+  conflicting_id: 'conflicting_id',
+  malformed_csv: 'malformed_csv',
+  too_many_parties: 'too_many_parties',
+  field_too_long: 'field_too_long',
+  line_break_in_name: 'line_break_in_name',
+  replacement_character: 'replacement_character',
+  unknown_standing: 'unknown_standing',
+  invalid_end_date: 'invalid_end_date',
+  unknown_role: 'unknown_role',
+  unknown_customer: 'unknown_customer',
+} as const satisfies { [Reason in RejectReason]: Reason };
+
+/** Complete by its type as well. */
+const doubtReasonShape = z.enum({
+  says_unknown: 'says_unknown',
+  invalid_birth_date: 'invalid_birth_date',
+  no_such_day: 'no_such_day',
+  ambiguous_date: 'ambiguous_date',
+  year_too_early: 'year_too_early',
+  year_in_future: 'year_in_future',
+  hijri_year: 'hijri_year',
+  buddhist_year: 'buddhist_year',
+  unknown_country: 'unknown_country',
+  ambiguous_country: 'ambiguous_country',
+  stateless: 'stateless',
+  unknown_risk_tier: 'unknown_risk_tier',
+  unknown_standing: 'unknown_standing',
+  invalid_end_date: 'invalid_end_date',
+  unreadable_alias: 'unreadable_alias',
+  control_character: 'control_character',
+  replacement_character: 'replacement_character',
+} as const satisfies { [Reason in DoubtReason]: Reason });
+
+const doubtedRow: z.ZodType<Omit<DoubtedRow, 'ordinal'>> = z.object({
+  line: z.number(),
+  file: z.string().nullable(),
+  reference: z.string(),
+  doubts: z.array(z.object({ column: z.string(), why: doubtReasonShape })),
+  fields: z.record(z.string(), z.string()),
+  isParty: z.boolean(),
+});
+
+const rejectRow: z.ZodType<RejectedRow> = z.object({
+  line: z.number(),
+  file: z.string().nullable(),
+  column: z.string().nullable(),
+  reason: z.enum(rejectReasons),
+  valueClass: z.string().nullable(),
+  reference: z.string().nullable(),
+  fields: z.record(z.string(), z.string()),
+});
+
+/** The rows that a run's import rejected, by file and line; the first `limit` where one is given. */
+export async function readRejects(
+  database: Queryable,
+  runId: number,
+  limit: number | null = null,
+): Promise<readonly RejectedRow[]> {
+  return database.query(
+    rejectRow,
+    `select reject.line, reject.file, reject.column_name as "column", reject.reason,
+       reject.value_class as "valueClass", reject.reference, reject.fields
+     from roster_reject reject
+     join roster_import using (import_id)
+     where roster_import.run_id = $1
+     order by coalesce(reject.file, '') collate "C", reject.line, reject.ordinal
+     limit $2`,
+    [runId, limit],
+  );
+}
+
+/** The first rows that a run's import accepted with values in doubt, by file and line. */
+export async function readDoubtedRows(
+  database: Queryable,
+  runId: number,
+): Promise<readonly Omit<DoubtedRow, 'ordinal'>[]> {
+  return database.query(
+    doubtedRow,
+    `select doubt.line, doubt.file, doubt.reference, doubt.doubts, doubt.fields, doubt.is_party as "isParty"
+     from roster_doubt doubt
+     join roster_import using (import_id)
+     where roster_import.run_id = $1
+     order by coalesce(doubt.file, '') collate "C", doubt.line, doubt.ordinal`,
+    [runId],
+  );
+}
+
+/** How many rows a run's import rejected. */
+export async function countRejects(database: Queryable, runId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ count: z.number() }),
+    'select count(*) as count from roster_reject join roster_import using (import_id) where roster_import.run_id = $1',
+    [runId],
+  );
+  return firstRow(rows, 'roster_reject').count;
+}
 
 /** Whether the organisation's roster of this name was ever imported. */
 export async function hasImport(database: Queryable, organisationId: number, roster: string): Promise<boolean> {
@@ -107,4 +333,61 @@ export async function readRosterSource(
     [rosterId, runId],
   );
   return rows[0] ?? null;
+}
+
+/** A party of a roster under the name that is searched for. */
+interface RosterParty {
+  partyId: number;
+  customerId: number;
+  reference: string;
+  type: 'person' | 'entity';
+  name: string;
+}
+
+const partyRow: z.ZodType<RosterParty> = z.object({
+  partyId: z.number(),
+  customerId: z.number(),
+  reference: z.string(),
+  type: z.enum(['person', 'entity']),
+  name: z.string(),
+});
+
+/** The parties that a run of the roster answers for, customer by customer, in batches. */
+export function readRosterParties(
+  database: Database,
+  scope: Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'>,
+  batchSize: number,
+): AsyncIterable<RosterParty[]> {
+  const bindings = openBindings();
+  return database.cursor(
+    partyRow,
+    `select party.party_id as "partyId", party.customer_id as "customerId", party.reference, request.type, request.name
+     from party_standing party
+     join screening_request request on request.request_id = party.request_id
+     where ${inPartyScopeSql(bindings, scope)}
+     order by party.customer_id, party.ordinal`,
+    bindings.values,
+    batchSize,
+  );
+}
+
+/**
+ * Takes over whom earlier runs of the roster were forced to ask about and have not had an answer for since: a run that was given up must
+ * not leave a published name unsearched. Gives how many parties.
+ */
+export async function carryForcedScreenings(transaction: Queryable, runId: number): Promise<number> {
+  return transaction.execute(
+    `insert into forced_screening (run_id, party_id, because)
+     select distinct on (forced.party_id) current_run.run_id, forced.party_id, forced.because
+     from run current_run
+     join run earlier on earlier.roster_id = current_run.roster_id and earlier.run_id < current_run.run_id
+       and earlier.mode = current_run.mode
+     join forced_screening forced on forced.run_id = earlier.run_id
+     join party_standing party
+       on party.party_id = forced.party_id and party.account_id is not distinct from current_run.account_id
+     where current_run.run_id = $1 and ${isSearchedSql} and coalesce(party.run_id < forced.run_id, true)
+     order by forced.party_id, forced.run_id desc
+     on conflict (run_id, party_id) do nothing`,
+    [runId],
+  );
 }

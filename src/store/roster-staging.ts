@@ -1,6 +1,55 @@
+import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import type { Queryable, Transaction } from './database.js';
-import type { StagedCustomer, StagedReject, StagedRelated } from './staged-row.js';
+import { firstRow, type Queryable, type Transaction } from './database/database.js';
+import { plainSql, type SeatedParty } from './roster-settling.js';
+import { toPlainRequestsSql } from './save-requests.js';
+
+/** An accepted row of an import on its way. */
+export interface StagedCustomer {
+  kind: 'customer';
+  ordinal: number;
+  line: number;
+  file: string | null;
+  reference: string;
+  /** What is sent for the customer itself. */
+  type: string;
+  sentName: string;
+  /** How many parties the record has. */
+  parties: number;
+  riskTier: string | null;
+  /** The record as JSON. */
+  record: string;
+  /** 32 hexadecimal digits that are the same for the same record only. */
+  recordDigest: string;
+  /** Why the row itself says that the customer has left. */
+  leaves: 'inactive' | 'end_date' | null;
+  /** The fields as they stand, in the order of the headers, with `fieldSeparator` between them and neither it nor `rowSeparator` in them. */
+  raw: string;
+}
+
+/** An accepted row of a source of related parties on its way. */
+export interface StagedRelated {
+  kind: 'party';
+  ordinal: number;
+  line: number;
+  file: string | null;
+  reference: string;
+  party: SeatedParty;
+  fields: Readonly<Record<string, string>>;
+}
+
+/** A row that was not accepted on its way. */
+export interface StagedReject {
+  kind: 'rejected';
+  ordinal: number;
+  line: number;
+  file: string | null;
+  reference: string | null;
+  reason: string;
+  column: string | null;
+  valueClass: string | null;
+  fields: Readonly<Record<string, string>>;
+}
 
 /** In UTF-16 units. */
 const blockLength = 64 * 1_024;
@@ -233,3 +282,121 @@ export const withoutNul = (json: string): string =>
 
 /** JSON as a database stores it. */
 export const toJson = (value: unknown): string => withoutNul(JSON.stringify(value));
+
+/** A staged row that is rejected: where it stands and why, without what it holds. */
+export interface StagedRejection {
+  line: number;
+  file: string | null;
+  reference: string | null;
+  column: string | null;
+  reason: string;
+  valueClass: string | null;
+}
+
+const rejectionRow: z.ZodType<StagedRejection> = z.object({
+  line: z.number(),
+  file: z.string().nullable(),
+  reference: z.string().nullable(),
+  column: z.string().nullable(),
+  reason: z.string(),
+  valueClass: z.string().nullable(),
+});
+
+/** The first rows that an import rejects, related parties last. */
+export async function listStagedRejections(
+  transaction: Queryable,
+  runId: number,
+  limit: number,
+): Promise<readonly StagedRejection[]> {
+  const columns =
+    'ordinal, line, file, reference, reject_column as "column", reject_reason as reason, value_class as "valueClass"';
+  return transaction.query(
+    rejectionRow,
+    `select * from (
+       select ${columns} from roster_staging where run_id = $1 and reject_reason is not null
+       union all
+       select ${columns} from roster_party_staging where run_id = $1 and reject_reason is not null
+     ) rejected
+     order by ordinal limit $2`,
+    [runId, limit],
+  );
+}
+
+/** How many staged rows are rejected, related parties included, by reason. */
+export async function countRejectReasons(
+  transaction: Queryable,
+  runId: number,
+): Promise<Readonly<Record<string, number>>> {
+  const rows = await transaction.query(
+    z.object({ reason: z.string(), count: z.number() }),
+    `select reject_reason as reason, count(*)::integer as count
+     from (
+       select reject_reason from roster_staging where run_id = $1
+       union all select reject_reason from roster_party_staging where run_id = $1
+     ) staged
+     where reject_reason is not null group by reject_reason order by reject_reason`,
+    [runId],
+  );
+  return Object.fromEntries(rows.map(({ reason, count }) => [reason, count]));
+}
+
+const askedOfSql = (facts: string): string =>
+  `jsonb_build_array(${facts} -> 'type', ${facts} -> 'sentName', ${facts} -> 'birthDate', ${facts} -> 'countries')`;
+
+/** SQL: what is asked about new customers and about what is new of changed ones, who leaves left aside. */
+const newStepRequestsSql = `
+  select seat.party ->> 'type' as type, seat.party ->> 'sentName' as name
+  from roster_step step
+  cross join jsonb_array_elements(step.record -> 'parties') with ordinality as seat (party, place)
+  left join customer_version former on former.customer_id = step.customer_id and former.version = step.version
+  where step.run_id = $1 and step.kind in ('new', 'changed') and step.leaves is null and seat.party <> 'null'
+    and (
+      step.kind = 'new'
+      or former.record -> 'parties' -> (seat.place::integer - 1) is null
+      or ${askedOfSql("(former.record -> 'parties' -> (seat.place::integer - 1))")} <> ${askedOfSql('seat.party')}
+    )`;
+
+/** How many different requests an onboarding makes for the new and changed customers of a settled snapshot. */
+export async function countNewRequests(
+  transaction: Queryable,
+  { runId, isFirst }: { runId: number; isFirst: boolean },
+): Promise<number> {
+  const staying = `${plainSql} and leaves is null`;
+  const wanted = isFirst ? `${toPlainRequestsSql(staying)} union all ${newStepRequestsSql}` : newStepRequestsSql;
+  const rows = await transaction.query(
+    z.object({ requests: z.number() }),
+    `select count(*)::integer as requests from (select distinct type, name from (${wanted}) wanted) wanted`,
+    [runId],
+  );
+  return firstRow(rows, 'roster_step').requests;
+}
+
+/** What an import has on its way: rows of the roster and of related parties, and what a snapshot changes. */
+export interface Staged {
+  rows: number;
+  steps: number;
+}
+
+/** Counts what an import has on its way. */
+export async function countOnTheWay(transaction: Queryable, runId: number): Promise<Staged> {
+  const rows = await transaction.query(
+    z.object({ rows: z.number(), steps: z.number() }),
+    `select (select count(*) from roster_staging where run_id = $1)
+         + (select count(*) from roster_party_staging where run_id = $1) as rows,
+       (select count(*) from roster_step where run_id = $1) as steps`,
+    [runId],
+  );
+  return firstRow(rows, 'roster_staging');
+}
+
+/**
+ * Throws StoreError `roster_not_whole` unless all of it is still there: tables that are not logged are empty after a server has recovered
+ * from a crash, and a part of a roster must not pass for the whole.
+ */
+export function requireStaged(found: number, expected: number): void {
+  if (found === expected) return;
+  throw new StoreError(
+    'roster_not_whole',
+    `${found} of ${expected} rows on their way were still there, so nothing of the roster was stored: has the database restarted? Start again`,
+  );
+}

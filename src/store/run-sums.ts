@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { RunCounts } from '../reports/run-facts.js';
+import { firstRow, type Queryable } from './database/database.js';
 
 const count = z.number().int().nonnegative();
 
@@ -45,3 +46,374 @@ export const runSumsSchema = z.object({
   possiblyBilledTwice: count,
 });
 export type RunSums = z.infer<typeof runSumsSchema>;
+
+const tally = z.record(z.string(), z.number());
+const customersRow = z.object({
+  sums: tally,
+  searches: z.number(),
+  failedBecause: tally,
+  skippedBecause: tally,
+  unreadableParties: z.number(),
+});
+const rowsRow = z.object({ rows: z.number(), customers: z.number(), rejected: z.number(), duplicates: z.number() });
+const attemptsRow = z.object({ name: z.string(), isUnanswered: z.boolean(), count: z.number() });
+const changesRow = z.object({ isBaseline: z.boolean(), severity: z.string(), count: z.number() });
+
+const nothingFound = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
+
+/** Adds up a run from its stored screenings, attempts, answers and change events; `held` spares the walk through its answers. */
+export async function computeRunSums(
+  database: Queryable,
+  runId: number,
+  held?: Pick<AnswerFindings, 'matches' | 'hits'>,
+): Promise<RunSums> {
+  // Sent together: none waits for another.
+  const [customers, imported, changes, attempts, { matches, hits }] = await Promise.all([
+    sumCustomers(database, runId),
+    readImportedRows(database, runId),
+    countChanges(database, runId),
+    countAttempts(database, runId),
+    held ?? readAnswerFindings(database, runId),
+  ]);
+  const { searches, failedBecause, skippedBecause, unreadableParties } = customers;
+  return runSumsSchema.parse({
+    counts: {
+      ...imported,
+      ...customers.sums,
+      searches,
+      attempts: attempts.total,
+      matches,
+      hits,
+      changes: changes.total,
+    },
+    states: customers.sums,
+    failedBecause,
+    skippedBecause,
+    unreadableParties,
+    baseline: { ...nothingFound, ...changes.baseline },
+    changesBySeverity: { ...nothingFound, ...changes.found },
+    attemptsByOutcome: attempts.byOutcome,
+    possiblyBilledTwice: attempts.areUnanswered ? await countBilledTwice(database, runId) : 0,
+  });
+}
+
+/** SQL for how many customers there are of each name, in the order of the names. */
+const tallySql = (name: string, where: string): string => `
+  (select coalesce(json_object_agg(name, count order by name), '{}')
+   from (select ${name} as name, count(*) as count from customer where ${where} group by ${name}) tally)`;
+
+/** Each customer of the run once: failed before remaining before screened before skipped, and the worst state of its parties. */
+async function sumCustomers(database: Queryable, runId: number): Promise<z.infer<typeof customersRow>> {
+  const rows = await database.query(
+    customersRow,
+    `with own as materialized (
+       select party.customer_id, screening.request_id, screening.outcome, screening.outcome_reason,
+         screening.batch_id is not null and screening.outcome <> 'reused' as is_searched,
+         case
+           -- The roster no longer names the party, and nothing of it waits any more: it adds nothing to its customer's state.
+           when standing.party_id is null and not party.is_current then 'clear'
+           when standing.is_confirmed then 'confirmed'
+           when standing.waiting > 0 or standing.has_new_hits then 'open_hit'
+           when screening.outcome in ('screened', 'reused') or screening.outcome_reason = 'not_due'
+             then coalesce(standing.answer_state, 'not_screened')
+           else 'not_screened'
+         end as state,
+         standing.unreadable_party_since is not null as is_unreadable, party.ordinal
+       from screening
+       join party using (party_id)
+       join run using (run_id)
+       left join party_standing standing on standing.account_id = run.account_id and standing.party_id = screening.party_id
+       where screening.run_id = $1
+     ),
+     customer as materialized (
+       select customer_id,
+         bool_or(outcome <> 'skipped') as is_planned,
+         bool_or(outcome = 'failed') as has_failed,
+         bool_or(outcome = 'remaining') as has_remaining,
+         bool_and(outcome in ('screened', 'reused', 'skipped')) as is_answered,
+         bool_and(outcome in ('reused', 'skipped')) as is_reused,
+         min(outcome_reason) filter (where outcome = 'failed') as failed_because,
+         coalesce(
+           min(outcome_reason) filter (where outcome = 'skipped' and outcome_reason <> 'not_due'),
+           min(outcome_reason) filter (where outcome = 'skipped')
+         ) as skipped_because,
+         -- Without an accepted row of its own, or with a related party that cannot be read.
+         greatest(
+           max(array_position(${customerStatesSql}, state)), case when bool_or(is_unreadable) or min(ordinal) > 0 then 5 end
+         ) as worst,
+         bool_or(is_unreadable) or min(ordinal) > 0 as is_unreadable
+       from own
+       group by customer_id
+     )
+     , unaccepted as materialized (
+       select coalesce(run.unaccepted, '{}') as by_reason,
+         (select coalesce(sum(ids::integer), 0) from jsonb_each_text(coalesce(run.unaccepted, '{}')) reason (name, ids)) as ids
+       from run where run_id = $1
+     )
+     select jsonb_build_object(
+         'inScope', coalesce((select in_scope from run where run_id = $1), 0),
+         'planned', count(*) filter (where is_planned),
+         'skipped', count(*) filter (where not is_planned) + max(unaccepted.ids),
+         'failed', count(*) filter (where has_failed),
+         'remaining', count(*) filter (where has_remaining and not has_failed),
+         'reused', count(*) filter (where is_planned and is_reused),
+         'screened', count(*) filter (where is_planned and is_answered and not is_reused),
+         'clear', count(*) filter (where worst = 1),
+         'below_threshold', count(*) filter (where worst = 2),
+         'settled_false_positive', count(*) filter (where worst = 3),
+         'incompletely_seen', count(*) filter (where worst = 4),
+         'not_screened', count(*) filter (where worst = 5) + max(unaccepted.ids),
+         'open_hit', count(*) filter (where worst = 6),
+         'confirmed', count(*) filter (where worst = 7)
+       ) as sums,
+       (count(*) filter (where is_unreadable and is_answered and worst = 5))::integer as "unreadableParties",
+       (select count(distinct request_id)::integer from own where is_searched) as searches,
+       ${tallySql('failed_because', 'has_failed')} as "failedBecause",
+       to_json(${tallySql('skipped_because', 'not is_planned')}::jsonb || (select by_reason from unaccepted)) as "skippedBecause"
+     from unaccepted left join customer on true`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}
+
+async function readImportedRows(database: Queryable, runId: number): Promise<z.infer<typeof rowsRow>> {
+  const [imported] = await database.query(
+    rowsRow,
+    'select rows, customers, rejected, duplicates from roster_import where run_id = $1 order by import_id desc limit 1',
+    [runId],
+  );
+  return imported ?? { rows: 0, customers: 0, rejected: 0, duplicates: 0 };
+}
+
+/** The changes of a run and the matches of first screenings, both by severity. */
+async function countChanges(database: Queryable, runId: number) {
+  const rows = await database.query(
+    changesRow,
+    `select is_baseline as "isBaseline", severity, count(*)::integer as count
+     from change_event where run_id = $1 group by is_baseline, severity`,
+    [runId],
+  );
+  const baseline = rows.filter(({ isBaseline }) => isBaseline);
+  const found = rows.filter(({ isBaseline }) => !isBaseline);
+  return {
+    total: found.reduce((sum, { count }) => sum + count, 0),
+    found: Object.fromEntries(found.map(({ severity, count }) => [severity, count])),
+    baseline: Object.fromEntries(baseline.map(({ severity, count }) => [severity, count])),
+  };
+}
+
+const isUnansweredSql = "outcome in ('unknown', 'timeout', 'connection')";
+
+/** The calls that were sent, by status or else by outcome. */
+async function countAttempts(database: Queryable, runId: number) {
+  const rows = await database.query(
+    attemptsRow,
+    `select coalesce(case when outcome = 'error_status' then status::text end, outcome) as name,
+       ${isUnansweredSql} as "isUnanswered", count(*)::integer as count
+     from search_attempt where run_id = $1 and outcome not in ('not_sent', 'in_flight')
+     group by outcome, name order by name`,
+    [runId],
+  );
+  return {
+    total: rows.reduce((sum, { count }) => sum + count, 0),
+    byOutcome: Object.fromEntries(rows.map(({ name, count }) => [name, count])),
+    areUnanswered: rows.some(({ isUnanswered }) => isUnanswered),
+  };
+}
+
+/** How many calls that left, or may have, and whose answer nobody knows were made again. */
+async function countBilledTwice(database: Queryable, runId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ calls: z.number() }),
+    `select count(*)::integer as calls
+     from search_attempt unanswered where unanswered.run_id = $1 and ${isUnansweredSql} and exists (
+       select from search_attempt again
+       where again.run_id = $1 and again.request_id = unanswered.request_id and again.attempt_id > unanswered.attempt_id
+         and again.outcome <> 'not_sent'
+     )`,
+    [runId],
+  );
+  return firstRow(rows, 'search_attempt').calls;
+}
+
+/** What the answers of a run have held so far. */
+export async function countFound(database: Queryable, runId: number): Promise<{ matches: number; hits: number }> {
+  const rows = await database.query(
+    z.object({ matches: z.number(), hits: z.number() }),
+    `select count(match.rank) as matches, count(*) filter (where match.is_hit) as hits
+     from (select distinct request_id, response_id from screening where run_id = $1 and outcome = 'screened') answered
+     join match using (response_id)`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}
+
+/** SQL for the states of a customer, best first (DESIGN: The one rule): of several parties' the one that stands last counts. */
+const customerStatesSql = `array[
+  'clear', 'below_threshold', 'settled_false_positive', 'incompletely_seen', 'not_screened', 'open_hit', 'confirmed'
+]`;
+
+/** What the tables themselves say about a run, counted by the view `run_balance`; customers unless the name says otherwise. */
+export interface RunBalance {
+  rows: number;
+  customers: number;
+  rejected: number;
+  duplicates: number;
+  /** Counted from the roster when the plan was made. */
+  inScope: number;
+  /** Counted from the plan. */
+  inPlan: number;
+  planned: number;
+  skipped: number;
+  screened: number;
+  reused: number;
+  failed: number;
+  remaining: number;
+  /** Parties that count as screened or reused, and those of them whose answer is stored together with its transaction. */
+  answeredParties: number;
+  provenParties: number;
+  /** Searches that count as answered, and those of them that the ledger knows as called and answered in this run. */
+  answeredSearches: number;
+  recordedSearches: number;
+}
+
+const balanceRow = z.object({
+  rows: z.number(),
+  customers: z.number(),
+  rejected: z.number(),
+  duplicates: z.number(),
+  inScope: z.number(),
+  inPlan: z.number(),
+  planned: z.number(),
+  skipped: z.number(),
+  screened: z.number(),
+  reused: z.number(),
+  failed: z.number(),
+  remaining: z.number(),
+  answeredParties: z.number(),
+  provenParties: z.number(),
+  answeredSearches: z.number(),
+  recordedSearches: z.number(),
+}) satisfies z.ZodType<RunBalance>;
+
+/** Counts a run from its rows; throws StoreError when there is no such run. */
+export async function readRunBalance(database: Queryable, runId: number): Promise<RunBalance> {
+  const rows = await database.query(
+    balanceRow,
+    `select rows, customers, rejected, duplicates, in_scope as "inScope", in_plan + unaccepted.ids as "inPlan", planned, skipped + unaccepted.ids as skipped, screened, reused,
+       failed, remaining, answered_parties as "answeredParties", proven_parties as "provenParties",
+       answered_searches as "answeredSearches", recorded_searches as "recordedSearches"
+     from run_balance
+     -- Ids without an accepted record are in scope and in no plan.
+     cross join lateral (
+       select coalesce(sum(ids::integer), 0)::integer as ids
+       from run, jsonb_each_text(coalesce(run.unaccepted, '{}')) reason (name, ids)
+       where run.run_id = run_balance.run_id
+     ) unaccepted
+     where run_id = $1`,
+    [runId],
+  );
+  return firstRow(rows, 'run_balance');
+}
+
+/** What the answers of a run held: each search counts once, and the squares tell how bunched it is. */
+export interface AnswerFindings {
+  matches: number;
+  matchSquares: number;
+  hits: number;
+  hitSquares: number;
+  /**
+   * How many answers had which length (as the service counted it), from 2. Answers that begin with the same listed party count once:
+   * customers of one name share its list, whatever its length.
+   */
+  answersByLength: ReadonlyMap<number, number>;
+}
+
+const findingsRow = z
+  .object({
+    matches: z.number(),
+    matchSquares: z.number(),
+    hits: z.number(),
+    hitSquares: z.number(),
+    lengths: z.array(z.object({ length: z.number(), answers: z.number() })),
+  })
+  .transform(
+    ({ lengths, ...sums }): AnswerFindings => ({
+      ...sums,
+      answersByLength: new Map(lengths.map(({ length, answers }) => [length, answers])),
+    }),
+  );
+
+/** Adds up what the answers of a run held, in one walk through them. */
+export async function readAnswerFindings(database: Queryable, runId: number): Promise<AnswerFindings> {
+  const rows = await database.query(
+    findingsRow,
+    `with answer as materialized (
+       select answered.searches, response.total,
+         coalesce(response.matches, counted.matches) as matches, coalesce(response.hits, counted.hits) as hits,
+         coalesce(response.first_match_id, counted.first_match_id) as first_match_id
+       from (
+         select response_id, count(distinct request_id) as searches
+         from screening where run_id = $1 and outcome = 'screened'
+         group by response_id
+       ) answered
+       join response on response.response_id = answered.response_id
+       -- Answers that were stored before these were counted with them.
+       left join lateral (
+         select count(*) as matches, count(*) filter (where match.is_hit) as hits,
+           min(match.match_id) filter (where match.rank = 1) as first_match_id
+         from match where response.matches is null and match.response_id = response.response_id
+       ) counted on response.matches is null
+     )
+     select
+       coalesce(sum(searches * matches), 0)::bigint as matches,
+       coalesce(sum(searches * matches ^ 2), 0)::double precision as "matchSquares",
+       coalesce(sum(searches * hits), 0)::bigint as hits,
+       coalesce(sum(searches * hits ^ 2), 0)::double precision as "hitSquares",
+       (select coalesce(jsonb_agg(jsonb_build_object('length', total, 'answers', answers)), '[]')
+        from (
+          select total, count(distinct first_match_id) as answers from answer
+          where total >= 2 and first_match_id is not null
+          group by total
+        ) by_length) as lengths
+     from answer`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}
+
+/** How much of the service's data has changed between answers: per search, added up, with the squares, which tell how bunched it is. */
+export interface ChangeVolume {
+  /** Searches for customers who had been screened before under the same settings: only they can show a change of the service's data. */
+  searchesAgain: number;
+  /** Parties that share a search count once. */
+  changes: number;
+  changeSquares: number;
+}
+
+const volumeRow = z.object({ searchesAgain: z.number(), changes: z.number(), changeSquares: z.number() });
+
+/** Adds up how much a run has found changed in the service's data. */
+export async function readChangeVolume(database: Queryable, runId: number): Promise<ChangeVolume> {
+  const rows = await database.query(
+    volumeRow,
+    `select
+       (select count(distinct screening.request_id)::integer
+        from screening
+        join run on run.run_id = screening.run_id
+        join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+        where screening.run_id = $1 and outcome = 'screened' and plan_reason <> 'new'
+          -- What settings have changed says nothing about the service; the answer before is kept as long as the run is open.
+          and coalesce(state.former_answer ->> 'settings_digest' = state.settings_digest, true)) as "searchesAgain",
+       coalesce(sum(events), 0)::double precision as changes, coalesce(sum(events ^ 2), 0)::double precision as "changeSquares"
+     from (
+       select count(*)::double precision / count(distinct screening.party_id) as events
+       from change_event event
+       join screening on screening.run_id = event.run_id and screening.party_id = event.party_id and screening.outcome = 'screened'
+       where event.run_id = $1 and not event.is_baseline and event.cause = 'service_data'
+       group by screening.request_id
+     ) by_search`,
+    [runId],
+  );
+  return firstRow(rows, 'change_event');
+}

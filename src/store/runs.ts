@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import type { HaltCode, RunKind, RunState } from '../reports/run-facts.js';
-import { noteBillableAttempts } from './budget-usage.js';
-import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
-import { holdStates } from './party-states.js';
-import { type RunProgress, type RunRow, runRow } from './run-row.js';
-import type { RunSums } from './run-sums.js';
-import type { PlanSelection } from './screening-plan.js';
+import type { Cadence } from '../screening/cadence.js';
+import { type Database, firstRow, type Queryable } from './database/database.js';
+import { noteBillableAttempts } from './ledger.js';
+import { isWholeSql } from './metrics.js';
+import type { PlanSelection } from './plan.js';
+import { type RunSums, runSumsSchema } from './run-sums.js';
+import { holdStates } from './screenings.js';
 
 /** What a run is begun with. */
 interface NewRun {
@@ -189,5 +189,287 @@ async function noteFailedParties(transaction: Queryable, runId: number): Promise
      where screening.run_id = $1 and screening.outcome = 'failed'
        and party_state.account_id = run.account_id and party_state.party_id = screening.party_id`,
     [runId],
+  );
+}
+
+const runProgress = z.enum(['started', 'imported', 'planned', 'screened', 'finished']);
+/** How far a run has come; it goes on from here when it is resumed. */
+type RunProgress = z.infer<typeof runProgress>;
+
+/** A run as stored. */
+export interface RunRow {
+  runId: number;
+  organisationId: number;
+  rosterId: number | null;
+  accountId: number | null;
+  /** Mode of the key that the run works with. */
+  mode: 'test' | 'live';
+  kind: RunKind;
+  state: RunState;
+  stateReasons: readonly string[];
+  /** What stopped it early; null where nothing did. */
+  haltedBy: HaltCode | null;
+  stage: RunProgress;
+  selection: PlanSelection | null;
+  /** The file that was given with the command in place of the configured source; `-` for standard input. */
+  rosterFile: string | null;
+  leaseKey: string;
+  epoch: number;
+  owner: string;
+  resumed: number;
+  settingsDigest: string;
+  /** The settings it was begun with; null for a run older than that. */
+  settings: Readonly<Record<string, unknown>> | null;
+  version: string;
+  comparedRunId: number | null;
+  startedAt: Date;
+  finishedAt: Date | null;
+  sums: RunSums | null;
+}
+
+/** A run as the database gives it. */
+export const runRow = z
+  .object({
+    run_id: z.number(),
+    organisation_id: z.number(),
+    roster_id: z.number().nullable(),
+    account_id: z.number().nullable(),
+    mode: z.enum(['test', 'live']),
+    kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile']),
+    state: z.enum(['running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned']),
+    state_reasons: z.array(z.string()),
+    halted_by: z.enum(['account', 'address', 'outage', 'budget', 'max_searches', 'signal']).nullable(),
+    stage: runProgress,
+    selection: z.enum(['due', 'new', 'all', 'forced', 'dirty']).nullable(),
+    roster_file: z.string().nullable(),
+    lease_key: z.string(),
+    epoch: z.number(),
+    owner: z.string(),
+    resumed: z.number(),
+    settings_digest: z.string(),
+    settings: z.record(z.string(), z.unknown()).nullable(),
+    version: z.string(),
+    compared_run_id: z.number().nullable(),
+    started_at: z.date(),
+    finished_at: z.date().nullable(),
+    sums: runSumsSchema.nullable(),
+  })
+  .transform(
+    (row): RunRow => ({
+      runId: row.run_id,
+      organisationId: row.organisation_id,
+      rosterId: row.roster_id,
+      accountId: row.account_id,
+      mode: row.mode,
+      kind: row.kind,
+      state: row.state,
+      stateReasons: row.state_reasons,
+      haltedBy: row.halted_by,
+      stage: row.stage,
+      selection: row.selection,
+      rosterFile: row.roster_file,
+      leaseKey: row.lease_key,
+      epoch: row.epoch,
+      owner: row.owner,
+      resumed: row.resumed,
+      settingsDigest: row.settings_digest,
+      settings: row.settings,
+      version: row.version,
+      comparedRunId: row.compared_run_id,
+      startedAt: row.started_at,
+      finishedAt: row.finished_at,
+      sums: row.sums,
+    }),
+  );
+
+/** The newest run under this lease that never came to its end, or null. */
+export async function findOpenRun(database: Queryable, leaseKey: string): Promise<RunRow | null> {
+  const rows = await database.query(
+    runRow,
+    `select * from run where lease_key = $1 and state in ('running', 'stopped') order by run_id desc limit 1`,
+    [leaseKey],
+  );
+  return rows[0] ?? null;
+}
+
+/** The run with this number, or null. */
+export async function readRun(database: Queryable, runId: number): Promise<RunRow | null> {
+  const rows = await database.query(runRow, 'select * from run where run_id = $1', [runId]);
+  return rows[0] ?? null;
+}
+
+/** The newest runs, newest first. */
+export async function readRuns(database: Queryable, limit: number): Promise<readonly RunRow[]> {
+  return database.query(runRow, 'select * from run order by run_id desc limit $1', [limit]);
+}
+
+/** The newest finished screening of each roster, oldest first: what there is to report on. */
+export async function findReportableRuns(database: Queryable): Promise<readonly RunRow[]> {
+  return database.query(
+    runRow,
+    `select * from run where run_id in (
+       select max(run_id) from run
+       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       group by roster_id
+     )
+     order by run_id`,
+  );
+}
+
+/**
+ * What there is to mail, oldest first: of each roster the newest finished screening, and those of the week before it whose findings
+ * were never mailed; none that has been mailed as it now stands.
+ */
+export async function findUnsentRuns(database: Queryable): Promise<readonly RunRow[]> {
+  return database.query(
+    runRow,
+    `select run.* from run
+     join (
+       select roster_id, max(run_id) as run_id, max(started_at) as started_at from run
+       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       group by roster_id
+     ) newest on newest.roster_id = run.roster_id
+     where run.kind in ('screen', 'rescreen', 'onboard') and run.state in ('complete', 'incomplete', 'stopped')
+       and (
+         run.run_id = newest.run_id
+         or run.started_at > newest.started_at - interval '7 days'
+           and exists (select from change_event where change_event.run_id = run.run_id)
+       )
+       and not exists (
+         select from report
+         where report.sent_at is not null
+           and (report.run_id = run.run_id and report.created_at >= run.finished_at or run.run_id = any (report.earlier_run_ids))
+       )
+     order by run.run_id`,
+  );
+}
+
+/**
+ * The runs of a roster under an account whose plans were left before they were worked through, since one of them last came to its end:
+ * what remains of them is planned anew. `before` is the run that asks; null for one that is not begun.
+ */
+export async function findLeftRuns(
+  database: Queryable,
+  scope: { rosterId: number; accountId: number | null },
+  before: number | null,
+): Promise<readonly number[]> {
+  const rows = await database.query(
+    z.object({ runId: z.number() }),
+    `with screening_run as (
+       select run_id, state from run
+       where roster_id = $1 and account_id = $2 and kind in ('screen', 'rescreen', 'onboard') and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
+     )
+     select run_id as "runId" from screening_run
+     where state in ('running', 'stopped', 'abandoned')
+       and run_id > coalesce((select max(run_id) from screening_run where state in ('complete', 'incomplete')), 0)
+     order by run_id`,
+    [scope.rosterId, scope.accountId, before],
+  );
+  return rows.map(({ runId }) => runId);
+}
+
+/** When a run last saved anything. */
+export async function readLastActivity(database: Queryable, run: RunRow): Promise<Date> {
+  const rows = await database.query(
+    z.object({ last: z.date() }),
+    `select greatest($2::timestamptz, $3::timestamptz, max(committed_at)) as last from commit_batch where run_id = $1`,
+    [run.runId, run.startedAt, run.finishedAt],
+  );
+  return firstRow(rows, 'commit_batch').last;
+}
+
+/** The name of a run as people see it, fit for a folder: UTC date, kind, number. */
+export function toRunId(run: { runId: number; kind: RunKind; startedAt: Date }): string {
+  return `${run.startedAt.toISOString().slice(0, 10)}-${run.kind}-${run.runId}`;
+}
+
+/** SQL that gives the same name from a row of `run`. */
+export const runIdSql = (run: string): string =>
+  `to_char(${run}.started_at at time zone 'UTC', 'YYYY-MM-DD') || '-' || ${run}.kind || '-' || ${run}.run_id`;
+
+/** A process that worked on a run, since when, and what it found changed since the run was begun. */
+export interface RunHolder {
+  epoch: number;
+  owner: string;
+  takenAt: Date;
+  differences: readonly string[];
+}
+
+const holderRow = z.object({
+  epoch: z.number(),
+  owner: z.string(),
+  takenAt: z.date(),
+  differences: z.array(z.string()),
+}) satisfies z.ZodType<RunHolder>;
+
+/** Notes who works on a run from now on. */
+export async function noteRunHolder(transaction: Queryable, runId: number, holder: RunHolder): Promise<void> {
+  await transaction.execute(
+    'insert into run_holder (run_id, epoch, owner, taken_at, differences) values ($1, $2, $3, $4, $5)',
+    [runId, holder.epoch, holder.owner, holder.takenAt, [...holder.differences]],
+  );
+}
+
+/** Everybody who worked on a run, in order. */
+export async function readRunHolders(database: Queryable, runId: number): Promise<readonly RunHolder[]> {
+  return database.query(
+    holderRow,
+    'select epoch, owner, taken_at as "takenAt", differences from run_holder where run_id = $1 order by epoch',
+    [runId],
+  );
+}
+
+/** Notes that a run works under the key of this fingerprint, from `now` on; a key that is known stays as it is. */
+export async function noteRunKey(database: Queryable, runId: number, fingerprint: string, now: Date): Promise<void> {
+  await database.execute(
+    `insert into run_key (run_id, fingerprint, first_used_at) values ($1, $2, $3)
+     on conflict (run_id, fingerprint) do nothing`,
+    [runId, fingerprint, now],
+  );
+}
+
+/** The fingerprints of the keys that a run worked under, in the order of their first use. */
+export async function readRunKeys(database: Queryable, runId: number): Promise<readonly string[]> {
+  const rows = await database.query(
+    z.object({ fingerprint: z.string() }),
+    'select fingerprint from run_key where run_id = $1 order by first_used_at, fingerprint',
+    [runId],
+  );
+  return rows.map((row) => row.fingerprint);
+}
+
+const cadenceSchema: z.ZodType<Cadence> = z.object({
+  hours: z.object({ high: z.number(), medium: z.number(), low: z.number() }),
+  reason: z.string().nullable(),
+});
+
+/** Records how often each tier is screened under the settings that a run plans with, and why. */
+export async function setRunCadence(transaction: Queryable, runId: number, cadence: Cadence): Promise<void> {
+  const { hours, reason } = cadence;
+  await transaction.execute('update run set cadence = $2::text::jsonb where run_id = $1', [
+    runId,
+    JSON.stringify({ hours, reason }),
+  ]);
+}
+
+/** The cadence that a run planned with, or null where none was recorded: a sweep, an import, a run older than that. */
+export async function readRunCadence(database: Queryable, runId: number): Promise<Cadence | null> {
+  const rows = await database.query(
+    z.object({ cadence: cadenceSchema.nullable() }),
+    'select cadence from run where run_id = $1',
+    [runId],
+  );
+  return rows[0]?.cadence ?? null;
+}
+
+/**
+ * Tells the database how much a run has put into its tables. Without it the statements that close a large run soon after it began are
+ * planned for empty tables, and take minutes in place of seconds. To be called outside the transaction that closes the run: its locks
+ * would keep other runs waiting.
+ */
+export async function refreshRunStatistics(database: Database): Promise<void> {
+  await database.execute(
+    `analyze screening (run_id, party_id, request_id, outcome, plan_reason), change_event (run_id, party_id, is_baseline, cause),
+       party_state (account_id, party_id), review_item (account_id, party_id), search_attempt (run_id, request_id, outcome)`,
   );
 }

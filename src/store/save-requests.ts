@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { DatabaseError, type Queryable, type Transaction } from './database.js';
-import { firstRow } from './first-row.js';
-import { requireAll } from './require-all.js';
+import { DatabaseError, firstRow, type Queryable, requireAll, type Transaction } from './database/database.js';
 import type { PlainCounts } from './roster-figures.js';
-import { plainSql, takeRoom } from './settle-staging.js';
+import { plainSql, takeRoom } from './roster-settling.js';
 
 /** Whose requests are to be stored. */
 export interface RequestOrigin {

@@ -1,5 +1,9 @@
-import type { Queryable } from './database.js';
-import { requireRows } from './require-all.js';
+import { z } from 'zod';
+import type { ChangedParty, PartySaid } from '../changes/detect-changes.js';
+import type { PartyState } from '../matches/customer-state.js';
+import type { Match } from '../matches/match.js';
+import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
+import { judgedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 
 /** What came of a planned screening of one party. */
 export type ScreeningResult =
@@ -54,5 +58,422 @@ export async function failRemaining(transaction: Queryable, runId: number, reaso
   await transaction.execute(
     `update screening set outcome = 'failed', outcome_reason = $2 where run_id = $1 and outcome = 'remaining'`,
     [runId, reason],
+  );
+}
+
+/** One search that a run still has to make, and the parties it answers for. */
+export interface SearchTask {
+  requestId: number;
+  type: 'person' | 'entity';
+  name: string;
+  parties: readonly { partyId: number; customerVersion: number }[];
+}
+
+const taskRow = z
+  .object({
+    request_id: z.number(),
+    type: z.enum(['person', 'entity']),
+    name: z.string(),
+    parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
+  })
+  .transform(({ request_id: requestId, ...task }): SearchTask => ({ requestId, ...task }));
+
+const pageRow = z
+  .object({ partyIds: z.array(z.number()) })
+  .transform(({ partyIds }): Page => Float64Array.from(partyIds));
+
+/** Parties in the order of their searches, as numbers only: a million of them take 8 MB. */
+type Page = Float64Array;
+const pageSize = 2_000;
+/** The first page is what everybody waits for. */
+const firstPageSize = 256;
+
+/**
+ * The searches that remain of a run's plan, each once and in the plan's order, in chunks of `chunkSize` while others commit. Their order is
+ * read once; what they are is read page by page, without any state between statements: behind a pooler each may reach another session.
+ */
+export async function* readSearchTasks(
+  database: Database,
+  runId: number,
+  chunkSize: number,
+): AsyncGenerator<SearchTask[], void> {
+  for (const page of await readOrder(database, runId)) {
+    const tasks = await readPage(database, runId, page);
+    for (let start = 0; start < tasks.length; start += chunkSize) yield tasks.slice(start, start + chunkSize);
+  }
+}
+
+/** The parties of one search have the same place, so that they stay together on a page. */
+function readOrder(database: Queryable, runId: number): Promise<Page[]> {
+  return database.query(
+    pageRow,
+    `select array_agg(party_id) as "partyIds"
+     from (
+       select party_id, rank() over (order by place, request_id) as position
+       from (
+         select request_id, party_id, min(search_order) over (partition by request_id) as place
+         from screening where run_id = $1 and outcome = 'remaining'
+       ) remaining
+     ) placed
+     group by case when position <= $2 then 0 else 1 + (position - $2 - 1) / $3 end
+     order by min(position)`,
+    [runId, firstPageSize, pageSize],
+  );
+}
+
+function readPage(database: Queryable, runId: number, page: Page): Promise<SearchTask[]> {
+  return database.query(
+    taskRow,
+    `select request.request_id, request.type, request.name, task.parties
+     from (
+       select request_id, min(search_order) as place,
+         jsonb_agg(jsonb_build_object('partyId', party_id, 'customerVersion', customer_version) order by party_id) as parties
+       from screening
+       where run_id = $1 and party_id = any($2::bigint[]) and outcome = 'remaining'
+       group by request_id
+     ) task
+     join screening_request request using (request_id)
+     order by task.place, task.request_id`,
+    [runId, Array.from(page)],
+  );
+}
+
+/** How many distinct searches a run has planned and how many of them remain. */
+export async function countSearchTasks(
+  database: Queryable,
+  runId: number,
+): Promise<{ total: number; remaining: number }> {
+  const rows = await database.query(
+    z.object({ total: z.number(), remaining: z.number() }),
+    `select count(distinct request_id)::integer as total,
+       count(distinct request_id) filter (where outcome = 'remaining')::integer as remaining
+     from screening where run_id = $1 and outcome not in ('skipped', 'reused')`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}
+
+/** A search that this run has had answered, to ask once more as a control; undefined when there is none yet. */
+export async function findAnsweredRequest(
+  database: Queryable,
+  runId: number,
+): Promise<{ type: 'person' | 'entity'; name: string } | undefined> {
+  const [row] = await database.query(
+    z.object({ type: z.enum(['person', 'entity']), name: z.string() }),
+    `select request.type, request.name
+     from screening join screening_request request using (request_id)
+     where screening.run_id = $1 and screening.outcome = 'screened'
+     limit 1`,
+    [runId],
+  );
+  return row;
+}
+
+/** How many distinct searches of a run remain, and how many of them are of customers that were never screened. */
+export async function countRemainingSearches(
+  database: Queryable,
+  runId: number,
+): Promise<{ searches: number; ofNew: number }> {
+  const rows = await database.query(
+    z.object({ searches: z.number(), ofNew: z.number() }),
+    `select count(distinct request_id)::integer as searches,
+       count(distinct request_id) filter (where plan_reason = 'new')::integer as "ofNew"
+     from screening where run_id = $1 and outcome = 'remaining'`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}
+
+const row = z.object({ partyId: z.number(), matchIds: z.array(z.string()) });
+
+/** The ids under which reviewers have confirmed that a match is the customer, by party; a party without any is not in it. */
+export async function readConfirmedMatches(
+  database: Queryable,
+  accountId: number,
+  partyIds: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlySet<string>>> {
+  if (partyIds.length === 0) return new Map();
+  const rows = await database.query(
+    row,
+    `select party_id as "partyId", array_agg(listed ->> 'id') as "matchIds"
+     from review_item where party_id = any ($2::bigint[]) and account_id = $1 and is_confirmed
+     group by party_id`,
+    [accountId, [...partyIds]],
+  );
+  return new Map(rows.map(({ partyId, matchIds }) => [partyId, new Set(matchIds)]));
+}
+
+/** The last valid answer for a party on an account. */
+export interface PartyStateRow {
+  partyId: number;
+  requestId: number;
+  responseId: number;
+  customerVersion: number;
+  settingsDigest: string;
+  /** Scores last reported where they differ from the answer's, by match id. */
+  reportedScores: Readonly<Record<string, number>>;
+  /** Known matches that cut lists have hidden since. */
+  unreturned: readonly Match[];
+  state: PartyState;
+}
+
+/** A party state to save. */
+export interface NewPartyState extends PartyStateRow {
+  /** Whether all of it is stored already, so that only its date is new. */
+  isKnown: boolean;
+}
+
+const stateRow = z
+  .object({
+    party_id: z.number(),
+    request_id: z.number(),
+    response_id: z.number(),
+    customer_version: z.number(),
+    settings_digest: z.string(),
+    reported_scores: z.record(z.string(), z.number()).nullable(),
+    unreturned: z.array(storedMatchSchema).nullable(),
+    state: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit']),
+  })
+  .transform(
+    (row): PartyStateRow => ({
+      partyId: row.party_id,
+      requestId: row.request_id,
+      responseId: row.response_id,
+      customerVersion: row.customer_version,
+      settingsDigest: row.settings_digest,
+      reportedScores: row.reported_scores ?? {},
+      unreturned: row.unreturned ?? [],
+      state: row.state,
+    }),
+  );
+
+/** The last valid answers for these parties, by party id. */
+export async function readPartyStates(
+  database: Queryable,
+  accountId: number,
+  partyIds: readonly number[],
+): Promise<ReadonlyMap<number, PartyStateRow>> {
+  const rows = await database.query(
+    stateRow,
+    `select party_id, request_id, response_id, customer_version, settings_digest, reported_scores, unreturned, state
+     from party_state where account_id = $1 and party_id = any ($2::bigint[])`,
+    [accountId, [...partyIds]],
+  );
+  return new Map(rows.map((row) => [row.partyId, row]));
+}
+
+/**
+ * Holds the states that `partiesSql` gives (rows of `account_id` and `party_id`) until the transaction ends, in the order in which everybody
+ * holds them: two transactions that update the same states never wait for each other.
+ */
+export async function holdStates(
+  transaction: Queryable,
+  partiesSql: string,
+  parameters: readonly unknown[],
+): Promise<void> {
+  await transaction.execute(
+    `select from party_state where (account_id, party_id) in (${partiesSql})
+     order by party_id, account_id for no key update`,
+    parameters,
+  );
+}
+
+/** Whose answers they are, and of which run and moment. */
+interface StateKey {
+  accountId: number;
+  runId: number;
+  screenedAt: Date;
+}
+
+/** Saves the newest valid answers of parties in place of the former ones, which stay beside them until a later run answers. */
+export async function savePartyStates(
+  transaction: Queryable,
+  key: StateKey,
+  states: readonly NewPartyState[],
+): Promise<void> {
+  const others = states.filter(({ isKnown }) => !isKnown);
+  await Promise.all([dateStates(transaction, key, states, others), replaceStates(transaction, key, others)]);
+}
+
+/** Dates what is known, and holds all of them in the order in which reviewers hold them, so that a run and a reviewer never wait for each other. */
+async function dateStates(
+  transaction: Queryable,
+  { accountId, runId, screenedAt }: StateKey,
+  states: readonly NewPartyState[],
+  others: readonly NewPartyState[],
+): Promise<void> {
+  if (states.length === 0) return;
+  const toIds = (rows: readonly NewPartyState[]): number[] => rows.map(({ partyId }) => partyId);
+  const dated = await transaction.query(
+    z.object({ known: z.number() }),
+    'select date_states($1, $2, $3, $4, $5) as known',
+    [accountId, runId, screenedAt, toIds(states), toIds(others)],
+  );
+  requireRows(firstRow(dated, 'party_state').known, states.length - others.length, 'party_state');
+}
+
+async function replaceStates(transaction: Queryable, key: StateKey, states: readonly NewPartyState[]): Promise<void> {
+  if (states.length === 0) return;
+  const rows = states.map((state) => ({
+    party_id: state.partyId,
+    request_id: state.requestId,
+    response_id: state.responseId,
+    customer_version: state.customerVersion,
+    settings_digest: state.settingsDigest,
+    state: state.state,
+    reported_scores: Object.keys(state.reportedScores).length === 0 ? null : state.reportedScores,
+    unreturned: state.unreturned.length === 0 ? null : state.unreturned,
+  }));
+  const saved = await transaction.execute(
+    `insert into party_state (
+       account_id, run_id, screened_at, party_id, request_id, response_id, customer_version, settings_digest, state,
+       reported_scores, unreturned
+     )
+     select $1, $2, $3, party_id, request_id, response_id, customer_version, settings_digest, state,
+       reported_scores, unreturned
+     from jsonb_to_recordset($4::text::jsonb) as row (
+       party_id bigint, request_id bigint, response_id bigint, customer_version integer, settings_digest text, state text,
+       reported_scores jsonb, unreturned jsonb
+     )
+     on conflict (account_id, party_id) do update set
+       run_id = excluded.run_id, screened_at = excluded.screened_at, request_id = excluded.request_id,
+       response_id = excluded.response_id, customer_version = excluded.customer_version,
+       settings_digest = excluded.settings_digest, state = excluded.state, reported_scores = excluded.reported_scores,
+       unreturned = excluded.unreturned,
+       -- Whose answer it replaces, and when that came; a run keeps what it replaced first.
+       former_run_id = case when party_state.run_id = excluded.run_id then party_state.former_run_id else party_state.run_id end,
+       former_screened_at =
+         case when party_state.run_id = excluded.run_id then party_state.former_screened_at else party_state.screened_at end,
+       former_answer = case when party_state.run_id = excluded.run_id then party_state.former_answer else jsonb_build_object(
+         'request_id', party_state.request_id, 'response_id', party_state.response_id,
+         'customer_version', party_state.customer_version, 'settings_digest', party_state.settings_digest,
+         'state', party_state.state, 'reported_scores', party_state.reported_scores, 'unreturned', party_state.unreturned
+       ) end`,
+    [key.accountId, key.runId, key.screenedAt, JSON.stringify(rows)],
+  );
+  requireRows(saved, rows.length, 'party_state');
+}
+
+/** What bears on how much changes of a party matter. */
+export interface ChangedPartyRow extends ChangedParty {
+  /** Matches that were removed on the account and have not come back, in the order in which they went. */
+  removed: readonly Match[];
+}
+
+const partyRow = z.object({
+  partyId: z.number(),
+  birthDate: z.string().nullable(),
+  countries: z.array(z.string()),
+  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+  gone: z.array(z.object({ kind: z.string(), before: storedMatchSchema })),
+});
+
+/** Parties whose answers differ from the ones before, by party id; each as its customer was in the version that was searched for. */
+export async function readChangedParties(
+  database: Queryable,
+  accountId: number,
+  parties: readonly { partyId: number; customerVersion: number }[],
+): Promise<ReadonlyMap<number, ChangedPartyRow>> {
+  if (parties.length === 0) return new Map();
+  const rows = await database.query(
+    partyRow,
+    `select asked.party_id as "partyId", ${judgedTierSql} as "riskTier",
+       version.record -> 'parties' -> party.ordinal::integer ->> 'birthDate' as "birthDate",
+       version.record -> 'parties' -> party.ordinal::integer -> 'countries' as countries,
+       coalesce((
+         select jsonb_agg(jsonb_build_object('kind', event.kind, 'before', event.before) order by event.change_id)
+         -- Fenced off: in a night that has stored many changes and has no statistics yet, all of a run's would be walked through for each party.
+         from (
+           select change_id, run_id, kind, before from change_event
+           where party_id = asked.party_id and kind in ('match_removed', 'match_returned') offset 0
+         ) event
+         join run on run.run_id = event.run_id and run.account_id = $1
+       ), '[]') as gone
+     from unnest($2::bigint[], $3::integer[]) as asked (party_id, customer_version)
+     join party on party.party_id = asked.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = asked.customer_version`,
+    [accountId, parties.map(({ partyId }) => partyId), parties.map(({ customerVersion }) => customerVersion)],
+  );
+  return new Map(rows.map(({ partyId, gone, ...party }) => [partyId, { ...party, removed: findGone(gone) }]));
+}
+
+/** What the records of parties say, by `party id/customer version`. */
+export async function readPartiesSaid(
+  database: Queryable,
+  parties: readonly { partyId: number; customerVersion: number }[],
+): Promise<ReadonlyMap<string, PartySaid>> {
+  if (parties.length === 0) return new Map();
+  const rows = await database.query(
+    z.object({ key: z.string(), said: partySaidSchema }),
+    `select concat_ws('/', asked.party_id, asked.customer_version) as key, ${partySaidSql} as said
+     from unnest($1::bigint[], $2::integer[]) as asked (party_id, customer_version)
+     join party on party.party_id = asked.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = asked.customer_version`,
+    [parties.map(({ partyId }) => partyId), parties.map(({ customerVersion }) => customerVersion)],
+  );
+  return new Map(rows.map(({ key, said }) => [key, said]));
+}
+
+/** What was removed and has not come back: a return names what was removed as it was then. */
+function findGone(events: readonly { kind: string; before: Match }[]): readonly Match[] {
+  const gone = new Map<string, Match>();
+  for (const { kind, before } of events) {
+    // An id may have been used twice.
+    const key = JSON.stringify([before.id, before.name]);
+    if (kind === 'match_removed') gone.set(key, before);
+    else gone.delete(key);
+  }
+  return [...gone.values()];
+}
+
+/** What of a run's customers can be listed. */
+export const listableOutcomes = ['remaining', 'failed', 'skipped'] as const;
+export type ListableOutcome = (typeof listableOutcomes)[number];
+
+/** A customer of a run and why it stands as it does. */
+export interface ListedCustomer {
+  reference: string;
+  /** Why it was asked about. */
+  planned: string;
+  /** Why it failed or was skipped; null for one that remains. */
+  because: string | null;
+}
+
+/** Counts the customers that a run asked about, by the reason; one with several parties counts under each of their reasons. */
+export async function countPlanReasons(database: Queryable, runId: number): Promise<Readonly<Record<string, number>>> {
+  const rows = await database.query(
+    z.object({ name: z.string(), count: z.number() }),
+    `select plan_reason as name, count(distinct party.customer_id) as count
+     from screening join party using (party_id)
+     where run_id = $1 and outcome <> 'skipped' group by plan_reason order by plan_reason`,
+    [runId],
+  );
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+}
+
+/**
+ * A page of the customers that a run failed, skipped or left, in the order of their references after `after`. One that failed in one of
+ * its parties is failed, whatever became of the others.
+ */
+export async function listRunCustomers(
+  database: Queryable,
+  runId: number,
+  outcome: ListableOutcome,
+  page: { after: string | null; limit: number },
+): Promise<readonly ListedCustomer[]> {
+  return database.query(
+    z.object({ reference: z.string(), planned: z.string(), because: z.string().nullable() }),
+    `select customer.reference, min(screening.plan_reason) as planned,
+       min(screening.outcome_reason) filter (where screening.outcome = $2) as because
+     from screening
+     join party using (party_id)
+     join customer using (customer_id)
+     where screening.run_id = $1 and ($3::text is null or customer.reference collate "C" > $3)
+     group by customer.customer_id, customer.reference
+     having max(array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], screening.outcome))
+       = array_position(array['skipped', 'reused', 'screened', 'remaining', 'failed'], $2)
+     order by customer.reference collate "C"
+     limit $4`,
+    [runId, outcome, page.after, page.limit],
   );
 }

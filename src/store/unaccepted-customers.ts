@@ -1,7 +1,6 @@
-import { relatedPath } from './changed-fields.js';
-import type { Queryable } from './database.js';
-import type { ImportOrigin } from './merge-roster.js';
-import type { StagedImport } from './settle-staging.js';
+import type { Queryable } from './database/database.js';
+import type { ImportOrigin } from './roster-merge.js';
+import { relatedPath, type StagedImport } from './roster-settling.js';
 
 /** SQL: roster $2 has a customer of this reference; rows that contradict each other make one as well. */
 const isKnownSql = (reference: string): string => `exists (

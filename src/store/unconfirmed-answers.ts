@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { Queryable } from './database.js';
-import { firstRow } from './first-row.js';
-import { holdStates } from './party-states.js';
+import { firstRow, type Queryable } from './database/database.js';
+import { holdStates } from './screenings.js';
 
 /** SQL: the screening was answered after the last round of control searches of its run ($1) that passed. */
 export const isUnconfirmedSql = `

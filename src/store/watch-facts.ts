@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { RunState } from '../reports/run-facts.js';
-import type { Queryable } from './database.js';
-import { isNightSql, isWholeSql, takenAtSql } from './night-sql.js';
-import { runIdSql } from './run-id.js';
+import type { Queryable } from './database/database.js';
+import { isNightSql, isWholeSql, takenAtSql } from './metrics.js';
+import { runIdSql } from './runs.js';
 
 const runStates = [
   'running',

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 
 /** Four nights of a roster: all screened for the first time with two matches each, one change for two of a hundred, nobody screened, 300,000 matches under a new id. */
 export async function fillReportableNights(database: Database, customers: number): Promise<void> {

@@ -5,9 +5,9 @@ import { parse } from 'csv-parse';
 import pg from 'pg';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
-import { copyIn } from '../../src/store/copy-in.js';
-import { migrate } from '../../src/store/migrate.js';
-import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import { migrate } from '../../src/store/database/migrate.js';
+import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
+import { copyIn } from '../../src/store/database/postgres.js';
 import { readPeakBytes } from '../helpers/read-peak-bytes.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { DatabaseLocation } from '../../src/store/open-database.js';
+import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { bundleProgram } from '../helpers/bundle-program.js';
 import { startPostgres } from '../helpers/start-postgres.js';
 import type { Bench } from './bench.js';

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openDatabase } from '../../src/store/open-database.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
 import { collect, compileCli, runCli, startCli } from '../helpers/cli-process.js';
 import { eventKey, sendEvent, signEvent } from '../helpers/event-sender.js';
 import { startPostgres } from '../helpers/start-postgres.js';

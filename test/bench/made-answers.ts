@@ -1,6 +1,6 @@
 import type { AmlSearchResult } from '../../src/client/resources/aml-search.js';
 import type { FinishedSearch } from '../../src/runs/searches/commit-screenings.js';
-import type { SearchTask } from '../../src/store/work-list.js';
+import type { SearchTask } from '../../src/store/screenings.js';
 
 type Result = AmlSearchResult['results'][number];
 

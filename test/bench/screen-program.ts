@@ -5,8 +5,8 @@ import { amlSearchResultSchema } from '../../src/client/resources/aml-search.js'
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../src/runs/screening-run.js';
-import { migrate } from '../../src/store/migrate.js';
-import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import { migrate } from '../../src/store/database/migrate.js';
+import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/read-peak-bytes.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 

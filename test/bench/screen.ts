@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DatabaseLocation } from '../../src/store/open-database.js';
+import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { toCsv } from '../helpers/small-world.js';
 import { startPostgres } from '../helpers/start-postgres.js';
 import type { Bench } from './bench.js';

@@ -4,11 +4,9 @@ import { digestAnswer } from '../../src/runs/ledger/digest-answer.js';
 import { type FinishedSearch, readKnownStates } from '../../src/runs/searches/commit-screenings.js';
 import type { RunSession } from '../../src/runs/session/run-session.js';
 import type { WatchedAccount } from '../../src/runs/watching/watched-account.js';
-import { insertCommitBatch } from '../../src/store/commit-batches.js';
-import { type NewPartyState, savePartyStates } from '../../src/store/party-states.js';
+import { insertCommitBatch, saveAttempts } from '../../src/store/ledger.js';
 import { saveResponses } from '../../src/store/responses.js';
-import { saveScreeningResults } from '../../src/store/screenings.js';
-import { saveAttempts } from '../../src/store/search-attempts.js';
+import { type NewPartyState, savePartyStates, saveScreeningResults } from '../../src/store/screenings.js';
 
 /**
  * Saves searches as runs do, and compares nothing: ledger, answers, match sets, states and outcomes. It reads which answer was the last, so that

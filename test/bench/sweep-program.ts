@@ -2,8 +2,8 @@ import { performance } from 'node:perf_hooks';
 import { boundHeap } from '../../src/cli/bound-heap.js';
 import { sweepSettingsSchema } from '../../src/dossiers/settings.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
-import { migrate } from '../../src/store/migrate.js';
-import { openDatabase } from '../../src/store/open-database.js';
+import { migrate } from '../../src/store/database/migrate.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/read-peak-bytes.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 

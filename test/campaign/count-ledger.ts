@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { LedgerEntry } from '../../src/sandbox/ledger.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 
 /** Our ledger beside the service's own count. */
 export interface LedgerFigures {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { countLedger, type LedgerFigures } from './count-ledger.js';
 import { isControl, type Locate, makeSite, type Site, type SiteSize } from './site.js';
 import type { Death, Life, Nursery } from './start-life.js';

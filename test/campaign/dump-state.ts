@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 
 const rowSchema = z.object({ row: z.unknown() });
 

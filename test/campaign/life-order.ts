@@ -1,5 +1,5 @@
 import type { RunSummary } from '../../src/runs/session/run-summary.js';
-import type { DatabaseLocation } from '../../src/store/open-database.js';
+import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import type { KillPoint } from './kill-points.js';
 
 /** What one process of a campaign is to do. */

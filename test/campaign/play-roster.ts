@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { RosterError } from '../../src/errors.js';
 import { type RosterSettings, rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { acceptChanges, makeAcceptance } from '../helpers/accept-changes.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 import type { MadeRoster, MeantCustomer } from './made-rosters.js';

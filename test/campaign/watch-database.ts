@@ -1,4 +1,4 @@
-import type { Database, Queryable, Transaction } from '../../src/store/database.js';
+import type { Database, Queryable, Transaction } from '../../src/store/database/database.js';
 import type { Moment } from './kill-points.js';
 
 /** Is told that something is about to happen, with the statements of the transaction so far, white space made one blank. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { keepSchedules } from '../../src/runs/scheduled/keep-schedules.js';
-import type { DatabaseLocation } from '../../src/store/open-database.js';
+import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';
 import { makeWorkplace } from '../helpers/workplace.js';

@@ -2,7 +2,7 @@ import { acceptSettings } from '../../src/runs/accepting/accept-settings.js';
 import type { Acceptance } from '../../src/runs/accepting/acceptance.js';
 import { findReviewer } from '../../src/runs/reviewing/find-reviewer.js';
 import type { Workplace } from '../../src/runs/workplace.js';
-import { readSettingsHistory } from '../../src/store/settings-records.js';
+import { readSettingsHistory } from '../../src/store/organisations.js';
 
 /** Somebody's word, as the database demands it. */
 export const makeAcceptance = async ({ database }: Pick<Workplace, 'database'>): Promise<Acceptance> => ({

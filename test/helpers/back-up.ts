@@ -3,12 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeBackupFile } from '../../src/cli/write-backup-file.js';
-import { checkBackup } from '../../src/store/backup/check-backup.js';
-import { listTables } from '../../src/store/backup/list-tables.js';
+import { checkBackup, listTables } from '../../src/store/backup/backup-file.js';
 import { type RestoreSummary, restoreBackup } from '../../src/store/backup/restore-backup.js';
 import { writeBackup } from '../../src/store/backup/write-backup.js';
-import type { Database } from '../../src/store/database.js';
-import { packagedMigrations, readMigrations } from '../../src/store/migration-files.js';
+import type { Database } from '../../src/store/database/database.js';
+import { packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
 
 const { signal } = new AbortController();
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, inject } from 'vitest';
-import type { Database } from '../../src/store/database.js';
-import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import type { Database } from '../../src/store/database/database.js';
+import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { templateName } from './template-name.js';
 
 const copyFolder = promisify(execFile);

@@ -1,8 +1,8 @@
 import { decideItems, type ItemDecision } from '../../src/runs/reviewing/decide-items.js';
 import { findReviewer } from '../../src/runs/reviewing/find-reviewer.js';
 import { toItemStamp } from '../../src/runs/reviewing/item-stamp.js';
-import type { Database } from '../../src/store/database.js';
-import { holdItems } from '../../src/store/decidable-items.js';
+import type { Database } from '../../src/store/database/database.js';
+import { holdItems } from '../../src/store/review/decisions.js';
 
 /** What keeps the codes of items that a test decides about. */
 export const digestKey = Buffer.from('a key of the test');

@@ -1,5 +1,5 @@
-import { migrate } from '../../src/store/migrate.js';
-import { openDatabase } from '../../src/store/open-database.js';
+import { migrate } from '../../src/store/database/migrate.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
 
 // A child process to be killed: opens the embedded database in argv[2] and prints the number of each row once it is committed.
 const database = await openDatabase({ folder: process.argv[2] ?? '' }, 'writer');

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import type { Database } from '../../src/store/database.js';
-import { migrate } from '../../src/store/migrate.js';
+import type { Database } from '../../src/store/database/database.js';
+import { migrate } from '../../src/store/database/migrate.js';
 
 /** Applies the migrations up to and including the one of this number; gives how to apply the others. */
 export async function migrateUpTo(database: Database, last: number): Promise<() => Promise<readonly string[]>> {

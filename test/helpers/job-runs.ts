@@ -1,4 +1,4 @@
-import type { JobRun } from '../../src/store/job-runs.js';
+import type { JobRun } from '../../src/store/jobs.js';
 
 /** A job's run that ended well; `facts` say what is different, and when it was due. */
 export const toJobRun = (facts: Partial<JobRun> & { dueAt: Date }): JobRun => ({

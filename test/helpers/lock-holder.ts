@@ -1,5 +1,4 @@
-import { thisMachine } from '../../src/store/folder-claims.js';
-import { lockFolder } from '../../src/store/folder-lock.js';
+import { lockFolder, thisMachine } from '../../src/store/database/folder-lock.js';
 
 // A child process of the folder-lock test: asks for the lock of argv[2], prints what came of it, holds it as argv[3] says: for good, as one that others wait for, or not at all.
 const [, , folder = '', mode = ''] = process.argv;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { listTierDues, toCadence } from '../../src/screening/cadence.js';
 import type { ScreeningSettings } from '../../src/screening/settings.js';
-import type { Database } from '../../src/store/database.js';
-import type { PlanInput } from '../../src/store/plan-input.js';
+import type { Database } from '../../src/store/database/database.js';
+import type { PlanInput } from '../../src/store/plan-sql.js';
 
 /** One customer of a planning world; it has one party, whose number is its own. */
 export interface PlannedCustomer {

@@ -5,7 +5,7 @@ import { openOrganisation } from '../../src/runs/session/run-session.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../src/sandbox/world.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { markDossiers } from '../../src/store/event-marks.js';
 import { listenSettingsSchema } from '../../src/webhooks/listen-settings.js';
 import { startListener } from '../../src/webhooks/listener.js';

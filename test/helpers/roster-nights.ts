@@ -8,7 +8,7 @@ import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js'
 import type { ImportOptions } from '../../src/runs/rosters/import-roster.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
 import type { RunSummary } from '../../src/runs/session/run-summary.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { acceptChanges } from './accept-changes.js';
 import { makeWorkplace, type TestWorkplace } from './workplace.js';
 

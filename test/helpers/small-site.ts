@@ -4,7 +4,7 @@ import { runScreening, type ScreeningOptions } from '../../src/runs/screening-ru
 import type { RunSummary } from '../../src/runs/session/run-summary.js';
 import type { Workplace } from '../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { acceptChanges } from './accept-changes.js';
 import { canaries, people, watchlist, writeRoster } from './small-world.js';
 import { makeWorkplace, type TestWorkplace, type WorkplaceOptions } from './workplace.js';

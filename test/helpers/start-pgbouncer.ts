@@ -4,7 +4,7 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openDatabase } from '../../src/store/open-database.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
 import { findFreePort } from './find-free-port.js';
 
 const isInstalled = (): boolean => {

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, expect, it } from 'vitest';
 import { batchLimits } from '../../src/runs/searches/screen-tasks.js';
-import { migrate } from '../../src/store/migrate.js';
-import { openDatabase } from '../../src/store/open-database.js';
+import { migrate } from '../../src/store/database/migrate.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
 import { runDisturbedTrial } from '../campaign/disturbed-trial.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { countCustomerCalls, expectComplete, isControl, makeSite } from '../campaign/site.js';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { assertLease, tryAcquireLease } from '../../src/store/leases.js';
-import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
 import { startCuttingProxy } from '../helpers/cutting-proxy.js';
 import { testDatabases } from '../helpers/databases.js';
 import { findProgram } from '../helpers/find-program.js';

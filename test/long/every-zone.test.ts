@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { toLocalTime, toNextDay } from '../../src/local-time/local-time.js';
 import { decideDue, findNextStart, type JobStanding } from '../../src/scheduling/decide-due.js';
 import { toDueTimes } from '../../src/scheduling/due-times.js';
-import type { JobDue } from '../../src/store/job-runs.js';
+import type { JobDue } from '../../src/store/jobs.js';
 import { toJobRun } from '../helpers/job-runs.js';
 import { printFigure } from '../helpers/print-figure.js';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { migrate } from '../../src/store/migrate.js';
-import { openDatabase } from '../../src/store/open-database.js';
+import { migrate } from '../../src/store/database/migrate.js';
+import { openDatabase } from '../../src/store/database/open-database.js';
 import { bundleProgram } from '../helpers/bundle-program.js';
 
 const numberRow = z.object({ n: z.number() });

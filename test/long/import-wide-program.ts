@@ -1,6 +1,6 @@
 import { rosterSettingsSchema } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/rosters/import-run.js';
-import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/read-peak-bytes.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 

@@ -13,7 +13,7 @@ import { showRun } from '../../src/runs/session/list-runs.js';
 import type { SearchResult } from '../../src/sandbox/search-watchlist.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import { loadWorld, type WatchlistEntry } from '../../src/sandbox/world.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
 import { type AskedCustomer, type ExpectedChange, expectChanges } from '../helpers/expected-changes.js';
 import { isFullSize } from '../helpers/full-size.js';

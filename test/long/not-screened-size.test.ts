@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { readWhole } from '../../src/reports/cut-list.js';
 import type { NotScreenedFacts } from '../../src/reports/run-facts.js';
-import { readRun } from '../../src/store/find-runs.js';
-import { heldLines } from '../../src/store/held-lines.js';
-import { readRunFacts } from '../../src/store/run-facts.js';
+import { heldLines } from '../../src/store/changes.js';
+import { readRunFacts } from '../../src/store/report-facts.js';
+import { readRun } from '../../src/store/runs.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/print-figure.js';
 

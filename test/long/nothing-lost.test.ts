@@ -17,7 +17,7 @@ import { listRuns, showRun } from '../../src/runs/session/list-runs.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
 import { budgetSettingsSchema } from '../../src/screening/budget-settings.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
 import { listenAlong } from '../helpers/listen-along.js';
 import { makeMatch } from '../helpers/make-match.js';

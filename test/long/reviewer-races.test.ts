@@ -4,9 +4,9 @@ import type { DispositionVerdict } from '../../src/matches/review/disposition.js
 import { decideItems } from '../../src/runs/reviewing/decide-items.js';
 import { findReviewer, requireAssignee } from '../../src/runs/reviewing/find-reviewer.js';
 import { toItemStamp } from '../../src/runs/reviewing/item-stamp.js';
-import type { Database } from '../../src/store/database.js';
-import { holdItems } from '../../src/store/decidable-items.js';
-import { type DatabaseLocation, openDatabase } from '../../src/store/open-database.js';
+import type { Database } from '../../src/store/database/database.js';
+import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
+import { holdItems } from '../../src/store/review/decisions.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { testDatabases } from '../helpers/databases.js';
 import { isFullSize } from '../helpers/full-size.js';

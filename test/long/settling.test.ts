@@ -3,7 +3,7 @@ import { systemClock } from '../../src/clock.js';
 import { showRun } from '../../src/runs/session/list-runs.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/print-figure.js';
 import { makeScaledClock } from '../helpers/scaled-clock.js';

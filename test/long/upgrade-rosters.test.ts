@@ -7,7 +7,7 @@ import { runImport } from '../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../src/runs/screening-run.js';
 import { describeRun } from '../../src/runs/session/describe-run.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
-import type { Database } from '../../src/store/database.js';
+import type { Database } from '../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../helpers/databases.js';
 import { fillFormerDatabase, migrateUpTo } from '../helpers/former-database.js';
 import { canaries, watchlist } from '../helpers/small-world.js';

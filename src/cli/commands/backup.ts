@@ -44,8 +44,8 @@ export function addRestoreCommand(program: Command, act: Act): void {
         const location = locateDatabase(loadInvocationConfig(invocation));
         const path = resolve(invocation.folder, file);
         const { restoreBackup } = await import('../../store/backup/restore-backup.js');
-        const { checkBackup } = await import('../../store/backup/check-backup.js');
-        const { migrate } = await import('../../store/migrate.js');
+        const { checkBackup } = await import('../../store/backup/backup-file.js');
+        const { migrate } = await import('../../store/database/migrate.js');
         // Before a database is made for it.
         const checked = await checkBackup(path, invocation.signal);
         return withDatabase(location, 'restore', toFolderPatience(invocation, true), async (database) => {

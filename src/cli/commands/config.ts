@@ -129,7 +129,7 @@ function addHistory(config: Command, act: Act): void {
     .addHelpText('after', examples(['config history', 'config history --json']))
     .action(() =>
       act(async (invocation) => {
-        const { readSettingsHistory } = await import('../../store/settings-records.js');
+        const { readSettingsHistory } = await import('../../store/organisations.js');
         return withWorkplace(invocation, {
           command: 'config history',
           needsDatabase: true,

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { formatCount } from '../../reports/format-count.js';
 import type { Coverage } from '../../runs/coverage/measure-coverage.js';
 import type { CoverageSums } from '../../runs/coverage/sum-coverage.js';
-import type { CoverageGap } from '../../store/coverage-exceptions.js';
+import type { CoverageGap } from '../../store/coverage.js';
 import { describeCounts } from '../describe-counts.js';
 import { describeGap } from '../describe-gap.js';
 import { describeSpan } from '../describe-progress.js';

@@ -8,7 +8,7 @@ import { isMissing, locateDatabase, withDatabase } from '../open-database.js';
 import { loadInvocationConfig } from '../session.js';
 
 async function applyPending(invocation: Invocation): Promise<Outcome> {
-  const { migrate } = await import('../../store/migrate.js');
+  const { migrate } = await import('../../store/database/migrate.js');
   const location = locateDatabase(loadInvocationConfig(invocation));
   return withDatabase(location, 'migrate', toFolderPatience(invocation, false), async (database) => {
     const names = await migrate(database);
@@ -22,8 +22,8 @@ async function applyPending(invocation: Invocation): Promise<Outcome> {
 
 /** Says what `migrate` would do. A database that this version cannot work with is an answer here, and no error. */
 async function check(invocation: Invocation): Promise<Outcome> {
-  const { pendingMigrations, readSchemaUsers, describeSchemaUser } = await import('../../store/migrate.js');
-  const { packagedMigrations, readMigrations } = await import('../../store/migration-files.js');
+  const { pendingMigrations, readSchemaUsers, describeSchemaUser } = await import('../../store/database/migrate.js');
+  const { packagedMigrations, readMigrations } = await import('../../store/database/migrate.js');
   const location = locateDatabase(loadInvocationConfig(invocation));
   const toOutcome = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome => ({
     exitCode,

@@ -37,7 +37,7 @@ function addExport(review: Command, act: Act): void {
     .action((options: ExportOptions) =>
       act(async (invocation) => {
         const { exportItems } = await import('../../runs/reviewing/export-items.js');
-        const { findLogin } = await import('../../store/find-login.js');
+        const { findLogin } = await import('../../store/database/postgres.js');
         return withWorkplace(invocation, {
           command: 'review export',
           needsDatabase: true,

@@ -3,7 +3,7 @@ import { countNoun } from '../../reports/format-count.js';
 import type { RunAcceptanceResult } from '../../runs/accepting/accept-run.js';
 import type { RunListing } from '../../runs/session/list-runs.js';
 import { parseRunId } from '../../runs/session/run-id.js';
-import { type ListableOutcome, listableOutcomes } from '../../store/run-customers.js';
+import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';
 import { addAcceptOption, findRosterAcceptance, type RosterAcceptance } from '../choose-rosters.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';

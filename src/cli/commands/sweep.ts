@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { dossierChangeWords } from '../../reports/change-words.js';
-import type { DossierTransition } from '../../store/change-facts.js';
+import type { DossierTransition } from '../../store/changes.js';
 import { examples } from '../examples.js';
 import { formatTable } from '../format-table.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
@@ -63,7 +63,7 @@ function addHistory(sweep: Command, act: Act): void {
     .action((dossier: string) =>
       act(async (invocation) => {
         const { findOrganisation } = await import('../../store/organisations.js');
-        const { readDossierHistory } = await import('../../store/change-facts.js');
+        const { readDossierHistory } = await import('../../store/changes.js');
         return withWorkplace(invocation, {
           command: 'sweep history',
           needsDatabase: true,

@@ -3,7 +3,7 @@ import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigError } from '../../errors.js';
 import { makeFolder } from '../../files.js';
-import { type FolderLock, lockFolder } from '../../store/folder-lock.js';
+import { type FolderLock, lockFolder } from '../../store/database/folder-lock.js';
 
 const markerName = '.nightscreen-demo';
 const ownedNames = ['database', 'reports'];

@@ -3,7 +3,7 @@ import { readFile, statfs } from 'node:fs/promises';
 import { freemem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import type { Database } from '../../store/database.js';
+import type { Database } from '../../store/database/database.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 
 const mebibyte = 1_048_576;

@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import type { Config } from '../../config/load-config.js';
 import { RunLockedError } from '../../errors.js';
-import { listTables } from '../../store/backup/list-tables.js';
+import { listTables } from '../../store/backup/backup-file.js';
 import { readImportedRosters } from '../../store/coverage.js';
-import type { Database, Queryable } from '../../store/database.js';
-import { packagedMigrations, readMigrations } from '../../store/migration-files.js';
-import type { DatabaseLocation } from '../../store/open-database.js';
+import type { Database, Queryable } from '../../store/database/database.js';
+import { packagedMigrations, readMigrations } from '../../store/database/migrate.js';
+import type { DatabaseLocation } from '../../store/database/open-database.js';
 import { findOrganisation } from '../../store/organisations.js';
 import { describeError } from '../describe-error.js';
 import { isMissing, locateDatabase, nameServer } from '../open-database.js';
@@ -24,7 +24,7 @@ interface DatabaseExamination {
 export async function checkDatabase(config: Config): Promise<DatabaseExamination> {
   const location = locateDatabase(config);
   if (isMissing(location)) return { findings: [tellMissing(location)], imported: [] };
-  const { openDatabase } = await import('../../store/open-database.js');
+  const { openDatabase } = await import('../../store/database/open-database.js');
   try {
     const database = await openDatabase(location, 'nightscreen doctor', { isBrief: true });
     try {
@@ -51,7 +51,7 @@ function tellMissing({ folder = '' }: DatabaseLocation): Finding {
 }
 
 async function examine(database: Database, location: DatabaseLocation, config: Config): Promise<DatabaseExamination> {
-  const { hasSchema, pendingMigrations } = await import('../../store/migrate.js');
+  const { hasSchema, pendingMigrations } = await import('../../store/database/migrate.js');
   const { url, folder = '' } = location;
   const place = url === undefined ? `embedded in ${resolve(folder)}` : 'Postgres';
   if (!(await hasSchema(database))) {

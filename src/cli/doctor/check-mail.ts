@@ -3,7 +3,7 @@ import { countRecipients, listNamedRosters, listRecipients } from '../../mail/re
 import type { MailSettings } from '../../mail/settings.js';
 import { countNoun } from '../../reports/format-count.js';
 import { readImportedRosters } from '../../store/coverage.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import { findOrganisation } from '../../store/organisations.js';
 import { findMissingMail } from '../workplace.js';
 import { checkFolder } from './check-folder.js';

@@ -77,7 +77,7 @@ function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
   return {
     freshen,
     describe: async (): Promise<string> => {
-      const { pendingMigrations } = await import('../../store/migrate.js');
+      const { pendingMigrations } = await import('../../store/database/migrate.js');
       const look = async (): Promise<string> => {
         const { database } = await open();
         const pending = await pendingMigrations(database);

@@ -2,8 +2,13 @@ import { ConfigError } from '../../errors.js';
 import { openOrganisation } from '../../runs/session/run-session.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { toSpanMs } from '../../scheduling/settings.js';
-import { cancelJobRun } from '../../store/job-runs.js';
-import { findSchedulePause, pauseSchedule, resumeSchedule, type SchedulePause } from '../../store/job-schedules.js';
+import {
+  cancelJobRun,
+  findSchedulePause,
+  pauseSchedule,
+  resumeSchedule,
+  type SchedulePause,
+} from '../../store/jobs.js';
 import { findCurrentUser } from '../current-user.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';

@@ -7,8 +7,8 @@ import { watchRun } from '../../runs/watch-run.js';
 import type { Workplace } from '../../runs/workplace.js';
 import type { JobStanding } from '../../scheduling/decide-due.js';
 import { readStandings, type SchedulePlan } from '../../scheduling/standings.js';
-import { DatabaseError } from '../../store/database.js';
-import type { JobRun } from '../../store/job-runs.js';
+import { DatabaseError } from '../../store/database/database.js';
+import type { JobRun } from '../../store/jobs.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 
 /** What a job threw, and of whose run, where that is known. */

@@ -1,4 +1,4 @@
-import type { SchedulePause } from '../../store/job-schedules.js';
+import type { SchedulePause } from '../../store/jobs.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
 import type { Outcome } from '../invocation.js';

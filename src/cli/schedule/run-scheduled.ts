@@ -9,7 +9,7 @@ import { toDueTimes } from '../../scheduling/due-times.js';
 import { toTimeoutMs, toTimezone } from '../../scheduling/plan-jobs.js';
 import type { JobsSettings } from '../../scheduling/settings.js';
 import { readStandings, type SchedulePlan, toDecidingRules } from '../../scheduling/standings.js';
-import type { JobDue } from '../../store/job-runs.js';
+import type { JobDue } from '../../store/jobs.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
 import { describePause } from './control-schedule.js';

@@ -3,7 +3,7 @@ import { toJobLeaseKey } from '../../runs/scheduled/run-occasion.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { findNextStart } from '../../scheduling/decide-due.js';
 import { readStandings } from '../../scheduling/standings.js';
-import type { JobRun } from '../../store/job-runs.js';
+import type { JobRun } from '../../store/jobs.js';
 import { readHeldLeases } from '../../store/leases.js';
 import type { JobsAndPlan } from './plan-schedule.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import {
   findSettingsProposer,
   holdOrganisation,
@@ -8,7 +8,7 @@ import {
   type SettingsRecord,
   saveSettingsProposal,
   saveSettingsRecord,
-} from '../../store/settings-records.js';
+} from '../../store/organisations.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { RunSettings, Workplace } from '../workplace.js';
 import { type Acceptance, requireLogins } from './acceptance.js';

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.js';
-import type { Database } from '../../store/database.js';
+import type { Database } from '../../store/database/database.js';
 import type { Reviewer } from '../reviewing/decide-items.js';
 
 /** Somebody's word, and why. */

@@ -1,5 +1,5 @@
 import { flagError } from '../../errors.js';
-import type { Database } from '../../store/database.js';
+import type { Database } from '../../store/database/database.js';
 import { findReviewer } from '../reviewing/find-reviewer.js';
 import type { Acceptance } from './acceptance.js';
 

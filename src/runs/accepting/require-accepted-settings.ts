@@ -4,7 +4,7 @@ import {
   readAcceptedSettings,
   type SettingsRecord,
   saveSettingsRecord,
-} from '../../store/settings-records.js';
+} from '../../store/organisations.js';
 import type { RosterScope } from '../rosters/roster-scope.js';
 import type { Workplace } from '../workplace.js';
 import { compareJudging, digestJudging, toJudgingSettings } from './judging-settings.js';

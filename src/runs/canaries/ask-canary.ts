@@ -1,8 +1,8 @@
 import type { Client } from '../../client/create-client.js';
 import { type Canary, judgeCanary } from '../../matches/canary.js';
 import { toMatchSet } from '../../matches/to-match-set.js';
-import type { CanaryOutcome } from '../../store/canary-outcomes.js';
-import { requireFound } from '../../store/require-all.js';
+import type { CanaryOutcome } from '../../store/canaries.js';
+import { requireFound } from '../../store/database/database.js';
 import { saveResponses } from '../../store/responses.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import { type ControlOutcome, searchBesidePlan } from '../ledger/search-beside-plan.js';

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/create-client.js';
 import type { Canary } from '../../matches/canary.js';
-import { type CanaryRound, findNextRound, hasFailedCanary } from '../../store/canary-outcomes.js';
+import { type CanaryRound, findNextRound, hasFailedCanary } from '../../store/canaries.js';
 import { confirmAnswers, readLastBatch } from '../../store/unconfirmed-answers.js';
 import { outlastOutage, type Patience } from '../outages/outlast-outage.js';
 import type { RunSession } from '../session/run-session.js';

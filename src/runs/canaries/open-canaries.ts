@@ -1,5 +1,5 @@
 import type { Client } from '../../client/create-client.js';
-import { countSearchTasks } from '../../store/work-list.js';
+import { countSearchTasks } from '../../store/screenings.js';
 import type { Patience } from '../outages/outlast-outage.js';
 import type { RunSession } from '../session/run-session.js';
 import { askRound } from './ask-round.js';

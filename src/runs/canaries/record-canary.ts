@@ -1,5 +1,5 @@
-import { type CanaryOutcome, type CanaryRound, saveCanaryOutcome } from '../../store/canary-outcomes.js';
-import type { Queryable } from '../../store/database.js';
+import { type CanaryOutcome, type CanaryRound, saveCanaryOutcome } from '../../store/canaries.js';
+import type { Queryable } from '../../store/database/database.js';
 import { failRemaining } from '../../store/screenings.js';
 import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import type { RunSession } from '../session/run-session.js';

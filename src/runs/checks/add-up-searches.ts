@@ -1,7 +1,6 @@
-import { computeRunSums } from '../../store/compute-run-sums.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import { readMatchSets } from '../../store/responses.js';
-import type { RunSums } from '../../store/run-sums.js';
+import { computeRunSums, type RunSums } from '../../store/run-sums.js';
 
 /** The sums of a run that asked about no customer: its calls, its searches, and what their answers held. */
 export async function addUpSearches(

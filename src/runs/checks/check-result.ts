@@ -2,12 +2,10 @@ import { ConfigError } from '../../errors.js';
 import type { PartyState } from '../../matches/customer-state.js';
 import type { MatchSet } from '../../matches/match.js';
 import type { RunState } from '../../reports/run-facts.js';
-import type { Database, Queryable } from '../../store/database.js';
+import { readCheck } from '../../store/checks.js';
+import type { Database, Queryable } from '../../store/database/database.js';
 import { readMatchSets } from '../../store/responses.js';
-import { toRunId } from '../../store/run-id.js';
-import { readRunKeys } from '../../store/run-keys.js';
-import type { RunRow } from '../../store/run-row.js';
-import { readCheck } from '../../store/single-checks.js';
+import { type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
 import { findRun } from '../session/list-runs.js';
 import { type ControlStanding, judgeControls } from './judge-controls.js';
 

@@ -1,6 +1,6 @@
+import { findDeadChecks } from '../../store/checks.js';
 import { assertLease, releaseLease, tryAcquireLease } from '../../store/leases.js';
-import { markInFlightUnknown } from '../../store/search-attempts.js';
-import { findDeadChecks } from '../../store/single-checks.js';
+import { markInFlightUnknown } from '../../store/ledger.js';
 import { leaseTtlMs } from '../session/keep-lease.js';
 import type { Workplace } from '../workplace.js';
 import { endCheck } from './end-check.js';

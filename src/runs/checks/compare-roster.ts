@@ -1,9 +1,9 @@
 import { createComparison, type ListedName } from '../../lists/compare-names.js';
 import type { PublishedList } from '../../lists/listed-party.js';
-import type { Database } from '../../store/database.js';
-import type { ForcedScreening } from '../../store/forced-screenings.js';
-import type { ComparisonSums, StoredList } from '../../store/list-comparisons.js';
-import { readRosterParties } from '../../store/roster-parties.js';
+import type { ComparisonSums, StoredList } from '../../store/checks.js';
+import type { Database } from '../../store/database/database.js';
+import type { ForcedScreening } from '../../store/plan.js';
+import { readRosterParties } from '../../store/roster-imports.js';
 import { toSignalHalt } from '../session/run-halted.js';
 
 /** Few enough that a heartbeat never waits long for a batch to be compared. */

@@ -1,10 +1,10 @@
-import type { Queryable } from '../../store/database.js';
 import {
   type ForcedCustomer,
   type ListComparison,
   readForcedCustomers,
   readListComparison,
-} from '../../store/list-comparisons.js';
+} from '../../store/checks.js';
+import type { Queryable } from '../../store/database/database.js';
 import { findRun } from '../session/list-runs.js';
 
 /** A published list and whom it has forced into a run. */

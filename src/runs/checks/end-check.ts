@@ -1,8 +1,7 @@
 import type { RunState } from '../../reports/run-facts.js';
-import type { Queryable } from '../../store/database.js';
-import { readRun } from '../../store/find-runs.js';
-import { closeRun } from '../../store/runs.js';
-import { failOpenCheck, readCheck, type StoredCheck } from '../../store/single-checks.js';
+import { failOpenCheck, readCheck, type StoredCheck } from '../../store/checks.js';
+import type { Queryable } from '../../store/database/database.js';
+import { closeRun, readRun } from '../../store/runs.js';
 import { addUpSearches } from './add-up-searches.js';
 import { describeControls, judgeControls } from './judge-controls.js';
 

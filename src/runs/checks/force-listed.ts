@@ -1,9 +1,9 @@
 import { ConfigError } from '../../errors.js';
 import type { PublishedList } from '../../lists/listed-party.js';
-import { forceScreenings } from '../../store/forced-screenings.js';
-import { finishComparison, noteList, readListComparison } from '../../store/list-comparisons.js';
-import { carryForcedScreenings } from '../../store/roster-parties.js';
-import type { RunRow } from '../../store/run-row.js';
+import { finishComparison, noteList, readListComparison } from '../../store/checks.js';
+import { forceScreenings } from '../../store/plan.js';
+import { carryForcedScreenings } from '../../store/roster-imports.js';
+import type { RunRow } from '../../store/runs.js';
 import type { RunSession } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';
 import { compareRoster, toStoredList } from './compare-roster.js';

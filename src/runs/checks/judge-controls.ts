@@ -1,7 +1,6 @@
-import type { Queryable } from '../../store/database.js';
-import { readRun } from '../../store/find-runs.js';
-import { readLastControls } from '../../store/last-controls.js';
-import { toRunId } from '../../store/run-id.js';
+import { readLastControls } from '../../store/canaries.js';
+import type { Queryable } from '../../store/database/database.js';
+import { readRun, toRunId } from '../../store/runs.js';
 
 const holdForMs = 24 * 60 * 60 * 1_000;
 

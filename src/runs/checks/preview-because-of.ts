@@ -1,12 +1,11 @@
 import type { PublishedList } from '../../lists/listed-party.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import type { Database, Transaction } from '../../store/database.js';
-import { type ForcedScreening, forceScreenings } from '../../store/forced-screenings.js';
-import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../../store/list-comparisons.js';
+import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../../store/checks.js';
+import type { Database, Transaction } from '../../store/database/database.js';
 import { findLastAccount } from '../../store/organisations.js';
-import { carryForcedScreenings } from '../../store/roster-parties.js';
+import { type ForcedScreening, forceScreenings, type PlanSelection } from '../../store/plan.js';
+import { carryForcedScreenings } from '../../store/roster-imports.js';
 import { insertRun, setRunAccount } from '../../store/runs.js';
-import type { PlanSelection } from '../../store/screening-plan.js';
 import { previewScreening, type ScreeningPreview } from '../planning/preview-screening.js';
 import { openImportedRoster } from '../rosters/roster-scope.js';
 import type { Workplace } from '../workplace.js';

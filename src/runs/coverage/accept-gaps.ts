@@ -1,11 +1,6 @@
 import { ConfigError, flagError } from '../../errors.js';
 
-import {
-  type CoverageGap,
-  listOpenGaps,
-  type OpenGap,
-  saveCoverageExceptions,
-} from '../../store/coverage-exceptions.js';
+import { type CoverageGap, listOpenGaps, type OpenGap, saveCoverageExceptions } from '../../store/coverage.js';
 import type { Acceptance } from '../accepting/acceptance.js';
 import type { Workplace } from '../workplace.js';
 import { chooseImportedRosters } from './choose-imported-rosters.js';

@@ -1,7 +1,14 @@
 import type { RiskTier } from '../../roster/customer.js';
 import { toCadence } from '../../screening/cadence.js';
-import { type CoverageGroup, listUncovered, readCoverage, type UncoveredCustomer } from '../../store/coverage.js';
-import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage-exceptions.js';
+import {
+  type CoverageGap,
+  type CoverageGroup,
+  countAccepted,
+  listUncovered,
+  readCoverage,
+  readCoverageGaps,
+  type UncoveredCustomer,
+} from '../../store/coverage.js';
 import type { Workplace } from '../workplace.js';
 import { chooseImportedRosters } from './choose-imported-rosters.js';
 import { toCoverageInput } from './read-roster-groups.js';

@@ -1,7 +1,7 @@
 import { listTierDues, toCadence } from '../../screening/cadence.js';
 import { type CoverageGroup, readCoverage } from '../../store/coverage.js';
 import { findLastAccount } from '../../store/organisations.js';
-import type { PlanInput } from '../../store/plan-input.js';
+import type { PlanInput } from '../../store/plan-sql.js';
 import type { Workplace } from '../workplace.js';
 
 /** What coverage of a roster is judged by at a moment: the account that its last run used, and when each tier is due. */

@@ -3,7 +3,7 @@ import { type PrioritySubject, toPriority } from '../../changes/priority.js';
 import type { Client } from '../../client/create-client.js';
 import type { DetailCounts, DetailKind } from '../../reports/detail-facts.js';
 import { describeDetails } from '../../reports/detail-words.js';
-import { hasFailedCanary } from '../../store/canary-outcomes.js';
+import { hasFailedCanary } from '../../store/canaries.js';
 import {
   type NewDetailLookup,
   readDetailBacklog,

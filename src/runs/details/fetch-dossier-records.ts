@@ -11,11 +11,12 @@ import {
   type DossierRecordId,
   listRecordsToAsk,
   type RecordAsked,
+  readDossiers,
+  type SweepDetails,
   saveDossierRecord,
   saveMissingRecord,
   saveNamedRecords,
-} from '../../store/dossier-records.js';
-import { readDossiers, type SweepDetails } from '../../store/dossiers.js';
+} from '../../store/dossiers.js';
 import type { RunSession } from '../session/run-session.js';
 import { askEach, askRecord, type RecordOutcome } from './ask-record.js';
 import { openDetailStops } from './stop-details.js';

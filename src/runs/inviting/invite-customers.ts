@@ -16,7 +16,7 @@ import {
 } from '../../errors.js';
 import type { DossierLink } from '../../roster/dossier-link.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
-import { DatabaseError, type Transaction } from '../../store/database.js';
+import { DatabaseError, type Transaction } from '../../store/database/database.js';
 import { findLastSweep } from '../../store/dossiers.js';
 import {
   endInvitations,

@@ -1,7 +1,7 @@
 import { setImmediate as turnOfEvents } from 'node:timers/promises';
 import type { AttemptEnd, AttemptObserver } from '../../client/calls/attempt-observer.js';
-import { requireFound } from '../../store/require-all.js';
-import { type AttemptRecord, noteInFlight, type SearchAttempts } from '../../store/search-attempts.js';
+import { requireFound } from '../../store/database/database.js';
+import { type AttemptRecord, noteInFlight, type SearchAttempts } from '../../store/ledger.js';
 import type { RunSession } from '../session/run-session.js';
 
 /** The note of an attempt that is to be made. */

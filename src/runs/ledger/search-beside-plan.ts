@@ -1,10 +1,9 @@
 import type { Client } from '../../client/create-client.js';
 import type { ScreeningRequest } from '../../roster/screening-request.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
-import { ensureRequests } from '../../store/canary-outcomes.js';
-import { firstRow } from '../../store/first-row.js';
-import { requireFound } from '../../store/require-all.js';
-import { noteInFlight, saveAttempts } from '../../store/search-attempts.js';
+import { ensureRequests } from '../../store/canaries.js';
+import { firstRow, requireFound } from '../../store/database/database.js';
+import { noteInFlight, saveAttempts } from '../../store/ledger.js';
 import { abortLater } from '../searches/abort-later.js';
 import { stopGraceMs } from '../searches/stop-signals.js';
 import { RunHalted, toAccountHalt, toSignalHalt } from '../session/run-halted.js';

@@ -1,10 +1,16 @@
 import { attemptDelivery, type DeliveryResult, openMailer } from '../../mail/deliver.js';
 import type { Mailer } from '../../mail/open-smtp.js';
 import { leaveAttachments } from '../../mail/reduce-message.js';
-import { readRun } from '../../store/find-runs.js';
-import type { OutboxKind, OutboxRow } from '../../store/outbox.js';
+import {
+  claimNext,
+  noteAttempt,
+  noteUnprepared,
+  type OutboxKind,
+  type OutboxOutcome,
+  type OutboxRow,
+} from '../../store/outbox.js';
 import { dropUnwritten, noteReportSent } from '../../store/outbox-reports.js';
-import { claimNext, noteAttempt, noteUnprepared, type OutboxOutcome } from '../../store/outbox-sending.js';
+import { readRun } from '../../store/runs.js';
 import { writeReportFor } from '../reports/report-run.js';
 import type { Workplace } from '../workplace.js';
 import { limitSending } from './last-words.js';

@@ -1,6 +1,5 @@
 import { ConfigError, flagError } from '../../errors.js';
-import { type OutboxRow, readOutbox } from '../../store/outbox.js';
-import { dropOutbox } from '../../store/outbox-drops.js';
+import { dropOutbox, type OutboxRow, readOutbox } from '../../store/outbox.js';
 import { noteReportSent } from '../../store/outbox-reports.js';
 import { findReviewer } from '../reviewing/find-reviewer.js';
 import type { Workplace } from '../workplace.js';

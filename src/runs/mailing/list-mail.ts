@@ -1,7 +1,13 @@
-import type { Queryable } from '../../store/database.js';
-import { listOutbox, type OutboxKind, type OutboxRow, type OutboxState } from '../../store/outbox.js';
-import type { OutboxDrop } from '../../store/outbox-drops.js';
-import { type OutboxAttempt, readAttempts } from '../../store/outbox-sending.js';
+import type { Queryable } from '../../store/database/database.js';
+import {
+  listOutbox,
+  type OutboxAttempt,
+  type OutboxDrop,
+  type OutboxKind,
+  type OutboxRow,
+  type OutboxState,
+  readAttempts,
+} from '../../store/outbox.js';
 import { mailKinds } from './deliver-due.js';
 import { findStoredMessage } from './stored-message.js';
 

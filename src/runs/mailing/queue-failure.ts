@@ -4,7 +4,7 @@ import { deliver } from '../../mail/deliver.js';
 import type { MailMessage } from '../../mail/mail-message.js';
 import { listRecipients } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import { queueOutbox } from '../../store/outbox.js';
 import { openOrganisation, type RunSession } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';

@@ -1,9 +1,8 @@
 import { buildReportMessage } from '../../mail/build-message.js';
 import { listRecipients, toOccasion } from '../../mail/recipients.js';
-import type { Queryable } from '../../store/database.js';
-import { readRun } from '../../store/find-runs.js';
+import type { Queryable } from '../../store/database/database.js';
 import { queueReport, queueReportMails, type ReportMail, readThread } from '../../store/outbox-reports.js';
-import type { RunRow } from '../../store/run-row.js';
+import { type RunRow, readRun } from '../../store/runs.js';
 import { prepareReportMail } from '../reports/prepare-mail.js';
 import type { RunReport } from '../reports/report-run.js';
 import type { Workplace } from '../workplace.js';

@@ -1,7 +1,7 @@
 import { ConfigError } from '../../errors.js';
-import { findUnsentRuns } from '../../store/find-runs.js';
 import { makeDue } from '../../store/outbox.js';
 import { readReportMails } from '../../store/outbox-reports.js';
+import { findUnsentRuns } from '../../store/runs.js';
 import {
   type ReportChoice,
   type ReportResult,

@@ -1,8 +1,7 @@
 import { toCadence } from '../../screening/cadence.js';
-import type { CoverageGroup } from '../../store/coverage.js';
-import { readImportedRosters } from '../../store/coverage.js';
-import { readJobSchedules } from '../../store/job-schedules.js';
-import { readStoredFigures, type StoredFigures } from '../../store/metric-facts.js';
+import { type CoverageGroup, readImportedRosters } from '../../store/coverage.js';
+import { readJobSchedules } from '../../store/jobs.js';
+import { readStoredFigures, type StoredFigures } from '../../store/metrics.js';
 import { readRosterGroups } from '../coverage/read-roster-groups.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';

@@ -1,9 +1,9 @@
 import { toDurationMs } from '../../roster/duration.js';
 import { type BudgetLeft, toPlanAllowance } from '../../screening/to-budget-left.js';
-import type { Queryable } from '../../store/database.js';
-import { findLeftRuns } from '../../store/find-runs.js';
-import type { ReuseInput } from '../../store/plan-input.js';
-import type { PlanInput, PlanSelection } from '../../store/screening-plan.js';
+import type { Queryable } from '../../store/database/database.js';
+import type { PlanInput, PlanSelection } from '../../store/plan.js';
+import type { ReuseInput } from '../../store/plan-sql.js';
+import { findLeftRuns } from '../../store/runs.js';
 import { countCanarySearches } from '../canaries/count-canary-searches.js';
 import type { RunSettings, Workplace } from '../workplace.js';
 import { listDues } from './list-dues.js';

@@ -1,8 +1,6 @@
 import { toCadence } from '../../screening/cadence.js';
-import { countStoredPlan, type PlanCounts } from '../../store/plan-counts.js';
-import { setRunCadence } from '../../store/run-cadence.js';
-import { setComparedRun, setRunStage } from '../../store/runs.js';
-import { insertPlan, removePlan } from '../../store/screening-plan.js';
+import { countStoredPlan, insertPlan, type PlanCounts, removePlan } from '../../store/plan.js';
+import { setComparedRun, setRunCadence, setRunStage } from '../../store/runs.js';
 import type { RunSession } from '../session/run-session.js';
 import { recordStates } from '../telling/record-states.js';
 import { type PlanRequest, toPlanInput } from './plan-input.js';

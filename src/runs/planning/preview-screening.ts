@@ -1,7 +1,6 @@
 import type { RosterSettings } from '../../roster/settings.js';
 import { findLastAccount } from '../../store/organisations.js';
-import { countPlan, listUrgentOverBudget, type PlanCounts } from '../../store/plan-counts.js';
-import type { PlanSelection } from '../../store/screening-plan.js';
+import { countPlan, listUrgentOverBudget, type PlanCounts, type PlanSelection } from '../../store/plan.js';
 import { openImportedRoster } from '../rosters/roster-scope.js';
 import type { Workplace } from '../workplace.js';
 import { toPlanInput } from './plan-input.js';

@@ -1,6 +1,6 @@
 import { type BudgetLeft, toBudgetLeft } from '../../screening/to-budget-left.js';
-import { readBudgetUsage } from '../../store/budget-usage.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
+import { readBudgetUsage } from '../../store/ledger.js';
 import type { RunSettings } from '../workplace.js';
 
 /** Whether the settings cap anything. */

@@ -1,10 +1,9 @@
-import { saveChangeEvents } from '../../store/change-events.js';
-import { insertCommitBatch } from '../../store/commit-batches.js';
-import { savePartyStates } from '../../store/party-states.js';
-import { requireFound } from '../../store/require-all.js';
+import { saveChangeEvents } from '../../store/changes.js';
+import { requireFound } from '../../store/database/database.js';
+import { insertCommitBatch } from '../../store/ledger.js';
+import { dateReusedStates, type ReusableScreening, readReusable } from '../../store/plan.js';
 import { readMatchSets } from '../../store/responses.js';
-import { dateReusedStates, type ReusableScreening, readReusable } from '../../store/screening-reuse.js';
-import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
+import { type ScreeningResult, savePartyStates, saveScreeningResults } from '../../store/screenings.js';
 import { readKnownStates } from '../searches/commit-screenings.js';
 import { judgeAnswers } from '../searches/judge-answers.js';
 import { toSignalHalt } from '../session/run-halted.js';

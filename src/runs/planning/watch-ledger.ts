@@ -1,5 +1,5 @@
 import { toBudgetLeft } from '../../screening/to-budget-left.js';
-import { type LedgerPosition, readNotedSince, readUsageAndPosition } from '../../store/budget-usage.js';
+import { type LedgerPosition, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
 import { RunHalted } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
 

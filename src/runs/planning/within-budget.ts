@@ -1,5 +1,5 @@
-import { hasUncontrolledSearches } from '../../store/canary-outcomes.js';
-import { countRemainingSearches } from '../../store/work-list.js';
+import { hasUncontrolledSearches } from '../../store/canaries.js';
+import { countRemainingSearches } from '../../store/screenings.js';
 import { RunHalted } from '../session/run-halted.js';
 import type { RunSession } from '../session/run-session.js';
 import { expectControlSearches } from './plan-input.js';

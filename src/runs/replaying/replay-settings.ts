@@ -3,6 +3,7 @@ import type { MatchChange } from '../../changes/match-change.js';
 import { replayAnswers, type StoredAnswer } from '../../changes/replay-answers.js';
 import type { Match } from '../../matches/match.js';
 import { treatAsCut } from '../../matches/treat-as-cut.js';
+import type { Queryable } from '../../store/database/database.js';
 import {
   countStoredChanges,
   type HistoricalAnswer,
@@ -11,10 +12,9 @@ import {
   readAnswerHistory,
   readDecisionHistory,
   readHistoricalParties,
-} from '../../store/answer-history.js';
-import type { Queryable } from '../../store/database.js';
-import { readMatchSets } from '../../store/responses.js';
-import { toRunId } from '../../store/run-id.js';
+  readMatchSets,
+} from '../../store/responses.js';
+import { toRunId } from '../../store/runs.js';
 import { compareJudging, toJudgingSettings } from '../accepting/judging-settings.js';
 import type { RunSettings, Workplace } from '../workplace.js';
 import { gatherBy } from './gather-by.js';

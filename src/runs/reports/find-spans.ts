@@ -1,10 +1,8 @@
 import { ConfigError } from '../../errors.js';
-import type { Database } from '../../store/database.js';
+import type { Database } from '../../store/database/database.js';
 import { readRosterNames } from '../../store/organisations.js';
-import { toRunId } from '../../store/run-id.js';
-import type { RunRow } from '../../store/run-row.js';
-import type { SpanOfRuns } from '../../store/span-facts.js';
-import { readSpanRuns } from '../../store/span-runs.js';
+import { type RunRow, toRunId } from '../../store/runs.js';
+import { readSpanRuns, type SpanOfRuns } from '../../store/span-facts.js';
 import { findRun } from '../session/list-runs.js';
 
 /** Where a span begins or ends: at a moment, or with a run. */

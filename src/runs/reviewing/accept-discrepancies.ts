@@ -3,10 +3,10 @@ import { parseItemMark, toEventStamp, toItemMark } from '../../matches/review/it
 import { type ListedDiscrepancy, mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
 import { maxListRows } from '../../reports/list-sheet.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import { readDecidable, readStandingDiscrepancies, saveAcceptance } from '../../store/discrepancies.js';
-import { readFourEyes } from '../../store/four-eyes-rules.js';
 import { readOrganisation } from '../../store/organisations.js';
+import { readFourEyes } from '../../store/review/decisions.js';
 import type { DecisionContext } from './decide-items.js';
 import type { ListTable } from './open-list-table.js';
 import type { ReviewSettings } from './settings.js';

@@ -1,7 +1,7 @@
 import type { Severity } from '../../changes/change-event.js';
 import { parseItemMark } from '../../matches/review/item-code.js';
-import { holdWaitingItems, saveAssignments } from '../../store/assignments.js';
 import { readOrganisation } from '../../store/organisations.js';
+import { holdWaitingItems, saveAssignments } from '../../store/review/waiting.js';
 import type { Workplace } from '../workplace.js';
 import type { Reviewer } from './decide-items.js';
 import { requireCustomer, requireRoster } from './require-known.js';

@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { toItemMark, toStamp } from '../../matches/review/item-code.js';
 import type { WaitingItem } from '../../reports/working-list.js';
-import { findPlainlyAbsent, readBulk, saveBulk } from '../../store/absent-alerts.js';
-import type { Queryable } from '../../store/database.js';
-import { type DecidableItem, readDecidableItems } from '../../store/decidable-items.js';
+import type { Queryable } from '../../store/database/database.js';
+import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';
+import { findPlainlyAbsent, readBulk, saveBulk } from '../../store/review/waiting.js';
 import type { Reviewer } from './decide-items.js';
 import { toItemStamp } from './item-stamp.js';
 import type { ExpandBulk } from './read-decisions.js';

@@ -2,9 +2,14 @@ import type { Severity } from '../../changes/change-event.js';
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
 import { type DecisionStep, judgeDecision } from '../../matches/review/judge-decision.js';
 import { toSeenFacts } from '../../matches/review/seen-facts.js';
-import type { Queryable } from '../../store/database.js';
-import { type DecidableItem, holdItems, noteDecidedScores, saveDisposition } from '../../store/decidable-items.js';
-import { readFourEyes } from '../../store/four-eyes-rules.js';
+import type { Queryable } from '../../store/database/database.js';
+import {
+  type DecidableItem,
+  holdItems,
+  noteDecidedScores,
+  readFourEyes,
+  saveDisposition,
+} from '../../store/review/decisions.js';
 import { findStaleness, toSeenDigest } from './item-stamp.js';
 import type { ReviewSettings } from './settings.js';
 

@@ -1,7 +1,7 @@
 import { flagError } from '../../errors.js';
 import { toInstant, toLocalTime, toNextDay } from '../../local-time/local-time.js';
-import { type Delegation, insertDelegation, readDelegations } from '../../store/delegations.js';
 import { readOrganisation } from '../../store/organisations.js';
+import { type Delegation, insertDelegation, readDelegations } from '../../store/review/waiting.js';
 import type { Workplace } from '../workplace.js';
 import type { Reviewer } from './decide-items.js';
 import { requirePerson } from './require-known.js';

@@ -1,8 +1,8 @@
 import type { DiscrepancyList } from '../../reports/discrepancy-list.js';
 import type { WaitingItem } from '../../reports/working-list.js';
-import type { Database } from '../../store/database.js';
+import type { Database } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
-import { insertReviewSheet, readWaitingItems } from '../../store/waiting-items.js';
+import { insertReviewSheet, readWaitingItems } from '../../store/review/waiting.js';
 import type { Workplace } from '../workplace.js';
 import { listDiscrepancies } from './accept-discrepancies.js';
 import { listBulkRows } from './bulk-absences.js';

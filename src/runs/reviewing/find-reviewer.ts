@@ -1,7 +1,7 @@
 import { flagError } from '../../errors.js';
-import { isKnownReviewer } from '../../store/assignments.js';
-import type { Database } from '../../store/database.js';
-import { findLogin } from '../../store/find-login.js';
+import type { Database } from '../../store/database/database.js';
+import { findLogin } from '../../store/database/postgres.js';
+import { isKnownReviewer } from '../../store/review/waiting.js';
 import type { Reviewer } from './decide-items.js';
 
 /**

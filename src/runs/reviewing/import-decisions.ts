@@ -1,7 +1,7 @@
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
-import type { Queryable } from '../../store/database.js';
-import { readReferences } from '../../store/decidable-items.js';
+import type { Queryable } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
+import { readReferences } from '../../store/review/decisions.js';
 import type { Workplace } from '../workplace.js';
 import {
   type AcceptanceList,

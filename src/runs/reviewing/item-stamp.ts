@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { toStamp } from '../../matches/review/item-code.js';
 import { toSeenFacts, toSeenText } from '../../matches/review/seen-facts.js';
-import type { DecidableItem } from '../../store/decidable-items.js';
+import type { DecidableItem } from '../../store/review/decisions.js';
 
 type SeenItem = Pick<DecidableItem, 'customer' | 'listed'>;
 

@@ -9,22 +9,24 @@ import { type ItemStep, projectItems } from '../../matches/review/project-items.
 import { compareSeenFacts, toSeenFacts } from '../../matches/review/seen-facts.js';
 import type { OpenItemsFacts } from '../../reports/item-facts.js';
 import { maxListRows } from '../../reports/list-sheet.js';
-import { findAutoClosable } from '../../store/absent-alerts.js';
-import { saveChangeItems } from '../../store/change-items.js';
-import type { Queryable } from '../../store/database.js';
-import { readDecidableItems, saveDisposition } from '../../store/decidable-items.js';
-import { saveFourEyes } from '../../store/four-eyes-rules.js';
-import { saveOpenItems } from '../../store/open-items.js';
-import { saveReportSheet } from '../../store/report-sheets.js';
+import type { Queryable } from '../../store/database/database.js';
+import { readRunSettings } from '../../store/organisations.js';
+import { saveReportSheet } from '../../store/report-revisions.js';
+import {
+  readDecidableItems,
+  saveDisposition,
+  saveFourEyes,
+  saveOpenItems,
+  saveSettledItems,
+} from '../../store/review/decisions.js';
 import {
   holdItemsOfParties,
   type ItemChange,
   readReviewItems,
   type StoredItem,
+  saveChangeItems,
   saveItemChanges,
-} from '../../store/review-items.js';
-import { readRunSettings } from '../../store/settings-records.js';
-import { saveSettledItems } from '../../store/settled-items.js';
+} from '../../store/review/items.js';
 import {
   findUnprojectedParties,
   markProjected,
@@ -32,7 +34,8 @@ import {
   readHeldParties,
   readUnprojectedParties,
   type UnprojectedParty,
-} from '../../store/unprojected-changes.js';
+} from '../../store/review/unprojected.js';
+import { findAutoClosable } from '../../store/review/waiting.js';
 import { isAutoClosing } from '../accepting/accept-settings.js';
 import type { RunSession } from '../session/run-session.js';
 import { toSeenDigest } from './item-stamp.js';

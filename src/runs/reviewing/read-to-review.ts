@@ -1,7 +1,7 @@
 import type { ToReviewFacts } from '../../reports/working-list.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
-import { readReportSheet } from '../../store/report-sheets.js';
+import { readReportSheet } from '../../store/report-revisions.js';
 import { toWaitingItem } from './to-waiting-item.js';
 
 /** What waited for reviewers when a run closed, each item with the mark by which a decision about it is read back; null where nothing is known of it. */

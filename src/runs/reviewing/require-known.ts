@@ -1,7 +1,7 @@
 import { ConfigError } from '../../errors.js';
-import { isKnownReviewer } from '../../store/assignments.js';
-import type { Queryable } from '../../store/database.js';
-import { isKnownCustomer, readRostersOf, wasEverNamed } from '../../store/known-names.js';
+import type { Queryable } from '../../store/database/database.js';
+import { isKnownCustomer, readRostersOf, wasEverNamed } from '../../store/organisations.js';
+import { isKnownReviewer } from '../../store/review/waiting.js';
 
 /** Throws ConfigError for a roster that was never imported, naming those that were; null is any. */
 export async function requireRoster(database: Queryable, organisationId: number, roster: string | null): Promise<void> {

@@ -1,8 +1,8 @@
 import { toItemMark } from '../../matches/review/item-code.js';
-import { readDecidableItems } from '../../store/decidable-items.js';
-import { type ItemHistory, readItemHistories } from '../../store/item-history.js';
+import { readAtOnce } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
-import { readAtOnce } from '../../store/read-at-once.js';
+import { readDecidableItems } from '../../store/review/decisions.js';
+import { type ItemHistory, readItemHistories } from '../../store/review/waiting.js';
 import type { Workplace } from '../workplace.js';
 import { toItemStamp } from './item-stamp.js';
 import { requireCustomer } from './require-known.js';

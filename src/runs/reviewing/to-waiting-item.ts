@@ -1,7 +1,7 @@
 import { corroborate } from '../../changes/corroboration.js';
 import { toItemMark } from '../../matches/review/item-code.js';
 import type { WaitingItem } from '../../reports/working-list.js';
-import type { StoredWaitingItem } from '../../store/waiting-items.js';
+import type { StoredWaitingItem } from '../../store/review/waiting.js';
 import { toItemStamp } from './item-stamp.js';
 
 /** An item that waits as a list shows it, with the mark by which a decision about it is read back. */

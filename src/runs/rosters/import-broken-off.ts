@@ -1,4 +1,4 @@
-import { DatabaseError } from '../../store/database.js';
+import { DatabaseError } from '../../store/database/database.js';
 
 /**
  * Makes the error of an import during which our own database went away say what became of the roster; any other error is given as it is.

@@ -1,9 +1,8 @@
 import { countNoun } from '../../reports/format-count.js';
 import { listSnapshotRemarks } from '../../reports/snapshot-words.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import { computeRunSums } from '../../store/compute-run-sums.js';
-import { readAcceptedChanges } from '../../store/roster-acceptances.js';
-import { readSnapshot } from '../../store/roster-imports.js';
+import { readAcceptedChanges, readSnapshot } from '../../store/roster-imports.js';
+import { computeRunSums } from '../../store/run-sums.js';
 import { closeRun } from '../../store/runs.js';
 import { requireAcceptedSettings } from '../accepting/require-accepted-settings.js';
 import { toImportMode } from '../session/identify-account.js';

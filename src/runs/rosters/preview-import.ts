@@ -4,7 +4,7 @@ import type { ColumnDoubts } from '../../roster/doubts.js';
 import type { ChangeExample } from '../../roster/guards/judge-changes.js';
 import type { GuardVerdict } from '../../roster/guards/judge-snapshot.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import type { Transaction } from '../../store/database.js';
+import type { Transaction } from '../../store/database/database.js';
 import { findRoster } from '../../store/organisations.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';
 import {
@@ -12,7 +12,7 @@ import {
   countRejectReasons,
   listStagedRejections,
   type StagedRejection,
-} from '../../store/staged-sums.js';
+} from '../../store/roster-staging.js';
 import { toImportMode } from '../session/identify-account.js';
 import type { Workplace } from '../workplace.js';
 import { settleSnapshot } from './settle-snapshot.js';

@@ -6,25 +6,17 @@ import { changeGuards, type GuardVerdict, judgeSnapshot, type Verdict } from '..
 import { type GuardSettings, guardsSchema } from '../../roster/guards/settings.js';
 import { maxParties } from '../../roster/max-parties.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
-import type { Queryable } from '../../store/database.js';
-import { judgeRows } from '../../store/judge-rows.js';
-import { findCrowd } from '../../store/party-crowds.js';
-import { countOnTheWay, requireStaged, type Staged } from '../../store/require-staged.js';
+import type { Queryable } from '../../store/database/database.js';
 import {
-  type RosterCase,
-  readCases,
-  type SeatedParty,
-  type SeatedRecord,
-  type SettledCase,
-  saveSettledCases,
-} from '../../store/roster-cases.js';
-import { compareRecords, hasBirthDates, readComparedFigures, readStagedFields } from '../../store/roster-comparison.js';
-import {
+  compareRecords,
   countSnapshot,
   findKnown,
+  hasBirthDates,
   type LeavingRule,
   type PlainCounts,
+  readComparedFigures,
   readRosterBefore,
+  readStagedFields,
   type SnapshotCounts,
 } from '../../store/roster-figures.js';
 import {
@@ -32,10 +24,19 @@ import {
   analyzeSteps,
   collectCases,
   compareWithKnown,
+  findCrowd,
   isFirstImport,
+  judgeRows,
+  type RosterCase,
+  readCases,
+  type SeatedParty,
+  type SeatedRecord,
+  type SettledCase,
   type StagedImport,
+  saveSettledCases,
   takeRoom,
-} from '../../store/settle-staging.js';
+} from '../../store/roster-settling.js';
+import { countOnTheWay, requireStaged, type Staged } from '../../store/roster-staging.js';
 import type { StagedSource } from './stage-roster.js';
 import { digestRecord } from './to-staged-row.js';
 

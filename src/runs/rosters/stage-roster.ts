@@ -7,7 +7,7 @@ import { readParties, readRoster } from '../../roster/read-roster.js';
 import { partyFilePrefix } from '../../roster/rejects-columns.js';
 import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import type { Transaction } from '../../store/database.js';
+import type { Transaction } from '../../store/database/database.js';
 import { StagingChunk, stageParties, stageRows } from '../../store/roster-staging.js';
 import type { RunEvent } from '../run-event.js';
 import { joinDigests } from './join-digests.js';

@@ -2,9 +2,15 @@ import * as crypto from 'node:crypto';
 import { nameFields } from '../../roster/check-row.js';
 import type { Customer, Party, PartyRow, Readings, RosterRow } from '../../roster/customer.js';
 import { toScreeningRequest } from '../../roster/screening-request.js';
-import type { SeatedParty } from '../../store/roster-cases.js';
-import { fieldSeparator, rowSeparator, withoutNul } from '../../store/roster-staging.js';
-import type { StagedCustomer, StagedReject, StagedRelated } from '../../store/staged-row.js';
+import type { SeatedParty } from '../../store/roster-settling.js';
+import {
+  fieldSeparator,
+  rowSeparator,
+  type StagedCustomer,
+  type StagedReject,
+  type StagedRelated,
+  withoutNul,
+} from '../../store/roster-staging.js';
 
 const digestLength = 32;
 

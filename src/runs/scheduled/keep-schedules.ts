@@ -1,13 +1,17 @@
-import { endJobRun, type JobDue, type JobRun, noteMissedJob, readJobRuns } from '../../store/job-runs.js';
 import {
   bringSchedulesBack,
+  endJobRun,
   findSchedulePause,
+  type JobDue,
+  type JobRun,
   type JobSchedule as KnownSchedule,
+  noteMissedJob,
+  readJobRuns,
   readJobSchedules,
   retireJobSchedules,
   type SchedulePause,
   saveJobSchedule,
-} from '../../store/job-schedules.js';
+} from '../../store/jobs.js';
 import type { JobSchedule } from '../job.js';
 import { openOrganisation } from '../session/run-session.js';
 import type { Workplace } from '../workplace.js';

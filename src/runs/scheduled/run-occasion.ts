@@ -9,7 +9,7 @@ import {
   type JobDue,
   type JobEnding,
   type JobRun,
-} from '../../store/job-runs.js';
+} from '../../store/jobs.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
 import { leaseTtlMs } from '../session/keep-lease.js';
 import { openOrganisation } from '../session/run-session.js';

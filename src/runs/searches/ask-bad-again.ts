@@ -1,4 +1,4 @@
-import { readSearchTasks } from '../../store/work-list.js';
+import { readSearchTasks } from '../../store/screenings.js';
 import { commitFailures } from './commit-screenings.js';
 import type { SearchContext } from './search-task.js';
 

@@ -1,14 +1,17 @@
 import { toMatchSet } from '../../matches/to-match-set.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
-import { saveChangeEvents } from '../../store/change-events.js';
-import { insertCommitBatch } from '../../store/commit-batches.js';
-import type { Queryable } from '../../store/database.js';
-import { type PartyStateRow, readPartyStates, savePartyStates } from '../../store/party-states.js';
-import { requireFound } from '../../store/require-all.js';
+import { saveChangeEvents } from '../../store/changes.js';
+import { type Queryable, requireFound } from '../../store/database/database.js';
+import { insertCommitBatch, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
 import { saveResponses } from '../../store/responses.js';
-import { type ScreeningResult, saveScreeningResults } from '../../store/screenings.js';
-import { type SearchAttempts, saveAttempts } from '../../store/search-attempts.js';
-import type { SearchTask } from '../../store/work-list.js';
+import {
+  type PartyStateRow,
+  readPartyStates,
+  type ScreeningResult,
+  type SearchTask,
+  savePartyStates,
+  saveScreeningResults,
+} from '../../store/screenings.js';
 import { digestAnswer } from '../ledger/digest-answer.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';

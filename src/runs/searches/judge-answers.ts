@@ -4,13 +4,18 @@ import type { ChangeSettings } from '../../changes/settings.js';
 import { toPartyState } from '../../matches/customer-state.js';
 import type { MatchSet } from '../../matches/match.js';
 import { treatAsCut } from '../../matches/treat-as-cut.js';
-import type { NewChangeEvent } from '../../store/change-events.js';
-import { type ChangedPartyRow, readChangedParties, readPartiesSaid } from '../../store/changed-parties.js';
-import { readConfirmedMatches } from '../../store/confirmed-matches.js';
-import type { Queryable } from '../../store/database.js';
-import type { NewPartyState, PartyStateRow } from '../../store/party-states.js';
+import type { NewChangeEvent } from '../../store/changes.js';
+import type { Queryable } from '../../store/database/database.js';
 import { readMatchSets } from '../../store/responses.js';
-import type { SearchTask } from '../../store/work-list.js';
+import {
+  type ChangedPartyRow,
+  type NewPartyState,
+  type PartyStateRow,
+  readChangedParties,
+  readConfirmedMatches,
+  readPartiesSaid,
+  type SearchTask,
+} from '../../store/screenings.js';
 import type { RunSession } from '../session/run-session.js';
 import type { WatchedAccount } from '../watching/watched-account.js';
 

@@ -1,10 +1,10 @@
 import type { Client } from '../../client/create-client.js';
 import { countNoun } from '../../reports/format-count.js';
-import { hasFailedCanary } from '../../store/canary-outcomes.js';
+import { hasFailedCanary } from '../../store/canaries.js';
 import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js';
-import { countBadAnswers } from '../../store/search-attempts.js';
+import { countBadAnswers } from '../../store/ledger.js';
+import { countSearchTasks, readSearchTasks } from '../../store/screenings.js';
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
-import { countSearchTasks, readSearchTasks } from '../../store/work-list.js';
 import { type CanaryRounds, openCanaryRounds } from '../canaries/canary-rounds.js';
 import { createAttemptNotes } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';

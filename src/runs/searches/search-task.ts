@@ -1,7 +1,7 @@
 import type { Client } from '../../client/create-client.js';
 import type { CallOptions } from '../../client/operation.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
-import type { SearchTask } from '../../store/work-list.js';
+import type { SearchTask } from '../../store/screenings.js';
 import type { CanaryRounds } from '../canaries/canary-rounds.js';
 import { type AnnounceAttempt, type AttemptNote, recordAttempts } from '../ledger/record-attempts.js';
 import type { OutageWatch } from '../outages/outage-watch.js';

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/create-client.js';
-import { findNextRound } from '../../store/canary-outcomes.js';
-import { findAnsweredRequest, readSearchTasks, type SearchTask } from '../../store/work-list.js';
+import { findNextRound } from '../../store/canaries.js';
+import { findAnsweredRequest, readSearchTasks, type SearchTask } from '../../store/screenings.js';
 import { askCanary } from '../canaries/ask-canary.js';
 import { recordCanary } from '../canaries/record-canary.js';
 import { searchBesidePlan } from '../ledger/search-beside-plan.js';

@@ -1,7 +1,7 @@
 import { countNoun } from '../../reports/format-count.js';
 import type { RunCounts } from '../../reports/run-facts.js';
-import type { RunBalance } from '../../store/run-balance.js';
-import type { StateDisagreements } from '../../store/unprojected-changes.js';
+import type { StateDisagreements } from '../../store/review/unprojected.js';
+import type { RunBalance } from '../../store/run-sums.js';
 
 /** One conservation sum with both its sides, as the database counts them. */
 export interface BalanceLine {

@@ -1,5 +1,5 @@
 import { LeaseLostError } from '../../errors.js';
-import type { Database } from '../../store/database.js';
+import type { Database } from '../../store/database/database.js';
 import { type Lease, releaseLease, renewLease } from '../../store/leases.js';
 
 /** How long a lease lives without a heartbeat, by the database's clock; a dead owner's is taken over after at most this. */

@@ -1,7 +1,7 @@
 import type { RejectedRow } from '../../roster/customer.js';
-import type { Queryable } from '../../store/database.js';
-import { type ListableOutcome, type ListedCustomer, listRunCustomers } from '../../store/run-customers.js';
-import { countRejects, readRejects } from '../../store/run-rejects.js';
+import type { Queryable } from '../../store/database/database.js';
+import { countRejects, readRejects } from '../../store/roster-imports.js';
+import { type ListableOutcome, type ListedCustomer, listRunCustomers } from '../../store/screenings.js';
 import { findRun } from './list-runs.js';
 
 /** A page of a run's customers or rejected rows. */

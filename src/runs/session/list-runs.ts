@@ -1,12 +1,10 @@
 import { ConfigError } from '../../errors.js';
 import type { HaltCode, RunFacts, RunKind, RunState } from '../../reports/run-facts.js';
-import type { Database, Queryable } from '../../store/database.js';
-import { readRun, readRuns } from '../../store/find-runs.js';
+import type { Database, Queryable } from '../../store/database/database.js';
 import { describeHolder, readHeldLeases } from '../../store/leases.js';
 import { readRosterNames } from '../../store/organisations.js';
-import { readRunFacts } from '../../store/run-facts.js';
-import { toRunId } from '../../store/run-id.js';
-import type { RunRow } from '../../store/run-row.js';
+import { readRunFacts } from '../../store/report-facts.js';
+import { type RunRow, readRun, readRuns, toRunId } from '../../store/runs.js';
 import { parseRunId } from './run-id.js';
 
 /** A run in one line. */

@@ -1,5 +1,5 @@
 import type { Client } from '../../client/create-client.js';
-import { noteRunKey } from '../../store/run-keys.js';
+import { noteRunKey } from '../../store/runs.js';
 import type { RunSession } from './run-session.js';
 
 /** Notes every key that takes the place of a refused one during a run, until it is closed; closing throws what noting threw. */

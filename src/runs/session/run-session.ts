@@ -1,22 +1,27 @@
 import { ConfigError, LeaseLostError, RosterError } from '../../errors.js';
 import { countNoun } from '../../reports/format-count.js';
 import type { HaltCode, RunKind } from '../../reports/run-facts.js';
-import { hasAskedCanaries } from '../../store/canary-outcomes.js';
-import { computeRunSums, countFound } from '../../store/compute-run-sums.js';
-import { DatabaseError, type Queryable, type Transaction } from '../../store/database.js';
-import { findOpenRun } from '../../store/find-runs.js';
+import { hasAskedCanaries } from '../../store/canaries.js';
+import { readListComparison } from '../../store/checks.js';
+import { DatabaseError, type Queryable, type Transaction } from '../../store/database/database.js';
+import { dropSweptPages } from '../../store/dossiers.js';
 import { assertLease, type Lease, waitForLease } from '../../store/leases.js';
-import { readListComparison } from '../../store/list-comparisons.js';
+import { markInFlightUnknown } from '../../store/ledger.js';
 import { ensureOrganisation, type Organisation } from '../../store/organisations.js';
-import { saveRosterAcceptance } from '../../store/roster-acceptances.js';
+import type { PlanSelection } from '../../store/plan.js';
+import { saveRosterAcceptance } from '../../store/roster-imports.js';
 import { clearStaging } from '../../store/roster-staging.js';
-import { noteRunHolder } from '../../store/run-holders.js';
-import { toRunId } from '../../store/run-id.js';
-import type { RunRow } from '../../store/run-row.js';
-import { closeRun, insertRun, isTooLargeToAddUp, takeOverRun } from '../../store/runs.js';
-import type { PlanSelection } from '../../store/screening-plan.js';
-import { markInFlightUnknown } from '../../store/search-attempts.js';
-import { dropSweptPages } from '../../store/swept-pages.js';
+import { computeRunSums, countFound } from '../../store/run-sums.js';
+import {
+  closeRun,
+  findOpenRun,
+  insertRun,
+  isTooLargeToAddUp,
+  noteRunHolder,
+  type RunRow,
+  takeOverRun,
+  toRunId,
+} from '../../store/runs.js';
 import { countToldAndTakenBack, takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import { toAcceptanceFacts } from '../accepting/to-acceptance-facts.js';
 import type { RunEvent } from '../run-event.js';

@@ -1,5 +1,5 @@
 import { LeaseLostError } from '../../errors.js';
-import { type Database, DatabaseError } from '../../store/database.js';
+import { type Database, DatabaseError } from '../../store/database/database.js';
 import { describeHolder, findHolder, type Lease } from '../../store/leases.js';
 import { keepLease } from './keep-lease.js';
 

@@ -1,6 +1,6 @@
 import type { CustomerState } from '../../matches/customer-state.js';
-import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage-exceptions.js';
-import { type CustomerStatus, readCustomerStatuses } from '../../store/customer-status.js';
+import { type CoverageGap, countAccepted, readCoverageGaps } from '../../store/coverage.js';
+import { type CustomerStatus, readCustomerStatuses } from '../../store/webhooks.js';
 import { chooseImportedRosters } from '../coverage/choose-imported-rosters.js';
 import type { Workplace } from '../workplace.js';
 

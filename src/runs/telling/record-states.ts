@@ -1,6 +1,5 @@
-import type { Queryable } from '../../store/database.js';
-import { recordStateChanges } from '../../store/state-changes.js';
-import { saveWebhooks } from '../../store/webhooks.js';
+import type { Queryable } from '../../store/database/database.js';
+import { recordStateChanges, saveWebhooks } from '../../store/webhooks.js';
 import type { RunSession } from '../session/run-session.js';
 
 /**

@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { openDispatcher } from '../../outgoing.js';
-import { type OutboxRow, queueOutbox } from '../../store/outbox.js';
-import { claimNext, noteAttempt, noteUnprepared, type OutboxOutcome } from '../../store/outbox-sending.js';
+import {
+  claimNext,
+  noteAttempt,
+  noteUnprepared,
+  type OutboxOutcome,
+  type OutboxRow,
+  queueOutbox,
+} from '../../store/outbox.js';
 import { countWaiting, postponeWebhook, takeWebhookEvents } from '../../store/webhooks.js';
 import { buildMessage, mostChanges } from '../../webhooks/build-message.js';
 import { type PostResult, postMessage, webhookPatienceMs } from '../../webhooks/post-message.js';

@@ -7,7 +7,7 @@ import {
 } from '../../changes/assess-vanished.js';
 import { countNoun, formatCount } from '../../reports/format-count.js';
 import { type HoldSettings, holdSettingsSchema } from '../../screening/settings.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import {
   countAnswered,
   countOpenedAlerts,
@@ -18,8 +18,8 @@ import {
   saveRunHold,
   saveVanishing,
 } from '../../store/held-runs.js';
-import { countNewlyOpen, countStates, holdWebhookEvents } from '../../store/state-changes.js';
 import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
+import { countNewlyOpen, countStates, holdWebhookEvents } from '../../store/webhooks.js';
 import type { RunSession } from '../session/run-session.js';
 import type { RunSettings } from '../workplace.js';
 

@@ -1,10 +1,8 @@
 import type { RateFacts, WatchFacts } from '../../reports/watch-facts.js';
-import type { AnswerFindings } from '../../store/answer-findings.js';
-import type { ChangeVolume } from '../../store/change-volume.js';
-import type { Queryable } from '../../store/database.js';
-import type { RunRow } from '../../store/run-row.js';
-import type { RunSums } from '../../store/run-sums.js';
-import { type RunFindings, readFormerFindings } from '../../store/run-watch.js';
+import type { Queryable } from '../../store/database/database.js';
+import { type RunFindings, readFormerFindings } from '../../store/run-health.js';
+import type { AnswerFindings, ChangeVolume, RunSums } from '../../store/run-sums.js';
+import type { RunRow } from '../../store/runs.js';
 
 /** How many former runs say what is usual. */
 const formerRuns = 14;

@@ -1,6 +1,6 @@
 import type { ListCapFacts } from '../../reports/watch-facts.js';
-import type { Queryable } from '../../store/database.js';
-import { readListCap, saveListCap, takeForCut, takeForWhole } from '../../store/list-caps.js';
+import type { Queryable } from '../../store/database/database.js';
+import { readListCap, saveListCap, takeForCut, takeForWhole } from '../../store/responses.js';
 import type { RunSession } from '../session/run-session.js';
 
 /**

@@ -3,8 +3,9 @@ import { buildEarlyWarning } from '../../mail/build-early-warning.js';
 import { listRecipients, type Recipient } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
 import { countNoun } from '../../reports/format-count.js';
-import { hasFailedCanary } from '../../store/canary-outcomes.js';
-import type { Queryable } from '../../store/database.js';
+import { hasFailedCanary } from '../../store/canaries.js';
+import type { Queryable } from '../../store/database/database.js';
+import { type OutboxEntry, queueOutbox } from '../../store/outbox.js';
 import {
   countCriticalChanges,
   type QueuedWarning,
@@ -12,8 +13,7 @@ import {
   readCriticalChanges,
   readToldChanges,
   toWarningKey,
-} from '../../store/early-warnings.js';
-import { type OutboxEntry, queueOutbox } from '../../store/outbox.js';
+} from '../../store/outbox-reports.js';
 import { deliverDue } from '../mailing/deliver-due.js';
 import { toGiveUpAt } from '../mailing/mail-times.js';
 import type { RunSession } from '../session/run-session.js';

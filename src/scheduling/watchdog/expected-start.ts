@@ -1,5 +1,5 @@
 import type { JobSchedule } from '../../runs/job.js';
-import type { JobDue, JobRun } from '../../store/job-runs.js';
+import type { JobDue, JobRun } from '../../store/jobs.js';
 import { type DueTimes, toDueTimes } from '../due-times.js';
 
 /** By when a job should have begun, and why in words. */

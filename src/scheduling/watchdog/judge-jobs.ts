@@ -1,6 +1,6 @@
 import { countNoun } from '../../reports/format-count.js';
 import type { Incident } from '../../store/incidents.js';
-import type { JobRun } from '../../store/job-runs.js';
+import type { JobRun } from '../../store/jobs.js';
 import { type Finding, findSame, toStanding } from './finding.js';
 import type { StartFacts } from './judge-nights.js';
 import { toUnplanning } from './plans.js';

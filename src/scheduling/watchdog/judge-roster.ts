@@ -1,7 +1,6 @@
 import { countNoun } from '../../reports/format-count.js';
 import { describeFailed } from '../../runs/run-verdict.js';
-import type { FailingFacts } from '../../store/failing-customers.js';
-import type { Incident } from '../../store/incidents.js';
+import type { FailingFacts, Incident } from '../../store/incidents.js';
 import type { NightFacts, Nights } from '../../store/watch-facts.js';
 import { type Finding, findSame } from './finding.js';
 import { findUnanswered, isStartMissing, type StartFacts } from './judge-nights.js';

@@ -1,5 +1,5 @@
 import type { JobSchedule } from '../../runs/job.js';
-import type { JobSchedule as KnownSchedule } from '../../store/job-schedules.js';
+import type { JobSchedule as KnownSchedule } from '../../store/jobs.js';
 import type { JobsSettings } from '../settings.js';
 
 /** The schedule of a job, and since when a scheduler goes by it; null where only somebody wrote it down, such as for a timer. */

@@ -3,7 +3,7 @@ import { type Alarm, buildAlarmMessage } from '../../mail/build-alarm.js';
 import { listRecipients, type MailOccasion } from '../../mail/recipients.js';
 import { toGiveUpAt } from '../../runs/mailing/mail-times.js';
 import type { Workplace } from '../../runs/workplace.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import type { Incident } from '../../store/incidents.js';
 import { queueOutbox } from '../../store/outbox.js';
 import { describeIncident } from './describe-incident.js';

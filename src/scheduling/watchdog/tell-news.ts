@@ -1,6 +1,6 @@
 import { openOrganisation } from '../../runs/session/run-session.js';
 import type { Workplace } from '../../runs/workplace.js';
-import type { Queryable } from '../../store/database.js';
+import type { Queryable } from '../../store/database/database.js';
 import {
   closeIncident,
   holdIncidents,

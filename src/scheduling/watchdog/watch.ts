@@ -5,12 +5,18 @@ import { readRosterGroups } from '../../runs/coverage/read-roster-groups.js';
 import { deliverDue } from '../../runs/mailing/deliver-due.js';
 import { openOrganisation } from '../../runs/session/run-session.js';
 import type { Workplace } from '../../runs/workplace.js';
-import { type AheadFacts, readAhead } from '../../store/ahead-facts.js';
 import { readImportedRosters } from '../../store/coverage.js';
-import { readFailing } from '../../store/failing-customers.js';
-import { type Incident, readOpenIncidents } from '../../store/incidents.js';
-import type { JobRun } from '../../store/job-runs.js';
-import type { SchedulePause } from '../../store/job-schedules.js';
+import {
+  type AheadFacts,
+  type Incident,
+  readAhead,
+  readFailing,
+  readOpenIncidents,
+  toJobSubject,
+  toRosterSubject,
+  type Watched,
+} from '../../store/incidents.js';
+import type { JobRun, SchedulePause } from '../../store/jobs.js';
 import {
   findLastNights,
   findLastSweeps,
@@ -19,7 +25,6 @@ import {
   type RunningFacts,
   readRunning,
 } from '../../store/watch-facts.js';
-import { toJobSubject, toRosterSubject, type Watched } from '../../store/watched.js';
 import type { Watching } from './compare-incidents.js';
 import { type Expectations, readExpectations, type WatchSettings } from './expectations.js';
 import { type Finding, findSame } from './finding.js';

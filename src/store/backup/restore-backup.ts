@@ -1,15 +1,19 @@
 import { z } from 'zod';
 import { BackupError } from '../../errors.js';
-import type { Database, Transaction } from '../database.js';
+import type { Database, Transaction } from '../database/database.js';
+import { createMigrationTable, layMigration, type Migration, readLanded } from '../database/migrate.js';
 import { restoredKey } from '../leases.js';
-import { createMigrationTable, layMigration, readLanded } from '../migrate.js';
-import type { Migration } from '../migration-files.js';
-import { runIdSql } from '../run-id.js';
-import type { BackupHeader, RowCounts } from './backup-format.js';
-import type { CheckedBackup } from './check-backup.js';
-import { describeTables, quoteName, type TableColumns } from './describe-tables.js';
-import { listTables } from './list-tables.js';
-import { readBackup } from './read-backup.js';
+import { runIdSql } from '../runs.js';
+import {
+  type BackupHeader,
+  type CheckedBackup,
+  describeTables,
+  listTables,
+  quoteName,
+  type RowCounts,
+  readBackup,
+  type TableColumns,
+} from './backup-file.js';
 
 /** What was put back. */
 export interface RestoreSummary extends Settled {

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { type Database, DatabaseError, type Transaction } from '../database.js';
-import { readLanded } from '../migrate.js';
-import { packagedMigrations, readMigrations } from '../migration-files.js';
-import { type BackupHeader, backupSchema, type RowCounts } from './backup-format.js';
-import { describeTables, listPermanentTables, listSequences, quoteName } from './describe-tables.js';
-import { listTables } from './list-tables.js';
+import { type Database, DatabaseError, type Transaction } from '../database/database.js';
+import { packagedMigrations, readLanded, readMigrations } from '../database/migrate.js';
+import {
+  type BackupHeader,
+  backupSchema,
+  describeTables,
+  listPermanentTables,
+  listSequences,
+  listTables,
+  quoteName,
+  type RowCounts,
+} from './backup-file.js';
 
 /** What a batch of rows should come to, in UTF-16 units, and the most rows of one. */
 const batchLength = 2_000_000;

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { checkRights } from '../../../src/cli/doctor/check-database.js';
-import type { Database } from '../../../src/store/database.js';
-import { openDatabase } from '../../../src/store/open-database.js';
+import type { Database } from '../../../src/store/database/database.js';
+import { openDatabase } from '../../../src/store/database/open-database.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';
 
 const tell = async (database: Database, pending: number): Promise<readonly string[]> =>

@@ -11,7 +11,7 @@ import { startBeside } from '../../../src/cli/beside-scheduler.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../../../src/cli/session.js';
 import { goByDatabaseClock, look } from '../../../src/cli/watchdog/look.js';
 import { systemClock } from '../../../src/clock.js';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import { listOutbox } from '../../../src/store/outbox.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { makeInvocation } from '../../helpers/invocation.js';

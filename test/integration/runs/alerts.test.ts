@@ -15,7 +15,7 @@ import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { exportStatus } from '../../../src/runs/telling/export-status.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import { acceptChanges, makeAcceptance } from '../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { decide } from '../../helpers/decide.js';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { describeRun } from '../../../src/runs/session/describe-run.js';
 import { listOfRun } from '../../../src/runs/session/list-of-run.js';
 import { parseRunId } from '../../../src/runs/session/run-id.js';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { shiftedClock } from '../../../src/clock.js';
 import { runImport } from '../../../src/runs/rosters/import-run.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
-import { recordStateChanges } from '../../../src/store/state-changes.js';
+import { recordStateChanges } from '../../../src/store/webhooks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';

@@ -5,9 +5,9 @@ import type { DispositionVerdict } from '../../../src/matches/review/disposition
 import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
 import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
-import type { Database, Queryable } from '../../../src/store/database.js';
-import { holdItems } from '../../../src/store/decidable-items.js';
-import type { DatabaseLocation } from '../../../src/store/open-database.js';
+import type { Database, Queryable } from '../../../src/store/database/database.js';
+import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
+import { holdItems } from '../../../src/store/review/decisions.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';

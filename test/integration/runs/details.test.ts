@@ -8,7 +8,7 @@ import type { EvidenceSettings } from '../../../src/runs/details/settings.js';
 import { runReports } from '../../../src/runs/reports/report-run.js';
 import { showRun } from '../../../src/runs/session/list-runs.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
-import { readItemHistories } from '../../../src/store/item-history.js';
+import { readItemHistories } from '../../../src/store/review/waiting.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../helpers/small-site.js';
 import { listed, people, watchlist } from '../../helpers/small-world.js';

@@ -10,7 +10,7 @@ import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { Fault } from '../../../src/sandbox/trouble/faults.js';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { decide } from '../../helpers/decide.js';
 import { openSmallSites } from '../../helpers/small-site.js';

@@ -8,9 +8,9 @@ import { type RosterSettings, rosterSettingsSchema, toFileRoster } from '../../.
 import { runReports } from '../../../src/runs/reports/report-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import type { Queryable } from '../../../src/store/database.js';
-import { savePartyStates } from '../../../src/store/party-states.js';
+import type { Queryable } from '../../../src/store/database/database.js';
 import { saveResponses } from '../../../src/store/responses.js';
+import { savePartyStates } from '../../../src/store/screenings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { fillPlanningWorld } from '../../helpers/planning-world.js';
 import { printFigure } from '../../helpers/print-figure.js';

@@ -10,7 +10,7 @@ import { tellFailure } from '../../../src/runs/mailing/queue-failure.js';
 import { retryMails } from '../../../src/runs/mailing/retry-mail.js';
 import { sendReports } from '../../../src/runs/mailing/send-reports.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { type MailServer, type MailServerOptions, startMailServer } from '../../helpers/mail-server.js';
 import { openSmallSites } from '../../helpers/small-site.js';

@@ -10,7 +10,7 @@ import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
 import { importDecisions } from '../../../src/runs/reviewing/import-decisions.js';
 import { importLegacy, isSampled } from '../../../src/runs/reviewing/legacy/import-legacy.js';
 import { findUntaken, renderUntaken } from '../../../src/runs/reviewing/legacy/render-untaken.js';
-import { readItemHistories } from '../../../src/store/item-history.js';
+import { readItemHistories } from '../../../src/store/review/waiting.js';
 import { collectBytes } from '../../helpers/collect-bytes.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';

@@ -8,7 +8,7 @@ import { showItems } from '../../../src/runs/reviewing/show-items.js';
 import { findRun } from '../../../src/runs/session/list-runs.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
-import { readRunFacts } from '../../../src/store/run-facts.js';
+import { readRunFacts } from '../../../src/store/report-facts.js';
 import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';

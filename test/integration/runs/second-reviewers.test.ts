@@ -12,11 +12,11 @@ import { type ReviewSettings, reviewSettingsSchema } from '../../../src/runs/rev
 import { showItems } from '../../../src/runs/reviewing/show-items.js';
 import { undoDecision } from '../../../src/runs/reviewing/undo-decision.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
-import type { Database } from '../../../src/store/database.js';
-import { type DatabaseLocation, openDatabase } from '../../../src/store/open-database.js';
-import { readOpenItems } from '../../../src/store/open-items.js';
+import type { Database } from '../../../src/store/database/database.js';
+import { type DatabaseLocation, openDatabase } from '../../../src/store/database/open-database.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
-import { readChanges } from '../../../src/store/run-facts.js';
+import { readChanges } from '../../../src/store/report-facts.js';
+import { readOpenItems } from '../../../src/store/review/decisions.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
 import { openSmallSites } from '../../helpers/small-site.js';

@@ -7,7 +7,7 @@ import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
-import { readDossierHistory } from '../../../src/store/change-facts.js';
+import { readDossierHistory } from '../../../src/store/changes.js';
 import { readRunning } from '../../../src/store/watch-facts.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { buildSandboxDossier } from '../../helpers/small-world.js';

@@ -4,7 +4,7 @@ import { runReports } from '../../../src/runs/reports/report-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
-import { migrate, pendingMigrations } from '../../../src/store/migrate.js';
+import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { fillReleasedDatabase, releasedDatabases } from '../../helpers/released-database.js';
 import { canaries, watchlist } from '../../helpers/small-world.js';

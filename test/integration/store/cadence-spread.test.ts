@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { openBindings } from '../../../src/store/bindings.js';
-import type { Database } from '../../../src/store/database.js';
-import { judgedPartiesSql } from '../../../src/store/judged-parties.js';
+import { type Database, openBindings } from '../../../src/store/database/database.js';
+import { judgedPartiesSql } from '../../../src/store/plan-sql.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
 import { printFigure } from '../../helpers/print-figure.js';

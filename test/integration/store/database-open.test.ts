@@ -7,7 +7,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RunLockedError, StoreError } from '../../../src/errors.js';
-import { openDatabase } from '../../../src/store/open-database.js';
+import { openDatabase } from '../../../src/store/database/open-database.js';
 import { testDatabases } from '../../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });

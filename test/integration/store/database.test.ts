@@ -1,8 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { StoreError } from '../../../src/errors.js';
-import { type Database, DatabaseError } from '../../../src/store/database.js';
-import { readAtOnce } from '../../../src/store/read-at-once.js';
+import { type Database, DatabaseError, readAtOnce } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const numberRow = z.object({ n: z.number() });

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { LeaseLostError } from '../../../src/errors.js';
-import { EmbeddedFiles } from '../../../src/store/embedded-files.js';
-import { openDatabase } from '../../../src/store/open-database.js';
-import { EmbeddedDatabase } from '../../../src/store/open-folder.js';
+import { EmbeddedDatabase, EmbeddedFiles } from '../../../src/store/database/embedded.js';
+import { openDatabase } from '../../../src/store/database/open-database.js';
 
 const settingRow = z.object({ value: z.string() });
 const sizeRow = z.object({ mb: z.number() });

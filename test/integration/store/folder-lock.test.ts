@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { RunLockedError } from '../../../src/errors.js';
-import { lockFolder } from '../../../src/store/folder-lock.js';
+import { lockFolder } from '../../../src/store/database/folder-lock.js';
 import { bundleProgram, type Program } from '../../helpers/bundle-program.js';
 
 const outcomeSchema = z.object({ owns: z.boolean(), pid: z.number(), message: z.string().optional() });

@@ -1,19 +1,17 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import {
   beginJobRun,
+  bringSchedulesBack,
   endJobRun,
   findJobRun,
   forgetJobRuns,
   noteMissedJob,
   readJobRuns,
-} from '../../../src/store/job-runs.js';
-import {
-  bringSchedulesBack,
   readJobSchedules,
   retireJobSchedules,
   saveJobSchedule,
-} from '../../../src/store/job-schedules.js';
+} from '../../../src/store/jobs.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const at = (text: string): Date => new Date(text);

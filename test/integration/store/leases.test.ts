@@ -2,7 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../../src/clock.js';
 import { LeaseLostError, RunLockedError } from '../../../src/errors.js';
 import { settleRestored } from '../../../src/store/backup/restore-backup.js';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
+import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import {
   assertLease,
   type Lease,
@@ -12,7 +13,6 @@ import {
   tryAcquireLease,
   waitForLease,
 } from '../../../src/store/leases.js';
-import type { DatabaseLocation } from '../../../src/store/open-database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const longTtlMs = 60_000;

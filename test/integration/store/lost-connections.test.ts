@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
+import { openDatabase } from '../../../src/store/database/open-database.js';
+import type { ConnectionEvent } from '../../../src/store/database/reconnecting.js';
 import { tryAcquireLease } from '../../../src/store/leases.js';
-import { openDatabase } from '../../../src/store/open-database.js';
-import type { ConnectionEvent } from '../../../src/store/reconnecting.js';
 import { type Cut, startCuttingProxy } from '../../helpers/cutting-proxy.js';
 import { testDatabases } from '../../helpers/databases.js';
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Database } from '../../../src/store/database.js';
-import { migrate, pendingMigrations } from '../../../src/store/migrate.js';
+import type { Database } from '../../../src/store/database/database.js';
+import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const tableRow = z.object({ name: z.string() });

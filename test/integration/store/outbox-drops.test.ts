@@ -5,10 +5,9 @@ import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { dropMails } from '../../../src/runs/mailing/drop-mail.js';
 import { listMails } from '../../../src/runs/mailing/list-mail.js';
 import { retryMails } from '../../../src/runs/mailing/retry-mail.js';
-import type { Database } from '../../../src/store/database.js';
-import { readStoredFigures } from '../../../src/store/metric-facts.js';
-import { type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
-import { claimNext } from '../../../src/store/outbox-sending.js';
+import type { Database } from '../../../src/store/database/database.js';
+import { readStoredFigures } from '../../../src/store/metrics.js';
+import { claimNext, type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { makeWorkplace } from '../../helpers/workplace.js';
 

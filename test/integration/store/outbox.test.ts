@@ -1,9 +1,16 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../../src/store/database.js';
-import { readRun } from '../../../src/store/find-runs.js';
-import { listOutbox, makeDue, type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
+import type { Database } from '../../../src/store/database/database.js';
+import {
+  claimNext,
+  listOutbox,
+  makeDue,
+  noteAttempt,
+  type OutboxEntry,
+  queueOutbox,
+  readAttempts,
+} from '../../../src/store/outbox.js';
 import { queueReport, queueReportMails, readThread } from '../../../src/store/outbox-reports.js';
-import { claimNext, noteAttempt, readAttempts } from '../../../src/store/outbox-sending.js';
+import { readRun } from '../../../src/store/runs.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const now = new Date('2026-11-22T02:00:00Z');

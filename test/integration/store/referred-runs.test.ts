@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Database, DatabaseError } from '../../../src/store/database.js';
+import { type Database, DatabaseError } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 
 const setUp = `

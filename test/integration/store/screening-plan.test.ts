@@ -1,11 +1,16 @@
 import { beforeAll, expect, it } from 'vitest';
 import { readCoverage } from '../../../src/store/coverage.js';
-import type { Database } from '../../../src/store/database.js';
-import { forceScreenings } from '../../../src/store/forced-screenings.js';
-import { countPlan, countStoredPlan, listUrgentOverBudget } from '../../../src/store/plan-counts.js';
-import type { PlanInput } from '../../../src/store/plan-input.js';
-import { insertPlan, removePlan } from '../../../src/store/screening-plan.js';
-import { readSearchTasks } from '../../../src/store/work-list.js';
+import type { Database } from '../../../src/store/database/database.js';
+import {
+  countPlan,
+  countStoredPlan,
+  forceScreenings,
+  insertPlan,
+  listUrgentOverBudget,
+  removePlan,
+} from '../../../src/store/plan.js';
+import type { PlanInput } from '../../../src/store/plan-sql.js';
+import { readSearchTasks } from '../../../src/store/screenings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld, readPlan } from '../../helpers/planning-world.js';
 

@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readAnswerFindings } from '../../../src/store/answer-findings.js';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
+import { insertPlan } from '../../../src/store/plan.js';
 import { saveResponses } from '../../../src/store/responses.js';
-import { insertPlan } from '../../../src/store/screening-plan.js';
+import { readAnswerFindings } from '../../../src/store/run-sums.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { buildPlanInput, fillPlanningWorld } from '../../helpers/planning-world.js';
 

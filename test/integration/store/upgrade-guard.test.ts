@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { keepLease } from '../../../src/runs/session/keep-lease.js';
 import { writeBackup } from '../../../src/store/backup/write-backup.js';
+import { migrate, readSchemaUsers } from '../../../src/store/database/migrate.js';
 import { releaseLease, tryAcquireLease } from '../../../src/store/leases.js';
-import { migrate, readSchemaUsers } from '../../../src/store/migrate.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { migrateUpTo } from '../../helpers/former-database.js';
 

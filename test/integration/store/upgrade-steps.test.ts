@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Database } from '../../../src/store/database.js';
-import { migrate } from '../../../src/store/migrate.js';
+import type { Database } from '../../../src/store/database/database.js';
+import { migrate } from '../../../src/store/database/migrate.js';
 import { takeBackAnswers } from '../../../src/store/unconfirmed-answers.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 

@@ -9,7 +9,7 @@ import { listMails } from '../../../src/runs/mailing/list-mail.js';
 import { retryMails } from '../../../src/runs/mailing/retry-mail.js';
 import { tellStates } from '../../../src/runs/telling/tell-states.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
-import type { Database } from '../../../src/store/database.js';
+import type { Database } from '../../../src/store/database/database.js';
 import { type OutboxEntry, queueOutbox } from '../../../src/store/outbox.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';

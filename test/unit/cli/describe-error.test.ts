@@ -5,8 +5,8 @@ import { expect, test } from 'vitest';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { writeBackupFile } from '../../../src/cli/write-backup-file.js';
 import { BackupError, ConnectionError, StoreError } from '../../../src/errors.js';
-import { readBackup } from '../../../src/store/backup/read-backup.js';
-import { DatabaseError } from '../../../src/store/database.js';
+import { readBackup } from '../../../src/store/backup/backup-file.js';
+import { DatabaseError } from '../../../src/store/database/database.js';
 
 const refusal = (sqlState: string | undefined) =>
   new DatabaseError('refused', { sqlState, constraint: undefined, cause: undefined });

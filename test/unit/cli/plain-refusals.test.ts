@@ -8,7 +8,7 @@ import { findUnknownVariables } from '../../../src/config/find-unknown-variables
 import { loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
 import { findFolderProblem } from '../../../src/files.js';
-import { DatabaseError } from '../../../src/store/database.js';
+import { DatabaseError } from '../../../src/store/database/database.js';
 
 let folder: string;
 beforeEach(() => {

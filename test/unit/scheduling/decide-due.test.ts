@@ -8,7 +8,7 @@ import {
 } from '../../../src/scheduling/decide-due.js';
 import { toDueTimes } from '../../../src/scheduling/due-times.js';
 import { toJitterMs } from '../../../src/scheduling/standings.js';
-import type { JobRun } from '../../../src/store/job-runs.js';
+import type { JobRun } from '../../../src/store/jobs.js';
 import { toJobRun } from '../../helpers/job-runs.js';
 
 const hourMs = 3_600_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseArrayLiteral, toArrayLiteral } from '../../../src/store/array-literal.js';
+import { parseArrayLiteral, toArrayLiteral } from '../../../src/store/database/values.js';
 
 describe('array literals', () => {
   it('bring back every array of strings and nulls', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toDatabaseError } from '../../../src/store/database-errors.js';
+import { toDatabaseError } from '../../../src/store/database/database.js';
 
 const refuse = (code: string, message: string) => Object.assign(new Error(message), { code, severity: 'ERROR' });
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FolderOwnerError } from '../../../src/errors.js';
-import { requireOwnFolder } from '../../../src/store/folder-ownership.js';
-import { openDatabase } from '../../../src/store/open-database.js';
+import { requireOwnFolder } from '../../../src/store/database/folder-ownership.js';
+import { openDatabase } from '../../../src/store/database/open-database.js';
 
 const me = process.geteuid?.() ?? 0;
 /** Nobody that a system has. */

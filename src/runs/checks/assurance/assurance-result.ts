@@ -1,15 +1,8 @@
 import { ConfigError } from '../../../errors.js';
 import type { RunState } from '../../../reports/run-facts.js';
-import {
-  type AssuranceFacts,
-  type AssuranceItem,
-  readAssurance,
-  readAssuranceItems,
-} from '../../../store/assurances.js';
-import type { Database, Queryable } from '../../../store/database.js';
-import { toRunId } from '../../../store/run-id.js';
-import { readRunKeys } from '../../../store/run-keys.js';
-import type { RunRow } from '../../../store/run-row.js';
+import { type AssuranceFacts, type AssuranceItem, readAssurance, readAssuranceItems } from '../../../store/checks.js';
+import type { Database, Queryable } from '../../../store/database/database.js';
+import { type RunRow, readRunKeys, toRunId } from '../../../store/runs.js';
 import { findRun } from '../../session/list-runs.js';
 import { toExitCode } from '../../session/run-summary.js';
 import { measureRecall, measureStrata, type Recall, type StratumRecall } from './measure-recall.js';

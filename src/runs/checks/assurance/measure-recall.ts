@@ -1,4 +1,4 @@
-import type { AssuranceItem } from '../../../store/assurances.js';
+import type { AssuranceItem } from '../../../store/checks.js';
 
 /** Recall of one part of a sample. */
 export interface Recall {

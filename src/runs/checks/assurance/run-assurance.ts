@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../../errors.js';
 import type { PublishedList } from '../../../lists/listed-party.js';
 import { toMatchSet } from '../../../matches/to-match-set.js';
+import { ensureRequests } from '../../../store/canaries.js';
 import {
   type AssuranceFacts,
   type AssuranceItem,
@@ -10,12 +11,10 @@ import {
   readAssuranceItems,
   saveAssuranceItem,
   setLeastShare,
-} from '../../../store/assurances.js';
-import { ensureRequests } from '../../../store/canary-outcomes.js';
-import { requireFound } from '../../../store/require-all.js';
+} from '../../../store/checks.js';
+import { requireFound } from '../../../store/database/database.js';
 import { saveResponses } from '../../../store/responses.js';
-import type { RunRow } from '../../../store/run-row.js';
-import { closeRun } from '../../../store/runs.js';
+import { closeRun, type RunRow } from '../../../store/runs.js';
 import { digestAnswer } from '../../ledger/digest-answer.js';
 import { searchBesidePlan } from '../../ledger/search-beside-plan.js';
 import { watchOutage } from '../../outages/outage-watch.js';

@@ -1,6 +1,6 @@
 import { compareBirthDates } from '../../../changes/compare-birth-dates.js';
 import { foldName } from '../../../matches/fold-name.js';
-import type { LegacyCandidate, LegacyCustomer } from '../../../store/legacy-decisions.js';
+import type { LegacyCandidate, LegacyCustomer } from '../../../store/review/legacy.js';
 import { gatherBy } from '../../replaying/gather-by.js';
 import type { LegacyFacts } from './read-legacy-rows.js';
 

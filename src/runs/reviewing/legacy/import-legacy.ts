@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { StoreError } from '../../../errors.js';
-import type { Queryable } from '../../../store/database.js';
-import { holdItems } from '../../../store/decidable-items.js';
-import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../../store/legacy-decisions.js';
+import type { Queryable } from '../../../store/database/database.js';
 import { readOrganisation } from '../../../store/organisations.js';
+import { holdItems } from '../../../store/review/decisions.js';
+import { type LegacyCustomer, readLegacyCustomers, saveLegacyDecisions } from '../../../store/review/legacy.js';
 import type { Workplace } from '../../workplace.js';
 import { type DecisionContext, decideItems, type ItemDecision, type Reviewer } from '../decide-items.js';
 import { toItemStamp } from '../item-stamp.js';

@@ -1,6 +1,6 @@
 import { foldName } from '../../../matches/fold-name.js';
 import { parseIsoDate } from '../../../roster/birth-date.js';
-import type { LegacyCandidate, LegacyCustomer } from '../../../store/legacy-decisions.js';
+import type { LegacyCandidate, LegacyCustomer } from '../../../store/review/legacy.js';
 import { parseVerdict } from '../parse-verdict.js';
 import { findLegacyItems, type NamedMatch, type Unmatched } from './find-legacy-item.js';
 import type { LegacyFacts, LegacyRow } from './read-legacy-rows.js';

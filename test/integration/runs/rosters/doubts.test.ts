@@ -10,8 +10,8 @@ import { importDecisions } from '../../../../src/runs/reviewing/import-decisions
 import { runImport } from '../../../../src/runs/rosters/import-run.js';
 import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
 import type { RunSummary } from '../../../../src/runs/session/run-summary.js';
-import { readChangedParties } from '../../../../src/store/changed-parties.js';
-import type { Database } from '../../../../src/store/database.js';
+import type { Database } from '../../../../src/store/database/database.js';
+import { readChangedParties } from '../../../../src/store/screenings.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { fillInList } from '../../../helpers/fill-in-list.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';

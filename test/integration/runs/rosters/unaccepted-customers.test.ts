@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Database } from '../../../../src/store/database.js';
+import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readCounts, readParties } from '../../../helpers/roster-nights.js';
 

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import { acceptGaps } from '../../../../src/runs/coverage/accept-gaps.js';
 import { measureCoverage } from '../../../../src/runs/coverage/measure-coverage.js';
-import type { Database } from '../../../../src/store/database.js';
+import type { Database } from '../../../../src/store/database/database.js';
 import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openSmallSites, searched } from '../../../helpers/small-site.js';

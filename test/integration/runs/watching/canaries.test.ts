@@ -5,7 +5,7 @@ import { toSubject } from '../../../../src/mail/message-subject.js';
 import { toReport } from '../../../../src/reports/report.js';
 import { showRun } from '../../../../src/runs/session/list-runs.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
-import type { Database } from '../../../../src/store/database.js';
+import type { Database } from '../../../../src/store/database/database.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { listenAlong } from '../../../helpers/listen-along.js';
 import { makeScaledClock } from '../../../helpers/scaled-clock.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { showRun } from '../../../../src/runs/session/list-runs.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
-import type { Database } from '../../../../src/store/database.js';
+import type { Database } from '../../../../src/store/database/database.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { openSmallSites, type SmallSite } from '../../../helpers/small-site.js';
 

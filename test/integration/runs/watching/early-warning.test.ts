@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { deliverDue } from '../../../../src/runs/mailing/deliver-due.js';
-import { readEarlyWarnings } from '../../../../src/store/early-warnings.js';
+import { readEarlyWarnings } from '../../../../src/store/outbox-reports.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { listenAlong } from '../../../helpers/listen-along.js';
 import { type MailServer, startMailServer } from '../../../helpers/mail-server.js';

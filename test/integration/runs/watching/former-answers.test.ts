@@ -6,7 +6,7 @@ import type { RosterSettings } from '../../../../src/roster/settings.js';
 import { measureCoverage } from '../../../../src/runs/coverage/measure-coverage.js';
 import { showRun } from '../../../../src/runs/session/list-runs.js';
 import type { RunSummary } from '../../../../src/runs/session/run-summary.js';
-import type { Database } from '../../../../src/store/database.js';
+import type { Database } from '../../../../src/store/database/database.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { listenAlong } from '../../../helpers/listen-along.js';
 import { openSmallSites, type SmallSite, searched } from '../../../helpers/small-site.js';

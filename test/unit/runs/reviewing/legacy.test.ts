@@ -7,7 +7,7 @@ import { isSampled } from '../../../../src/runs/reviewing/legacy/import-legacy.j
 import { type JudgedRow, judgeLegacyRows } from '../../../../src/runs/reviewing/legacy/judge-legacy-rows.js';
 import type { LegacyFacts, LegacyRow } from '../../../../src/runs/reviewing/legacy/read-legacy-rows.js';
 import { findUntaken } from '../../../../src/runs/reviewing/legacy/render-untaken.js';
-import type { LegacyCandidate, LegacyCustomer } from '../../../../src/store/legacy-decisions.js';
+import type { LegacyCandidate, LegacyCustomer } from '../../../../src/store/review/legacy.js';
 import { makeMatch } from '../../../helpers/make-match.js';
 
 const toItem = (itemId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({

@@ -4,7 +4,7 @@ import { topicFamiliesSchema } from '../../../../src/changes/topic-families.js';
 import { toSeenFacts } from '../../../../src/matches/review/seen-facts.js';
 import { toItemChanges } from '../../../../src/runs/reviewing/make-items.js';
 import { reviewSettingsSchema } from '../../../../src/runs/reviewing/settings.js';
-import type { StoredItem } from '../../../../src/store/review-items.js';
+import type { StoredItem } from '../../../../src/store/review/items.js';
 import { makeMatch } from '../../../helpers/make-match.js';
 
 const now = new Date('2026-11-18T10:00:00Z');

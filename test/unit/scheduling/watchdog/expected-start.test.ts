@@ -3,7 +3,7 @@ import { jobsSettingsSchema } from '../../../../src/scheduling/settings.js';
 import { findExpectedStart, type LateRules } from '../../../../src/scheduling/watchdog/expected-start.js';
 import { findPlans } from '../../../../src/scheduling/watchdog/plans.js';
 import { findAgeMoment } from '../../../../src/scheduling/watchdog/watch.js';
-import type { JobRun } from '../../../../src/store/job-runs.js';
+import type { JobRun } from '../../../../src/store/jobs.js';
 import type { NightFacts, RunningFacts } from '../../../../src/store/watch-facts.js';
 import { toJobRun } from '../../../helpers/job-runs.js';
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type JobFacts, judgeJobs } from '../../../../src/scheduling/watchdog/judge-jobs.js';
 import type { Incident } from '../../../../src/store/incidents.js';
-import type { JobRun } from '../../../../src/store/job-runs.js';
+import type { JobRun } from '../../../../src/store/jobs.js';
 import { toJobRun } from '../../../helpers/job-runs.js';
 
 const now = new Date('2026-03-10T08:00:00Z');

@@ -1,0 +1,226 @@
+import { z } from 'zod';
+import type { CanaryFacts } from '../reports/run-facts.js';
+import { firstRow, type Queryable, requireRows } from './database/database.js';
+import { isUnconfirmedSql } from './unconfirmed-answers.js';
+
+/** Why a round of control searches was asked; a `control` asks one of them beside a search that failed. */
+const canaryOccasions = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
+export type CanaryOccasion = (typeof canaryOccasions)[number];
+
+/** A round of control searches: which one of its run, from 1, and after how many answered searches. */
+export interface CanaryRound {
+  round: number;
+  occasion: CanaryOccasion;
+  searches: number;
+}
+
+/** What a control search of a run gave; `found` says what came instead of the expected. */
+export interface CanaryOutcome {
+  ordinal: number;
+  type: 'person' | 'entity';
+  name: string;
+  expect: 'match' | 'none';
+  topics: readonly string[];
+  label: string | null;
+  verdict: 'passed' | 'failed';
+  found: string | null;
+  responseId: number | null;
+  askedAt: Date;
+}
+
+/** The number of a run's next round. */
+export async function findNextRound(database: Queryable, runId: number): Promise<number> {
+  const rows = await database.query(
+    z.object({ next: z.number() }),
+    'select coalesce(max(round), 0)::integer + 1 as next from canary_outcome where run_id = $1',
+    [runId],
+  );
+  return firstRow(rows, 'canary_outcome').next;
+}
+
+/** Saves a control search of a round. */
+export async function saveCanaryOutcome(
+  transaction: Queryable,
+  runId: number,
+  { round, occasion, searches }: CanaryRound,
+  outcome: CanaryOutcome,
+): Promise<void> {
+  const saved = await transaction.execute(
+    `insert into canary_outcome (
+       run_id, round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found, response_id, asked_at
+     )
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+    [
+      runId,
+      round,
+      occasion,
+      searches,
+      outcome.ordinal,
+      outcome.type,
+      outcome.name,
+      outcome.expect,
+      [...outcome.topics],
+      outcome.label,
+      outcome.verdict,
+      outcome.found,
+      outcome.responseId,
+      outcome.askedAt,
+    ],
+  );
+  requireRows(saved, 1, 'canary_outcome');
+}
+
+/** Whether a run has asked any control search, so that its answers wait for the next ones. */
+export async function hasAskedCanaries(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ has_asked: z.boolean() }),
+    'select exists (select from canary_outcome where run_id = $1) as has_asked',
+    [runId],
+  );
+  return firstRow(rows, 'canary_outcome').has_asked;
+}
+
+/** Whether any control search of a run has failed. */
+export async function hasFailedCanary(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ has_failed: z.boolean() }),
+    `select exists (select from canary_outcome where run_id = $1 and verdict = 'failed') as has_failed`,
+    [runId],
+  );
+  return firstRow(rows, 'canary_outcome').has_failed;
+}
+
+/** Whether searches of a run were answered that no round of control searches has confirmed since. */
+export async function hasUncontrolledSearches(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ has_some: z.boolean() }),
+    `select exists (
+       select from screening where screening.run_id = $1 and screening.outcome = 'screened' and ${isUnconfirmedSql}
+     ) as has_some`,
+    [runId],
+  );
+  return firstRow(rows, 'screening').has_some;
+}
+
+const outcomeRow = z.object({
+  round: z.number(),
+  occasion: z.enum(canaryOccasions),
+  searches: z.number(),
+  ordinal: z.number(),
+  type: z.enum(['person', 'entity']),
+  name: z.string(),
+  expect: z.enum(['match', 'none']),
+  topics: z.array(z.string()),
+  label: z.string().nullable(),
+  verdict: z.enum(['passed', 'failed']),
+  found: z.string().nullable(),
+  responseId: z.number().nullable(),
+  askedAt: z.date(),
+}) satisfies z.ZodType<CanaryOutcome & CanaryRound>;
+
+/** The control searches of a run, round by round. */
+export async function readCanaryOutcomes(
+  database: Queryable,
+  runId: number,
+): Promise<readonly (CanaryOutcome & CanaryRound)[]> {
+  return database.query(
+    outcomeRow,
+    `select round, occasion, searches, ordinal, type, name, expect, topics, label, verdict, found,
+       response_id as "responseId", asked_at as "askedAt"
+     from canary_outcome where run_id = $1 order by round, ordinal`,
+    [runId],
+  );
+}
+
+/** Finds or creates the request rows of control searches; gives each one's id by its place. */
+export async function ensureRequests(
+  transaction: Queryable,
+  organisationId: number,
+  requests: readonly { type: string; name: string }[],
+): Promise<readonly number[]> {
+  const list = JSON.stringify(requests.map((request, index) => ({ ...request, place: index })));
+  await transaction.execute(
+    `insert into screening_request (organisation_id, type, name)
+     select distinct $1::bigint, type, name from jsonb_to_recordset($2::text::jsonb) as row (type text, name text)
+     on conflict (organisation_id, type, name) do nothing`,
+    [organisationId, list],
+  );
+  const rows = await transaction.query(
+    z.object({ request_id: z.number() }),
+    `select request.request_id
+     from jsonb_to_recordset($2::text::jsonb) as row (type text, name text, place integer)
+     join screening_request request on request.organisation_id = $1 and request.type = row.type and request.name = row.name
+     order by row.place`,
+    [organisationId, list],
+  );
+  requireRows(rows.length, requests.length, 'screening_request');
+  return rows.map((row) => row.request_id);
+}
+
+/** The control searches of a run, each with all its rounds, failed ones first. */
+export async function readCanaryFacts(database: Queryable, runId: number): Promise<readonly CanaryFacts[]> {
+  const bySearch = new Map<string, (CanaryOutcome & CanaryRound)[]>();
+  for (const outcome of await readCanaryOutcomes(database, runId)) {
+    const { type, name, expect, topics } = outcome;
+    const key = JSON.stringify([type, name, expect, topics]);
+    bySearch.set(key, [...(bySearch.get(key) ?? []), outcome]);
+  }
+  const facts = [...bySearch.values()].flatMap(toFacts);
+  const isFailed = ({ verdict }: CanaryFacts): boolean => verdict === 'failed';
+  return [...facts.filter(isFailed), ...facts.filter((canary) => !isFailed(canary))];
+}
+
+function toFacts(outcomes: readonly (CanaryOutcome & CanaryRound)[]): CanaryFacts[] {
+  const worst = outcomes.find(({ verdict }) => verdict === 'failed') ?? outcomes[0];
+  if (!worst) return [];
+  const { type, name, expect, topics, label, verdict, found } = worst;
+  const rounds = outcomes.map(({ round, occasion, searches, askedAt, verdict }) => ({
+    round,
+    occasion,
+    searches,
+    askedAt,
+    verdict,
+  }));
+  return [{ type, name, expect, topics, label, verdict, found, rounds }];
+}
+
+/** The last whole round of control searches on an account: of which run, when it ended, and whether all came as expected. */
+interface LastControls {
+  runId: number;
+  askedAt: Date;
+  hasPassed: boolean;
+  /** Whether it had one that expects a match and one that expects nothing. */
+  isConclusive: boolean;
+}
+
+const controlsRow: z.ZodType<LastControls> = z.object({
+  runId: z.number(),
+  askedAt: z.date(),
+  hasPassed: z.boolean(),
+  isConclusive: z.boolean(),
+});
+
+/** The last round of control searches that any run on the account had asked by then, single ones beside a failed search left out; or null. */
+export async function readLastControls(
+  database: Queryable,
+  accountId: number,
+  askedBy: Date,
+): Promise<LastControls | null> {
+  const [last] = await database.query(
+    controlsRow,
+    `select canary.run_id as "runId", max(canary.asked_at) as "askedAt", bool_and(canary.verdict = 'passed') as "hasPassed",
+       count(distinct canary.expect) = 2 as "isConclusive"
+     from (
+       select run_id from run
+       where account_id = $1 and exists (select from canary_outcome where canary_outcome.run_id = run.run_id)
+       order by run_id desc limit 20
+     ) recent
+     join canary_outcome canary using (run_id)
+     where canary.occasion <> 'control' and canary.asked_at <= $2
+     group by canary.run_id, canary.round
+     order by max(canary.asked_at) desc
+     limit 1`,
+    [accountId, askedBy],
+  );
+  return last ?? null;
+}

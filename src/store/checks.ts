@@ -1,0 +1,409 @@
+import { z } from 'zod';
+import type { PartyState } from '../matches/customer-state.js';
+import type { RunKind } from '../reports/run-facts.js';
+import { type Queryable, requireRows } from './database/database.js';
+
+/** Who asked about whom and why. */
+interface CheckQuestion {
+  type: 'person' | 'entity';
+  /** As it was typed. */
+  name: string;
+  reason: string;
+  askedBy: string;
+  askedAt: Date;
+}
+
+/** What came of a check. */
+export type CheckOutcome =
+  | { kind: 'answered'; responseId: number; verdict: PartyState; endedAt: Date }
+  | { kind: 'not_answered'; reason: string; endedAt: Date };
+
+/** A check as stored; `responseId` is null unless it was answered. */
+export interface StoredCheck extends CheckQuestion {
+  /** The name as it was sent. */
+  sentName: string;
+  outcome: 'in_progress' | 'answered' | 'not_answered';
+  outcomeReason: string | null;
+  responseId: number | null;
+  /** `not_screened` unless it was answered. */
+  verdict: PartyState | 'not_screened';
+  /** Keyed digest (hex) of the answer. */
+  responseDigest: string | null;
+  endedAt: Date | null;
+}
+
+/** Keeps what is about to be asked. */
+export async function insertCheck(
+  transaction: Queryable,
+  runId: number,
+  requestId: number,
+  question: CheckQuestion,
+): Promise<void> {
+  await transaction.execute(
+    `insert into single_check (run_id, request_id, name, reason, asked_by, asked_at, outcome, verdict)
+     values ($1, $2, $3, $4, $5, $6, 'in_progress', 'not_screened')`,
+    [runId, requestId, question.name, question.reason, question.askedBy, question.askedAt],
+  );
+}
+
+/** Keeps what a check came to. */
+export async function finishCheck(transaction: Queryable, runId: number, outcome: CheckOutcome): Promise<void> {
+  const isAnswered = outcome.kind === 'answered';
+  const saved = await transaction.execute(
+    `update single_check set outcome = $2, outcome_reason = $3, response_id = $4, verdict = $5, ended_at = $6 where run_id = $1`,
+    [
+      runId,
+      outcome.kind,
+      isAnswered ? null : outcome.reason,
+      isAnswered ? outcome.responseId : null,
+      isAnswered ? outcome.verdict : 'not_screened',
+      outcome.endedAt,
+    ],
+  );
+  requireRows(saved, 1, 'single_check');
+}
+
+/** Keeps that a check came to no answer, unless one is kept already. */
+export async function failOpenCheck(transaction: Queryable, runId: number, code: string, endedAt: Date): Promise<void> {
+  await transaction.execute(
+    `update single_check set outcome = 'not_answered', outcome_reason = $2, ended_at = $3
+     where run_id = $1 and outcome = 'in_progress'`,
+    [runId, code, endedAt],
+  );
+}
+
+/** The checks that say they are running while nobody holds a lease for them any more, those of one lease only where it is named. */
+export async function findDeadChecks(
+  database: Queryable,
+  leaseKey: string | null = null,
+): Promise<readonly { runId: number; leaseKey: string }[]> {
+  return database.query(
+    z.object({ runId: z.number(), leaseKey: z.string() }),
+    `select run.run_id as "runId", run.lease_key as "leaseKey"
+     from run left join lease using (lease_key)
+     where run.kind = 'check' and run.state = 'running' and (
+       lease.epoch is null or lease.epoch <> run.epoch or lease.expires_at <= clock_timestamp()
+     ) and ($1::text is null or lease_key = $1)
+     order by run.run_id`,
+    [leaseKey],
+  );
+}
+
+const checkRow: z.ZodType<StoredCheck> = z.object({
+  type: z.enum(['person', 'entity']),
+  name: z.string(),
+  reason: z.string(),
+  askedBy: z.string(),
+  askedAt: z.date(),
+  sentName: z.string(),
+  outcome: z.enum(['in_progress', 'answered', 'not_answered']),
+  outcomeReason: z.string().nullable(),
+  responseId: z.number().nullable(),
+  verdict: z.enum(['clear', 'below_threshold', 'incompletely_seen', 'open_hit', 'not_screened']),
+  responseDigest: z.string().nullable(),
+  endedAt: z.date().nullable(),
+});
+
+/** The check that a run was, or null when it was none. */
+export async function readCheck(database: Queryable, runId: number): Promise<StoredCheck | null> {
+  const [row] = await database.query(
+    checkRow,
+    `select request.type, single_check.name, reason, asked_by as "askedBy", asked_at as "askedAt", request.name as "sentName",
+       outcome, outcome_reason as "outcomeReason", response_id as "responseId", verdict,
+       encode(response.digest, 'hex') as "responseDigest", ended_at as "endedAt"
+     from single_check
+     join screening_request request using (request_id)
+     left join response using (response_id)
+     where run_id = $1`,
+    [runId],
+  );
+  return row ?? null;
+}
+
+/** A published list as it was read. */
+export interface StoredList {
+  file: string;
+  format: string;
+  /** Every file that was read, with the SHA-256 (hex) of its bytes. */
+  files: readonly { file: string; sha256: string }[];
+  digest: string;
+  /** Entries of the list, and their names and aliases together. */
+  listed: number;
+  spellings: number;
+}
+
+/** What comparing a list with the customers of a run came to. */
+export interface ComparisonSums {
+  comparedParties: number;
+  forcedParties: number;
+  forcedCustomers: number;
+}
+
+/** The list because of which a run asks; `comparedAt` is null until every customer has been compared with it. */
+export interface ListComparison extends StoredList, ComparisonSums {
+  comparedAt: Date | null;
+}
+
+/** A customer whose search a list has forced. */
+export interface ForcedCustomer {
+  reference: string;
+  because: string;
+}
+
+/** Notes because of which list a run asks, before its customers are compared with it. */
+export async function noteList(transaction: Queryable, runId: number, list: StoredList): Promise<void> {
+  await transaction.execute(
+    `insert into list_comparison (run_id, file, format, files, digest, listed, spellings)
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7)
+     on conflict (run_id) do nothing`,
+    [runId, list.file, list.format, JSON.stringify(list.files), list.digest, list.listed, list.spellings],
+  );
+}
+
+/** Keeps what the comparison with a run's list came to. */
+export async function finishComparison(
+  transaction: Queryable,
+  runId: number,
+  sums: ComparisonSums,
+  comparedAt: Date,
+): Promise<void> {
+  await transaction.execute(
+    `update list_comparison set compared_parties = $2, forced_parties = $3, forced_customers = $4, compared_at = $5
+     where run_id = $1`,
+    [runId, sums.comparedParties, sums.forcedParties, sums.forcedCustomers, comparedAt],
+  );
+}
+
+/** The shape of the files of a list in a row. */
+const listFilesSchema = z.array(z.object({ file: z.string(), sha256: z.string() }));
+
+const comparisonRow: z.ZodType<ListComparison> = z.object({
+  file: z.string(),
+  format: z.string(),
+  files: listFilesSchema,
+  digest: z.string(),
+  listed: z.number(),
+  spellings: z.number(),
+  comparedParties: z.number(),
+  forcedParties: z.number(),
+  forcedCustomers: z.number(),
+  comparedAt: z.date().nullable(),
+});
+
+/** The list because of which a run asked, or null when there was none. */
+export async function readListComparison(database: Queryable, runId: number): Promise<ListComparison | null> {
+  const [row] = await database.query(
+    comparisonRow,
+    `select file, format, files, digest, listed, spellings, compared_parties as "comparedParties",
+       forced_parties as "forcedParties", forced_customers as "forcedCustomers", compared_at as "comparedAt"
+     from list_comparison where run_id = $1`,
+    [runId],
+  );
+  return row ?? null;
+}
+
+/** A list with which a run was to compare the customers, and did not. */
+export interface UncomparedList {
+  file: string;
+  /** The run that was given up. */
+  runId: number;
+  kind: RunKind;
+  startedAt: Date;
+}
+
+const uncomparedRow: z.ZodType<UncomparedList> = z.object({
+  file: z.string(),
+  runId: z.number(),
+  kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile']),
+  startedAt: z.date(),
+});
+
+/**
+ * The lists that earlier runs of the roster were given up with before they had compared them with the customers, as far as no run has
+ * compared them since, and somebody in this run's plan has not been asked about since.
+ */
+export async function findUncomparedLists(database: Queryable, runId: number): Promise<readonly UncomparedList[]> {
+  return database.query(
+    uncomparedRow,
+    `select noted.file, earlier.run_id as "runId", earlier.kind, earlier.started_at as "startedAt"
+     from run ours
+     join run earlier on earlier.roster_id = ours.roster_id and earlier.mode = ours.mode and earlier.run_id < ours.run_id
+       and earlier.state = 'abandoned'
+     join list_comparison noted on noted.run_id = earlier.run_id and noted.compared_at is null
+     where ours.run_id = $1
+       and not exists (
+         select from list_comparison compared join run later on later.run_id = compared.run_id
+         where later.roster_id = ours.roster_id and later.mode = ours.mode and later.run_id > earlier.run_id
+           and compared.digest = noted.digest and compared.compared_at is not null
+       )
+       and exists (
+         select from screening
+         left join party_state state on state.account_id = ours.account_id and state.party_id = screening.party_id
+         where screening.run_id = ours.run_id and coalesce(state.screened_at < earlier.started_at, true)
+       )
+     order by earlier.run_id`,
+    [runId],
+  );
+}
+
+/** The first so many customers whom a run was forced to ask about, and why. */
+export async function readForcedCustomers(
+  database: Queryable,
+  runId: number,
+  limit: number,
+): Promise<readonly ForcedCustomer[]> {
+  return database.query(
+    z.object({ reference: z.string(), because: z.string() }),
+    `select customer.reference, min(forced.because collate "C") as because
+     from forced_screening forced
+     join party using (party_id)
+     join customer using (customer_id)
+     where forced.run_id = $1
+     group by customer.reference
+     order by customer.reference collate "C"
+     limit $2`,
+    [runId, limit],
+  );
+}
+
+/** What recall is measured on and how; stored before the first search. */
+export interface AssuranceFacts extends Omit<StoredList, 'spellings'> {
+  seed: string;
+  spelling: 'as_listed' | 'variants';
+  sampleSize: number;
+  /** The share that must be found, or null when none was asked for. */
+  atLeast: number | null;
+}
+
+/** A listed name of a sample and as what it is sent. */
+interface AssuranceName {
+  listedId: string | null;
+  listedName: string;
+  type: 'person' | 'entity';
+  script: string;
+  variant: string;
+  sentName: string;
+}
+
+/** A name of a sample with what came of its search. */
+export interface AssuranceItem extends AssuranceName {
+  ordinal: number;
+  outcome: 'remaining' | 'answered' | 'failed';
+  outcomeReason: string | null;
+  responseId: number | null;
+  results: number;
+  hits: number;
+}
+
+/** Keeps a measurement and its sample; `requestIds` are the requests of the names, in their order. */
+export async function insertAssurance(
+  transaction: Queryable,
+  runId: number,
+  facts: AssuranceFacts,
+  names: readonly AssuranceName[],
+  requestIds: readonly number[],
+): Promise<void> {
+  await transaction.execute(
+    `insert into assurance (run_id, file, format, files, digest, listed, seed, spelling, sample_size, at_least)
+     values ($1, $2, $3, $4::text::jsonb, $5, $6, $7, $8, $9, $10)`,
+    [
+      runId,
+      facts.file,
+      facts.format,
+      JSON.stringify(facts.files),
+      facts.digest,
+      facts.listed,
+      facts.seed,
+      facts.spelling,
+      facts.sampleSize,
+      facts.atLeast,
+    ],
+  );
+  const items = names.map((name, at) => ({ ...name, ordinal: at + 1, requestId: requestIds[at] }));
+  const saved = await transaction.execute(
+    `insert into assurance_item (run_id, ordinal, request_id, listed_id, listed_name, type, script, variant, sent_name, outcome)
+     select $1, ordinal, "requestId", "listedId", "listedName", type, script, variant, "sentName", 'remaining'
+     from jsonb_to_recordset($2::text::jsonb) as row (
+       ordinal integer, "requestId" bigint, "listedId" text, "listedName" text, type text, script text, variant text, "sentName" text
+     )`,
+    [runId, JSON.stringify(items)],
+  );
+  requireRows(saved, items.length, 'assurance_item');
+}
+
+/** Notes which share of a sample must be found, or null for none. */
+export async function setLeastShare(transaction: Queryable, runId: number, atLeast: number | null): Promise<void> {
+  await transaction.execute('update assurance set at_least = $2 where run_id = $1', [runId, atLeast]);
+}
+
+/** Keeps what came of the search for one name. */
+export async function saveAssuranceItem(
+  transaction: Queryable,
+  runId: number,
+  ordinal: number,
+  end: { responseId: number } | { failedBecause: string },
+  answeredAt: Date,
+): Promise<void> {
+  const [outcome, responseId, reason] =
+    'responseId' in end ? ['answered', end.responseId, null] : ['failed', null, end.failedBecause];
+  const saved = await transaction.execute(
+    `update assurance_item set outcome = $3, response_id = $4, outcome_reason = $5, answered_at = $6
+     where run_id = $1 and ordinal = $2`,
+    [runId, ordinal, outcome, responseId, reason, answeredAt],
+  );
+  requireRows(saved, 1, 'assurance_item');
+}
+
+const factsRow: z.ZodType<AssuranceFacts> = z.object({
+  file: z.string(),
+  format: z.string(),
+  files: listFilesSchema,
+  digest: z.string(),
+  listed: z.number(),
+  seed: z.string(),
+  spelling: z.enum(['as_listed', 'variants']),
+  sampleSize: z.number(),
+  atLeast: z.number().nullable(),
+});
+
+/** What a run measures, or null when it is no measurement. */
+export async function readAssurance(database: Queryable, runId: number): Promise<AssuranceFacts | null> {
+  const [row] = await database.query(
+    factsRow,
+    `select file, format, files, digest, listed, seed, spelling, sample_size as "sampleSize", at_least as "atLeast"
+     from assurance where run_id = $1`,
+    [runId],
+  );
+  return row ?? null;
+}
+
+const itemRow: z.ZodType<AssuranceItem> = z.object({
+  ordinal: z.number(),
+  listedId: z.string().nullable(),
+  listedName: z.string(),
+  type: z.enum(['person', 'entity']),
+  script: z.string(),
+  variant: z.string(),
+  sentName: z.string(),
+  outcome: z.enum(['remaining', 'answered', 'failed']),
+  outcomeReason: z.string().nullable(),
+  responseId: z.number().nullable(),
+  results: z.number(),
+  hits: z.number(),
+});
+
+/** The sample of a measurement, in its order. */
+export async function readAssuranceItems(database: Queryable, runId: number): Promise<readonly AssuranceItem[]> {
+  return database.query(
+    itemRow,
+    `select item.ordinal, item.listed_id as "listedId", item.listed_name as "listedName", item.type, item.script, item.variant,
+       item.sent_name as "sentName", item.outcome, item.outcome_reason as "outcomeReason", item.response_id as "responseId",
+       coalesce(response.total, 0) as results,
+       (select count(*) from match where match.response_id = item.response_id and match.is_hit) as hits
+     from assurance_item item
+     left join response using (response_id)
+     where item.run_id = $1
+     order by item.ordinal`,
+    [runId],
+  );
+}

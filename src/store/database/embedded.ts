@@ -1,0 +1,364 @@
+import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { PGlite, type Transaction as PGliteTransaction, type Results } from '@electric-sql/pglite';
+import { NodeFS } from '@electric-sql/pglite/nodefs';
+import { z } from 'zod';
+import { LeaseLostError } from '../../errors.js';
+import { makeFolder } from '../../files.js';
+import {
+  type Database,
+  type Transaction,
+  TransactionScope,
+  TransactionState,
+  toDatabaseError,
+  validateRows,
+} from './database.js';
+import { type FolderLock, type FolderPatience, lockFolder } from './folder-lock.js';
+import { requireOwnFolder } from './folder-ownership.js';
+import { columnParsers, toParameters } from './values.js';
+
+/** What happens to the files of the embedded database, in this process. */
+interface FileCounts {
+  /** Bytes written to the write-ahead log. */
+  walBytes: number;
+  /** Files and folders whose content was brought to the disk. */
+  syncs: number;
+}
+
+type Init = NodeFS['init'];
+
+interface FileStream {
+  nfd: number;
+  node: { parent: { name: string } };
+}
+
+/** The part of the engine's file system that is used here; PGlite's own types leave it open. */
+interface NodeFiles {
+  stream_ops: {
+    write(stream: FileStream, buffer: Uint8Array, offset: number, length: number, position?: number): number;
+    fsync?(stream: FileStream): number;
+  };
+  tryFSOperation(work: () => void): void;
+}
+
+/**
+ * The data directory of the embedded database. PGlite's own file system has no fsync: a commit would be lost with the power. This one has,
+ * and writes nothing once `isHeld` says that another process owns the folder.
+ */
+export class EmbeddedFiles extends NodeFS {
+  readonly counts: FileCounts = { walBytes: 0, syncs: 0 };
+  readonly #isHeld: (maxAgeMs?: number) => boolean;
+
+  constructor(dataDirectory: string, isHeld: (maxAgeMs?: number) => boolean) {
+    super(dataDirectory);
+    this.#isHeld = isHeld;
+  }
+
+  override async init(...parameters: Parameters<Init>): ReturnType<Init> {
+    const { emscriptenOpts } = await super.init(...parameters);
+    const { counts } = this;
+    const isHeld = this.#isHeld;
+    const extend: NonNullable<typeof emscriptenOpts.preRun>[number] = (module) => {
+      const files: NodeFiles = module.FS.filesystems.NODEFS;
+      const { write } = files.stream_ops;
+      // The engine knows errors of the operating system only; what the operator reads is made of `isHeld`.
+      const requireHeld = (maxAgeMs?: number): void =>
+        files.tryFSOperation(() => {
+          if (!isHeld(maxAgeMs)) throw Object.assign(new Error('the folder is lost'), { code: 'EIO' });
+        });
+      files.stream_ops.write = (stream, buffer, offset, length, position) => {
+        requireHeld();
+        if (stream.node.parent.name === 'pg_wal') counts.walBytes += length;
+        return write(stream, buffer, offset, length, position);
+      };
+      files.stream_ops.fsync = (stream) => {
+        // Each commit comes by here, and nothing is acknowledged before.
+        requireHeld(0);
+        counts.syncs += 1;
+        files.tryFSOperation(() => fsyncSync(stream.nfd));
+        return 0;
+      };
+    };
+    return { emscriptenOpts: { ...emscriptenOpts, preRun: [...(emscriptenOpts.preRun ?? []), extend] } };
+  }
+}
+
+/** PGlite's own arguments, with the log bounded: 128 MB of it, and the 64 MB between two checkpoints of ours. */
+const toStartParameters = (isDurable: boolean): string[] => [
+  // -F is fsync off; the compiled-in fdatasync does nothing, so that fsync has to be named.
+  ...PGlite.defaultStartParams.filter((parameter) => !isDurable || parameter !== '-F'),
+  ...['wal_sync_method=fsync', 'max_wal_size=128MB', 'min_wal_size=32MB'].flatMap((setting) => ['-c', setting]),
+];
+
+/** Brings every file and folder below `folder` to the disk, itself last: what the engine wrote before it was durable. */
+async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    else if (entry.isFile()) syncPath(path);
+  }
+  syncPath(folder);
+}
+
+/** Brings one file or folder to the disk. */
+function syncPath(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * The embedded database of a folder, which is made when missing (0700); throws RunLockedError as `lockFolder`, FolderOwnerError as
+ * `requireOwnFolder` and ConfigError as `makeFolder` does. `isDurable`: whether a commit survives power loss; without it, as the folder was opened last.
+ */
+export async function openFolder(
+  folder: string,
+  owner: string,
+  patience: FolderPatience = {},
+  isDurable?: boolean,
+): Promise<Database> {
+  await requireOwnFolder(folder, owner);
+  await makeFolder(folder, 'set database.folder (NIGHTSCREEN_DATA) to another folder');
+  const lock = await lockFolder(folder, owner, patience);
+  try {
+    const dataDirectory = join(folder, 'pgdata');
+    const incomplete = join(folder, 'pgdata.incomplete');
+    const durable = join(folder, 'pgdata.durable');
+    await removeRemains(dataDirectory, incomplete);
+    const wasDurable = await exists(durable);
+    const becomesDurable = isDurable ?? wasDurable;
+    if (!becomesDurable) await rm(durable, { force: true });
+    const settings = { isDurable: becomesDurable, isHurried: () => patience.signal?.aborted === true };
+    // What was written without fsync, by a former version or by the making of the database, is brought to the disk once.
+    if (becomesDurable && !wasDurable && (await exists(dataDirectory))) await syncTree(dataDirectory);
+    const isNew = await exists(incomplete);
+    const database = await EmbeddedDatabase.open(dataDirectory, lock, settings);
+    if (becomesDurable && isNew) await syncTree(dataDirectory);
+    await rm(incomplete, { force: true });
+    if (becomesDurable && !wasDurable) {
+      await writeFile(durable, '', { mode: 0o600 });
+      syncPath(folder);
+    }
+    return database;
+  } catch (error) {
+    await lock.release();
+    throw error;
+  }
+}
+
+/** A first start that was killed leaves half a data directory, in which nothing was ever stored; a killed query leaves temporary files. */
+async function removeRemains(dataDirectory: string, marker: string): Promise<void> {
+  if (await exists(marker)) await rm(dataDirectory, { recursive: true, force: true });
+  if (!(await exists(dataDirectory))) await writeFile(marker, '', { mode: 0o600 });
+  await rm(join(dataDirectory, 'base', 'pgsql_tmp'), { recursive: true, force: true });
+}
+
+async function exists(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The engine has no background processes: without these its log grew to 2.6 GB, and 12 sweeps of 10,000 unchanged dossiers to 49 MB of 4. */
+const checkpointBytes = 64 * 1_048_576;
+const vacuumRows = 1_000;
+/** No further table is vacuumed after it; 70 MB took 0.4 s. */
+const vacuumMs = 3_000;
+
+const deadRow = z.object({ name: z.string() });
+
+/** How an embedded database works. */
+interface EmbeddedSettings {
+  /** Whether a commit is on the disk before it is acknowledged. */
+  isDurable: boolean;
+  /** Whether the process is asked to stop, so that closing leaves out what can wait. */
+  isHurried: () => boolean;
+  files?: EmbeddedFiles;
+}
+
+/** A Database in a folder, run by PGlite inside this process; `lock` proves that no other process has the folder open. */
+export class EmbeddedDatabase implements Database {
+  readonly dialect = 'embedded';
+  readonly #engine: PGlite;
+  readonly #lock: FolderLock;
+  readonly #files: EmbeddedFiles;
+  readonly #isHurried: () => boolean;
+  readonly #scope = new TransactionScope();
+  #checkpointAt = checkpointBytes;
+  #cursors = 0;
+  #closed: Promise<void> | undefined;
+
+  private constructor(engine: PGlite, lock: FolderLock, files: EmbeddedFiles, isHurried: () => boolean) {
+    this.#engine = engine;
+    this.#lock = lock;
+    this.#files = files;
+    this.#isHurried = isHurried;
+  }
+
+  /** Opens the data directory, creating it when it is empty; throws DatabaseError when it cannot be opened. */
+  static async open(
+    dataDirectory: string,
+    lock: FolderLock,
+    { isDurable, isHurried, files = new EmbeddedFiles(dataDirectory, lock.isHeld) }: EmbeddedSettings,
+  ): Promise<EmbeddedDatabase> {
+    const engine = await PGlite.create({ fs: files, startParams: toStartParameters(isDurable) }).catch(rethrow);
+    // Parameters arrive as text already and columns have our own parsers; PGlite's would differ from those of the Postgres driver.
+    engine.serializers = {};
+    engine.parsers = { ...columnParsers };
+    const database = new EmbeddedDatabase(engine, lock, files, isHurried);
+    await database.runScript("set time zone 'UTC'; set datestyle = 'ISO, YMD';");
+    return database;
+  }
+
+  async query<Row>(row: z.ZodType<Row>, sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const result = await this.#run(sql, parameters);
+    return validateRows(row, result.rows);
+  }
+
+  async execute(sql: string, parameters: readonly unknown[] = []): Promise<number> {
+    const result = await this.#run(sql, parameters);
+    return result.rowCount ?? 0;
+  }
+
+  async runScript(sql: string): Promise<void> {
+    this.#scope.assertOutside();
+    await this.#guard(this.#engine.exec(sql));
+    await this.#checkpoint();
+  }
+
+  async transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    this.#scope.assertOutside();
+    const state = new TransactionState();
+    let failure: { error: unknown } | undefined;
+    try {
+      this.#assertHeld();
+      const result = await this.#engine.transaction(async (inner) => {
+        try {
+          const result = await this.#scope.run(() => work(toTransaction(inner, state)));
+          await state.end();
+          state.assertIntact();
+          return result;
+        } catch (error) {
+          failure = { error };
+          await state.end();
+          throw error;
+        }
+      });
+      await this.#checkpoint();
+      return result;
+    } catch (error) {
+      this.#assertHeld();
+      // What the work threw passes through unchanged; what begin or commit threw is the engine's.
+      throw failure ? failure.error : toDatabaseError(error);
+    }
+  }
+
+  async *cursor<Row>(
+    row: z.ZodType<Row>,
+    sql: string,
+    parameters: readonly unknown[],
+    batchSize: number,
+  ): AsyncGenerator<Row[]> {
+    this.#cursors += 1;
+    const name = `batches_${this.#cursors}`;
+    // There is one session only: with hold keeps the rows beyond the statement's own transaction, so others may run between batches.
+    await this.#run(`declare ${name} no scroll cursor with hold for ${sql}`, parameters);
+    try {
+      for (;;) {
+        const batch = await this.#run(`fetch forward ${batchSize} from ${name}`, []);
+        if (batch.rows.length > 0) yield validateRows(row, batch.rows);
+        if (batch.rows.length < batchSize) return;
+      }
+    } finally {
+      if (!this.#engine.closed) await this.#engine.exec(`close ${name}`).catch(ignore);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#shutDown();
+    return this.#closed;
+  }
+
+  async #shutDown(): Promise<void> {
+    try {
+      // What belongs to another process is not written to, and closing would: the engine ends with the process then.
+      if (!this.#lock.isHeld(0)) return;
+      if (!this.#isHurried()) await this.#vacuum();
+      await this.#engine.close();
+    } finally {
+      await this.#lock.release();
+    }
+  }
+
+  /** Removes rows that updates left behind, where this process left many; what one that was killed left goes with the next. */
+  async #vacuum(): Promise<void> {
+    const startedMs = performance.now();
+    try {
+      // What the last second has done is not counted yet without it.
+      await this.#engine.exec('select pg_stat_force_next_flush()');
+      const { rows } = await this.#engine.query(
+        `select format('%I.%I', schemaname, relname) as name from pg_stat_user_tables where n_dead_tup >= $1 order by n_dead_tup desc`,
+        toParameters([vacuumRows]),
+      );
+      for (const { name } of validateRows(deadRow, rows)) {
+        if (performance.now() - startedMs > vacuumMs || this.#isHurried()) return;
+        await this.#engine.exec(`vacuum (analyze) ${name}`);
+      }
+    } catch {
+      // Nothing is lost without it: a disk that is full, say, must not turn a finished command into a failed one.
+    }
+  }
+
+  /** Ends the part of the log that recovery would have to read, once there is much of it; a failure leaves all that was committed. */
+  async #checkpoint(): Promise<void> {
+    if (this.#files.counts.walBytes < this.#checkpointAt) return;
+    await this.#engine.exec('checkpoint').catch(ignore);
+    this.#checkpointAt = this.#files.counts.walBytes + checkpointBytes;
+  }
+
+  /** Throws LeaseLostError when another host has taken the folder: the engine only knows that its files failed. */
+  #assertHeld(): void {
+    if (this.#lock.isHeld()) return;
+    throw new LeaseLostError(
+      'the folder of the embedded database was taken over by another host while this process stood still, so nothing more is written; the process that has it now goes on',
+    );
+  }
+
+  async #guard<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error: unknown) => {
+      this.#assertHeld();
+      return rethrow(error);
+    });
+  }
+
+  async #run(sql: string, parameters: readonly unknown[]): Promise<Results<Record<string, unknown>>> {
+    this.#scope.assertOutside();
+    this.#assertHeld();
+    const result = await this.#guard(this.#engine.query<Record<string, unknown>>(sql, toParameters(parameters)));
+    await this.#checkpoint();
+    return result;
+  }
+}
+
+function toTransaction(inner: PGliteTransaction, state: TransactionState): Transaction {
+  const run = async (sql: string, parameters: readonly unknown[]) =>
+    state.run(() => inner.query<Record<string, unknown>>(sql, toParameters(parameters)).catch(rethrow));
+  return {
+    query: async (row, sql, parameters = []) => validateRows(row, (await run(sql, parameters)).rows),
+    execute: async (sql, parameters = []) => (await run(sql, parameters)).rowCount ?? 0,
+    runScript: async (sql) => {
+      await state.run(() => inner.exec(sql).catch(rethrow));
+    },
+  };
+}
+
+function rethrow(error: unknown): never {
+  throw toDatabaseError(error);
+}
+
+function ignore(): void {}

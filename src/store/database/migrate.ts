@@ -1,0 +1,221 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { systemClock } from '../../clock.js';
+import { SchemaError, StoreError } from '../../errors.js';
+import { describeHolder, holderRow, type LeaseHolder } from '../leases.js';
+import { runIdSql } from '../runs.js';
+import { type Database, DatabaseError, type Queryable, type Transaction } from './database.js';
+
+const appliedRow = z.object({ version: z.number(), name: z.string(), sha256: z.string() });
+const existsRow = z.object({ present: z.boolean() });
+
+/** Who works by the present schema: a lease that has not expired, and the run that is written under it. */
+interface SchemaUser extends LeaseHolder {
+  key: string;
+  /** The run's name; null where no run is written under the lease. */
+  run: string | null;
+}
+
+/**
+ * Brings the schema up to date and returns the names of what was applied, each migration in its own transaction; starts at the same
+ * time wait for each other. Throws SchemaError `migration_edited` when a landed one has changed, `schema_newer` when the database is
+ * ahead of the code, `schema_in_use` while another process holds a lease and renews it, DatabaseError when a migration fails (it then leaves
+ * nothing behind). A lease whose holder has died is waited for until it expires.
+ */
+export async function migrate(database: Database, folder = packagedMigrations()): Promise<readonly string[]> {
+  const migrations = await readMigrations(folder);
+  if ((await findPending(database, migrations)).length === 0) return [];
+  await createMigrationTable(database);
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    if (await applyUnused(database, migrations, migration)) applied.push(migration.name);
+  }
+  return applied;
+}
+
+/** How often a lease whose holder may have died is looked at. */
+const pollMs = 250;
+
+/** Applies one migration once nobody works by the schema before it; a holder whose heartbeat moves is alive. */
+async function applyUnused(database: Database, migrations: readonly Migration[], next: Migration): Promise<boolean> {
+  const seen = new Map<string, number>();
+  for (;;) {
+    const answer = await apply(database, migrations, next);
+    if (typeof answer === 'boolean') return answer;
+    for (const user of answer) {
+      const heartbeat = user.heartbeatAt.getTime();
+      if ((seen.get(`${user.key} ${user.epoch}`) ?? heartbeat) !== heartbeat) {
+        throw new SchemaError('schema_in_use', `the schema must not change now: ${describeSchemaUser(user)}`);
+      }
+      seen.set(`${user.key} ${user.epoch}`, heartbeat);
+    }
+    await systemClock.sleep(pollMs);
+  }
+}
+
+/** Who holds what, in words for an operator. */
+export const describeSchemaUser = ({ key, run, ...holder }: SchemaUser): string =>
+  `${run === null ? key : `run ${run}`} is held by ${describeHolder(holder)}`;
+
+const userRow = holderRow.extend({ key: z.string(), run: z.string().nullable() }) satisfies z.ZodType<SchemaUser>;
+
+async function hasLeases(database: Queryable): Promise<boolean> {
+  const [table] = await database.query(existsRow, `select to_regclass('lease') is not null as present`);
+  return table?.present === true;
+}
+
+/** Who works by the present schema of a Postgres database; the embedded one has a single owner, and what it finds there is of the dead. */
+export async function readSchemaUsers(database: Queryable): Promise<readonly SchemaUser[]> {
+  if (!(await hasLeases(database))) return [];
+  return database.query(
+    userRow,
+    `select lease_key as key, owner, epoch, acquired_at as "acquiredAt", heartbeat_at as "heartbeatAt",
+       greatest(0, extract(epoch from clock_timestamp() - heartbeat_at) * 1000)::float8 as "heartbeatAgeMs",
+       greatest(0, extract(epoch from expires_at - clock_timestamp()) * 1000)::float8 as "expiresInMs",
+       (select ${runIdSql('run')} from run
+        where run.lease_key = lease.lease_key and run.epoch = lease.epoch and run.state = 'running'
+        order by run.run_id desc limit 1) as run
+     from lease where expires_at > clock_timestamp() and expires_at > acquired_at order by lease_key`,
+  );
+}
+
+/** The names of the migrations that `migrate` would apply; changes nothing, throws SchemaError as `migrate` does. */
+export async function pendingMigrations(
+  database: Queryable,
+  folder = packagedMigrations(),
+): Promise<readonly string[]> {
+  return (await findPending(database, await readMigrations(folder))).map((migration) => migration.name);
+}
+
+async function findPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  return (await hasMigrationTable(database)) ? readPending(database, migrations) : migrations;
+}
+
+/** Whether any migration has landed in a database; changes nothing. */
+export async function hasSchema(database: Queryable): Promise<boolean> {
+  if (!(await hasMigrationTable(database))) return false;
+  const [landed] = await database.query(existsRow, 'select exists (select from schema_migration) as present');
+  return landed?.present === true;
+}
+
+async function hasMigrationTable(database: Queryable): Promise<boolean> {
+  // Whether the table exists: a statement that names a missing table would fail.
+  const [table] = await database.query(existsRow, `select to_regclass('schema_migration') is not null as present`);
+  return table?.present === true;
+}
+
+async function readPending(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  const landed = await readLanded(database, migrations);
+  return migrations.filter((migration) => !landed.includes(migration));
+}
+
+/** Those of the migrations that a database has, whose table of them exists; throws SchemaError as `migrate` does. */
+export async function readLanded(database: Queryable, migrations: readonly Migration[]): Promise<readonly Migration[]> {
+  // What has landed, oldest first.
+  const rows = await database.query(appliedRow, 'select version, name, sha256 from schema_migration order by version');
+  return rows.map(({ version, name, sha256 }) => {
+    const migration = migrations[version - 1];
+    if (!migration) {
+      throw new SchemaError(
+        'schema_newer',
+        `the database holds ${name}, which this version does not know: run the newer version of Nightscreen, or restore a backup`,
+      );
+    }
+    if (migration.sha256 !== sha256) {
+      throw new SchemaError(
+        'migration_edited',
+        `${name} was changed after it had been applied to the database: restore the file and put the change into a new migration`,
+      );
+    }
+    return migration;
+  });
+}
+
+/** Applies one migration unless a start at the same time did so first, or somebody works by the schema before it: gives who. */
+async function apply(
+  database: Database,
+  migrations: readonly Migration[],
+  next: Migration,
+): Promise<boolean | readonly SchemaUser[]> {
+  return database.transaction(async (transaction) => {
+    // One at a time; readers are let through.
+    await transaction.execute('lock table schema_migration in share row exclusive mode');
+    if (!(await readPending(transaction, migrations)).includes(next)) return false;
+    const users = database.dialect === 'embedded' ? [] : await holdUnused(transaction);
+    if (users.length > 0) return users;
+    await layMigration(transaction, next);
+    return true;
+  });
+}
+
+/** Sees that nobody works by the schema, and that nobody begins to until the transaction ends; else gives who does. */
+async function holdUnused(transaction: Transaction): Promise<readonly SchemaUser[]> {
+  const users = await readSchemaUsers(transaction);
+  if (users.length > 0 || !(await hasLeases(transaction))) return users;
+  // Leases are read, but neither taken nor renewed; who took one meanwhile is found by the second look.
+  await transaction.execute('lock table lease in share mode');
+  return readSchemaUsers(transaction);
+}
+
+/** Applies one migration in a transaction that goes on; that it is the next one, and nobody else's, the caller must know. */
+export async function layMigration(transaction: Transaction, next: Migration): Promise<void> {
+  await transaction.runScript(next.sql);
+  // The record that it has landed.
+  await transaction.execute(
+    'insert into schema_migration (version, name, sha256, applied_at) values ($1, $2, $3, clock_timestamp())',
+    [next.version, next.name, next.sha256],
+  );
+}
+
+// Two creations at once: the loser is told of a duplicate in the catalogue, of the table or of its type.
+const duplicateStates = new Set(['23505', '42P07', '42710']);
+
+/** Makes the table of what has landed, unless it is there. */
+export async function createMigrationTable(database: Database): Promise<void> {
+  try {
+    // The list of what has landed.
+    await database.execute(`
+      create table if not exists schema_migration (
+        version integer primary key,
+        name text not null,
+        sha256 text not null,
+        applied_at timestamptz not null
+      )`);
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || !duplicateStates.has(error.sqlState ?? '')) throw error;
+  }
+}
+
+/** One numbered migration as the code brings it. */
+export interface Migration {
+  version: number;
+  name: string;
+  sql: string;
+  sha256: string;
+}
+
+const fileName = /^(\d{4})_([a-z0-9_]+)\.sql$/;
+
+/** The folder of the package's own migrations, found from the sources and from the build alike. */
+export function packagedMigrations(): string {
+  return join(dirname(createRequire(import.meta.url).resolve('#package.json')), 'sql');
+}
+
+/** The migrations of a folder in order; throws StoreError when their numbers are not 1, 2, 3 and so on. */
+export async function readMigrations(folder: string): Promise<readonly Migration[]> {
+  const names = (await readdir(folder)).filter((name) => fileName.test(name)).sort();
+  return Promise.all(
+    names.map(async (name, index) => {
+      const version = Number(fileName.exec(name)?.[1]);
+      if (version !== index + 1) {
+        throw new StoreError('migrations_invalid', `migration ${index + 1} is missing or there twice: found ${name}`);
+      }
+      // A checkout may have changed the line ends; the statements are the same.
+      const sql = (await readFile(join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
+      return { version, name, sql, sha256: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}

@@ -1,0 +1,75 @@
+import { ConfigError, FolderOwnerError, RunLockedError, StoreError } from '../../errors.js';
+import { type Database, describeFailure } from './database.js';
+import type { FolderPatience } from './folder-lock.js';
+import type { ReconnectOptions } from './reconnecting.js';
+
+/** Where the data is kept: a Postgres URL, or the folder of the embedded database; the URL wins. */
+export interface DatabaseLocation {
+  url?: string;
+  folder?: string;
+  /** Whether a commit to the folder survives power loss; without it, as the folder was opened last. */
+  isDurable?: boolean | undefined;
+  /** How long the answer to one query by the URL is waited for; without it as long as it takes. */
+  queryTimeoutMs?: number | undefined;
+  /** How a lost connection to a server is replaced; without it a loss is an error at once. */
+  reconnect?: ReconnectOptions | undefined;
+}
+
+/**
+ * The database, reachable and open. `owner` names this process to operators (the command). Throws RunLockedError when another process
+ * owns the folder, as `patience` has it, FolderOwnerError when it is another user's, ConfigError when the folder cannot be written, StoreError (`database_unreachable`, never with the password) when it cannot be opened.
+ */
+export async function openDatabase(
+  location: DatabaseLocation,
+  owner: string,
+  patience: FolderPatience = {},
+): Promise<Database> {
+  if (location.url !== undefined) return openPostgres(location.url, owner, location);
+  if (location.folder !== undefined) return openEmbedded(location.folder, owner, patience, location.isDurable);
+  throw new StoreError(
+    'database_unreachable',
+    'neither a database URL nor a folder for the embedded database is given',
+  );
+}
+
+// Each driver is loaded only when it is used: both are large.
+async function openPostgres(
+  url: string,
+  owner: string,
+  { queryTimeoutMs, reconnect }: DatabaseLocation,
+): Promise<Database> {
+  const { PostgresDatabase } = await import('./postgres.js');
+  const { describeServer, postgresConfig } = await import('./postgres.js');
+  const config = postgresConfig(url, owner, queryTimeoutMs);
+  const server = describeServer(config);
+  const database = new PostgresDatabase(config, reconnect, queryTimeoutMs);
+  try {
+    await database.probe();
+    return database;
+  } catch (error) {
+    await database.close();
+    throw unreachable(server, error);
+  }
+}
+
+async function openEmbedded(
+  folder: string,
+  owner: string,
+  patience: FolderPatience,
+  isDurable: boolean | undefined,
+): Promise<Database> {
+  const { openFolder } = await import('./embedded.js');
+  try {
+    return await openFolder(folder, owner, patience, isDurable);
+  } catch (error) {
+    if ([RunLockedError, FolderOwnerError, ConfigError].some((type) => error instanceof type)) throw error;
+    if (error === patience.signal?.reason) throw error;
+    throw unreachable(folder, error);
+  }
+}
+
+function unreachable(place: string, error: unknown): StoreError {
+  return new StoreError('database_unreachable', `cannot open the database at ${place}: ${describeFailure(error)}`, {
+    cause: error,
+  });
+}

@@ -1,0 +1,447 @@
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { z } from 'zod';
+import { StoreError } from '../../errors.js';
+import {
+  type Database,
+  DatabaseError,
+  firstRow,
+  type Transaction,
+  type TransactionOptions,
+  TransactionScope,
+  TransactionState,
+  toDatabaseError,
+  validateRows,
+} from './database.js';
+import { Reconnecting, type ReconnectOptions } from './reconnecting.js';
+import { columnParser, toParameters } from './values.js';
+
+/** The part of pg's connection that its types leave out. */
+interface CopyConnection {
+  stream: Duplex;
+  sendCopyFromChunk(rows: Buffer): void;
+  endCopyFrom(): void;
+}
+
+// What pg's own query does when the server asks for rows is to refuse; the rest of its life is the same. A class of our own would not do: on
+// a connection that sends statements ahead, pg takes no other than its own.
+class CopyQuery extends pg.Query {
+  readonly #rows: readonly Buffer[];
+
+  constructor(
+    sql: string,
+    rows: readonly Buffer[],
+    callback: (error: Error | undefined, result: { rowCount: number | null }) => void,
+  ) {
+    super(sql, callback);
+    this.#rows = rows;
+  }
+
+  handleCopyInResponse(connection: CopyConnection): void {
+    connection.stream.cork();
+    for (const block of this.#rows) connection.sendCopyFromChunk(block);
+    connection.endCopyFrom();
+    connection.stream.uncork();
+  }
+}
+
+/** Sends rows, in the text format of `copy`, to the table that the statement names; gives how many the server took. */
+export function copyIn(client: pg.ClientBase, sql: string, rows: readonly Buffer[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    client.query(
+      new CopyQuery(sql, rows, (error, result) => {
+        if (error) reject(error);
+        else resolve(result.rowCount ?? 0);
+      }),
+    );
+  });
+}
+
+const poolSize = 4;
+
+// What the drivers' types rely on; a server, a database or a role may have other defaults. Quiet cursors must not be cut off.
+const toSessionSettings = (statementTimeoutMs: number): string => `
+  set time zone 'UTC';
+  set datestyle = 'ISO, YMD';
+  set bytea_output = 'hex';
+  set standard_conforming_strings = on;
+  set statement_timeout = ${statementTimeoutMs};
+  set idle_in_transaction_session_timeout = 0;
+  set default_transaction_isolation = 'read committed';
+`;
+
+const idleLimitMs = 8_000;
+
+// The same for one transaction: through a transaction-mode pooler nothing else reaches the session that runs it.
+const toPooledBegin = (statementTimeoutMs: number, watch: string): string => `
+  begin isolation level read committed;
+  set local time zone 'UTC';
+  set local datestyle = 'ISO, YMD';
+  set local bytea_output = 'hex';
+  set local standard_conforming_strings = on;
+  set local statement_timeout = ${statementTimeoutMs}${watch}`;
+
+// A server notices otherwise only at its next answer that the client is gone, and keeps the statement and its locks until then (23.6 s
+// measured). Since Postgres 14, and not on every system: a server that refuses it goes without.
+const watchClient = "client_connection_check_interval = '1s'";
+
+const serverSql = `pg_postmaster_start_time()::text || '/' || coalesce(pg_stat_get_bgwriter_stat_reset_time()::text, '')`;
+
+/** A Database on a Postgres server; connections are made when needed, so the first query throws when the server is unreachable. */
+export class PostgresDatabase implements Database {
+  readonly dialect = 'postgres';
+  readonly #config: pg.ClientConfig;
+  readonly #statementTimeoutMs: number;
+  readonly #pool: pg.Pool;
+  readonly #scope = new TransactionScope();
+  readonly #reconnecting: Reconnecting;
+  #closed: Promise<void> | undefined;
+
+  /** `statementTimeoutMs`: after this the server ends a statement; 0 lets it take as long as it takes. */
+  constructor(config: pg.ClientConfig, reconnect: ReconnectOptions = {}, statementTimeoutMs = 0) {
+    this.#config = config;
+    this.#statementTimeoutMs = statementTimeoutMs;
+    this.#reconnecting = new Reconnecting(reconnect);
+    // Statements that do not wait for one another go out together: each wait costs a turn of a busy event loop.
+    const pipelined = { ...config, pipeline: true };
+    this.#pool = new pg.Pool({
+      ...pipelined,
+      max: poolSize,
+      onConnect: (client) => prepareSession(client, statementTimeoutMs),
+    });
+    // A connection that breaks while idle is replaced by the next query; without listeners it would end the process.
+    this.#pool.on('error', ignore);
+    this.#pool.on('connect', (client) => client.on('error', ignore));
+  }
+
+  async query<Row>(row: z.ZodType<Row>, sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
+    const result = await this.#runAlone((client) => runStatement(client, sql, parameters));
+    return validateRows(row, result.rows);
+  }
+
+  async execute(sql: string, parameters: readonly unknown[] = []): Promise<number> {
+    const result = await this.#runAlone((client) => runStatement(client, sql, parameters));
+    return result.rowCount ?? 0;
+  }
+
+  async runScript(sql: string): Promise<void> {
+    await this.#runAlone((client) => runScript(client, sql));
+  }
+
+  async transaction<T>(
+    work: (transaction: Transaction) => Promise<T>,
+    { runsOnce = false }: TransactionOptions = {},
+  ): Promise<T> {
+    this.#scope.assertOutside();
+    const attempt = (client: pg.PoolClient): Promise<T> =>
+      this.#transact(client, (state, mark) => this.#scope.run(() => work(toTransaction(client, state, mark))));
+    if (runsOnce) return attempt(await this.#reconnecting.repeat(() => this.#connect()));
+    return this.#reconnecting.repeat(async () => attempt(await this.#connect()));
+  }
+
+  /** Throws at once when the server cannot be reached: a wrong address must not be waited for. */
+  async probe(): Promise<void> {
+    release(await this.#connect());
+  }
+
+  /** Runs what needs no transaction in one all the same: whether it was committed can be found out when its answer is lost. */
+  async #runAlone<T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> {
+    this.#scope.assertOutside();
+    const inTransaction = (client: pg.PoolClient): Promise<T> =>
+      this.#transact(client, async (state, mark) => {
+        const working = state.run(() => work(client));
+        mark();
+        return working;
+      });
+    try {
+      return await this.#reconnecting.repeat(async () => inTransaction(await this.#connect()));
+    } catch (error) {
+      if (!(error instanceof DatabaseError && error.sqlState === needsNoTransaction)) throw error;
+    }
+    const client = await this.#connect();
+    return work(client).finally(() => release(client));
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    return this.#pool.connect().catch(rethrow);
+  }
+
+  /** One transaction on a connection, which it releases. */
+  async #transact<T>(client: pg.PoolClient, work: TransactionWork<T>): Promise<T> {
+    const { result, doubt } = await this.#attempt(client, work);
+    if (doubt) await this.#decide(doubt);
+    return result;
+  }
+
+  async #attempt<T>(client: pg.PoolClient, work: TransactionWork<T>): Promise<{ result: T; doubt?: Doubt }> {
+    const state = new TransactionState();
+    let isBroken = false;
+    let ending: Promise<unknown> = Promise.resolve();
+    try {
+      // A writer that is stopped in the middle must not keep its lease's row locked against its successor. Sent together with the
+      // work's first statement: where it fails, the connection is gone.
+      const begun = runScript(
+        client,
+        `${toBegin(client, this.#statementTimeoutMs)}; set local idle_in_transaction_session_timeout = ${idleLimitMs}`,
+      );
+      begun.catch(ignore);
+      let marked: Promise<string | null> | undefined;
+      const mark = (): void => {
+        marked ??= readTransactionId(client);
+        marked.catch(ignore);
+      };
+      const result = await work(state, mark);
+      await begun;
+      await state.end();
+      state.assertIntact();
+      const id = (await marked) ?? (await readTransactionId(client));
+      this.#reconnecting.noteAnswer();
+      if (id === null) {
+        // It has written nothing: its end cannot fail.
+        ending = client.query('commit').catch(ignore);
+        return { result };
+      }
+      try {
+        await runScript(client, 'commit');
+        return { result };
+      } catch (error) {
+        if (!this.#reconnecting.isEnabled || !this.#reconnecting.isPassing(error)) throw error;
+        isBroken = true;
+        return { result, doubt: { id, server: servers.get(client) ?? '', error } };
+      }
+    } catch (error) {
+      await state.end();
+      const failure = state.loss ?? error;
+      // The server rolls back by itself, and one that refuses writes for now is left as well.
+      isBroken = this.#reconnecting.isPassing(failure) || isUnanswered(failure);
+      if (!isBroken) await client.query('rollback').catch(ignore);
+      throw failure;
+    } finally {
+      void ending.then(() => client.release(isBroken || client.getTransactionStatus() !== 'I'));
+    }
+  }
+
+  /**
+   * Returns when a transaction whose commit got no answer was committed. Throws the loss itself when it was not, and DatabaseError
+   * `commit_undecided` when nobody can know.
+   */
+  async #decide({ id, server, error }: Doubt): Promise<void> {
+    for (;;) {
+      const { isSame, status } = await this.#readStatus(id, server);
+      if (status === 'committed' && isSame) return;
+      // A server that crashed, or another one, may have given the number again: then it was not ours that was committed.
+      if (status === null || status === 'committed') throw toUndecided(error);
+      if (status === 'aborted' || !isSame) throw error;
+      // Its session has not noticed yet that we are gone.
+      await delay(100);
+    }
+  }
+
+  async #readStatus(id: string, before: string): Promise<{ isSame: boolean; status: string | null }> {
+    try {
+      const sql = `select ${serverSql} as server, txid_status($1::bigint) as status`;
+      const [row] = await this.query(statusRow, sql, [id]);
+      return { isSame: row?.server === before, status: row?.status ?? null };
+    } catch (error) {
+      // The number is in the future: the server has lost it in a crash.
+      const isUnknown = error instanceof DatabaseError && error.sqlState === invalidParameter;
+      if (isUnknown) return { isSame: false, status: 'aborted' };
+      throw toUndecided(error);
+    }
+  }
+
+  async *cursor<Row>(
+    row: z.ZodType<Row>,
+    sql: string,
+    parameters: readonly unknown[],
+    batchSize: number,
+  ): AsyncGenerator<Row[]> {
+    this.#scope.assertOutside();
+    // Its own connection: a reader that holds one for hours must not starve the pool.
+    const client = new pg.Client(this.#config);
+    client.on('error', ignore);
+    try {
+      await connect(client, this.#statementTimeoutMs);
+      const isPooled = pooled.has(client);
+      await runScript(
+        client,
+        `${toBegin(client, this.#statementTimeoutMs)}; set local idle_in_transaction_session_timeout = 0`,
+      );
+      // With hold: a snapshot that stays open for hours keeps the whole database from reclaiming what is updated meanwhile. A pooler
+      // would give the session that holds the rows to somebody else, so there the transaction has to stay open.
+      const hold = isPooled ? '' : 'with hold';
+      await runStatement(client, `declare batches no scroll cursor ${hold} for ${sql}`, parameters);
+      if (!isPooled) await runScript(client, 'commit');
+      for (;;) {
+        const batch = await runStatement(client, `fetch forward ${batchSize} from batches`, []);
+        if (batch.rows.length > 0) yield validateRows(row, batch.rows);
+        if (batch.rows.length < batchSize) return;
+      }
+    } finally {
+      // A pooler drops a session that is left in the middle of a transaction.
+      if (pooled.has(client)) await client.query('rollback').catch(ignore);
+      await client.end().catch(ignore);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#pool.end();
+    return this.#closed;
+  }
+}
+
+function toTransaction(client: pg.ClientBase, state: TransactionState, mark: () => void): Transaction {
+  const run = async <T>(sql: string, statement: () => Promise<T>): Promise<T> => {
+    const running = state.run(statement);
+    // Behind the first statement that may write: its answer is there long before the end. The isolation level must come before it.
+    if (!/^\s*set\b/i.test(sql)) mark();
+    return running;
+  };
+  return {
+    query: async (row, sql, parameters = []) => {
+      const result = await run(sql, () => runStatement(client, sql, parameters));
+      return validateRows(row, result.rows);
+    },
+    execute: async (sql, parameters = []) => {
+      const result = await run(sql, () => runStatement(client, sql, parameters));
+      return result.rowCount ?? 0;
+    },
+    runScript: (sql) => state.run(() => runScript(client, sql)),
+    copyIn: (sql, rows) => state.run(() => copyIn(client, sql, rows).catch(rethrow)),
+  };
+}
+
+type TransactionWork<T> = (state: TransactionState, mark: () => void) => Promise<T>;
+
+/** A commit without an answer: the transaction's number, the server that gave it, and what was lost. */
+interface Doubt {
+  id: string;
+  server: string;
+  error: DatabaseError;
+}
+
+const isUnanswered = (error: unknown): boolean => error instanceof DatabaseError && error.sqlState === undefined;
+
+/** Whatever a failure left behind (an open transaction, a broken wire) goes with its connection; 'I' is idle. */
+const release = (client: pg.PoolClient): void => client.release(client.getTransactionStatus() !== 'I');
+
+// Such as `create database`.
+const needsNoTransaction = '25001';
+const invalidParameter = '22023';
+
+const statusRow = z.object({ server: z.string(), status: z.string().nullable() });
+const idRow = z.object({ id: z.string().nullable() });
+
+/** The number of the transaction, or null while it has written nothing. */
+async function readTransactionId(client: pg.ClientBase): Promise<string | null> {
+  const { rows } = await runStatement(client, 'select txid_current_if_assigned()::text as id', []);
+  return validateRows(idRow, rows)[0]?.id ?? null;
+}
+
+function toUndecided(error: unknown): DatabaseError {
+  const message =
+    'the connection to the database was lost during a commit, and the database does not say whether the commit took place, because it is out of reach, was restarted or was replaced. Start the same command again; it continues from what is stored';
+  return new DatabaseError(message, {
+    cause: error,
+    code: 'commit_undecided',
+    sqlState: undefined,
+    constraint: undefined,
+  });
+}
+
+const columnTypes = { getTypeParser: columnParser };
+
+async function runStatement(
+  client: pg.ClientBase,
+  sql: string,
+  parameters: readonly unknown[],
+): Promise<pg.QueryResult<Record<string, unknown>>> {
+  // The extended protocol even without parameters: it takes exactly one statement, as the embedded driver does.
+  const statement = { text: sql, values: toParameters(parameters), types: columnTypes, queryMode: 'extended' };
+  return client.query<Record<string, unknown>>(statement).catch(rethrow);
+}
+
+async function runScript(client: pg.ClientBase, sql: string): Promise<void> {
+  await client.query(sql).catch(rethrow);
+}
+
+async function connect(client: pg.Client, statementTimeoutMs: number): Promise<void> {
+  await client.connect().catch(rethrow);
+  await prepareSession(client, statementTimeoutMs);
+}
+
+const backendRow = z.object({ pid: z.number(), server: z.string() });
+/** The connections that lead through a pooler, each with what watches for a client that is gone. */
+const pooled = new WeakMap<pg.ClientBase, string>();
+/** The start of the server that each connection found: its transaction numbers mean something on the same one only. */
+const servers = new WeakMap<pg.ClientBase, string>();
+
+/**
+ * Prepares a session that is ours. A pooler's go from hand to hand, so that what is set in one would be missing here and surprise others
+ * there; it is known by the process ids that it makes up.
+ */
+async function prepareSession(client: pg.ClientBase, statementTimeoutMs: number): Promise<void> {
+  const { rows } = await runStatement(client, `select pg_backend_pid() as pid, ${serverSql} as server`, []);
+  const [backend] = validateRows(backendRow, rows);
+  servers.set(client, backend?.server ?? '');
+  const told = 'processID' in client ? client.processID : undefined;
+  if (backend?.pid === told) {
+    await runScript(client, toSessionSettings(statementTimeoutMs));
+    await client.query(`set ${watchClient}`).catch(ignore);
+    return;
+  }
+  const isWatched = await client.query(`begin; set local ${watchClient}; commit`).then(
+    () => true,
+    () => false,
+  );
+  if (!isWatched) await client.query('rollback').catch(ignore);
+  pooled.set(client, isWatched ? `; set local ${watchClient}` : '');
+}
+
+const toBegin = (client: pg.ClientBase, statementTimeoutMs: number): string => {
+  const watch = pooled.get(client);
+  return watch === undefined ? 'begin' : toPooledBegin(statementTimeoutMs, watch);
+};
+
+function rethrow(error: unknown): never {
+  throw toDatabaseError(error);
+}
+
+function ignore(): void {}
+
+const connectTimeoutMs = 10_000;
+const graceMs = 1_000;
+
+/** The pg settings of a URL (TLS as the URL says), with the session named after `owner`; 0 waits for each answer as long as it takes. */
+export function postgresConfig(url: string, owner: string, queryTimeoutMs = 0): pg.ClientConfig {
+  return {
+    connectionString: url,
+    application_name: `nightscreen ${owner}`.slice(0, 63),
+    connectionTimeoutMillis: connectTimeoutMs,
+    keepAlive: true,
+    // The server itself ends the statement sooner.
+    ...(queryTimeoutMs > 0 && { query_timeout: queryTimeoutMs + graceMs }),
+  };
+}
+
+/** The server and database as `host:port/database`, without user and password; throws StoreError when the URL is not valid. */
+export function describeServer(config: pg.ClientConfig): string {
+  try {
+    const client = new pg.Client(config);
+    return `${client.host}:${client.port}/${client.database ?? ''}`;
+  } catch {
+    // The parser's own error holds the whole URL, so it is not passed on as a cause.
+    throw new StoreError(
+      'database_unreachable',
+      'the database URL is not valid; expected postgres://user:password@host:5432/database',
+    );
+  }
+}
+
+/** Who the database says is at work; null on the embedded one, which knows one login only. */
+export async function findLogin(database: Database): Promise<string | null> {
+  if (database.dialect === 'embedded') return null;
+  const rows = await database.query(z.object({ login: z.string() }), 'select session_user::text as login');
+  return firstRow(rows, 'session_user').login;
+}

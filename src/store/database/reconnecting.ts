@@ -1,0 +1,97 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError, isConflict } from './database.js';
+
+/** What happens to the connections to a server: the first loss of an outage, and the end of the outage. */
+export type ConnectionEvent =
+  | { kind: 'lost'; because: string; reconnectForMs: number }
+  | { kind: 'back'; afterMs: number };
+
+/** How long a lost connection is replaced for, and who learns of it; without it a loss is an error at once. */
+export interface ReconnectOptions {
+  reconnectForMs?: number;
+  tell?: (event: ConnectionEvent) => void;
+}
+
+// A statement that takes the server down each time must not do so for ever.
+const mostLosses = 10;
+const mostConflicts = 8;
+const [firstWaitMs, longestWaitMs] = [50, 2_000];
+
+// A server that starts again, or a former primary that has become a replica, says these for some seconds.
+const passingStates = new Set(['53300', '25006']);
+
+/** Repeats what a lost connection or a conflict with others has broken off. An outage is one for all that works on the database. */
+export class Reconnecting {
+  readonly #limitMs: number;
+  readonly #tell: (event: ConnectionEvent) => void;
+  #lostAtMs: number | null = null;
+
+  constructor({ reconnectForMs = 0, tell = () => {} }: ReconnectOptions = {}) {
+    this.#limitMs = reconnectForMs;
+    this.#tell = tell;
+  }
+
+  get isEnabled(): boolean {
+    return this.#limitMs > 0;
+  }
+
+  /** Notes that the database answers. */
+  noteAnswer(): void {
+    if (this.#lostAtMs === null) return;
+    const afterMs = performance.now() - this.#lostAtMs;
+    this.#lostAtMs = null;
+    this.#tell({ kind: 'back', afterMs });
+  }
+
+  /** Whether an error passes when the database is back: a lost connection, and during an outage also what a server in change answers. */
+  isPassing(error: unknown): error is DatabaseError {
+    if (!(error instanceof DatabaseError)) return false;
+    return error.isConnectionLost || (this.#lostAtMs !== null && passingStates.has(error.sqlState ?? ''));
+  }
+
+  /** Does `attempt`, which leaves nothing behind when it fails, until it succeeds or fails for another reason. */
+  async repeat<T>(attempt: () => Promise<T>): Promise<T> {
+    let losses = 0;
+    let conflicts = 0;
+    let unreached = 0;
+    for (;;) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (isConflict(error) && conflicts < mostConflicts) {
+          conflicts += 1;
+          await delay(Math.random() * 10 * 2 ** conflicts);
+          continue;
+        }
+        if (!this.isPassing(error)) throw error;
+        // Each time that the server was reached in between, the outage was over.
+        if (this.#lostAtMs === null) {
+          losses += 1;
+          unreached = 0;
+        }
+        const leftMs = this.#noteLoss(error);
+        if (leftMs <= 0 || losses > mostLosses) throw this.#giveUp(error);
+        const waitMs = Math.min(longestWaitMs, firstWaitMs * 2 ** Math.min(unreached, 8)) * (0.5 + Math.random());
+        unreached += 1;
+        await delay(Math.min(leftMs, waitMs));
+      }
+    }
+  }
+
+  /** Gives how long the outage may still last. */
+  #noteLoss(error: DatabaseError): number {
+    if (this.#limitMs <= 0) return 0;
+    if (this.#lostAtMs === null) {
+      this.#lostAtMs = performance.now();
+      this.#tell({ kind: 'lost', because: error.message, reconnectForMs: this.#limitMs });
+    }
+    return this.#lostAtMs + this.#limitMs - performance.now();
+  }
+
+  #giveUp(error: DatabaseError): DatabaseError {
+    if (this.#limitMs <= 0) return error;
+    const message = `the database did not come back within ${this.#limitMs / 1_000} s (database.reconnectFor): ${error.message}`;
+    const { sqlState, constraint } = error;
+    return new DatabaseError(message, { cause: error, sqlState, constraint, isConnectionLost: true });
+  }
+}

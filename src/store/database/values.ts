@@ -1,0 +1,132 @@
+import { StoreError } from '../../errors.js';
+
+/** The text forms of the parameters, the same for both drivers; throws StoreError for a value that has no SQL counterpart here. */
+export function toParameters(parameters: readonly unknown[]): (string | null)[] {
+  return parameters.map((parameter, index) => toParameter(parameter, index + 1));
+}
+
+function toParameter(parameter: unknown, position: number): string | null {
+  if (parameter === null) return null;
+  if (Array.isArray(parameter)) {
+    return toArrayLiteral(parameter.map((element: unknown) => (element === null ? null : toText(element, position))));
+  }
+  return toText(parameter, position);
+}
+
+function toText(value: unknown, position: number): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean' || typeof value === 'bigint') return String(value);
+  if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString();
+  if (value instanceof Uint8Array) {
+    return `\\x${Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('hex')}`;
+  }
+  throw new StoreError('database_parameter', `parameter $${position} is ${describeType(value)}, which cannot be sent`);
+}
+
+function describeType(value: unknown): string {
+  if (value instanceof Date) return 'an invalid date';
+  return value === undefined ? 'undefined' : `a value of type ${typeof value}`;
+}
+
+/** The text form of a one-dimensional Postgres array; `null` becomes NULL. */
+export function toArrayLiteral(elements: readonly (string | null)[]): string {
+  const quoted = elements.map((element) =>
+    element === null ? 'NULL' : `"${element.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`,
+  );
+  return `{${quoted.join(',')}}`;
+}
+
+const elementPattern = /"((?:[^"\\]|\\.)*)"|([^",{}]+)/gsy;
+
+/** The elements of a one-dimensional Postgres array in text form; throws StoreError for anything else. */
+export function parseArrayLiteral(literal: string): (string | null)[] {
+  if (literal === '{}') return [];
+  if (!literal.startsWith('{') || !literal.endsWith('}')) throw notOneDimensional();
+  const elements: (string | null)[] = [];
+  const pattern = new RegExp(elementPattern);
+  pattern.lastIndex = 1;
+  while (pattern.lastIndex < literal.length) {
+    const match = pattern.exec(literal);
+    if (!match) throw notOneDimensional();
+    const [, quoted, bare] = match;
+    if (quoted !== undefined) elements.push(quoted.replace(/\\(.)/gs, '$1'));
+    else elements.push(bare === undefined || bare === 'NULL' ? null : bare);
+    const end = pattern.lastIndex === literal.length - 1;
+    if (!end && literal[pattern.lastIndex] !== ',') throw notOneDimensional();
+    pattern.lastIndex += 1;
+  }
+  return elements;
+}
+
+function notOneDimensional(): StoreError {
+  return new StoreError('database_value', 'the database sent an array that is not one-dimensional');
+}
+
+type Parser = (text: string) => unknown;
+
+const parseText: Parser = (text) => text;
+const parseNumber: Parser = (text) => Number(text);
+const parseJson: Parser = (text) => JSON.parse(text);
+const parseBoolean: Parser = (text) => text === 't';
+const parseBytes: Parser = (text) => {
+  if (text.startsWith('\\x')) return Buffer.from(text.slice(2), 'hex');
+  throw new StoreError('database_value', 'the database sends bytes in its old form; set bytea_output to hex for it');
+};
+
+const parseInteger: Parser = (text) => {
+  const value = Number(text);
+  if (Number.isSafeInteger(value)) return value;
+  throw new StoreError('database_value', 'the database sent an integer beyond what a number can hold exactly');
+};
+
+const instantPattern = /^(\d{4,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d)(?::?(\d\d))?$/;
+
+const parseInstant: Parser = (text) => {
+  const [, day, time, hours, minutes] = instantPattern.exec(text) ?? [];
+  const instant = new Date(`${day}T${time}${hours}:${minutes ?? '00'}`);
+  if (!Number.isNaN(instant.getTime())) return instant;
+  throw new StoreError('database_value', 'the database sent a time that a Date cannot hold');
+};
+
+const arrayOf =
+  (parse: Parser): Parser =>
+  (text) =>
+    parseArrayLiteral(text).map((element) => (element === null ? null : parse(element)));
+
+/** Object ids of the built-in column types that are more than text; they are the same on every Postgres. */
+const scalarParsers: readonly (readonly [oid: number, arrayOid: number, parse: Parser])[] = [
+  [16, 1000, parseBoolean],
+  [17, 1001, parseBytes],
+  [20, 1016, parseInteger],
+  [21, 1005, parseNumber],
+  [23, 1007, parseNumber],
+  [25, 1009, parseText],
+  [26, 1028, parseNumber],
+  [114, 199, parseJson],
+  [700, 1021, parseNumber],
+  [701, 1022, parseNumber],
+  [1042, 1014, parseText],
+  [1043, 1015, parseText],
+  [1082, 1182, parseText],
+  [1114, 1115, parseText],
+  [1184, 1185, parseInstant],
+  [1700, 1231, parseNumber],
+  [2950, 2951, parseText],
+  [3802, 3807, parseJson],
+];
+
+/**
+ * How a column's text becomes a JavaScript value, by type id: int8 a number (throws StoreError beyond the safe range), timestamptz a
+ * Date, bytea a Buffer, json parsed, float8 and numeric a number, arrays arrays, everything else (date as well) the text itself.
+ */
+export const columnParsers: Readonly<Record<number, Parser>> = Object.fromEntries(
+  scalarParsers.flatMap(([oid, arrayOid, parse]) => [
+    [oid, parse],
+    [arrayOid, arrayOf(parse)],
+  ]),
+);
+
+/** The parser of one column type. */
+export function columnParser(oid: number): Parser {
+  return columnParsers[oid] ?? parseText;
+}

@@ -1,0 +1,317 @@
+import { z } from 'zod';
+import type { Queryable } from './database/database.js';
+import { isAheadSql } from './plan-sql.js';
+
+/** One time at which a job is due; `occasion` is what is done once only, `localDate` (yyyy-mm-dd) the date of the job's time zone. */
+export interface JobDue {
+  occasion: string;
+  localDate: string;
+  dueAt: Date;
+}
+
+const jobRunRow = z.object({
+  jobRunId: z.number(),
+  job: z.string(),
+  occasion: z.string(),
+  localDate: z.string(),
+  dueAt: z.date(),
+  state: z.enum(['running', 'interrupted', 'finished', 'missed']),
+  isLate: z.boolean(),
+  /** How often it was begun. */
+  attempts: z.number(),
+  /** Who runs it or ran it last; null for one that was missed. */
+  owner: z.string().nullable(),
+  begunAt: z.date().nullable(),
+  endedAt: z.date().nullable(),
+  /** Null unless finished. */
+  exitCode: z.number().nullable(),
+  because: z.string().nullable(),
+  runIds: z.array(z.string()),
+  /** When the last attempt began; null where an earlier version began it. */
+  attemptAt: z.date().nullable(),
+  /** When the last attempt has exceeded its timeout. */
+  deadlineAt: z.date().nullable(),
+  /** The last attempt exceeded its timeout. */
+  isTimedOut: z.boolean(),
+  /** user@host of the person who asked to end the last attempt. */
+  cancelledBy: z.string().nullable(),
+});
+/** What became of one time at which a job was due. */
+export type JobRun = z.infer<typeof jobRunRow>;
+
+const jobRunColumns = `job_run_id as "jobRunId", job, occasion, local_date as "localDate", due_at as "dueAt", state, is_late as "isLate",
+  attempts, owner, begun_at as "begunAt", ended_at as "endedAt", exit_code as "exitCode", because, run_ids as "runIds",
+  attempt_at as "attemptAt", deadline_at as "deadlineAt", timed_out as "isTimedOut", cancelled_by as "cancelledBy"`;
+
+/** How one is begun; `again` names the exit codes after which a finished one may be begun once more. */
+interface JobBeginning extends JobDue {
+  job: string;
+  owner: string;
+  now: Date;
+  isLate: boolean;
+  again: readonly number[];
+  timeoutMs: number;
+}
+
+/**
+ * Notes that a job is begun, or taken up once more where it was left; null when it has been done. Its lease must be held: then one that is
+ * noted as running was left by a process that died. One that was begun by a clock that was ahead, at what is yet to come, is begun anew.
+ */
+export async function beginJobRun(
+  transaction: Queryable,
+  organisationId: number,
+  { job, occasion, localDate, dueAt, owner, now, isLate, again, timeoutMs }: JobBeginning,
+): Promise<JobRun | null> {
+  await transaction.execute(
+    `update job_run set state = 'interrupted', ended_at = $4, because = 'its process ended without a word'
+     where organisation_id = $1 and job = $2 and occasion <> $3 and state = 'running'`,
+    [organisationId, job, occasion, now],
+  );
+  const [begun] = await transaction.query(
+    jobRunRow,
+    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, is_late, attempts, owner, begun_at, attempt_at, deadline_at)
+     values ($1, $2, $3, $4::date, $5, 'running', $8, 1, $6, $7, $7, $10)
+     on conflict (organisation_id, job, occasion) do update set
+       state = 'running', attempts = known.attempts + 1, owner = excluded.owner,
+       begun_at = case when known.begun_at is null or ${isAheadSql('known.begun_at', 'excluded.begun_at')} then excluded.begun_at else known.begun_at end,
+       is_late = case
+         when known.state = 'missed' or ${isAheadSql('known.begun_at', 'excluded.begun_at')} then excluded.is_late else known.is_late
+       end,
+       ended_at = null, exit_code = null, because = null,
+       attempt_at = excluded.attempt_at, deadline_at = excluded.deadline_at, timed_out = false, cancelled_by = null
+     where known.state in ('running', 'interrupted', 'missed') or known.exit_code = any ($9::integer[])
+       or ${isAheadSql('known.begun_at', 'excluded.begun_at')}
+     returning ${jobRunColumns}`,
+    [
+      organisationId,
+      job,
+      occasion,
+      localDate,
+      dueAt,
+      owner,
+      now,
+      isLate,
+      [...again],
+      new Date(now.getTime() + timeoutMs),
+    ],
+  );
+  return begun ?? null;
+}
+
+/** How one ended; `exitCode` is left out where it was interrupted and is to be taken up again. */
+export interface JobEnding {
+  exitCode?: number | undefined;
+  because: string | null;
+  runIds: readonly string[];
+  isTimedOut?: boolean;
+  endedAt: Date;
+}
+
+/** Notes how a job that was begun has ended. */
+export async function endJobRun(
+  transaction: Queryable,
+  jobRunId: number,
+  { exitCode, because, runIds, isTimedOut = false, endedAt }: JobEnding,
+): Promise<void> {
+  await transaction.execute(
+    `update job_run set state = case when $2::integer is null then 'interrupted' else 'finished' end, exit_code = $2, because = $3,
+       run_ids = (select coalesce(array_agg(distinct run_id order by run_id), '{}') from unnest(run_ids || $4::text[]) as made (run_id)),
+       ended_at = $5, timed_out = $6
+     where job_run_id = $1`,
+    [jobRunId, exitCode ?? null, because, [...runIds], endedAt, isTimedOut],
+  );
+}
+
+/** Notes that the time of a job passed while nobody was there to begin it; one that was begun is left as it is, unless by a clock that was ahead. */
+export async function noteMissedJob(
+  transaction: Queryable,
+  organisationId: number,
+  job: string,
+  { occasion, localDate, dueAt }: JobDue,
+  missed: { now: Date; because: string },
+): Promise<void> {
+  await transaction.execute(
+    `insert into job_run as known (organisation_id, job, occasion, local_date, due_at, state, ended_at, because)
+     values ($1, $2, $3, $4::date, $5, 'missed', $6, $7)
+     on conflict (organisation_id, job, occasion) do update set
+       state = 'missed', begun_at = null, exit_code = null, ended_at = excluded.ended_at, because = excluded.because
+     where known.state <> 'running' and ${isAheadSql('coalesce(known.begun_at, known.ended_at)', 'excluded.ended_at')}`,
+    [organisationId, job, occasion, localDate, dueAt, missed.now, missed.because],
+  );
+}
+
+/** What became of one time at which a job was due; null when nothing is known of it. */
+export async function findJobRun(
+  database: Queryable,
+  organisationId: number,
+  job: string,
+  occasion: string,
+): Promise<JobRun | null> {
+  const [found] = await database.query(
+    jobRunRow,
+    `select ${jobRunColumns} from job_run where organisation_id = $1 and job = $2 and occasion = $3`,
+    [organisationId, job, occasion],
+  );
+  return found ?? null;
+}
+
+/**
+ * The newest of each job by the time at which they were due, newest first, at most `limit` of each. With `now`, without what a clock that
+ * was ahead has noted: it counts when that moment has come.
+ */
+export async function readJobRuns(
+  database: Queryable,
+  organisationId: number,
+  limit: number,
+  now: Date | null = null,
+): Promise<readonly JobRun[]> {
+  return database.query(
+    jobRunRow,
+    `select ${jobRunColumns} from (
+       select *, row_number() over (partition by job order by due_at desc, job_run_id desc) as place
+       from job_run
+       where organisation_id = $1
+         and ($3::timestamptz is null or not (${isAheadSql('coalesce(begun_at, ended_at, due_at)', '$3::timestamptz')}))
+     ) numbered
+     where place <= $2 order by due_at desc, job_run_id desc`,
+    [organisationId, limit, now],
+  );
+}
+
+/** Forgets what became of a job that runs too often for each time to be worth keeping, before a moment; only what ended well. */
+export async function forgetJobRuns(
+  transaction: Queryable,
+  organisationId: number,
+  job: string,
+  before: Date,
+): Promise<void> {
+  await transaction.execute(
+    `delete from job_run where organisation_id = $1 and job = $2 and due_at < $3 and state = 'finished' and exit_code = 0`,
+    [organisationId, job, before],
+  );
+}
+
+/** Asks whichever process runs a job to end it; gives the run, or null where none is under way. */
+export async function cancelJobRun(
+  transaction: Queryable,
+  organisationId: number,
+  job: string,
+  by: string,
+): Promise<JobRun | null> {
+  const [found] = await transaction.query(
+    jobRunRow,
+    `update job_run set cancelled_by = $3 where organisation_id = $1 and job = $2 and state = 'running' returning ${jobRunColumns}`,
+    [organisationId, job, by],
+  );
+  return found ?? null;
+}
+
+const jobScheduleRow = z.object({
+  job: z.string(),
+  cron: z.string(),
+  timezone: z.string(),
+  plannedSince: z.date(),
+  retiredAt: z.date().nullable(),
+});
+/** A schedule as it was last seen; nothing is missed before `plannedSince`, nor once it was retired. */
+export type JobSchedule = z.infer<typeof jobScheduleRow>;
+
+const columns = 'job, cron, timezone, planned_since as "plannedSince", retired_at as "retiredAt"';
+
+/** Notes the schedule of a job; one that is new, changed or back from retirement counts from `now`. */
+export async function saveJobSchedule(
+  transaction: Queryable,
+  organisationId: number,
+  { job, cron, timezone }: Pick<JobSchedule, 'job' | 'cron' | 'timezone'>,
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    `insert into job_schedule as known (organisation_id, job, cron, timezone, planned_since) values ($1, $2, $3, $4, $5)
+     on conflict (organisation_id, job) do update set
+       cron = excluded.cron, timezone = excluded.timezone, planned_since = excluded.planned_since, retired_at = null
+     where (known.cron, known.timezone) is distinct from (excluded.cron, excluded.timezone) or known.retired_at is not null`,
+    [organisationId, job, cron, timezone, now],
+  );
+}
+
+/** Makes schedules count from `now` that a clock which was ahead has put off until later: before it comes to that nothing would be due. */
+export async function bringSchedulesBack(transaction: Queryable, organisationId: number, now: Date): Promise<void> {
+  await transaction.execute(
+    `update job_schedule set planned_since = $2::timestamptz
+     where organisation_id = $1 and planned_since > $2::timestamptz + interval '5 minutes'`,
+    [organisationId, now],
+  );
+}
+
+/** Retires every schedule but those of the jobs named. */
+export async function retireJobSchedules(
+  transaction: Queryable,
+  organisationId: number,
+  planned: readonly string[],
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    'update job_schedule set retired_at = $3 where organisation_id = $1 and job <> all ($2::text[]) and retired_at is null',
+    [organisationId, [...planned], now],
+  );
+}
+
+/** The schedules of an organisation by the names of their jobs, those that are retired as well. */
+export async function readJobSchedules(database: Queryable, organisationId: number): Promise<readonly JobSchedule[]> {
+  return database.query(jobScheduleRow, `select ${columns} from job_schedule where organisation_id = $1 order by job`, [
+    organisationId,
+  ]);
+}
+
+const pauseRow = z.object({
+  pausedAt: z.date(),
+  until: z.date(),
+  by: z.string(),
+  reason: z.string().nullable(),
+});
+/** A pause of a schedule: no job is begun until its end. `by` is user@host. */
+export type SchedulePause = z.infer<typeof pauseRow>;
+
+/** Pauses the schedule from `pausedAt`; a pause that is not over goes on, and ends when this one does. */
+export async function pauseSchedule(
+  transaction: Queryable,
+  organisationId: number,
+  { pausedAt, until, by, reason }: SchedulePause,
+): Promise<void> {
+  await transaction.execute(
+    `update organisation set schedule_paused_at = case when schedule_paused_until > $2 then schedule_paused_at else $2 end,
+       schedule_paused_until = $3, schedule_paused_by = $4,
+       schedule_pause_reason = $5, schedule_resumed_by = null
+     where organisation_id = $1`,
+    [organisationId, pausedAt, until, by, reason],
+  );
+}
+
+/** Ends a pause. */
+export async function resumeSchedule(
+  transaction: Queryable,
+  organisationId: number,
+  by: string,
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    `update organisation set schedule_paused_until = $3::timestamptz, schedule_resumed_by = $2
+     where organisation_id = $1 and schedule_paused_until > $3::timestamptz`,
+    [organisationId, by, now],
+  );
+}
+
+/** The pause of a schedule that was not over at a moment; null where there is none. */
+export async function findSchedulePause(
+  database: Queryable,
+  organisationId: number,
+  now: Date,
+): Promise<SchedulePause | null> {
+  const [found] = await database.query(
+    pauseRow,
+    `select schedule_paused_at as "pausedAt", schedule_paused_until as until, schedule_paused_by as by, schedule_pause_reason as reason
+     from organisation where organisation_id = $1 and schedule_paused_until > $2`,
+    [organisationId, now],
+  );
+  return found ?? null;
+}

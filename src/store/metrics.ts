@@ -1,0 +1,156 @@
+import { z } from 'zod';
+import type { Queryable } from './database/database.js';
+
+const runFigure = z.object({
+  kind: z.string(),
+  roster: z.string().nullable(),
+  state: z.string(),
+  startedAt: z.date(),
+  finishedAt: z.date().nullable(),
+  lastSuccessAt: z.date().nullable(),
+  failedCanaries: z.number(),
+  isProven: z.boolean().nullable(),
+  calls: z.record(z.string(), z.number()).nullable(),
+  perSecond: z.number().nullable(),
+  limitPerSecond: z.number().nullable(),
+  repeated: z.number().nullable(),
+  cost: z.object({ amount: z.number(), currency: z.string() }).nullable(),
+});
+/** The newest run of a kind and roster that has ended, and when one of them last was complete. */
+export type RunFigures = z.infer<typeof runFigure>;
+
+const openItems = z.object({ roster: z.string(), severity: z.string(), age: z.string(), items: z.number() });
+/** What waits for reviewers of a roster's customers: by severity, and by age (`day`, `week`, `month`, `older`). */
+type OpenItemFigures = z.infer<typeof openItems>;
+
+const outbox = z.object({ kind: z.string(), state: z.string(), entries: z.number(), oldestAt: z.date() });
+/** What has not been sent: how much of it waits (`queued`), was refused or given up, and since when; not what was put aside. */
+type OutboxFigures = z.infer<typeof outbox>;
+
+const incidents = z.object({ kind: z.string(), open: z.number() });
+
+/** Figures about runs, items, the outbox and incidents of an organisation; no customer's data is among them. */
+export interface StoredFigures {
+  nights: readonly NightFigures[];
+  runs: readonly RunFigures[];
+  openItems: readonly OpenItemFigures[];
+  outbox: readonly OutboxFigures[];
+  incidents: readonly { kind: string; open: number }[];
+}
+
+/** Reads them as of a moment: nights, and runs of one roster, of the rosters named; items and what is not sent of all. */
+export async function readStoredFigures(
+  database: Queryable,
+  organisationId: number,
+  rosters: readonly string[],
+  now: Date,
+): Promise<StoredFigures> {
+  return {
+    nights: await readNightFigures(database, organisationId, rosters),
+    runs: await database.query(
+      runFigure,
+      // By index from the newest; single checks and imports are no nightly work.
+      `select run.kind, roster.name as roster, run.state, run.started_at as "startedAt", run.finished_at as "finishedAt",
+         newest.last_success as "lastSuccessAt",
+         (select count(*) from canary_outcome where canary_outcome.run_id = run.run_id and verdict = 'failed') as "failedCanaries",
+         (select proven from sweep where sweep.run_id = run.run_id) as "isProven",
+         run.sums -> 'attemptsByOutcome' as calls,
+         (run.health ->> 'perSecond')::float8 as "perSecond", (run.health ->> 'limitPerSecond')::float8 as "limitPerSecond",
+         (run.health ->> 'repeated')::integer as repeated, nullif(run.health -> 'cost', 'null'::jsonb) as cost
+       from (
+         select max(run_id) filter (where state <> 'running') as run_id, max(finished_at) filter (where state = 'complete') as last_success
+         from run
+         where organisation_id = $1 and kind in ('screen', 'rescreen', 'onboard', 'sweep') and state <> 'abandoned' and ${isWholeSql('run')}
+         group by kind, roster_id
+       ) newest
+       join run on run.run_id = newest.run_id
+       left join roster on roster.roster_id = run.roster_id
+       where run.roster_id is null or roster.name = any ($2::text[])
+       order by run.kind, roster.name`,
+      [organisationId, [...rosters]],
+    ),
+    openItems: await database.query(
+      openItems,
+      `select roster, severity, age, count(*) as items
+       from (
+         select roster.name as roster, item.severity,
+           case
+             when $2::timestamptz - item.opened_at <= interval '1 day' then 'day'
+             when $2::timestamptz - item.opened_at <= interval '7 days' then 'week'
+             when $2::timestamptz - item.opened_at <= interval '30 days' then 'month'
+             else 'older'
+           end as age
+         from review_item item
+         join party on party.party_id = item.party_id
+         join customer on customer.customer_id = party.customer_id
+         join roster on roster.roster_id = customer.roster_id
+         where roster.organisation_id = $1 and item.state in ('open', 'proposed')
+       ) waiting
+       group by roster, severity, age`,
+      [organisationId, now],
+    ),
+    outbox: await database.query(
+      outbox,
+      `select kind, state, count(*) as entries, min(queued_at) as "oldestAt"
+       from outbox where organisation_id = $1 and state not in ('sent', 'dropped') group by kind, state`,
+      [organisationId],
+    ),
+    incidents: await database.query(
+      incidents,
+      'select kind, count(*) as open from incident where organisation_id = $1 and recovered_at is null group by kind',
+      [organisationId],
+    ),
+  };
+}
+
+const nightFigure = z.object({
+  roster: z.string(),
+  state: z.string().nullable(),
+  failedCanaries: z.number(),
+  lastSuccessAt: z.date().nullable(),
+});
+/** How the newest night of a roster that has ended did, with a null state before the first; and when one of them last was complete. */
+export type NightFigures = z.infer<typeof nightFigure>;
+
+/**
+ * The nights of these rosters, each roster once, known or not. A night was to screen everybody who is due: an onboarding, a run over new or
+ * chosen customers and one that was given up for a newer one are none.
+ */
+function readNightFigures(
+  database: Queryable,
+  organisationId: number,
+  rosters: readonly string[],
+): Promise<readonly NightFigures[]> {
+  return database.query(
+    nightFigure,
+    `with night as (
+       select run.run_id, run.roster_id, run.state, run.finished_at
+       from run join roster on roster.roster_id = run.roster_id
+       where roster.organisation_id = $1 and roster.name = any ($2::text[])
+         and ${isNightSql('run')} and run.state not in ('running', 'abandoned')
+     ),
+     ends as (
+       select roster_id, max(run_id) as run_id, max(finished_at) filter (where state = 'complete') as last_success
+       from night group by roster_id
+     )
+     select watched.name as roster, newest.state, ends.last_success as "lastSuccessAt",
+       (select count(*) from canary_outcome where canary_outcome.run_id = ends.run_id and verdict = 'failed') as "failedCanaries"
+     from unnest($2::text[]) watched (name)
+     left join roster on roster.organisation_id = $1 and roster.name = watched.name
+     left join ends on ends.roster_id = roster.roster_id
+     left join run newest on newest.run_id = ends.run_id
+     order by watched.name collate "C"`,
+    [organisationId, [...rosters]],
+  );
+}
+
+/** SQL that tells whether a row of `run` was to screen everybody who is due: an onboarding and a run over chosen customers are no night. */
+export const isNightSql = (run: string): string =>
+  `${run}.kind in ('screen', 'rescreen') and ${run}.selection in ('due', 'all')`;
+
+/** SQL that gives when a row of `run` began, or was last gone on with. */
+export const takenAtSql = (run: string): string =>
+  `greatest(${run}.started_at, (select max(taken_at) from run_holder where run_holder.run_id = ${run}.run_id))`;
+
+/** SQL that tells whether a row of `run` looked at more than what events had marked: only such a run is a sweep or a screening that others go by. */
+export const isWholeSql = (run: string): string => `${run}.selection is distinct from 'dirty'`;

@@ -1,0 +1,320 @@
+import type { TierDue } from '../screening/cadence.js';
+import type { Bindings } from './database/database.js';
+
+/** Which parties a run asks about: those due, those never screened as they are now, all, only those noted as forced, or these with nobody else in the run. */
+export type PlanSelection = 'due' | 'new' | 'all' | 'forced' | 'dirty';
+
+/**
+ * Why a party is asked about, in the order in which searches of equal risk are made. Those that failed last time come after those that are
+ * overdue: what fails every night must not take every night's budget.
+ */
+const planReasons = ['new', 'changed', 'forced', 'overdue', 'previously_failed', 'cadence'] as const;
+
+/** Whose answers may be used again in place of a search. */
+export interface ReuseInput {
+  /** Only answers that came after this. */
+  answeredAfter: Date;
+  /** Only answers under the settings in force. */
+  settingsDigest: string;
+}
+
+/** How many searches a plan may make. */
+export interface PlanAllowance {
+  /** For everybody. */
+  general: number;
+  /** Beside that for requests of customers that were never screened. */
+  reserved: number;
+}
+
+/** What the plan of a run depends on. */
+export interface PlanInput {
+  /** The run whose forced screenings count; null for none. */
+  runId: number | null;
+  rosterId: number;
+  /** Null: the account is not known yet, so nothing counts as screened. */
+  accountId: number | null;
+  selection: PlanSelection;
+  tiers: readonly TierDue[];
+  /** Customers absent from all accepted snapshots of so many days have left; an open hit, or what else waits for a decision, keeps them. */
+  leaveAfterDays: number;
+  /** Runs that were left before their end: what remains of their plans is asked about whatever is selected. */
+  leftRuns: readonly number[];
+  /** Null: nothing is used again. */
+  reuse: ReuseInput | null;
+  /** Null: nothing limits the plan. */
+  allowance: PlanAllowance | null;
+}
+
+// Windows and no joins between the parts: their sizes cannot be foreseen, and a wrong guess would join row against row.
+
+/** The reasons for which a selection wants a customer; the others want whoever is due. */
+const selectedReasons: Readonly<Partial<Record<PlanSelection, string>>> = {
+  new: `('new', 'changed', 'forced')`,
+  forced: `('forced')`,
+  dirty: `('forced')`,
+};
+
+/**
+ * Each party with whether the selection wants it, and the place of its search; it also wants whom a run that was given up has left. A
+ * customer that is wanted for one of its parties is asked about with all that are due: what is said of half a customer says nothing.
+ */
+function wantedSql({ selection }: PlanInput, judged: string): string {
+  const reasons = selectedReasons[selection];
+  const isSelected =
+    reasons === undefined ? '' : `and bool_or(is_left or reason in ${reasons}) over (partition by customer_id)`;
+  return `
+  select party_id, customer_id, request_id, version, place, due_before, judged_at, screened_at, age, reason,
+    reason <> 'not_due' ${isSelected} as is_wanted,
+    reason = 'not_due' or reason = 'cadence' and screened_at > stale_before as is_valid,
+    case when reason <> 'not_due' then ${searchOrderSql} end as search_order
+  from (${judged}) judged`;
+}
+
+/**
+ * Each wanted party with whether it is answered already: the newest answer to its request on this account may be used again and is young
+ * enough for the settings and for its own cadence. Where one party of a request has to be asked about, the others share that search.
+ */
+function reusedSql(bindings: Bindings, accountId: number | null, reuse: ReuseInput): string {
+  return `
+  select *,
+    is_wanted and bool_and(
+      not is_wanted or (
+        reason <> 'forced' and coalesce(is_usable, false) and answered_at > due_before and not (${isAheadSql('answered_at', 'judged_at')})
+      )
+    ) over (partition by request_id) as is_reused
+  from (
+    select party_id, customer_id, request_id, version, place, due_before, judged_at, screened_at, age, reason, is_wanted, is_valid, search_order,
+      first_value(response_id) over newest as response_id,
+      first_value(answered_run_id) over newest as answered_run_id,
+      first_value(answered_at) over newest as answered_at,
+      first_value(is_usable) over newest as is_usable
+    from (
+      select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at, null::boolean as is_usable
+      from wanted
+      union all
+      select null, null, request_id, null, null, null, null, null, null, null, null, null, null, response_id, answered_run_id, answered_at, is_usable
+      from (${knownAnswersSql(bindings, accountId, reuse)}) known
+    ) beside
+    window newest as (partition by request_id order by ${newestAnswerFirst})
+  ) answered
+  where party_id is not null`;
+}
+
+const notReusedSql = `
+  select *, null::bigint as response_id, null::bigint as answered_run_id, null::timestamptz as answered_at, false as is_reused
+  from wanted`;
+
+/**
+ * Each party with whether the budget leaves it out. Requests are taken in the order of searches, those of new customers out of what is
+ * kept for them first; a customer is asked about with all its parties or not at all.
+ */
+function affordedSql({ bind }: Bindings, { general, reserved }: PlanAllowance): string {
+  const forAll = bind(Math.max(0, general), 'bigint');
+  const forNew = bind(Math.max(0, reserved), 'bigint');
+  return `
+  select *,
+    bool_or(
+      is_needed and others + greatest(newcomers - ${forNew}, 0) > ${forAll} and not (is_of_new and newcomers <= ${forNew})
+    ) over (partition by customer_id) and is_wanted as is_over_budget
+  from (
+    select *,
+      count(*) filter (where is_first and is_of_new) over in_order as newcomers,
+      count(*) filter (where is_first and not is_of_new) over in_order as others
+    from (
+      select *,
+        is_needed and row_number() over (partition by request_id order by is_needed desc, party_id) = 1 as is_first,
+        bool_or(reason = 'new') over (partition by request_id) as is_of_new,
+        min(search_order) filter (where is_needed) over (partition by request_id) as request_order
+      from (select *, is_wanted and not is_reused as is_needed from reused) needed
+    ) request
+    window in_order as (order by is_needed desc, request_order, request_id)
+  ) counted`;
+}
+
+const allAffordedSql = 'select *, false as is_over_budget from reused';
+
+/**
+ * The `with` parts that end in `plan`: one row per party in scope with its outcome at the beginning, `remaining` or `skipped` with the
+ * reason, and whose answer it uses again.
+ */
+export function planSql(bindings: Bindings, input: PlanInput): string {
+  const wanted = wantedSql(input, judgedPartiesSql(bindings, input));
+  const reused = input.reuse ? reusedSql(bindings, input.accountId, input.reuse) : notReusedSql;
+  const afforded = input.allowance ? affordedSql(bindings, input.allowance) : allAffordedSql;
+  return `
+  wanted as (${wanted}),
+  reused as (${reused}),
+  afforded as (${afforded}),
+  plan as (
+    select party_id, customer_id, request_id, version, reason, response_id, answered_run_id, answered_at, screened_at, place,
+      is_reused and not is_over_budget as is_reused,
+      case when is_wanted and not is_over_budget then search_order end as search_order,
+      case when is_wanted and not is_over_budget then 'remaining' else 'skipped' end as outcome,
+      case
+        when is_over_budget then 'over_budget'
+        when is_wanted then null
+        when is_valid then 'not_due'
+        else 'not_selected'
+      end as outcome_reason
+    from afforded
+  )`;
+}
+
+const isOpenSql = '(party.waiting > 0 or party.has_new_hits)';
+
+/** SQL: the roster names the party (of `party_standing`), or no longer does although an alert of it waits. */
+export const isSearchedSql = `(party.is_current or ${isOpenSql})`;
+
+type Scope = Pick<PlanInput, 'rosterId' | 'accountId' | 'leaveAfterDays'> &
+  Partial<Pick<PlanInput, 'selection' | 'runId'>>;
+
+/** SQL: of a run over marked customers, nobody else is in scope. */
+const markedOnlySql = ({ bind }: Bindings, { selection, runId = null }: Scope, customerId: string): string =>
+  selection === 'dirty'
+    ? `and ${customerId} in (
+        select party.customer_id from forced_screening join party using (party_id) where forced_screening.run_id = ${bind(runId, 'bigint')}
+      )`
+    : '';
+
+/** SQL: rows of `party_standing` are of this account, or of none while it is not known. */
+const toAccountSql = ({ bind }: Bindings, alias: string, accountId: number | null): string =>
+  accountId === null ? `${alias}.account_id is null` : `${alias}.account_id = ${bind(accountId, 'bigint')}`;
+
+const openLeaversSql = (bindings: Bindings, { rosterId, accountId }: Scope): string => `
+  select party.customer_id from party_standing party
+  where party.roster_id = ${bindings.bind(rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', accountId)}
+    and party.left_at is not null and ${isOpenSql}`;
+
+/** SQL that says which customers (`customer`) a run of the roster answers for: who has left stays while an alert waits. */
+export const inScopeSql = (bindings: Bindings, scope: Scope): string => `
+  customer.roster_id = ${bindings.bind(scope.rosterId, 'bigint')}
+  and (customer.left_at is null or customer.customer_id in (${openLeaversSql(bindings, scope)}))
+  ${markedOnlySql(bindings, scope, 'customer.customer_id')}`;
+
+/** SQL that says which parties (`party` of `party_standing`) a run of the roster answers for. */
+export const inPartyScopeSql = (bindings: Bindings, scope: Scope): string => `
+  party.roster_id = ${bindings.bind(scope.rosterId, 'bigint')} and ${toAccountSql(bindings, 'party', scope.accountId)}
+  and ${isSearchedSql} and (party.left_at is null or party.customer_id in (${openLeaversSql(bindings, scope)}))
+  ${markedOnlySql(bindings, scope, 'party.customer_id')}`;
+
+/** A night of its own for each request within so many: by the golden ratio, which spreads numbers in a row most evenly. */
+const nightOfRequest = `(party.request_id % 2147483648) * 2654435761 % 4294967296 * tier.nights / 4294967296`;
+
+const toTierRows = (values: string): string => `
+  select * from jsonb_to_recordset(${values}) as tier (
+    tier text, place integer, cadence interval, judged_at timestamptz, due_before timestamptz, stale_before timestamptz, overdue_before timestamptz,
+    nights integer, tonight integer, night_began timestamptz
+  )`;
+
+const toTierValues = (tiers: readonly TierDue[]): string =>
+  JSON.stringify(
+    tiers.map(
+      ({ tier, place, cadenceMs, judgedAt, dueBefore, staleBefore, overdueBefore, nights, tonight, nightBeganAt }) => ({
+        tier,
+        place,
+        cadence: `${cadenceMs} milliseconds`,
+        judged_at: judgedAt,
+        due_before: dueBefore,
+        stale_before: staleBefore,
+        overdue_before: overdueBefore,
+        nights,
+        tonight,
+        night_began: nightBeganAt,
+      }),
+    ),
+  );
+
+/**
+ * SQL that joins why a party was to be asked about by a run that was left before it did so, or before control searches confirmed the answer;
+ * null for one that was answered since.
+ */
+function leftReasonSql({ bind }: Bindings, leftRuns: readonly number[]): string {
+  if (leftRuns.length === 0) return 'cross join (select null::text as reason) left_over';
+  return `
+  left join lateral (
+    select min(remaining.plan_reason) as reason from screening remaining
+    where remaining.run_id = any (${bind([...leftRuns], 'bigint[]')}) and remaining.party_id = party.party_id
+      and (remaining.outcome = 'remaining' or remaining.outcome = 'failed' and remaining.outcome_reason = 'not_confirmed')
+      and coalesce(party.run_id < remaining.run_id, true)
+  ) left_over on true`;
+}
+
+/** SQL for what the plan knows of each tier, one row each, for a join. */
+export const tierRowsSql = ({ bind }: Bindings, tiers: readonly TierDue[]): string =>
+  toTierRows(bind(toTierValues(tiers), 'text::jsonb'));
+
+/**
+ * SQL that gives each party in scope with the one reason to ask about it: `forced` by a published list or a person, else the first that
+ * holds of the plan's reasons, else that of a run that was left before it asked (`is_left` says whether there is one), else `not_due`. Age counts from the beginning of the run that screened it, so that a night of many hours
+ * does not push those at its end past the next one; an answer that is dated ahead has no age, and is overdue.
+ */
+export function judgedPartiesSql(bindings: Bindings, input: PlanInput): string {
+  const { bind } = bindings;
+  return `
+  select party.party_id, party.customer_id, party.request_id,
+    -- Who is no longer named is described by the record that was screened.
+    case when party.is_current then party.version else coalesce(party.answered_version, party.version) end as version,
+    tier.place, tier.due_before, tier.judged_at, tier.stale_before, party.screened_at,
+    extract(epoch from tier.judged_at - party.screened_at) / extract(epoch from tier.cadence) as age,
+    case
+      when forced.party_id is not null then 'forced'
+      when party.run_id is null then 'new'
+      when party.has_changed then 'changed'
+      when party.failed_run_id >= party.run_id then 'previously_failed'
+      when party.screened_at <= tier.overdue_before or ${isAheadSql('party.screened_at', 'tier.judged_at')} then 'overdue'
+      when least(party.screened_at, origin.started_at) <= tier.due_before then 'cadence'
+      when tier.nights > 1 and least(party.screened_at, origin.started_at) < tier.night_began and ${nightOfRequest} = tier.tonight then 'cadence'
+      when ${bind(input.selection, 'text')} = 'all' then 'forced'
+      else coalesce(left_over.reason, 'not_due')
+    end as reason,
+    left_over.reason is not null as is_left
+  from party_standing party
+  join (${tierRowsSql(bindings, input.tiers)}) tier on tier.tier = party.risk_tier
+  left join run origin on origin.run_id = party.run_id
+  left join forced_screening forced on forced.run_id = ${bind(input.runId, 'bigint')} and forced.party_id = party.party_id
+  ${leftReasonSql(bindings, input.leftRuns)}
+  where ${inPartyScopeSql(bindings, input)}`;
+}
+
+// Three risks times six reasons share the 65,536 values of a small integer: four bytes more per customer and night would be too many.
+const agesPerClass = Math.floor(65_536 / (3 * planReasons.length));
+
+/**
+ * SQL for the place of a judged party's search: risk, then reason, then age, oldest first; a smaller number comes earlier. Ages are told
+ * apart by thousandths of the cadence, the older the coarser; who was never screened comes first.
+ */
+const searchOrderSql = `
+  ((place * ${planReasons.length} + array_position(array['${planReasons.join("', '")}'], reason) - 1) * ${agesPerClass} - 32768
+    + case when age is null then 0 else ceil(${agesPerClass - 1} / (1 + greatest(age, 0))) end)::smallint`;
+
+/**
+ * SQL for every answer that an account has had to a request within the age in question, from screenings, single checks and measurements.
+ * The newest alone counts, and only where `is_usable` says so may it be used again: given by a run that came to its end, for a customer,
+ * under the settings in force.
+ */
+export function knownAnswersSql({ bind }: Bindings, accountId: number | null, reuse: ReuseInput): string {
+  const account = bind(accountId, 'bigint');
+  const after = bind(reuse.answeredAfter, 'timestamptz');
+  return `
+  select state.request_id, state.response_id, state.run_id as answered_run_id, state.screened_at as answered_at,
+    answering.state in ('complete', 'incomplete') and state.settings_digest = ${bind(reuse.settingsDigest, 'text')} as is_usable
+  from party_state state join run answering on answering.run_id = state.run_id
+  where state.account_id = ${account} and state.screened_at > ${after}
+  union all
+  select single_check.request_id, single_check.response_id, single_check.run_id, single_check.ended_at, false
+  from single_check join run asking on asking.run_id = single_check.run_id
+  where asking.account_id = ${account} and single_check.response_id is not null and single_check.ended_at > ${after}
+  union all
+  select item.request_id, item.response_id, item.run_id, item.answered_at, false
+  from assurance_item item join run asking on asking.run_id = item.run_id
+  where asking.account_id = ${account} and item.response_id is not null and item.answered_at > ${after}`;
+}
+
+/** The order in which the first of a request's answers is the newest; two of one instant are one answer. */
+export const newestAnswerFirst = 'answered_at desc nulls last, is_usable desc, response_id';
+
+/** What was noted as later than this from now was noted by a clock that was ahead: those of two hosts are never so far apart. */
+const mostAheadSql = `interval '1 hour'`;
+
+/** SQL: a moment was noted by a clock that was ahead, so that it says nothing of when it was. */
+export const isAheadSql = (moment: string, now: string): string => `${moment} > ${now} + ${mostAheadSql}`;

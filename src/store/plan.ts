@@ -1,0 +1,283 @@
+import { z } from 'zod';
+import type { TierDue } from '../screening/cadence.js';
+import { type Database, firstRow, openBindings, type Queryable, requireRows } from './database/database.js';
+import {
+  inScopeSql,
+  knownAnswersSql,
+  newestAnswerFirst,
+  type PlanInput,
+  planSql,
+  type ReuseInput,
+  tierRowsSql,
+} from './plan-sql.js';
+import { saveRunGaps } from './unaccepted-customers.js';
+
+export type { PlanInput, PlanSelection } from './plan-sql.js';
+
+/**
+ * Stores the plan of a run: one screening per party in scope, planned ones as `remaining` with the place of their search, and whose
+ * answers are used again; before any paid call. With it, in the same look at the tables, how many customers the run answers for: counted
+ * apart from the plan, so that nobody can drop out of it unseen, and ids without an accepted record beside them.
+ */
+export async function insertPlan(transaction: Queryable, runId: number, input: PlanInput): Promise<void> {
+  const bindings = openBindings();
+  const run = bindings.bind(runId, 'bigint');
+  const storeReuse = `
+     reuse as (
+       insert into screening_reuse (run_id, party_id, response_id, answered_run_id, answered_at)
+       select ${run}, party_id, response_id, answered_run_id, answered_at from plan where is_reused
+     )`;
+  const storeScope = `
+     unaccepted as (
+       select jsonb_object_agg(reason, ids order by reason) as by_reason, coalesce(sum(ids), 0) as ids
+       from (
+         select reason, count(*) as ids from unaccepted_customer
+         where roster_id = ${bindings.bind(input.rosterId, 'bigint')} and ${input.selection !== 'dirty'} group by reason
+       ) tally
+     ),
+     scope as (
+       update run set in_scope = unaccepted.ids + (select count(*) from customer where ${inScopeSql(bindings, input)}),
+         unaccepted = unaccepted.by_reason
+       from unaccepted
+       where run.run_id = ${run}
+     )`;
+  await transaction.execute(
+    `with ${[planSql(bindings, input), ...(input.reuse ? [storeReuse] : []), storeScope].join(',')}
+     insert into screening (run_id, party_id, request_id, customer_version, plan_reason, outcome, outcome_reason, search_order)
+     select ${run}, party_id, request_id, version, reason, outcome, outcome_reason, search_order
+     from plan
+     order by party_id`,
+    bindings.values,
+  );
+  if (input.selection !== 'dirty') await saveRunGaps(transaction, runId, input.rosterId);
+}
+
+/** Whether anything of a run's plan has been done, or any call was made for it. */
+export async function hasBegun(database: Queryable, runId: number): Promise<boolean> {
+  const rows = await database.query(
+    z.object({ begun: z.boolean() }),
+    `select exists (select from search_attempt where run_id = $1 and outcome <> 'not_sent')
+       or exists (select from screening where run_id = $1 and outcome in ('screened', 'reused', 'failed')) as begun`,
+    [runId],
+  );
+  return firstRow(rows, 'screening').begun;
+}
+
+/** Takes a plan back of which nothing has been done. */
+export async function removePlan(transaction: Queryable, runId: number): Promise<void> {
+  await transaction.execute('delete from screening_reuse where run_id = $1', [runId]);
+  await transaction.execute('delete from screening where run_id = $1', [runId]);
+}
+
+/** What a plan comes to; customers unless the name says otherwise. One with several parties counts under each of their reasons. */
+export interface PlanCounts {
+  inScope: number;
+  planned: number;
+  /** By the reason to ask about them or to skip them. */
+  reasons: Readonly<Record<string, number>>;
+  /** Distinct requests that have to be sent. */
+  searches: number;
+  /** Whose requests are answered already, all or some of them. */
+  reused: number;
+  /** Whom the budget leaves out, by the reason they would have been asked for. */
+  overBudget: Readonly<Record<string, number>>;
+}
+
+const tally = z.record(z.string(), z.number());
+const countsRow: z.ZodType<PlanCounts> = z.object({
+  inScope: z.number(),
+  planned: z.number(),
+  reasons: tally,
+  searches: z.number(),
+  reused: z.number(),
+  overBudget: tally,
+});
+
+/** Counts customers by a name for each row of `plan`. */
+const tallySql = (name: string, where: string): string => `
+  (select coalesce(jsonb_object_agg(name, customers), '{}')
+   from (
+     select name, count(*) as customers
+     from (select distinct ${name} as name, customer_id from plan where ${where}) named
+     group by name
+   ) tally)`;
+
+const countsSql = `
+  select
+    count(*)::integer as "inScope",
+    count(*) filter (where is_planned)::integer as planned,
+    count(*) filter (where has_reused)::integer as reused,
+    (select count(distinct request_id)::integer from plan where outcome <> 'skipped' and not is_reused) as searches,
+    ${tallySql(`coalesce(outcome_reason, reason)`, 'true')} as reasons,
+    ${tallySql('reason', `outcome_reason = 'over_budget'`)} as "overBudget"
+  from (
+    select customer_id, bool_or(outcome <> 'skipped') as is_planned, bool_or(is_reused) as has_reused
+    from plan group by customer_id
+  ) customers`;
+
+/** What a plan would come to, without storing it. */
+export async function countPlan(database: Queryable, input: PlanInput): Promise<PlanCounts> {
+  const bindings = openBindings();
+  const rows = await database.query(countsRow, `with ${planSql(bindings, input)} ${countsSql}`, bindings.values);
+  return firstRow(rows, 'screening plan');
+}
+
+/** What the stored plan of a run comes to, of which nothing has been done yet. */
+export async function countStoredPlan(database: Queryable, runId: number): Promise<PlanCounts> {
+  const rows = await database.query(
+    countsRow,
+    `with plan as (
+       select party.customer_id, screening.request_id, screening.plan_reason as reason, screening.outcome, screening.outcome_reason,
+         reuse.party_id is not null as is_reused
+       from screening
+       join party on party.party_id = screening.party_id
+       left join screening_reuse reuse on reuse.run_id = screening.run_id and reuse.party_id = screening.party_id
+       where screening.run_id = $1
+     ) ${countsSql}`,
+    [runId],
+  );
+  return firstRow(rows, 'screening plan');
+}
+
+/** References of customers that a plan leaves out for its budget although they are overdue or were never screened as they are. */
+export async function listUrgentOverBudget(
+  database: Queryable,
+  input: PlanInput,
+  limit: number,
+): Promise<readonly string[]> {
+  const bindings = openBindings();
+  const rows = await database.query(
+    z.object({ reference: z.string() }),
+    `with ${planSql(bindings, input)}
+     select customer.reference
+     from (
+       select customer_id, min(place) as place, min(screened_at) as screened_at
+       from plan where outcome_reason = 'over_budget' and reason <> 'cadence'
+       group by customer_id
+     ) urgent
+     join customer using (customer_id)
+     order by urgent.place, urgent.screened_at nulls first, customer.customer_id
+     limit ${bindings.bind(limit, 'integer')}`,
+    bindings.values,
+  );
+  return rows.map((row) => row.reference);
+}
+
+/** How many customers the budget of a run has left out, and how many of them are overdue, forced or were never screened as they are. */
+export async function countOverBudget(
+  database: Queryable,
+  runId: number,
+): Promise<{ customers: number; urgent: number }> {
+  const rows = await database.query(
+    z.object({ customers: z.number(), urgent: z.number() }),
+    `select count(distinct party.customer_id)::integer as customers,
+       count(distinct party.customer_id) filter (where screening.plan_reason <> 'cadence')::integer as urgent
+     from screening join party using (party_id)
+     where screening.run_id = $1 and screening.outcome = 'skipped' and screening.outcome_reason = 'over_budget'`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}
+
+/** A party that a run asks about whatever its cadence says, and why. */
+export interface ForcedScreening {
+  partyId: number;
+  because: string;
+}
+
+/** Notes whom a run is to ask about, before its plan is made; who is noted already keeps the first reason. */
+export async function forceScreenings(
+  transaction: Queryable,
+  runId: number,
+  rows: readonly ForcedScreening[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await transaction.execute(
+    `insert into forced_screening (run_id, party_id, because)
+     select $1, party_id, because
+     from jsonb_to_recordset($2::text::jsonb) as row (party_id bigint, because text)
+     on conflict (run_id, party_id) do nothing`,
+    [runId, JSON.stringify(rows.map(({ partyId, because }) => ({ party_id: partyId, because })))],
+  );
+}
+
+/** A planned party whose request has been answered already. */
+export interface ReusableScreening {
+  partyId: number;
+  requestId: number;
+  customerVersion: number;
+  responseId: number;
+}
+
+const reusableRow = z
+  .object({ party_id: z.number(), request_id: z.number(), customer_version: z.number(), response_id: z.number() })
+  .transform(
+    (row): ReusableScreening => ({
+      partyId: row.party_id,
+      requestId: row.request_id,
+      customerVersion: row.customer_version,
+      responseId: row.response_id,
+    }),
+  );
+
+/**
+ * Whose planned search an answer still stands in for, in chunks, read from one snapshot: nothing else has been answered to the request since
+ * the plan was made, the answer is young enough for the settings and for the cadence, and all of the request's parties can do with it.
+ */
+export function readReusable(
+  database: Database,
+  run: { runId: number; accountId: number },
+  { reuse, tiers }: { reuse: ReuseInput; tiers: readonly TierDue[] },
+  chunkSize: number,
+): AsyncIterable<ReusableScreening[]> {
+  const bindings = openBindings();
+  const runId = bindings.bind(run.runId, 'bigint');
+  return database.cursor(
+    reusableRow,
+    `with planned as materialized (
+       select reuse.party_id, screening.request_id, screening.customer_version, reuse.response_id, reuse.answered_at, tier.due_before
+       from screening_reuse reuse
+       join screening on screening.run_id = reuse.run_id and screening.party_id = reuse.party_id and screening.outcome = 'remaining'
+       join party on party.party_id = reuse.party_id
+       join customer_version version on version.customer_id = party.customer_id and version.version = screening.customer_version
+       join (${tierRowsSql(bindings, tiers)}) tier on tier.tier = coalesce(version.risk_tier, 'high')
+       where reuse.run_id = ${runId}
+     ),
+     newest as materialized (
+       select distinct on (request_id) request_id, response_id, is_usable
+       from (${knownAnswersSql(bindings, run.accountId, reuse)}) known
+       where request_id in (select request_id from planned)
+       order by request_id, ${newestAnswerFirst}
+     )
+     select party_id, request_id, customer_version, response_id
+     from (
+       select planned.*,
+         bool_and(
+           coalesce(newest.is_usable and newest.response_id = planned.response_id, false)
+             and planned.answered_at > planned.due_before
+             and planned.answered_at > ${bindings.bind(reuse.answeredAfter, 'timestamptz')}
+         ) over (partition by planned.request_id) as holds
+       from planned left join newest on newest.request_id = planned.request_id
+     ) judged
+     where holds
+     order by party_id`,
+    bindings.values,
+    chunkSize,
+  );
+}
+
+/** Dates the states of reused parties by the answer and not by its second use, so that they are due again when the answer is old. */
+export async function dateReusedStates(
+  transaction: Queryable,
+  key: { accountId: number; runId: number },
+  partyIds: readonly number[],
+): Promise<void> {
+  const dated = await transaction.execute(
+    `update party_state set screened_at = reuse.answered_at
+     from screening_reuse reuse
+     where reuse.run_id = $2 and reuse.party_id = any ($3::bigint[])
+       and party_state.account_id = $1 and party_state.party_id = reuse.party_id`,
+    [key.accountId, key.runId, [...partyIds]],
+  );
+  requireRows(dated, partyIds.length, 'party_state');
+}

@@ -1,0 +1,419 @@
+import { z } from 'zod';
+import { StoreError } from '../errors.js';
+import type { CutChanges, CutNotScreened } from '../reports/cut-list.js';
+import type { TrendPoint } from '../reports/history-facts.js';
+import type {
+  CarriedRun,
+  DroppedPartyFacts,
+  MatchChangeFacts,
+  NotScreenedFacts,
+  RunFacts,
+  SweepFacts,
+} from '../reports/run-facts.js';
+import type { CountedFlood, floodExamples, floodFrom } from '../reports/split-floods.js';
+import { readCanaryFacts } from './canaries.js';
+import {
+  changeRow,
+  countMatchChanges,
+  heldLines,
+  isOnListSql,
+  likenessShape,
+  type MatchList,
+  matchChangeSql,
+  readDossierChanges,
+  readMatchList,
+  toParameters,
+} from './changes.js';
+import { type Database, firstRow, type Queryable } from './database/database.js';
+import { readReconciliations } from './discrepancies.js';
+import { readSweep } from './dossiers.js';
+import { readHeldFacts } from './held-runs.js';
+import { readDetailFacts } from './match-details.js';
+import { isWholeSql } from './metrics.js';
+import { readSettingsChanges } from './organisations.js';
+import type { ReportRevision } from './report-revisions.js';
+import { readOpenItems, readSettledItems } from './review/decisions.js';
+import { readDoubtedRows, readRejects, readRosterAcceptances, readRosterSource } from './roster-imports.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql, severityShape } from './row-shapes.js';
+import { readRunHealth, readRunWatch } from './run-health.js';
+import { runSumsSchema } from './run-sums.js';
+import { type RunRow, readRun, readRunCadence, readRunKeys, toRunId } from './runs.js';
+
+const nobody = { critical: 0, high: 0, medium: 0, low: 0, info: 0 };
+
+/**
+ * Everything stored about a run that has ended, together with the sweeps and earlier runs that its report covers; the same at any later time.
+ * Lists too long to hold are cut, and read from `lists` when they are written. Throws StoreError for a run that is still going on.
+ */
+export async function readRunFacts(
+  database: Queryable,
+  run: RunRow,
+  covered: Pick<ReportRevision, 'sweepRunIds' | 'earlierRunIds'> & Partial<ReportRevision>,
+  lists: Pick<Database, 'cursor'>,
+): Promise<RunFacts> {
+  if (run.finishedAt === null) {
+    throw new StoreError(
+      'run_not_finished',
+      `${toRunId(run)} has not ended, so there is nothing final to tell about it`,
+    );
+  }
+  const { sums } = run;
+  const runIds = [run.runId, ...covered.earlierRunIds];
+  const isScreening = run.kind === 'screen' || run.kind === 'rescreen' || run.kind === 'onboard';
+  const changes = await readChanges(database, lists, runIds, run.finishedAt);
+  const baseline = await readMatchList(database, lists, { runIds, isBaseline: true });
+  const notScreened = await readNotScreened(database, lists, run.runId);
+  const compared = run.comparedRunId === null ? null : await readRun(database, run.comparedRunId);
+  return {
+    runId: toRunId(run),
+    kind: run.kind,
+    state: run.state,
+    stateReasons: run.stateReasons,
+    ...(await readNames(database, run)),
+    mode: run.mode,
+    version: run.version,
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    settingsDigest: run.settingsDigest,
+    settingsChanges: await readSettingsChanges(database, run.runId, covered.formerSettingsRecordId ?? null),
+    cadence: await readRunCadence(database, run.runId),
+    keyFingerprint: (await readRunKeys(database, run.runId)).join(', '),
+    comparedWith: compared?.finishedAt ? { runId: toRunId(compared), finishedAt: compared.finishedAt } : null,
+    rosterSource: await readRosterSource(database, run.rosterId, run.runId),
+    rosterAcceptances: await readRosterAcceptances(database, run.runId),
+    counts: sums?.counts ?? null,
+    states: isScreening ? (sums?.states ?? null) : null,
+    failedBecause: sums?.failedBecause ?? {},
+    skippedBecause: sums?.skippedBecause ?? {},
+    baseline: sums?.baseline ?? nobody,
+    carriedFrom: await readCarried(database, covered.earlierRunIds),
+    changes: changes.held,
+    baselineChanges: baseline.held,
+    sweeps: await readSweeps(database, covered.sweepRunIds),
+    dossierChanges: await readDossierChanges(database, covered.sweepRunIds),
+    reconciliations: await readReconciliations(database, run.runId, covered.earlierRunIds),
+    notScreened: notScreened.held,
+    cut: { changes: changes.cut, baseline: baseline.cut, notScreened: notScreened.cut },
+    rejects: await readRejects(database, run.runId),
+    doubted: await readDoubtedRows(database, run.runId),
+    droppedParties: await readDroppedParties(database, runIds, run.accountId),
+    openItems: isScreening ? await readOpenItems(database, run.runId) : null,
+    details: await readDetailFacts(database, run.runId, covered.earlierRunIds),
+    canaries: await readCanaryFacts(database, run.runId),
+    watch: isScreening ? await readRunWatch(database, run.runId) : null,
+    held: isScreening ? await readHeldFacts(database, run.runId) : [],
+    health: isScreening ? await readRunHealth(database, run.runId) : null,
+    settled: isScreening ? await readSettledItems(database, run.runId) : null,
+    trend: isScreening ? await readRunTrend(database, run.runId) : [],
+    possiblyBilledTwice: sums?.possiblyBilledTwice ?? 0,
+    attemptsByOutcome: sums?.attemptsByOutcome ?? {},
+    span: null,
+  };
+}
+
+async function readCarried(database: Queryable, runIds: readonly number[]): Promise<readonly CarriedRun[]> {
+  const carried: CarriedRun[] = [];
+  for (const runId of runIds) {
+    const run = await readRun(database, runId);
+    if (!run) continue;
+    const found = await countMatchChanges(database, runId);
+    // An import that only dropped somebody has found nothing.
+    if (found.changes + found.baseline > 0) carried.push({ runId: toRunId(run), ...found });
+  }
+  return carried;
+}
+
+async function readNames(database: Queryable, run: RunRow): Promise<{ organisation: string; roster: string | null }> {
+  const rows = await database.query(
+    z.object({ organisation: z.string(), roster: z.string().nullable() }),
+    `select organisation.name as organisation, roster.name as roster
+     from organisation
+     left join roster on roster.roster_id = $2
+     where organisation.organisation_id = $1`,
+    [run.organisationId, run.rosterId],
+  );
+  return firstRow(rows, 'organisation');
+}
+
+async function readSweeps(database: Queryable, sweepRunIds: readonly number[]): Promise<readonly SweepFacts[]> {
+  const sweeps: SweepFacts[] = [];
+  for (const sweepRunId of sweepRunIds) {
+    const run = await readRun(database, sweepRunId);
+    const sweep = await readSweep(database, sweepRunId);
+    if (!run?.finishedAt || !sweep) continue;
+    const { isStart, pages, dossiers, proven, unprovenBecause } = sweep;
+    const { startedAt, finishedAt } = run;
+    sweeps.push({ runId: toRunId(run), startedAt, finishedAt, isStart, pages, dossiers, proven, unprovenBecause });
+  }
+  return sweeps;
+}
+
+const droppedRow: z.ZodType<DroppedPartyFacts> = z.object({
+  party: partyFactsSchema,
+  state: z.enum(['open_hit', 'incompletely_seen', 'confirmed']),
+  droppedAt: z.date(),
+});
+
+/**
+ * The parties that the imports of these runs no longer name although their last answer was an open hit or a cut list, or they were confirmed,
+ * each with the facts it had; of one account where it is known.
+ */
+async function readDroppedParties(
+  database: Queryable,
+  runIds: readonly number[],
+  accountId: number | null,
+): Promise<readonly DroppedPartyFacts[]> {
+  return database.query(
+    droppedRow,
+    `select distinct on (customer.reference collate "C", party.ordinal, dropped.import_id)
+       ${partyFactsSql} as party, dropped.state, imported.imported_at as "droppedAt"
+     from dropped_party dropped
+     join roster_import imported on imported.import_id = dropped.import_id
+     ${joinPartySql('dropped')}
+     where imported.run_id = any ($1::bigint[]) and ($2::bigint is null or dropped.account_id = $2)
+     order by customer.reference collate "C", party.ordinal, dropped.import_id, dropped.state desc`,
+    [[...runIds], accountId],
+  );
+}
+
+const runsShown = 30;
+
+const pointRow = z
+  .object({
+    runId: z.number(),
+    kind: z.enum(['screen', 'rescreen', 'onboard']),
+    startedAt: z.date(),
+    finishedAt: z.date(),
+    sums: runSumsSchema,
+    waiting: z.number().nullable(),
+  })
+  .transform(
+    ({ sums, waiting, ...run }): TrendPoint => ({
+      runId: toRunId(run),
+      finishedAt: run.finishedAt,
+      seconds: Math.round((run.finishedAt.getTime() - run.startedAt.getTime()) / 1_000),
+      searches: sums.counts.searches,
+      notScreened: sums.states.not_screened,
+      hits: sums.counts.hits,
+      changes: sums.counts.changes,
+      changesBySeverity: sums.changesBySeverity ?? null,
+      waiting,
+    }),
+  );
+
+/**
+ * The last runs of a run's roster on the same account up to and including itself, oldest first; the same at any later time, since a run that
+ * another has followed is never gone on with.
+ */
+async function readRunTrend(database: Queryable, runId: number): Promise<readonly TrendPoint[]> {
+  const newestFirst = await database.query(
+    pointRow,
+    `select former.run_id as "runId", former.kind, former.started_at as "startedAt", former.finished_at as "finishedAt", former.sums,
+       (former.open_items ->> 'waiting')::integer as waiting
+     from run
+     join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id <= run.run_id
+     where run.run_id = $1 and former.kind in ('screen', 'rescreen', 'onboard') and former.finished_at is not null
+       and former.sums is not null and (former.run_id = run.run_id or ${isWholeSql('former')})
+     order by former.run_id desc
+     limit $2`,
+    [runId, runsShown],
+  );
+  return newestFirst.toReversed();
+}
+
+const examples: typeof floodExamples = 3;
+const atLeast: typeof floodFrom = 20;
+
+const shape = {
+  severity: severityShape,
+  ...likenessShape.pick({ kind: true, cause: true }).shape,
+  customers: z.number(),
+  changes: z.number(),
+  exampleIds: z.array(z.number()),
+};
+const floodRow = z.discriminatedUnion('by', [
+  z.object({ ...shape, by: z.literal('listed_party'), id: z.string(), name: z.string() }),
+  z.object({
+    ...shape,
+    by: z.literal('kind_of_change'),
+    ...likenessShape.pick({ rule: true, fields: true }).shape,
+    wasHit: z.boolean().nullable(),
+    isHit: z.boolean().nullable(),
+  }),
+]);
+
+const countsSql = `count(distinct customer_id)::integer as customers, count(*)::integer as changes,
+  (array_agg(change_id order by reference collate "C", change_id))[1:${examples}] as "exampleIds"`;
+
+/** What `findFloods` finds in lists that are held: by listed party first, then by kind; no hit for a sanction, and by kind no new hit. */
+const floodsSql = `
+  with told as materialized (
+    select event.change_id, event.severity, event.kind, event.cause, event.rule, event.fields, party.customer_id, customer.reference,
+      coalesce(event.after, event.before) ->> 'id' as id, coalesce(event.after, event.before) ->> 'name' as name,
+      event.before is null or event.kind in ('hit_gained', 'match_returned') as is_new,
+      (event.before ->> 'isHit')::boolean as was_hit, (event.after ->> 'isHit')::boolean as is_hit
+    from change_event event join party using (party_id) join customer using (customer_id)
+    where ${isOnListSql} and not event.sanction_hit
+  ),
+  by_party as (
+    select severity, kind, cause, id, name, ${countsSql} from told where id is not null
+    group by severity, kind, cause, id, name having count(distinct customer_id) >= ${atLeast}
+  ),
+  by_kind as (
+    select severity, kind, cause, rule, fields, was_hit, is_hit, ${countsSql} from told
+    where not (is_new and coalesce(is_hit, false)) and not exists (
+      select from by_party where (by_party.severity, by_party.kind, by_party.cause, by_party.id, by_party.name)
+        = (told.severity, told.kind, told.cause, told.id, told.name)
+    )
+    group by severity, kind, cause, rule, fields, was_hit, is_hit having count(distinct customer_id) >= ${atLeast}
+  )
+  select 'listed_party' as by, severity, kind, cause, id, name, null as rule, null as fields, null::boolean as "wasHit",
+    null::boolean as "isHit", customers, changes, "exampleIds" from by_party
+  union all
+  select 'kind_of_change', severity, kind, cause, null, null, rule, fields, was_hit, is_hit, customers, changes, "exampleIds" from by_kind`;
+
+/** The changes that runs found: the first of them, and where there are more how many, what of them is alike, and how to read all. */
+export async function readChanges(
+  database: Queryable,
+  lists: Pick<Database, 'cursor'>,
+  runIds: readonly number[],
+  now: Date,
+): Promise<{ held: readonly MatchChangeFacts[]; cut: CutChanges | null }> {
+  const list = { runIds, isBaseline: false };
+  const { held, cut } = await readMatchList(database, lists, list);
+  if (cut === null) return { held, cut };
+  const floods = await database.query(floodRow, floodsSql, toParameters(list));
+  return {
+    held,
+    cut: {
+      ...cut,
+      floods: floods.map((flood) => toFlood(flood, lists)),
+      nextDueAt: await readNextDue(database, list, now),
+    },
+  };
+}
+
+function toFlood(row: z.infer<typeof floodRow>, lists: Pick<Database, 'cursor'>): CountedFlood {
+  const { severity, customers, changes, exampleIds } = row;
+  const readExamples = async (): Promise<readonly MatchChangeFacts[]> => {
+    const found: MatchChangeFacts[] = [];
+    const sql = `${matchChangeSql} where event.change_id = any ($1::bigint[]) order by array_position($1::bigint[], event.change_id)`;
+    for await (const batch of lists.cursor(changeRow, sql, [exampleIds], examples)) found.push(...batch);
+    return found;
+  };
+  const counted = { severity, customers, changes, readExamples };
+  return row.by === 'listed_party' ? { ...counted, by: row.by, of: row } : { ...counted, by: row.by, of: row };
+}
+
+/** Until when the first of the items that wait and are not overdue at `now` is to be decided. */
+async function readNextDue(database: Queryable, list: MatchList, now: Date): Promise<Date | null> {
+  const rows = await database.query(
+    z.object({ dueAt: z.date().nullable() }),
+    `select min((event.item ->> 'dueAt')::timestamptz) as "dueAt" from change_event event
+     where ${isOnListSql} and event.item ->> 'state' in ('open', 'proposed') and (event.item ->> 'dueAt')::timestamptz >= $3`,
+    [...toParameters(list), now],
+  );
+  return firstRow(rows, 'change_event').dueAt;
+}
+
+const notScreenedRow: z.ZodType<NotScreenedFacts> = z.object({
+  party: partyFactsSchema,
+  outcome: z.enum(['failed', 'skipped', 'remaining']),
+  reason: z.string(),
+  lastScreenedAt: z.date().nullable(),
+});
+
+/** When the party of `screening` was answered for the last time before `run`, looked up in the history, newest run first. */
+const lastScreenedSql = `(
+  select coalesce(reuse.answered_at, batch.committed_at)
+  from run earlier
+  join screening before on before.run_id = earlier.run_id and before.party_id = screening.party_id
+  join commit_batch batch on batch.batch_id = before.batch_id
+  left join screening_reuse reuse
+    on before.outcome = 'reused' and reuse.run_id = before.run_id and reuse.party_id = before.party_id
+  where earlier.roster_id = run.roster_id and earlier.account_id = run.account_id and earlier.run_id < run.run_id
+    and before.outcome in ('screened', 'reused')
+  order by earlier.run_id desc
+  limit 1
+)`;
+
+/** Parties in scope without a valid answer; skipped ones only where no earlier answer is still valid. */
+const isNotScreenedSql = `screening.run_id = $1
+  and (screening.outcome in ('failed', 'remaining') or (screening.outcome = 'skipped' and screening.outcome_reason <> 'not_due'))`;
+
+/** Of an id without a record nothing else is known. */
+const unreadPartySql = `jsonb_build_object('reference', gap.reference, 'role', 'customer', 'type', 'person', 'name', '',
+  'birthDate', null, 'countries', '[]'::jsonb, 'riskTier', null)`;
+
+// The history holds a row for each party and night, so it is asked only where the party's own state says something newer, or nothing:
+// after a later run, and after a control search that has taken back what its run said. Both ways give the same.
+/** The lines in the order of reports. */
+const notScreenedSql = `
+  select party, outcome, reason, "lastScreenedAt"
+  from (
+    select ${partyFactsSql} as party, screening.outcome,
+      coalesce(screening.outcome_reason, 'remaining') as reason,
+      case
+        when state.run_id is null then null
+        when state.run_id < run.run_id and state.screened_at > 'epoch' then state.screened_at
+        else ${lastScreenedSql}
+      end as "lastScreenedAt"
+    from screening
+    join run on run.run_id = screening.run_id
+    left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+    ${joinPartySql('screening')}
+    where ${isNotScreenedSql}
+    union all
+    select coalesce(own.party, ${unreadPartySql}), 'skipped', gap.reason, own.screened_at
+    from run_gap gap
+    left join lateral (
+      select ${partyFactsSql} as party, nullif(state.screened_at, 'epoch') as screened_at
+      from screening
+      join run on run.run_id = screening.run_id
+      ${joinPartySql('screening')}
+      left join party_state state on state.account_id = run.account_id and state.party_id = screening.party_id
+      where screening.run_id = gap.run_id and party.customer_id = gap.customer_id
+      order by party.ordinal limit 1
+    ) own on true
+    where gap.run_id = $1
+  ) line
+  order by array_position(array['failed', 'remaining', 'skipped'], outcome), reason collate "C",
+    (party ->> 'reference') collate "C", (party ->> 'name') collate "C"`;
+
+/** Who is not screened in a run: the first `heldLines`, and where there are more how many and how to read all. */
+async function readNotScreened(
+  database: Queryable,
+  lists: Pick<Database, 'cursor'>,
+  runId: number,
+): Promise<{ held: readonly NotScreenedFacts[]; cut: CutNotScreened | null }> {
+  const held = await database.query(notScreenedRow, `${notScreenedSql} limit $2`, [runId, heldLines + 1]);
+  if (held.length <= heldLines) return { held, cut: null };
+  const { lines, ...customers } = await countNotScreened(database, runId);
+  const read = () => lists.cursor(notScreenedRow, notScreenedSql, [runId], 1_000);
+  return { held: held.slice(0, heldLines), cut: { lines, customers, read } };
+}
+
+const countRow = z.object({ lines: z.number(), failed: z.number(), remaining: z.number(), skipped: z.number() });
+
+/** Lines, and customers under the worst outcome of their parties. */
+async function countNotScreened(database: Queryable, runId: number): Promise<z.infer<typeof countRow>> {
+  const rows = await database.query(
+    countRow,
+    `select coalesce(sum(lines), 0)::integer as lines, count(*) filter (where has_failed)::integer as failed,
+       count(*) filter (where has_remaining and not has_failed)::integer as remaining,
+       count(*) filter (where not has_remaining and not has_failed)::integer as skipped
+     from (
+       select sum(lines) as lines, bool_or(has_failed) as has_failed, bool_or(has_remaining) as has_remaining
+       from (
+         select customer.reference, 1 as lines, outcome = 'failed' as has_failed, outcome = 'remaining' as has_remaining
+         from screening join party using (party_id) join customer using (customer_id)
+         where ${isNotScreenedSql}
+         union all
+         select reference, 1, false, false from run_gap where run_id = $1
+       ) line
+       group by reference
+     ) listed`,
+    [runId],
+  );
+  return firstRow(rows, 'screening');
+}

@@ -1,0 +1,380 @@
+import { z } from 'zod';
+import type { Severity } from '../../changes/change-event.js';
+import type { WorstTopic } from '../../changes/topic-families.js';
+import type { Match } from '../../matches/match.js';
+import type { DispositionVerdict } from '../../matches/review/disposition.js';
+import type { Absence, ItemState } from '../../matches/review/project-items.js';
+import type { SeenCustomer, SeenFacts } from '../../matches/review/seen-facts.js';
+import type { SettledFacts } from '../../reports/history-facts.js';
+import type { OpenItemsFacts } from '../../reports/item-facts.js';
+import { firstRow, type Queryable } from '../database/database.js';
+import {
+  absenceShape,
+  itemStateShape,
+  ownerShape,
+  seenCustomerSchema,
+  seenCustomerSql,
+  severityShape,
+  storedMatchSchema,
+  topicShape,
+  verdictShape,
+} from '../row-shapes.js';
+import { ownerSql } from './items.js';
+
+/** An item with all that a decision about it depends on. */
+export interface DecidableItem {
+  itemId: number;
+  partyId: number;
+  accountId: number;
+  state: ItemState;
+  /** Null while the match is listed. */
+  absence: Absence | null;
+  severity: Severity;
+  /** The most serious of what the listed party is listed for. */
+  topic: WorstTopic;
+  /** Whether the customer is a true match because of it. */
+  isConfirmed: boolean;
+  listed: Match;
+  /** As the roster described it when the match was last seen. */
+  customer: SeenCustomer;
+  /** The decision or proposal that stands; null without one. */
+  standing: {
+    dispositionId: number;
+    verdict: DispositionVerdict;
+    reviewer: string;
+    /** Who had proposed what somebody else has confirmed. */
+    proposer: string | null;
+    isFinal: boolean;
+    /** Of what it was decided on; keyed, in hex. */
+    seenDigest: string;
+  } | null;
+  /** The numbers of all that was ever said about it, oldest first. */
+  decisions: readonly number[];
+}
+
+const itemRow = z.object({
+  itemId: z.number(),
+  partyId: z.number(),
+  accountId: z.number(),
+  state: itemStateShape,
+  absence: absenceShape.nullable(),
+  severity: severityShape,
+  topic: topicShape,
+  isConfirmed: z.boolean(),
+  listed: storedMatchSchema,
+  customer: seenCustomerSchema,
+  standing: z
+    .object({
+      dispositionId: z.number(),
+      verdict: verdictShape,
+      reviewer: z.string(),
+      proposer: z.string().nullable(),
+      isFinal: z.boolean(),
+      seenDigest: z.string(),
+    })
+    .nullable(),
+  decisions: z.array(z.number()),
+}) satisfies z.ZodType<DecidableItem>;
+
+/**
+ * These items and the states of their parties, each held until the transaction ends, so that of two who decide at once the second sees what
+ * the first has decided.
+ */
+export async function holdItems(
+  transaction: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, DecidableItem>> {
+  const ids = [...new Set(itemIds)].sort((left, right) => left - right);
+  // In one order for everybody, reviewers and runs: items, then states. Two who hold the same never wait for each other.
+  await transaction.execute(`select from review_item where item_id = any ($1::bigint[]) order by item_id for update`, [
+    ids,
+  ]);
+  await transaction.execute(
+    `select from party_state
+     where (account_id, party_id) in (select account_id, party_id from review_item where item_id = any ($1::bigint[]))
+     order by party_id, account_id for no key update`,
+    [ids],
+  );
+  return readDecidableItems(transaction, ids);
+}
+
+/** These items as they are, by id. */
+export async function readDecidableItems(
+  database: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, DecidableItem>> {
+  const rows = await database.query(
+    itemRow,
+    `select item.item_id as "itemId", item.party_id as "partyId", item.account_id as "accountId", item.state, item.absence, item.severity,
+       item.topic, item.is_confirmed as "isConfirmed", item.listed,
+       ${seenCustomerSql} as customer,
+       case when standing.disposition_id is not null then jsonb_build_object(
+         'dispositionId', standing.disposition_id, 'verdict', standing.verdict, 'reviewer', standing.reviewer,
+         'proposer', proposal.reviewer, 'isFinal', standing.kind <> 'proposed', 'seenDigest', encode(standing.seen_digest, 'hex')
+       ) end as standing,
+       array(select made.disposition_id from disposition made where made.item_id = item.item_id order by 1) as decisions
+     from review_item item
+     join party on party.party_id = item.party_id
+     join customer_version version on version.customer_id = party.customer_id and version.version = item.customer_version
+     left join disposition standing on standing.disposition_id = item.disposition_id
+     left join disposition proposal on proposal.disposition_id = standing.refers_to
+     where item.item_id = any ($1::bigint[])`,
+    [[...itemIds]],
+  );
+  return new Map(rows.map((row) => [row.itemId, row]));
+}
+
+/** The references of the customers whom these items are about, by item. */
+export async function readReferences(
+  database: Queryable,
+  itemIds: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  const rows = await database.query(
+    z.object({ itemId: z.number(), reference: z.string() }),
+    `select item.item_id as "itemId", customer.reference
+     from review_item item join party using (party_id) join customer using (customer_id)
+     where item.item_id = any ($1::bigint[])`,
+    [[...itemIds]],
+  );
+  return new Map(rows.map(({ itemId, reference }) => [itemId, reference]));
+}
+
+/** A decision as it is stored. */
+interface NewDisposition {
+  itemId: number;
+  kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
+  /** Null where a decision is undone. */
+  verdict: DispositionVerdict | null;
+  reviewer: string;
+  isAttested: boolean;
+  reason: string;
+  comment: string | null;
+  origin: 'review' | 'legacy' | 'policy';
+  seen: SeenFacts;
+  /** Keyed, in hex. */
+  seenDigest: string;
+  expiresAt: Date | null;
+  refersTo: number | null;
+  /** The working list that it came by; one that nobody has written counts as none. */
+  sheetId: number | null;
+  /** When the item is due again of which a decision is undone. */
+  dueAt: Date | null;
+}
+
+/** Adds a decision to an item's history, and the database puts the item where it stands by that; gives the decision's number. */
+export async function saveDisposition(transaction: Queryable, decision: NewDisposition, now: Date): Promise<number> {
+  const rows = await transaction.query(
+    z.object({ dispositionId: z.number() }),
+    `insert into disposition (
+       item_id, kind, verdict, reviewer, is_attested, reason, comment, decided_at, origin, seen, seen_digest, expires_at, refers_to, sheet_id, due_at
+     ) values (
+       $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::text::jsonb, decode($11, 'hex'), $12, $13,
+       (select sheet_id from review_sheet where sheet_id = $14), $15
+     )
+     returning disposition_id as "dispositionId"`,
+    [
+      decision.itemId,
+      decision.kind,
+      decision.verdict,
+      decision.reviewer,
+      decision.isAttested,
+      decision.reason,
+      decision.comment,
+      now,
+      decision.origin,
+      JSON.stringify(decision.seen),
+      decision.seenDigest,
+      decision.expiresAt,
+      decision.refersTo,
+      decision.sheetId,
+      decision.dueAt,
+    ],
+  );
+  return firstRow(rows, 'disposition').dispositionId;
+}
+
+/** From a decision on a score is measured from the one that was decided on; the items are held. */
+export async function noteDecidedScores(
+  transaction: Queryable,
+  items: readonly Pick<DecidableItem, 'accountId' | 'partyId' | 'listed'>[],
+): Promise<void> {
+  for (const { accountId, partyId, listed } of items) {
+    await transaction.execute(
+      `update party_state set reported_scores = coalesce(reported_scores, '{}') || $3::text::jsonb
+       where account_id = $1 and party_id = $2`,
+      [accountId, partyId, JSON.stringify({ [listed.id]: listed.score })],
+    );
+  }
+}
+
+const ruleRow = z.object({ accountId: z.number(), severities: z.array(severityShape) });
+
+/** Which severities need two people, by account, as the organisation's runs have last said; the database itself refuses less. */
+export async function readFourEyes(
+  database: Queryable,
+  accountIds: readonly number[],
+): Promise<ReadonlyMap<number, ReadonlySet<Severity>>> {
+  const rows = await database.query(
+    ruleRow,
+    `select account.account_id as "accountId", rule.severities
+     from account
+     join lateral (
+       select severities from four_eyes_rule
+       where four_eyes_rule.organisation_id = account.organisation_id order by rule_id desc limit 1
+     ) rule on true
+     where account.account_id = any ($1::bigint[])`,
+    [[...new Set(accountIds)]],
+  );
+  return new Map(rows.map(({ accountId, severities }) => [accountId, new Set(severities)]));
+}
+
+/** Has the database know which severities need two people, where that is not as it was. */
+export async function saveFourEyes(
+  transaction: Queryable,
+  organisationId: number,
+  fourEyes: readonly Severity[],
+  now: Date,
+): Promise<void> {
+  await transaction.execute(
+    `insert into four_eyes_rule (organisation_id, severities, set_at)
+     select $1, $2::text[], $3
+     where $2::text[] <> coalesce((
+       select severities from four_eyes_rule where organisation_id = $1 order by rule_id desc limit 1
+     ), '{}')`,
+    [organisationId, severityShape.options.filter((severity) => fourEyes.includes(severity)), now],
+  );
+}
+
+const count = z.number().int();
+const openItemsRow = z.object({
+  waiting: count,
+  // Not counted before a report told of customers and of absent matches.
+  customers: count.nullable().default(null),
+  absent: count.nullable().default(null),
+  overdue: count,
+  unassigned: count,
+  proposed: count,
+  oldestAt: z.coerce.date().nullable(),
+  bySeverity: z.array(z.object({ severity: severityShape, waiting: count, overdue: count })),
+  // Not counted before anything could be assigned.
+  byOwner: z.array(ownerShape.extend({ waiting: count, overdue: count })).default([]),
+  byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
+}) satisfies z.ZodType<OpenItemsFacts>;
+
+/** Counts what waits for reviewers of a roster's customers on an account at `now`, and keeps it with the run. */
+export async function saveOpenItems(
+  transaction: Queryable,
+  runId: number,
+  { rosterId, accountId }: { rosterId: number; accountId: number },
+  now: Date,
+): Promise<OpenItemsFacts> {
+  const rows = await transaction.query(
+    z.object({ items: openItemsRow }),
+    `with waiting as (
+       select item.severity, ${ownerSql('item', '$4')} as owner, item.state, item.opened_at, item.absence, party.customer_id,
+         coalesce(item.due_at < $4::timestamptz, false) as is_overdue, $4::timestamptz - item.opened_at as age
+       from review_item item
+       join party on party.party_id = item.party_id
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+       where item.account_id = $3 and item.state in ('open', 'proposed')
+     )
+     update run set open_items = (
+       select jsonb_build_object(
+         'waiting', count(*), 'customers', count(distinct customer_id), 'absent', count(absence), 'overdue', count(*) filter (where is_overdue), 'unassigned', count(*) filter (where owner is null),
+         'proposed', count(*) filter (where state = 'proposed'), 'oldestAt', min(opened_at),
+         'bySeverity', (
+           select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'waiting', items, 'overdue', late)
+             order by array_position($5::text[], severity)), '[]')
+           from (
+             select severity, count(*) as items, count(*) filter (where is_overdue) as late from waiting group by severity
+           ) tally
+         ),
+         'byOwner', (
+           select coalesce(jsonb_agg(owner || jsonb_build_object('waiting', items, 'overdue', late) order by items desc, owner ->> 'name', owner), '[]')
+           from (
+             select owner, count(*) as items, count(*) filter (where is_overdue) as late from waiting where owner is not null group by owner
+           ) tally
+         ),
+         'byAge', jsonb_build_object(
+           'upToOneDay', count(*) filter (where age <= interval '1 day'),
+           'upToOneWeek', count(*) filter (where age > interval '1 day' and age <= interval '7 days'),
+           'upToThirtyDays', count(*) filter (where age > interval '7 days' and age <= interval '30 days'),
+           'older', count(*) filter (where age > interval '30 days')
+         )
+       )
+       from waiting
+     )
+     where run.run_id = $1
+     returning open_items as items`,
+    [runId, rosterId, accountId, now, severityShape.options],
+  );
+  return firstRow(rows, 'run').items;
+}
+
+/** What waited for reviewers when a run closed; null for one that has not closed, or closed before there were items. */
+export async function readOpenItems(database: Queryable, runId: number): Promise<OpenItemsFacts | null> {
+  const rows = await database.query(
+    z.object({ items: openItemsRow.nullable() }),
+    'select open_items as items from run where run_id = $1',
+    [runId],
+  );
+  return rows[0]?.items ?? null;
+}
+
+const settledShape = z.object({
+  falsePositive: count,
+  trueMatch: count,
+  inconclusive: count,
+  carried: count,
+  reopened: count,
+  expired: count,
+  gone: count,
+}) satisfies z.ZodType<SettledFacts>;
+
+/** Counts the decided items of a roster's customers on an account, and what this run did with decisions, and keeps it with the run. */
+export async function saveSettledItems(
+  transaction: Queryable,
+  runId: number,
+  { rosterId, accountId }: { rosterId: number; accountId: number },
+): Promise<void> {
+  await transaction.execute(
+    `with decided as (
+       select item.state, item.is_confirmed, disposition.verdict, coalesce(screening.outcome in ('screened', 'reused'), false) as is_screened
+       from review_item item
+       join disposition on disposition.disposition_id = item.disposition_id
+       join party on party.party_id = item.party_id
+       join customer on customer.customer_id = party.customer_id and customer.roster_id = $2
+       left join screening on screening.run_id = $1 and screening.party_id = item.party_id
+       where item.account_id = $3
+     ), told as (
+       select item_id, kind, bool_or('expired' = any (reasons)) as is_expired
+       from review_event where run_id = $1 and kind in ('reopened', 'gone') group by item_id, kind
+     )
+     update run set settled_items = (
+       select jsonb_build_object(
+         'falsePositive', count(*) filter (where state = 'settled'),
+         'trueMatch', count(*) filter (where is_confirmed),
+         'inconclusive', count(*) filter (where state = 'open' and verdict = 'inconclusive'),
+         'carried', count(*) filter (where (state = 'settled' or is_confirmed) and is_screened)
+       ) from decided
+     ) || (
+       select jsonb_build_object(
+         'reopened', count(*) filter (where kind = 'reopened' and not is_expired),
+         'expired', count(*) filter (where kind = 'reopened' and is_expired),
+         'gone', count(*) filter (where kind = 'gone')
+       ) from told
+     )
+     where run.run_id = $1`,
+    [runId, rosterId, accountId],
+  );
+}
+
+/** What was settled when a run closed; null for one of which nothing was made, or that closed before it was counted. */
+export async function readSettledItems(database: Queryable, runId: number): Promise<SettledFacts | null> {
+  const rows = await database.query(
+    z.object({ settled: settledShape.nullable() }),
+    'select settled_items as settled from run where run_id = $1',
+    [runId],
+  );
+  return rows[0]?.settled ?? null;
+}

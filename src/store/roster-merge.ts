@@ -1,0 +1,434 @@
+import { z } from 'zod';
+import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
+import { firstRow, type Queryable, requireAll } from './database/database.js';
+import {
+  findLeavingDay,
+  isReturningSql,
+  type PlainCounts,
+  type SnapshotCounts,
+  toLeavingSql,
+} from './roster-figures.js';
+import { changedFieldsSql, plainSql, takeRoom } from './roster-settling.js';
+import {
+  clearStaging,
+  countOnTheWay,
+  fieldSeparator,
+  requireStaged,
+  rowSeparator,
+  type Staged,
+  toJson,
+} from './roster-staging.js';
+import { saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
+
+/** Whose snapshot it is and where it came from. */
+export interface ImportOrigin {
+  runId: number;
+  rosterId: number;
+  organisationId: number;
+  source: string;
+  sourceDigest: string;
+  importedAt: Date;
+  headers: readonly string[];
+  partyHeaders: readonly string[];
+  isFirst: boolean;
+  isDelta: boolean;
+  leaveAfterDays: number;
+  overriddenGuards: readonly string[];
+  doubts: readonly ColumnDoubts[];
+  doubted: readonly DoubtedRow[];
+  /** How many rows the source says it has. */
+  controlTotal?: number | null;
+  /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
+  lastCustomerId: number;
+  /** The same for requests. */
+  lastRequestId: number;
+}
+
+/** Takes blocks of customer and request numbers for whoever asks; gives the numbers before their first. */
+export async function takeNumbers(
+  transaction: Queryable,
+  wanted: number,
+): Promise<Pick<ImportOrigin, 'lastCustomerId' | 'lastRequestId'>> {
+  const rows = await transaction.query(
+    z.object({ lastCustomerId: z.number(), lastRequestId: z.number() }),
+    'select take_customer_ids($1) as "lastCustomerId", take_request_ids($1) as "lastRequestId"',
+    [wanted],
+  );
+  return firstRow(rows, 'customer_block');
+}
+
+/**
+ * Turns a settled snapshot into the roster's, inside one transaction: new customers, new versions of changed ones, their parties, absence,
+ * rejects. A rejected row whose id is known keeps the last accepted record in scope. `requests` resolves when what is sent for them has been
+ * stored, with how many rows share it. Throws StoreError, with nothing changed, when a row of any kind would be lost.
+ */
+export async function mergeSnapshot(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  { counts, plain, onTheWay }: { counts: SnapshotCounts; plain: PlainCounts; onTheWay: Staged },
+  requests: Promise<number>,
+): Promise<{ importId: number }> {
+  await takeRoom(transaction);
+  const found = await countOnTheWay(transaction, origin.runId);
+  requireStaged(found.rows + found.steps, onTheWay.rows + onTheWay.steps);
+  const importId = await insertImport(transaction, origin, counts);
+  if (counts.rejected + counts.partyRejected > 0) await saveRejects(transaction, origin, importId, counts);
+  if (origin.doubted.length > 0) await saveDoubts(transaction, origin, importId);
+  await numberNewCustomers(transaction, origin);
+  await saveCustomers(transaction, origin, importId, counts);
+  await saveVersions(transaction, origin, importId, counts, plain.customers < counts.rows);
+  await saveStanding(transaction, origin, importId, counts);
+  await saveParties(transaction, origin, importId, plain, await awake(transaction, requests));
+  if (origin.isFirst || counts.joined + counts.changed > 0) {
+    await transaction.execute('analyze customer, customer_version (customer_id, version, import_id, risk_tier), party');
+  }
+  await saveUnaccepted(transaction, origin);
+  await saveUnreadableParties(transaction, origin);
+  await clearStaging(transaction, origin.runId);
+  return { importId };
+}
+
+const pollMs = 1_000;
+
+/** Waits with a statement now and then: a transaction that is silent for too long is ended by the server. */
+async function awake(transaction: Queryable, work: Promise<number>): Promise<number> {
+  let timer: NodeJS.Timeout | undefined;
+  for (;;) {
+    const pause = new Promise<null>((resolve) => {
+      timer = setTimeout(() => resolve(null), pollMs);
+    });
+    try {
+      const done = await Promise.race([work, pause]);
+      if (done !== null) return done;
+    } finally {
+      clearTimeout(timer);
+    }
+    await transaction.execute('select 1');
+  }
+}
+
+async function insertImport(transaction: Queryable, origin: ImportOrigin, counts: SnapshotCounts): Promise<number> {
+  const rows = await transaction.query(
+    z.object({ import_id: z.number() }),
+    `insert into roster_import (
+       run_id, roster_id, source, source_digest, imported_at, rows, customers, rejected, duplicates, absent, is_delta, headers,
+       joined, changed, leavers, returned, conflicts, party_rows, party_rejected, overridden_guards, party_headers,
+       unreadable_ids, doubts, control_total
+     )
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23::text::jsonb, $24)
+     returning import_id`,
+    [
+      origin.runId,
+      origin.rosterId,
+      origin.source,
+      origin.sourceDigest,
+      origin.importedAt,
+      counts.rows,
+      counts.customers,
+      counts.rejected,
+      counts.duplicates,
+      counts.absent,
+      origin.isDelta,
+      [...origin.headers],
+      counts.joined,
+      counts.changed,
+      counts.leavers,
+      counts.returned,
+      counts.conflicts,
+      counts.partyRows,
+      counts.partyRejected,
+      [...origin.overriddenGuards],
+      [...origin.partyHeaders],
+      counts.unreadableIds,
+      toJson(origin.doubts),
+      origin.controlTotal ?? null,
+    ],
+  );
+  return firstRow(rows, 'roster_import').import_id;
+}
+
+async function saveRejects(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  { rejected, partyRejected }: SnapshotCounts,
+): Promise<void> {
+  const saved = await transaction.execute(
+    `insert into roster_reject (import_id, ordinal, line, file, column_name, reason, value_class, reference, fields, is_party)
+     select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference,
+       case when raw.fields is null then coalesce(rejected.fields, '{}'::json) else json_object($3::text[], raw.fields) end, false
+     from roster_staging rejected
+     -- Of rows that contradict each other.
+     left join (
+       select place[1]::integer as ordinal, place[2:] as fields
+       from roster_raw chunk
+       cross join lateral string_to_table(chunk.rows, $5::text) as row (text)
+       cross join lateral string_to_array(row.text, $4::text) as place
+       where chunk.run_id = $1 and exists (
+         select from roster_staging contradicted
+         where contradicted.run_id = $1 and contradicted.reject_reason is not null and contradicted.record_digest is not null
+           and contradicted.ordinal between chunk.first_ordinal and chunk.last_ordinal
+       )
+     ) raw using (ordinal)
+     where run_id = $1 and reject_reason is not null
+     union all
+     select $2::bigint, ordinal, line, file, reject_column, reject_reason, value_class, reference, coalesce(fields, '{}'::json), true
+     from roster_party_staging where run_id = $1 and reject_reason is not null`,
+    [origin.runId, importId, [...origin.headers], fieldSeparator, rowSeparator],
+  );
+  requireAll(saved, rejected + partyRejected, 'rejected rows');
+}
+
+/** Rows that repeat or contradict another one are counted as such. */
+async function saveDoubts(transaction: Queryable, { runId, doubted }: ImportOrigin, importId: number): Promise<void> {
+  await transaction.execute(
+    `insert into roster_doubt (import_id, ordinal, line, file, reference, doubts, fields, is_party)
+     select $2::bigint, ordinal, line, file, reference, doubts, fields, "isParty"
+     from json_to_recordset($3::text::json) as row (
+       ordinal integer, line integer, file text, reference text, doubts jsonb, fields json, "isParty" boolean
+     )
+     where not exists (
+       select from roster_staging staged
+       where staged.run_id = $1 and staged.ordinal = row.ordinal and (staged.reject_reason is not null or staged.is_repetition)
+     ) and not exists (
+       select from roster_party_staging staged
+       where staged.run_id = $1 and staged.ordinal = row.ordinal and staged.reject_reason is not null
+     )`,
+    [runId, importId, toJson(doubted)],
+  );
+}
+
+/** A customer's number follows from the place of its row, so that whatever belongs to it can be stored without looking it up. */
+async function numberNewCustomers(transaction: Queryable, { runId, lastCustomerId }: ImportOrigin): Promise<void> {
+  await transaction.execute(
+    `update roster_step step set customer_id = $2::bigint + numbered.place
+     from (
+       select reference, coalesce(ordinal, (select max(ordinal) from roster_staging where run_id = $1)
+         + row_number() over (partition by ordinal is null order by reference)) as place
+       from roster_step where run_id = $1 and kind = 'new'
+     ) numbered
+     where step.run_id = $1 and step.kind = 'new' and step.reference = numbered.reference`,
+    [runId, lastCustomerId],
+  );
+}
+
+async function saveCustomers(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  { joined, changed }: SnapshotCounts,
+): Promise<void> {
+  const { runId, rosterId, importedAt, lastCustomerId, isFirst } = origin;
+  const columns =
+    'customer_id, roster_id, reference, version, record_digest, own_digest, first_import_id, left_at, left_because';
+  const values = [runId, rosterId, importId, importedAt];
+  let saved = 0;
+  if (isFirst) {
+    saved += await transaction.execute(
+      `insert into customer (${columns}) overriding system value
+       select $5::bigint + ordinal, $2, reference, 1, record_digest, null, $3, case when leaves is not null then $4::timestamptz end, leaves
+       from roster_staging where ${plainSql}`,
+      [...values, lastCustomerId],
+    );
+  }
+  saved += await transaction.execute(
+    `insert into customer (${columns}) overriding system value
+     select customer_id, $2, reference, 1, record_digest, own_digest, $3, case when leaves is not null then $4::timestamptz end, leaves
+     from roster_step where run_id = $1 and kind = 'new'
+     order by customer_id`,
+    values,
+  );
+  requireAll(saved, joined, 'new customers');
+  const updated = await transaction.execute(
+    `update customer set version = customer.version + 1, record_digest = step.record_digest, own_digest = step.own_digest
+     from roster_step step
+     where step.run_id = $1 and step.kind = 'changed' and step.customer_id = customer.customer_id`,
+    [runId],
+  );
+  requireAll(updated, changed, 'changed customers');
+  // Once, so that what an earlier version has stored is not compared every night.
+  await transaction.execute(
+    `update customer set record_digest = step.record_digest, own_digest = step.own_digest
+     from roster_step step
+     where step.run_id = $1 and step.kind = 'same' and step.record_digest is not null and step.customer_id = customer.customer_id`,
+    [runId],
+  );
+}
+
+async function saveVersions(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  { joined, changed }: SnapshotCounts,
+  isMixed: boolean,
+): Promise<void> {
+  let saved = 0;
+  const columns = 'customer_id, version, import_id, risk_tier, record, changed_fields';
+  if (origin.isFirst) {
+    const notPlainSql = `
+      select from roster_staging staged where staged.run_id = $1 and staged.ordinal = said.ordinal and not staged.is_plain`;
+    saved += await transaction.execute(
+      `insert into customer_version (${columns})
+       select $3::bigint + ordinal, 1, $2, risk_tier, record, null
+       from roster_record said
+       where run_id = $1 ${isMixed ? `and not exists (${notPlainSql})` : ''}`,
+      [origin.runId, importId, origin.lastCustomerId],
+    );
+  }
+  saved += await transaction.execute(
+    `insert into customer_version (${columns})
+     select step.customer_id, 1, $2::bigint, step.record ->> 'riskTier', step.record, null
+     from roster_step step where step.run_id = $1 and step.kind = 'new'
+     union all
+     select step.customer_id, step.version + 1, $2::bigint, step.record ->> 'riskTier', step.record, ${changedFieldsSql('former.record', 'step.record')}
+     from roster_step step
+     join customer_version former on former.customer_id = step.customer_id and former.version = step.version
+     where step.run_id = $1 and step.kind = 'changed'
+     order by 1`,
+    [origin.runId, importId],
+  );
+  requireAll(saved, joined + changed, 'records');
+}
+
+const isLeavingSql = toLeavingSql('$3');
+
+/** Who is absent, leaves or is back; whoever is as before is not touched. Throws StoreError when one would be lost. */
+async function saveStanding(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  { newlyAbsent, leavers, returned }: Pick<SnapshotCounts, 'newlyAbsent' | 'leavers' | 'returned'>,
+): Promise<void> {
+  const { runId, rosterId, importedAt, isFirst, lastCustomerId } = origin;
+  const absentBefore = await findLeavingDay(transaction, rosterId, origin);
+  let saved = await transaction.execute(
+    `insert into roster_standing (import_id, customer_id, kind, because)
+     select $2, step.customer_id, standing.kind, standing.because
+     from roster_step step
+     join customer on customer.customer_id = step.customer_id
+     cross join lateral (
+       select 'absent' as kind, null as because
+       where not step.is_shown and customer.left_at is null and customer.absent_since is null
+       union all
+       select 'left', case when step.is_shown then step.leaves else 'absent' end
+       where ${isLeavingSql} or step.kind = 'new' and step.leaves is not null
+       union all
+       select 'returned', customer.left_because where ${isReturningSql}
+     ) standing
+     where step.run_id = $1`,
+    [runId, importId, absentBefore],
+  );
+  if (isFirst && leavers > 0) {
+    saved += await transaction.execute(
+      `insert into roster_standing (import_id, customer_id, kind, because)
+       select $2, $3::bigint + ordinal, 'left', leaves from roster_staging where ${plainSql} and leaves is not null`,
+      [runId, importId, lastCustomerId],
+    );
+  }
+  requireAll(saved, newlyAbsent + leavers + returned, 'notes on who is absent, has left or is back');
+  await transaction.execute(
+    `update customer set
+       left_at = case when ${isLeavingSql} then $2::timestamptz when ${isReturningSql} then null else customer.left_at end,
+       left_because = case
+         when ${isLeavingSql} then case when step.is_shown then step.leaves else 'absent' end
+         when ${isReturningSql} then null
+         else customer.left_because
+       end,
+       -- What was known of somebody who was not a customer for a while does not count any more.
+       returned_at = case when ${isReturningSql} and customer.left_at is not null then $2 else customer.returned_at end,
+       absent_since = case when step.is_shown then null else coalesce(customer.absent_since, $2::timestamptz) end
+     from roster_step step
+     where step.run_id = $1 and step.kind <> 'new' and step.customer_id = customer.customer_id
+       and (${isLeavingSql} or ${isReturningSql} or step.is_shown <> (customer.absent_since is null))`,
+    [runId, importedAt, absentBefore],
+  );
+}
+
+/**
+ * Stores the parties of new and changed customers under what is sent for them, `shared` rows of a first snapshot under what they share with
+ * others; throws StoreError when one would be lost. Of parties that are no longer named, those that nobody has cleared are noted.
+ */
+async function saveParties(
+  transaction: Queryable,
+  origin: ImportOrigin,
+  importId: number,
+  plain: PlainCounts,
+  shared: number,
+): Promise<void> {
+  const { runId, organisationId, isFirst, lastCustomerId, lastRequestId } = origin;
+  const joinRequest = (type: string, name: string): string =>
+    `join screening_request request on request.organisation_id = $2 and request.type = ${type} and request.name = ${name}`;
+  const values = [runId, organisationId, lastCustomerId];
+  if (isFirst) {
+    const own = '$3::bigint + staged.ordinal';
+    const saved = await transaction.execute(
+      `insert into party (customer_id, ordinal, request_id, is_current)
+       select $2::bigint + staged.ordinal, 0, ${shared > 0 ? `coalesce(shared.request_id, ${own})` : own}, true
+       from (select ordinal from roster_staging where ${plainSql}) staged
+       ${shared > 0 ? 'left join roster_request shared on shared.run_id = $1 and shared.ordinal = staged.ordinal' : ''}`,
+      [runId, lastCustomerId, lastRequestId],
+    );
+    requireAll(saved, plain.customers);
+  }
+  if (plain.several > 0) {
+    const wanted = await transaction.query(
+      z.object({ parties: z.number() }),
+      `select sum(parties - 1)::integer as parties from roster_staging where ${plainSql} and parties > 1`,
+      [runId],
+    );
+    const saved = await transaction.execute(
+      `insert into party (customer_id, ordinal, request_id, is_current)
+       select $3::bigint + staged.ordinal, party.place - 1, request.request_id, true
+       from (
+         select ordinal, record from roster_staging join roster_record using (run_id, ordinal) where ${plainSql} and parties > 1 offset 0
+       ) staged
+       cross join jsonb_array_elements(staged.record -> 'parties') with ordinality as party (facts, place)
+       ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
+       where party.place > 1`,
+      values,
+    );
+    requireAll(saved, firstRow(wanted, 'roster_staging').parties);
+  }
+  const seatsSql = `
+    from roster_step step
+    cross join jsonb_array_elements(step.record -> 'parties') with ordinality as party (facts, place)`;
+  const expected = await transaction.query(
+    z.object({ parties: z.number() }),
+    `select count(*)::integer as parties ${seatsSql} where step.run_id = $1 and party.facts <> 'null'`,
+    [runId],
+  );
+  const { parties } = firstRow(expected, 'roster_step');
+  if (parties === 0) return;
+  const saved = await transaction.execute(
+    `insert into party (customer_id, ordinal, request_id, is_current)
+     select step.customer_id, party.place - 1, request.request_id, true
+     ${seatsSql}
+     ${joinRequest("party.facts ->> 'type'", "party.facts ->> 'sentName'")}
+     where step.run_id = $1 and party.facts <> 'null'
+     order by step.customer_id, party.place
+     on conflict (customer_id, ordinal) do update set request_id = excluded.request_id, is_current = true`,
+    [runId, organisationId],
+  );
+  requireAll(saved, parties);
+  await transaction.execute(
+    `with dropped as (
+       update party set is_current = false
+       from roster_step step
+       where step.run_id = $1 and step.kind = 'changed' and party.customer_id = step.customer_id and party.is_current
+         and coalesce(step.record -> 'parties' -> party.ordinal::integer, 'null') = 'null'
+       returning party.party_id, step.version
+     )
+     insert into dropped_party (import_id, party_id, account_id, customer_version, state)
+     select $2, dropped.party_id, party.account_id, dropped.version, state
+     from dropped join party_standing party on party.party_id = dropped.party_id and party.account_id is not null
+     cross join lateral (
+       select case
+         when party.is_confirmed then 'confirmed'
+         when party.waiting > 0 or party.has_new_hits then 'open_hit'
+         else party.answer_state
+       end as state
+     ) standing
+     where state in ('open_hit', 'incompletely_seen', 'confirmed')`,
+    [runId, importId],
+  );
+}

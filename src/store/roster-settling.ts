@@ -1,0 +1,470 @@
+import { z } from 'zod';
+import { firstRow, type Queryable } from './database/database.js';
+
+/** Which import is being settled. */
+export interface StagedImport {
+  runId: number;
+  rosterId: number;
+  /** Adds and changes only: whom it does not show stays as it is. */
+  isDelta: boolean;
+}
+
+/** SQL for the accepted rows of run $1 that stand for a customer by themselves. */
+export const plainSql = 'run_id = $1 and is_plain';
+
+/** Gives room to sort and join a large roster, and no time to compiling what runs once, for this transaction only. */
+export async function takeRoom(transaction: Queryable): Promise<void> {
+  await transaction.execute("select set_config('work_mem', '256MB', true), set_config('jit', 'off', true)");
+}
+
+/** Whether no snapshot of the roster has brought a customer yet. */
+export async function isFirstImport(transaction: Queryable, rosterId: number): Promise<boolean> {
+  const rows = await transaction.query(
+    z.object({ is_first: z.boolean() }),
+    'select not exists (select from customer where roster_id = $1) as is_first',
+    [rosterId],
+  );
+  return firstRow(rows, 'customer').is_first;
+}
+
+/** Collects the customers that are more than one row of the roster, each with all that the snapshot says of them. */
+export async function collectCases(
+  transaction: Queryable,
+  { runId, rosterId, isDelta }: StagedImport,
+  judgedRows: number,
+): Promise<void> {
+  if (judgedRows > 0) {
+    await analyzeRecords(transaction);
+    await collectConflicts(transaction, runId, isDelta);
+  }
+  await transaction.execute(
+    `insert into roster_case (run_id, reference, related, keeps_related)
+     select $1, reference, coalesce(jsonb_agg(distinct party) filter (where reject_reason is null), '[]'),
+       bool_or(reject_reason is not null)
+     from roster_party_staging related
+     where run_id = $1 and reference is not null and reject_reason is distinct from 'unknown_customer'
+       and (
+         exists (
+           select from roster_staging staged
+           where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
+         )
+         or exists (
+           select from customer
+           where customer.roster_id = $2 and customer.reference = related.reference
+             -- Of whom a part of the roster says nothing, only who is there can be changed by it.
+             and (not $3 or customer.absent_since is null and customer.left_at is null)
+         )
+       )
+     group by reference
+     on conflict (run_id, reference) do update set related = excluded.related, keeps_related = excluded.keeps_related`,
+    [runId, rosterId, isDelta],
+  );
+  // Who is shown by a part of the roster only keeps the related parties that this part says nothing of; and a row of a related party that
+  // was rejected without saying of whom may be anybody's.
+  const keepsAll = isDelta || (await hasStrayParties(transaction, runId));
+  if (keepsAll) {
+    await transaction.execute('update roster_case set keeps_related = true where run_id = $1', [runId]);
+    await transaction.execute(
+      `insert into roster_case (run_id, reference, keeps_related)
+       select $1, staged.reference, true
+       from customer join roster_staging staged on staged.reference = customer.reference
+       where ${plainSql} and customer.roster_id = $2 and (
+         customer.own_digest is not null
+         -- Who is only known by rows that contradict each other has no row of their own yet.
+         or exists (
+           select from customer_version latest
+           where latest.customer_id = customer.customer_id and latest.version = customer.version
+             and jsonb_array_length(latest.record -> 'parties') > 1
+         )
+       )
+       on conflict (run_id, reference) do nothing`,
+      [runId, rosterId],
+    );
+  }
+  await fillCases(transaction, runId, isDelta);
+}
+
+async function hasStrayParties(transaction: Queryable, runId: number): Promise<boolean> {
+  const rows = await transaction.query(
+    z.object({ found: z.boolean() }),
+    `select exists (
+       select from roster_party_staging
+       where run_id = $1 and reject_reason is not null and (reference is null or reject_reason = 'unknown_customer')
+     ) as found`,
+    [runId],
+  );
+  return firstRow(rows, 'roster_party_staging').found;
+}
+
+// Tables that have just grown from nothing must be counted, or they are joined row against row; nobody else does so in time.
+
+/** Has the records of staged rows counted, for whoever is about to join them. */
+export async function analyzeRecords(transaction: Queryable): Promise<void> {
+  await transaction.execute('analyze roster_record (run_id, ordinal)');
+}
+
+/** Has what a snapshot changes counted, for whoever is about to join it. */
+export async function analyzeSteps(transaction: Queryable): Promise<void> {
+  await transaction.execute('analyze roster_step (run_id, kind, is_shown, reference, customer_id, ordinal)');
+}
+
+async function collectConflicts(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
+  await transaction.execute(
+    `insert into roster_case (run_id, reference, conflicts, keeps_related)
+     select $1, reference, jsonb_agg(parties order by ordinal), $2
+     from (
+       select distinct on (reference, record_digest) reference, ordinal, record -> 'parties' as parties
+       from roster_staging join roster_record using (run_id, ordinal)
+       where run_id = $1 and reject_reason = 'conflicting_id'
+       order by reference, record_digest, ordinal
+     ) conflicting
+     group by reference`,
+    [runId, isDelta],
+  );
+}
+
+/** Takes the accepted rows of cases out of those that stand by themselves. */
+async function fillCases(transaction: Queryable, runId: number, isDelta: boolean): Promise<void> {
+  const rows = await transaction.query(
+    z.object({ found: z.boolean() }),
+    'select exists (select from roster_case where run_id = $1) as found',
+    [runId],
+  );
+  if (!firstRow(rows, 'roster_case').found) return;
+  await transaction.execute('analyze roster_case (run_id, reference)');
+  await analyzeRecords(transaction);
+  await transaction.execute(
+    `update roster_case whole set
+       ordinal = staged.ordinal, own_record = said.record, own_digest = staged.record_digest, leaves = staged.leaves
+     from roster_staging staged join roster_record said using (run_id, ordinal)
+     where whole.run_id = $1 and staged.run_id = $1 and staged.reference = whole.reference
+       and staged.reject_reason is null and not staged.is_repetition`,
+    [runId],
+  );
+  await transaction.execute(
+    `update roster_case whole set is_shown = true
+     where run_id = $1 and ($2 or exists (
+       select from roster_staging staged where staged.run_id = $1 and staged.reference = whole.reference
+     ))`,
+    [runId, isDelta],
+  );
+  await transaction.execute(
+    `update roster_staging staged set is_plain = false
+     where ${plainSql} and exists (
+       select from roster_case whole where whole.run_id = $1 and whole.reference = staged.reference
+     )`,
+    [runId],
+  );
+}
+
+/**
+ * Notes whom the snapshot adds, changes, misses or shows again, customers with cases of their own aside. Nothing is noted of those that
+ * are as they were: of a roster of a million that is most of them, every night.
+ */
+export async function compareWithKnown(transaction: Queryable, staged: StagedImport): Promise<void> {
+  const { runId, rosterId, isDelta } = staged;
+  const noted = await transaction.execute(
+    `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, ordinal, leaves, record_digest)
+     select $1,
+       case
+         when known.customer_id is null then 'new'
+         when shown.record_digest <> known.record_digest then 'changed'
+         else 'same'
+       end,
+       shown.reference is not null, shown.ordinal is not null, coalesce(known.reference, shown.reference), known.customer_id, known.version, shown.ordinal,
+       shown.leaves, case when shown.record_digest <> known.record_digest or known.customer_id is null then shown.record_digest end
+     from (
+       select reference, ordinal, record_digest, leaves from roster_staging where ${plainSql}
+       union all
+       select distinct rejected.reference, null::integer, null::bytea, null
+       from roster_staging rejected
+       where rejected.run_id = $1 and rejected.reject_reason is not null and rejected.reference is not null
+         and not exists (
+           select from roster_staging staged
+           where staged.run_id = $1 and staged.reference = rejected.reference and staged.reject_reason is null
+         )
+         and not exists (
+           select from roster_case whole where whole.run_id = $1 and whole.reference = rejected.reference
+         )
+     ) shown
+     full join (
+       select customer_id, reference, version, record_digest, absent_since, left_at from customer
+       where roster_id = $2 and not exists (
+         select from roster_case whole where whole.run_id = $1 and whole.reference = customer.reference
+       )
+     ) known on known.reference = shown.reference
+     where case
+       when known.customer_id is null then shown.ordinal is not null
+       when shown.reference is null then not $3 and known.left_at is null
+       else coalesce(shown.record_digest <> known.record_digest, false) or known.absent_since is not null
+         or (shown.leaves is null) = (known.left_at is not null)
+     end`,
+    [runId, rosterId, isDelta],
+  );
+  if (noted === 0) return;
+  await analyzeSteps(transaction);
+  await analyzeRecords(transaction);
+  await transaction.execute(
+    `update roster_step step set record = said.record
+     from roster_record said
+     where step.run_id = $1 and said.run_id = $1 and said.ordinal = step.ordinal and step.kind in ('new', 'changed')`,
+    [runId],
+  );
+  await makeSeatedCases(transaction, runId);
+}
+
+/** A change of somebody who has or had several parties needs each of them to be found again. */
+async function makeSeatedCases(transaction: Queryable, runId: number): Promise<void> {
+  const isSeated = `
+    step.run_id = $1 and step.kind = 'changed' and (
+      jsonb_array_length(step.record -> 'parties') > 1
+      or exists (
+        select from customer_version former
+        where former.customer_id = step.customer_id and jsonb_array_length(former.record -> 'parties') > 1
+      )
+    )`;
+  await transaction.execute(
+    `insert into roster_case (run_id, reference, ordinal, own_record, own_digest, leaves, is_shown)
+     select step.run_id, step.reference, step.ordinal, step.record, step.record_digest, step.leaves, true
+     from roster_step step where ${isSeated}`,
+    [runId],
+  );
+  await transaction.execute(`delete from roster_step step where ${isSeated}`, [runId]);
+}
+
+/**
+ * Decides what the staged rows are to each other: identical repetitions, rows that contradict each other, related parties of customers
+ * nobody knows. Gives how many rows repeat or contradict another one.
+ */
+export async function judgeRows(transaction: Queryable, { runId, rosterId }: StagedImport): Promise<number> {
+  await analyzeRows(transaction);
+  const repeated = await transaction.execute(
+    `update roster_staging staged set
+       is_plain = false,
+       is_repetition = not judged.is_conflict,
+       reject_reason = case when judged.is_conflict then 'conflicting_id' end
+     from (
+       select ordinal, place,
+         min(digest) over (partition by reference) <> max(digest) over (partition by reference) as is_conflict
+       from (
+         select ordinal, reference, encode(record_digest, 'hex') as digest,
+           row_number() over (partition by reference order by ordinal) as place
+         from roster_staging
+         where ${plainSql} and reference in (
+           select reference from roster_staging where ${plainSql} group by reference having count(*) > 1
+         )
+       ) repeated
+     ) judged
+     where staged.run_id = $1 and staged.ordinal = judged.ordinal and (judged.place > 1 or judged.is_conflict)`,
+    [runId],
+  );
+  const judged = repeated + (await judgeBesideRejects(transaction, runId, rosterId));
+  if (judged > 0) await analyzeRows(transaction);
+  await transaction.execute(
+    `update roster_party_staging related set reject_reason = 'unknown_customer'
+     where run_id = $1 and reject_reason is null
+       and not exists (
+         select from roster_staging staged
+         where staged.run_id = $1 and staged.reference = related.reference and staged.record_digest is not null
+       )
+       and not exists (
+         select from customer where customer.roster_id = $2 and customer.reference = related.reference
+       )`,
+    [runId, rosterId],
+  );
+  return judged;
+}
+
+/**
+ * A row that was accepted does not speak for a customer of whom another row was rejected: nobody can read whom that one meant. It counts as a
+ * contradiction, unless it says what is known of the customer already. Gives how many such rows there are.
+ */
+function judgeBesideRejects(transaction: Queryable, runId: number, rosterId: number): Promise<number> {
+  return transaction.execute(
+    `update roster_staging staged set is_plain = false, reject_reason = 'conflicting_id'
+     where ${plainSql}
+       and reference in (
+         select rejected.reference from roster_staging rejected
+         where rejected.run_id = $1 and rejected.reject_reason is not null and rejected.record_digest is null
+           and rejected.reference is not null
+       )
+       and not exists (
+         select from customer known
+         where known.roster_id = $2 and known.reference = staged.reference
+           and coalesce(known.own_digest, known.record_digest) = staged.record_digest
+       )`,
+    [runId, rosterId],
+  );
+}
+
+// A table that has just grown from nothing must be counted, or it is joined row against row.
+async function analyzeRows(transaction: Queryable): Promise<void> {
+  await transaction.execute(
+    'analyze roster_staging (run_id, ordinal, is_plain, reference, record_digest, reject_reason)',
+  );
+}
+
+/** A party as a record holds it. */
+const seatedPartySchema = z.object({
+  role: z.string(),
+  type: z.string(),
+  name: z.string(),
+  birthDate: z.string().nullable(),
+  countries: z.array(z.string()),
+  sentName: z.string(),
+  /** Of a related party: what stands in its source for facts that are in doubt, and for those that are kept in another form. */
+  doubts: z.record(z.string(), z.string()).optional(),
+  said: z.record(z.string(), z.string()).optional(),
+});
+/** A party as a record holds it. */
+export type SeatedParty = z.infer<typeof seatedPartySchema>;
+
+/** A record: who is screened, each in the place that is theirs for ever; a place whose party is gone holds null. */
+export const seatedRecordSchema = z.looseObject({
+  riskTier: z.string().nullable(),
+  parties: z.array(seatedPartySchema.nullable()),
+});
+/** A record of a customer. */
+export type SeatedRecord = z.infer<typeof seatedRecordSchema>;
+
+const caseRow = z.object({
+  reference: z.string(),
+  ordinal: z.number().nullable(),
+  ownRecord: seatedRecordSchema.nullable(),
+  ownDigest: z.string().nullable(),
+  leaves: z.enum(['inactive', 'end_date']).nullable(),
+  conflicts: z.array(z.array(seatedPartySchema)),
+  related: z.array(seatedPartySchema),
+  keepsRelated: z.boolean(),
+  isShown: z.boolean(),
+  customerId: z.number().nullable(),
+  version: z.number().nullable(),
+  knownDigest: z.string().nullable(),
+  knownOwnDigest: z.string().nullable(),
+  knownRecord: seatedRecordSchema.nullable(),
+  /** Everybody who ever had a place, by place. */
+  seats: z.record(z.string(), seatedPartySchema).nullable(),
+});
+
+/** All that a snapshot says of one customer, and what was known of them. */
+export type RosterCase = z.infer<typeof caseRow>;
+
+/** What came of a case. */
+export interface SettledCase {
+  kind: 'new' | 'changed' | 'same';
+  isShown: boolean;
+  hasRecord: boolean;
+  reference: string;
+  customerId: number | null;
+  version: number | null;
+  leaves: string | null;
+  /** Null where nothing changes. */
+  record: SeatedRecord | null;
+  /** Also of a record that stays as it is, where an earlier version has stored another. */
+  recordDigest: string | null;
+  ownDigest: string | null;
+}
+
+/** The cases of a run in the order of their references, `limit` of them after `after`. */
+export async function readCases(
+  transaction: Queryable,
+  { runId, rosterId }: { runId: number; rosterId: number },
+  after: string,
+  limit: number,
+): Promise<readonly RosterCase[]> {
+  return transaction.query(
+    caseRow,
+    `select whole.reference, whole.ordinal, whole.own_record as "ownRecord", encode(whole.own_digest, 'hex') as "ownDigest",
+       whole.leaves, whole.conflicts, whole.related, whole.keeps_related as "keepsRelated", whole.is_shown as "isShown",
+       customer.customer_id as "customerId", customer.version, encode(customer.record_digest, 'hex') as "knownDigest",
+       encode(customer.own_digest, 'hex') as "knownOwnDigest", latest.record as "knownRecord", seated.seats
+     from roster_case whole
+     left join customer on customer.roster_id = $2 and customer.reference = whole.reference
+     left join customer_version latest on latest.customer_id = customer.customer_id and latest.version = customer.version
+     left join lateral (
+       select jsonb_object_agg(place, facts) as seats
+       from (
+         select distinct on (place) place - 1 as place, facts
+         from customer_version former
+         cross join jsonb_array_elements(former.record -> 'parties') with ordinality as seat (facts, place)
+         where former.customer_id = customer.customer_id and facts <> 'null'
+         order by place, former.version desc
+       ) newest
+     ) seated on true
+     where whole.run_id = $1 and whole.reference > $3
+     order by whole.reference
+     limit $4`,
+    [runId, rosterId, after, limit],
+  );
+}
+
+/** Stores what came of cases as steps of the run. */
+export async function saveSettledCases(
+  transaction: Queryable,
+  runId: number,
+  settled: readonly SettledCase[],
+): Promise<void> {
+  await transaction.execute(
+    `insert into roster_step (run_id, kind, is_shown, has_record, reference, customer_id, version, leaves, record, record_digest, own_digest)
+     select $1, kind, "isShown", "hasRecord", reference, "customerId", version, leaves, record, decode("recordDigest", 'hex'), decode("ownDigest", 'hex')
+     from jsonb_to_recordset($2::text::jsonb) as row (
+       kind text, "isShown" boolean, "hasRecord" boolean, reference text, "customerId" bigint, version integer, leaves text, record jsonb,
+       "recordDigest" text, "ownDigest" text
+     )`,
+    [runId, JSON.stringify(settled)],
+  );
+}
+
+const crowdRow = z.object({ reference: z.string(), parties: z.number() });
+
+/** The customer for whom a run has staged the most different related parties, where it is more than `most`; null otherwise. */
+export async function findCrowd(
+  transaction: Queryable,
+  runId: number,
+  most: number,
+): Promise<z.infer<typeof crowdRow> | null> {
+  const rows = await transaction.query(
+    crowdRow,
+    `select crowd.reference, count(distinct staged.party)::integer as parties
+     from (
+       select reference from roster_party_staging
+       where run_id = $1 and reject_reason is null group by reference having count(*) > $2
+     ) crowd
+     join roster_party_staging staged on staged.run_id = $1 and staged.reference = crowd.reference and staged.reject_reason is null
+     group by crowd.reference having count(distinct staged.party) > $2
+     order by parties desc, crowd.reference limit 1`,
+    [runId, most],
+  );
+  return rows[0] ?? null;
+}
+
+/** In an order of their own: who has only changed places has not changed, nor who is only written in another way. */
+const rolesSql = (record: string, roles: string): string =>
+  `(select jsonb_agg(party - 'said' order by party - 'said') from jsonb_path_query(${record}, '$.parties[*] ? (${roles})') as party)`;
+
+const aliases = '@.role == "alias"';
+const conflicting = '@.role == "conflicting_row"';
+/** SQL: the condition of a JSON path that a party of a record is from a source of related parties. */
+export const relatedPath = '@.role != "customer" && @.role != "alias" && @.role != "conflicting_row"';
+
+/** SQL for the parts of a customer's record that are not as they were, from two records as jsonb. */
+export function changedFieldsSql(before: string, after: string): string {
+  const own = (key: string) => (record: string) => `${record} #> '{parties,0,${key}}'`;
+  const parts: readonly (readonly [string, (record: string) => string])[] = [
+    // What is sent may change by itself, where a newer version normalises names in another way.
+    ['name', (record) => `jsonb_build_array(${own('name')(record)}, ${own('sentName')(record)})`],
+    ['type', own('type')],
+    ['birth_date', own('birthDate')],
+    ['countries', own('countries')],
+    ['risk_tier', (record) => `${record} -> 'riskTier'`],
+    ['aliases', (record) => rolesSql(record, aliases)],
+    ['related_parties', (record) => rolesSql(record, relatedPath)],
+    ['conflicting_rows', (record) => rolesSql(record, conflicting)],
+    ['standing', (record) => `${record} -> 'isActive'`],
+    ['end_date', (record) => `${record} -> 'endDate'`],
+    ['attributes', (record) => `${record} -> 'attributes'`],
+    ['doubts', (record) => `${record} -> 'doubts'`],
+  ];
+  const cases = parts.map(([field, of]) => `case when ${of(before)} is distinct from ${of(after)} then '${field}' end`);
+  return `array_remove(array[${cases.join(', ')}], null)`;
+}

@@ -1,0 +1,192 @@
+import { z } from 'zod';
+import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-event.js';
+import type { Agreement } from '../changes/compare-birth-dates.js';
+import type { PartySaid } from '../changes/detect-changes.js';
+import type { WorstTopic } from '../changes/topic-families.js';
+import type { Match } from '../matches/match.js';
+import type { DispositionVerdict } from '../matches/review/disposition.js';
+import type { Absence, ItemState } from '../matches/review/project-items.js';
+import type { SeenCustomer } from '../matches/review/seen-facts.js';
+import type { ChangeItemFacts, ItemOwner, ReplacedFacts } from '../reports/item-facts.js';
+import type { PartyFacts } from '../reports/run-facts.js';
+
+/** A match as stored in JSON, with an answer or with a change event. */
+export const storedMatchSchema = z.object({
+  rank: z.number(),
+  id: z.string(),
+  name: z.string(),
+  schema: z.string(),
+  isHit: z.boolean(),
+  score: z.number(),
+  topics: z.array(z.string()),
+  birthDates: z.array(z.string()),
+  countries: z.array(z.string()),
+}) satisfies z.ZodType<Match>;
+
+/** SQL that builds such JSON from a row of `match`. */
+export const storedMatchSql = `jsonb_build_object(
+  'rank', match.rank, 'id', match.match_id, 'name', match.name, 'schema', match.schema, 'isHit', match.is_hit,
+  'score', match.score, 'topics', match.topics, 'birthDates', match.birth_dates, 'countries', match.countries
+)`;
+
+/** A party as the roster described it in one version of its customer; the shape that `partyFactsSql` builds. */
+export const partyFactsSchema = z.object({
+  reference: z.string(),
+  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'other', 'conflicting_row']),
+  type: z.enum(['person', 'entity']),
+  name: z.string(),
+  birthDate: z.string().nullable(),
+  countries: z.array(z.string()),
+  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+}) satisfies z.ZodType<PartyFacts>;
+
+/** What of a party's facts a reviewer's decision is bound to; the shape that `seenCustomerSql` builds. */
+export const seenCustomerSchema = partyFactsSchema.omit({
+  reference: true,
+  riskTier: true,
+}) satisfies z.ZodType<SeenCustomer>;
+
+/** What a record says of a party beside its request; the shape that `partySaidSql` builds. */
+export const partySaidSchema = z.object({
+  birthDate: z.string().nullable(),
+  countries: z.array(z.string()),
+  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+  doubts: z.record(z.string(), z.string()),
+  said: z.record(z.string(), z.string()),
+}) satisfies z.ZodType<PartySaid>;
+
+/** SQL that builds the same as JSON from `version` (customer_version) and `party`: aliases have the facts of their customer. */
+export const partySaidSql = `(
+  select jsonb_build_object(
+    'birthDate', facts.own -> 'birthDate', 'countries', facts.own -> 'countries', 'riskTier', version.risk_tier,
+    'doubts', coalesce(facts.holder -> 'doubts', '{}'), 'said', coalesce(facts.holder -> 'said', '{}')
+  )
+  from (
+    select seat as own, case when seat ->> 'role' in ('customer', 'alias') then version.record else seat end as holder
+    from (select version.record -> 'parties' -> party.ordinal::integer as seat) seats
+  ) facts
+)`;
+
+/** SQL: the tier by which severities are judged. One that cannot be read may be the highest, and lowers nothing. */
+export const judgedTierSql =
+  "coalesce(version.risk_tier, case when version.record -> 'doubts' ? 'riskTier' then 'high' end)";
+
+/** SQL that builds the same as JSON from `version` (customer_version) and `party`. */
+export const seenCustomerSql = `(
+  select jsonb_build_object(
+    'role', said.facts -> 'role', 'type', said.facts -> 'type', 'name', said.facts -> 'name',
+    'birthDate', said.facts -> 'birthDate', 'countries', said.facts -> 'countries'
+  )
+  from (select version.record -> 'parties' -> party.ordinal as facts) said
+)`;
+
+/** SQL that builds a party's facts as JSON from `customer`, `version` (customer_version) and `party`. */
+export const partyFactsSql = `jsonb_build_object(
+  'reference', customer.reference,
+  'role', version.record -> 'parties' -> party.ordinal::integer ->> 'role',
+  'type', version.record -> 'parties' -> party.ordinal::integer ->> 'type',
+  'name', version.record -> 'parties' -> party.ordinal::integer ->> 'name',
+  'birthDate', version.record -> 'parties' -> party.ordinal::integer ->> 'birthDate',
+  'countries', version.record -> 'parties' -> party.ordinal::integer -> 'countries',
+  'riskTier', version.risk_tier
+)`;
+
+/** SQL that joins `party`, `customer` and `version` to a table that names a party and a customer version. */
+export const joinPartySql = (table: string): string => `
+  join party on party.party_id = ${table}.party_id
+  join customer on customer.customer_id = party.customer_id
+  join customer_version version on version.customer_id = party.customer_id and version.version = ${table}.customer_version`;
+
+/** Severities as they are stored, most severe first. */
+export const severityShape = z.enum(['critical', 'high', 'medium', 'low', 'info']) satisfies z.ZodType<Severity>;
+
+/** Where an item stands, as it is stored. */
+export const itemStateShape = z.enum([
+  'open',
+  'proposed',
+  'settled',
+  'confirmed',
+  'gone',
+]) satisfies z.ZodType<ItemState>;
+
+/** The most serious of what a party is listed for, as it is stored. */
+export const topicShape = z.enum([
+  'sanction',
+  'crime',
+  'unknown',
+  'pep',
+  'associate',
+  'other',
+  'none',
+]) satisfies z.ZodType<WorstTopic>;
+
+/** Why an alert's match is absent, as it is stored. */
+export const absenceShape = z.enum([
+  'not_returned',
+  'below_threshold',
+  'customer_changed',
+  'settings_changed',
+]) satisfies z.ZodType<Absence>;
+
+/** What happened to a match, as it is stored. */
+export const changeKindShape = z.enum([
+  'match_added',
+  'match_changed',
+  'match_removed',
+  'match_not_returned',
+  'match_rekeyed',
+  'match_returned',
+  'hit_gained',
+  'hit_lost',
+]) satisfies z.ZodType<MatchChangeKind>;
+
+/** Whose doing a change is, as it is stored. */
+export const causeShape = z.enum(['service_data', 'customer_record', 'settings']) satisfies z.ZodType<ChangeCause>;
+
+/** A decision, as it is stored. */
+export const verdictShape = z.enum([
+  'true_match',
+  'false_positive',
+  'inconclusive',
+  'no_longer_matched',
+]) satisfies z.ZodType<DispositionVerdict>;
+
+/** Whether a customer's fact bears a match out, as it is stored. */
+export const agreementShape = z.enum(['agree', 'contradict', 'unknown']) satisfies z.ZodType<Agreement>;
+
+/** Who answers for an item, as it is stored. */
+export const ownerShape = z.object({
+  name: z.string(),
+  standsInFor: z.string().nullable(),
+}) satisfies z.ZodType<ItemOwner>;
+
+/** The last decision about a match that left the list when the item's match came, as it is stored. */
+export const replacedShape = z.object({
+  verdict: verdictShape,
+  reviewer: z.string(),
+  reason: z.string(),
+  decidedAt: z.coerce.date(),
+  name: z.string(),
+  matchId: z.string(),
+}) satisfies z.ZodType<ReplacedFacts>;
+
+/** How a change's item stood when its run closed, as it is stored. */
+export const changeItemShape = z.object({
+  state: itemStateShape,
+  openedAt: z.coerce.date(),
+  dueAt: z.coerce.date().nullable(),
+  owner: ownerShape.nullable(),
+  reopenedBecause: z.array(z.string()),
+  said: z.array(
+    z.object({
+      kind: z.enum(['decided', 'proposed', 'confirmed', 'undone']),
+      verdict: verdictShape.nullable(),
+      reviewer: z.string(),
+      isAttested: z.boolean(),
+      reason: z.string(),
+      saidAt: z.coerce.date(),
+    }),
+  ),
+  // Not kept before anybody looked.
+  replaced: replacedShape.nullable().default(null),
+}) satisfies z.ZodType<ChangeItemFacts>;
