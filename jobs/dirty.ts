@@ -1,6 +1,6 @@
 import { RunLockedError } from '../src/errors.js';
-import type { Job } from '../src/runs/job.js';
-import type { RunSummary } from '../src/runs/session/run-summary.js';
+import type { RunSummary } from '../src/runs/run-summary.js';
+import type { Job } from '../src/runs/workplace.js';
 
 /**
  * Looks up the dossiers that events have marked, and searches for the customers of those that have changed; makes no run where nothing is

@@ -1,5 +1,5 @@
-import type { Job } from '../src/runs/job.js';
-import type { RunSummary } from '../src/runs/session/run-summary.js';
+import type { RunSummary } from '../src/runs/run-summary.js';
+import type { Job } from '../src/runs/workplace.js';
 
 /** Imports every configured roster and screens only the customers that are new; runs when it is given a schedule. */
 export const onboardJob: Job = {

@@ -1,4 +1,4 @@
-import type { Job } from '../src/runs/job.js';
+import type { Job } from '../src/runs/workplace.js';
 
 /** Compares rosters, screenings and dossiers once more, outside of the night: every rescreening of a roster that has dossiers ends with it. */
 export const reconcileJob: Job = {

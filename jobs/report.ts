@@ -1,4 +1,4 @@
-import type { Job } from '../src/runs/job.js';
+import type { Job } from '../src/runs/workplace.js';
 
 /**
  * Writes the report of each roster's latest run, and mails what nobody has been sent yet where mail is configured; makes no run of its own.
@@ -10,11 +10,11 @@ export const reportJob = {
   after: ['sweep', 'rescreen'],
   run: async (workplace) => {
     if (workplace.settings.mail) {
-      const { sendUnsentReports } = await import('../src/runs/mailing/send-reports.js');
+      const { sendUnsentReports } = await import('../src/runs/mail/deliver.js');
       const { failed } = await sendUnsentReports(workplace);
       if (failed > 0) return { runs: [], exitCode: 3, note: `${failed} mails were not sent, and are tried again` };
     } else {
-      const { runReports } = await import('../src/runs/reports/report-run.js');
+      const { runReports } = await import('../src/runs/write-reports.js');
       await runReports(workplace, {});
     }
     return { runs: [] };

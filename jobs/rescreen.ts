@@ -6,11 +6,9 @@ import {
   PermissionError,
 } from '../src/errors.js';
 import type { RosterSettings } from '../src/roster/settings.js';
-import type { Acceptance } from '../src/runs/accepting/acceptance.js';
-import type { Job, JobResult } from '../src/runs/job.js';
-import type { RunSummary } from '../src/runs/session/run-summary.js';
-import { watchRun } from '../src/runs/watch-run.js';
-import type { Workplace } from '../src/runs/workplace.js';
+import type { RunSummary } from '../src/runs/run-summary.js';
+import type { Acceptance } from '../src/runs/settings-diff.js';
+import { type Job, type JobResult, type Workplace, watchRun } from '../src/runs/workplace.js';
 
 /** A roster that has no summary, with the run that was begun for it, where one was. */
 export interface NightFailure {
@@ -40,8 +38,8 @@ export async function rescreenRosters(
   options: { acceptRoster?: Acceptance | undefined } = {},
 ): Promise<Night> {
   const { runScreening } = await import('../src/runs/screening-run.js');
-  const { tellFailure } = await import('../src/runs/mailing/queue-failure.js');
-  const { describeFailure } = await import('../src/runs/mailing/describe-failure.js');
+  const { tellFailure } = await import('../src/runs/mail/deliver.js');
+  const { describeFailure } = await import('../src/runs/mail/queue.js');
   const night: Night = { summaries: [], failures: [] };
   const fail = async (failure: NightFailure, isMailed: boolean): Promise<void> => {
     const { roster, runId, error } = failure;

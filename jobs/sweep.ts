@@ -1,4 +1,4 @@
-import type { Job } from '../src/runs/job.js';
+import type { Job } from '../src/runs/workplace.js';
 
 /** Reads all dossiers of the service before the night's screening, whose report tells of them. */
 export const sweepJob: Job = {

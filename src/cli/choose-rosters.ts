@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { findNearMiss } from '../config/near-miss.js';
 import { ConfigError } from '../errors.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
-import type { Acceptance } from '../runs/accepting/acceptance.js';
+import type { Acceptance } from '../runs/settings-diff.js';
 import type { Database } from '../store/database/database.js';
 
 /** The options that choose a roster. */
@@ -38,7 +38,7 @@ export async function findRosterAcceptance(
   { acceptRoster, by, reason }: RosterAcceptance,
 ): Promise<Acceptance | undefined> {
   if (!acceptRoster) return undefined;
-  const { findAcceptance } = await import('../runs/accepting/find-acceptance.js');
+  const { findAcceptance } = await import('../runs/settings-acceptance.js');
   return findAcceptance(database, { by, reason });
 }
 

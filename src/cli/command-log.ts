@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { createLogger, type LoggerSettings } from '../logging.js';
-import type { LastRun } from '../runs/last-run.js';
+import type { LastRun } from '../runs/workplace.js';
 import { type ErrorDescription, formatError } from './describe-error.js';
 import type { TellStop } from './signals.js';
 import type { Terminal } from './terminal.js';

@@ -16,7 +16,7 @@ import {
   ServerError,
   ServiceUnavailableError,
 } from '../errors.js';
-import { RunHalted } from '../runs/session/run-halted.js';
+import { RunHalted } from '../runs/halt.js';
 import { InterruptedError } from './interrupted-error.js';
 
 /** What the process tells its caller (DESIGN: Exit codes). */

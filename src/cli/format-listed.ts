@@ -1,7 +1,7 @@
 import { formatCount } from '../reports/format-count.js';
 import { describeReason, rejectWords } from '../reports/reason-words.js';
 import { toVisibleText } from '../reports/visible-text.js';
-import type { RunListed } from '../runs/session/list-of-run.js';
+import type { RunListed } from '../runs/run-reference.js';
 import { formatTable } from './format-table.js';
 
 /** Where each rejected row stands and why; not what it holds, which is personal data. */

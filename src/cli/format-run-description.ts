@@ -5,7 +5,7 @@ import { describeWaiting } from '../reports/item-words.js';
 import { describeReason } from '../reports/reason-words.js';
 import { describeSnapshot, listDoubtLines, listSnapshotRemarks } from '../reports/snapshot-words.js';
 import { describeRounds, describeWatch } from '../reports/watch-words.js';
-import type { RunDescription } from '../runs/session/describe-run.js';
+import type { RunDescription } from '../runs/describe-run.js';
 import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';
 import { describeSpan } from './describe-progress.js';

@@ -1,6 +1,6 @@
 import type { Environment } from '../config/environment.js';
 import type { GrowingRedactor } from '../logging.js';
-import type { LastRun } from '../runs/last-run.js';
+import type { LastRun } from '../runs/workplace.js';
 import type { Notify } from './command-log.js';
 import type { LogLevels } from './log-levels.js';
 import type { Measuring } from './measuring/measuring.js';

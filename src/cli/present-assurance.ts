@@ -1,7 +1,6 @@
 import { formatCount } from '../reports/format-count.js';
 import { toVisibleText } from '../reports/visible-text.js';
-import type { AssuranceResult } from '../runs/checks/assurance/assurance-result.js';
-import type { Recall, StratumRecall } from '../runs/checks/assurance/measure-recall.js';
+import type { AssuranceResult, Recall, StratumRecall } from '../runs/checks/assurance.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 

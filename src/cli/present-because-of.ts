@@ -1,5 +1,5 @@
 import { countNoun, formatCount } from '../reports/format-count.js';
-import type { BecauseOf } from '../runs/checks/describe-because-of.js';
+import type { BecauseOf } from '../runs/checks/because-of.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 

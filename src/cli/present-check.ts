@@ -1,7 +1,6 @@
 import { formatCount } from '../reports/format-count.js';
 import { toVisibleText } from '../reports/visible-text.js';
-import type { CheckResult } from '../runs/checks/check-result.js';
-import { describeControls } from '../runs/checks/judge-controls.js';
+import { type CheckResult, describeControls } from '../runs/checks/check.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';
 

@@ -1,8 +1,7 @@
 import { countNoun } from '../reports/format-count.js';
 import { toVisibleText } from '../reports/visible-text.js';
 import { quoteArgument } from '../runs/quote-argument.js';
-import type { ImportedLegacy } from '../runs/reviewing/legacy/import-legacy.js';
-import { findUntaken } from '../runs/reviewing/legacy/render-untaken.js';
+import { findUntaken, type ImportedLegacy } from '../runs/review/legacy.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';

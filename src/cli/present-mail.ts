@@ -1,4 +1,4 @@
-import type { Mail } from '../runs/mailing/list-mail.js';
+import type { Mail } from '../runs/mail/deliver.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';

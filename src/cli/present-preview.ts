@@ -1,6 +1,6 @@
 import { formatCount } from '../reports/format-count.js';
 import { describeReason } from '../reports/reason-words.js';
-import type { ScreeningPreview } from '../runs/planning/preview-screening.js';
+import type { ScreeningPreview } from '../runs/preview.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';

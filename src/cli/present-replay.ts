@@ -1,6 +1,5 @@
 import { countNoun, formatCount } from '../reports/format-count.js';
-import type { Replay, ReplayExample } from '../runs/replaying/replay-settings.js';
-import type { Both, EventTally } from '../runs/replaying/tally-events.js';
+import type { Both, EventTally, Replay, ReplayExample } from '../runs/replay.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';

@@ -1,7 +1,7 @@
 import { countNoun, formatCount } from '../reports/format-count.js';
 import { describeWaiting } from '../reports/item-words.js';
 import { describeSnapshot, listDoubtLines } from '../reports/snapshot-words.js';
-import type { RunSummary } from '../runs/session/run-summary.js';
+import type { RunSummary } from '../runs/run-summary.js';
 import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';
 import { exitCodes } from './exit-code.js';

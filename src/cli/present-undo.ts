@@ -1,4 +1,4 @@
-import type { UndoResult } from '../runs/reviewing/undo-decision.js';
+import type { UndoResult } from '../runs/review/decide.js';
 import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
 import { refusalWords } from './present-review.js';

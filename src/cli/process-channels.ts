@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { AttemptObserver } from '../client/calls/attempt-observer.js';
-import type { RunEvent } from '../runs/run-event.js';
+import type { RunEvent } from '../runs/workplace.js';
 import { within } from './within.js';
 
 const runEvents = channel('nightscreen:run-event');

@@ -1,5 +1,5 @@
 import type { ClientEvent } from '../client/client-event.js';
-import type { RunEvent, RunStage } from '../runs/run-event.js';
+import type { RunEvent, RunStage } from '../runs/workplace.js';
 
 interface Sample {
   atMs: number;

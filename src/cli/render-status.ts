@@ -1,5 +1,5 @@
 import { type Column, renderCsvBatches } from '../reports/render-csv.js';
-import type { StatusExport } from '../runs/telling/export-status.js';
+import type { StatusExport } from '../runs/status.js';
 import type { CustomerStatus } from '../store/webhooks.js';
 
 const toTime = (date: Date | null): string | null => date?.toISOString() ?? null;

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import { type Environment, readSecret, secretNames } from '../config/environment.js';
 import { type LoggerSettings, openRedactor, toRedactor } from '../logging.js';
-import { LastRun } from '../runs/last-run.js';
+import { LastRun } from '../runs/workplace.js';
 import { CommandLog } from './command-log.js';
 import { describeError, toErrorDocument } from './describe-error.js';
 import { exitCodes, toErrorExitCode } from './exit-code.js';

@@ -9,7 +9,7 @@ import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
 import { toVisibleText } from '../reports/visible-text.js';
-import type { RunEvent } from '../runs/run-event.js';
+import type { RunEvent } from '../runs/workplace.js';
 import type { Notify } from './command-log.js';
 import { toFolderPatience } from './folder-patience.js';
 import type { Invocation } from './invocation.js';

@@ -1,4 +1,4 @@
-import { tellStates } from '../runs/telling/tell-states.js';
+import { tellStates } from '../runs/status.js';
 import { readOrganisation } from '../store/organisations.js';
 import { countWaiting, maySendWebhooks } from '../store/webhooks.js';
 import { webhookPatienceMs } from '../webhooks/post-message.js';

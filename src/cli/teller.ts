@@ -1,4 +1,4 @@
-import type { RunEvent } from '../runs/run-event.js';
+import type { RunEvent } from '../runs/workplace.js';
 
 /** Tells what runs do, to a person or to a log. */
 export interface Teller {

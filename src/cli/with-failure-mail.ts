@@ -1,4 +1,4 @@
-import type { FailedWork } from '../runs/mailing/describe-failure.js';
+import type { FailedWork } from '../runs/mail/queue.js';
 import type { Invocation } from './invocation.js';
 import { loadInvocationConfig } from './session.js';
 
@@ -29,8 +29,8 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
     const { settings, secret } = loadInvocationConfig(invocation);
     if (!settings.mail) return;
     const { deliver } = await import('../mail/deliver.js');
-    const { allowLastWords } = await import('../runs/mailing/last-words.js');
-    const { buildFailureMails } = await import('../runs/mailing/queue-failure.js');
+    const { allowLastWords } = await import('../runs/mail/queue.js');
+    const { buildFailureMails } = await import('../runs/mail/deliver.js');
     const mails = buildFailureMails(failed, settings.mail, new Date());
     const results = await deliver(mails, settings.mail, secret('SMTP_URL'), allowLastWords(invocation.signal));
     const [lost] = results.filter(({ kind }) => kind !== 'accepted');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../config/load-config.js';
 import { ConfigError } from '../errors.js';
 import { isSafeUrl } from '../loopback.js';
-import { limitSending } from '../runs/mailing/last-words.js';
+import { limitSending } from '../runs/mail/queue.js';
 import type { PingedWork } from '../webhooks/ping-settings.js';
 import { describeError } from './describe-error.js';
 import { toErrorExitCode } from './exit-code.js';

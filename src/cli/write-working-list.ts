@@ -2,7 +2,7 @@ import { basename, dirname, extname, join } from 'node:path';
 import { flagError } from '../errors.js';
 import { countNoun } from '../reports/format-count.js';
 import { quoteArgument } from '../runs/quote-argument.js';
-import type { WorkingList } from '../runs/reviewing/export-items.js';
+import type { WorkingList } from '../runs/review/lists.js';
 import { writePrivately } from './write-privately.js';
 
 /** Whether a list is written to this file as a workbook. */

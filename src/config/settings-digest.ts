@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { toCanonicalJson } from '../runs/accepting/canonical-json.js';
+import { toCanonicalJson } from '../runs/settings-diff.js';
 import type { Settings } from './schema.js';
 
 /** SHA-256 (hex) of the settings that shape what is asked and what counts as a change; whom, when and how fast has no part in it. */

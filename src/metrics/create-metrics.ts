@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { AttemptObserver } from '../client/calls/attempt-observer.js';
-import type { MetricFacts } from '../runs/measuring/read-metric-facts.js';
+import type { MetricFacts } from '../runs/metrics.js';
 import type { NightFigures, RunFigures } from '../store/metrics.js';
 
 /** Every figure that is read from the database: its name without the prefix, what it says, and its labels, none of which holds customer data. */

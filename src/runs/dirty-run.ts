@@ -22,17 +22,15 @@ import { assertLease } from '../store/leases.js';
 import { findLastAccount, findRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster-imports.js';
 import { closeRun, findOpenRun, toRunId } from '../store/runs.js';
-import { askEach, askRecord, type RecordOutcome } from './details/ask-record.js';
-import { openDetailStops } from './details/stop-details.js';
+import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import { takeSpooledEvents } from './event-spool.js';
-import { toMarkedScope } from './planning/force-marked.js';
-import { openRosterScope } from './rosters/roster-scope.js';
+import { RunHalted } from './halt.js';
+import { openRosterScope } from './roster-scope.js';
+import { type RunSummary, toRunSummary } from './run-summary.js';
+import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
+import { toMarkedScope } from './screening/plan.js';
 import { runScreening } from './screening-run.js';
-import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './session/identify-account.js';
-import { recordKeys } from './session/record-keys.js';
-import { RunHalted } from './session/run-halted.js';
-import { openOrganisation, type RunSession, withLease, withRun } from './session/run-session.js';
-import { type RunSummary, toRunSummary } from './session/run-summary.js';
+import { openOrganisation, type RunSession, recordKeys, withLease, withRun } from './session.js';
 import type { Workplace } from './workplace.js';
 
 /** Look-ups of one run; what is left over is looked up by the next. */

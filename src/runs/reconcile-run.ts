@@ -19,12 +19,12 @@ import { saveInvitationSums } from '../store/invitations.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
 import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
-import { queueReportOf } from './mailing/queue-report.js';
-import { mailRunReport } from './mailing/send-reports.js';
-import { writeRunReport } from './reports/report-run.js';
-import { openOrganisation, type RunSession, withRepeatedLease, withRun } from './session/run-session.js';
-import { type ReconciliationCounts, type RunSummary, toRunSummary } from './session/run-summary.js';
+import { mailRunReport } from './mail/deliver.js';
+import { queueReportOf } from './mail/queue.js';
+import { type ReconciliationCounts, type RunSummary, toRunSummary } from './run-summary.js';
+import { openOrganisation, type RunSession, withRepeatedLease, withRun } from './session.js';
 import type { Workplace } from './workplace.js';
+import { writeRunReport } from './write-reports.js';
 
 /** How old the sweep may be that a comparison relies on: a night and a half. */
 const sweepHoursAtMost = 36;

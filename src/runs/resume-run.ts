@@ -3,10 +3,10 @@ import { standardInput } from '../roster/csv/source-bytes.js';
 import { type RosterSettings, toFileRoster } from '../roster/settings.js';
 import { readRosterNames } from '../store/organisations.js';
 import { type RunRow, toRunId } from '../store/runs.js';
-import type { Acceptance } from './accepting/acceptance.js';
+import { findRun } from './run-reference.js';
+import type { RunSummary } from './run-summary.js';
 import { runScreening } from './screening-run.js';
-import { findRun } from './session/list-runs.js';
-import type { RunSummary } from './session/run-summary.js';
+import type { Acceptance } from './settings-diff.js';
 import { runSweep } from './sweep-run.js';
 import type { Workplace } from './workplace.js';
 

@@ -25,28 +25,26 @@ import {
 import { insertCommitBatch } from '../store/ledger.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
-import { fetchDossierRecords } from './details/fetch-dossier-records.js';
+import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import { clearSweptMarks } from './dirty-run.js';
-import { followInvitations } from './inviting/follow-invitations.js';
-import { queueBrokenRun } from './mailing/queue-failure.js';
-import { queueReportOf } from './mailing/queue-report.js';
-import { mailRunReport, mailWithoutReport } from './mailing/send-reports.js';
-import { watchOutage } from './outages/outage-watch.js';
-import { outlastOutage, type Patience } from './outages/outlast-outage.js';
-import { writeRunReport } from './reports/report-run.js';
-import type { Comparison } from './session/find-obstacle.js';
-import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './session/identify-account.js';
-import { recordKeys } from './session/record-keys.js';
-import { RunHalted } from './session/run-halted.js';
+import { fetchDossierRecords } from './fetch-dossier-records.js';
+import type { Comparison } from './find-obstacle.js';
+import { RunHalted } from './halt.js';
+import { followInvitations } from './invitations/follow.js';
+import { mailRunReport, mailWithoutReport, queueBrokenRun } from './mail/deliver.js';
+import { queueReportOf } from './mail/queue.js';
+import { type RunSummary, toRunSummary } from './run-summary.js';
+import { outlastOutage, type Patience, watchOutage } from './screening/outages.js';
 import {
   openOrganisation,
   type RunRequest,
   type RunSession,
+  recordKeys,
   withRepeatedLease,
   withRun,
-} from './session/run-session.js';
-import { type RunSummary, toRunSummary } from './session/run-summary.js';
+} from './session.js';
 import type { Workplace } from './workplace.js';
+import { writeRunReport } from './write-reports.js';
 
 /** How a sweep is made. */
 export interface SweepOptions {

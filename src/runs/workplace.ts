@@ -1,20 +1,23 @@
+import { z } from 'zod';
 import type { ChangeSettings } from '../changes/settings.js';
+import type { ClientEvent } from '../client/client-event.js';
 import type { Client } from '../client/create-client.js';
-import type { Clock } from '../clock.js';
+import { type Clock, isTimezone } from '../clock.js';
 import type { SweepSettings } from '../dossiers/settings.js';
 import type { MailSettings } from '../mail/settings.js';
 import type { Canary } from '../matches/canary.js';
 import type { ReconciliationSettings } from '../reconciliation/discrepancy.js';
+import type { RunKind, RunState } from '../reports/run-facts.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget-settings.js';
 import type { ScreeningSettings } from '../screening/settings.js';
+import type { CanaryOccasion } from '../store/canaries.js';
 import type { Database } from '../store/database/database.js';
 import type { WebhookSettings } from '../webhooks/settings.js';
-import type { EvidenceSettings } from './details/settings.js';
-import type { ReviewSettings } from './reviewing/settings.js';
-import type { RunEvent } from './run-event.js';
-import type { RunDeadlineSettings } from './settings.js';
+import type { EvidenceSettings } from './details-settings.js';
+import type { ReviewSettings } from './review/settings.js';
+import type { RunSummary } from './run-summary.js';
 
 /** The settings that runs obey; the configuration satisfies it. */
 export interface RunSettings {
@@ -63,4 +66,154 @@ export interface Workplace {
   tell: (event: RunEvent) => void;
   /** A secret by the name of its environment variable (or `NAME_FILE`); undefined when it is not set. */
   secret: (name: string) => string | undefined;
+}
+
+/** The stages of a run in the order of the flow. */
+export type RunStage =
+  | 'import'
+  | 'compare'
+  | 'plan'
+  | 'canaries'
+  | 'screen'
+  | 'details'
+  | 'sweep'
+  | 'reconcile'
+  | 'report';
+
+/** Matches that answers held, and those of them that are hits. */
+interface Found {
+  matches: number;
+  hits: number;
+}
+
+/** What a run tells while it works; no customer data in it. */
+export type RunEvent =
+  /** `found` is what a run that goes on had found before. */
+  | { kind: 'run_started'; runId: string; runKind: RunKind; roster: string | null; resumed: boolean; found?: Found }
+  | { kind: 'stage_started'; runId: string; stage: RunStage }
+  /** Of searches also the calls and what they found, since this start. */
+  | {
+      kind: 'progress';
+      runId: string;
+      stage: RunStage;
+      done: number;
+      total: number | null;
+      calls?: number;
+      found?: Found;
+      /** Of an import: how fast it reads rows and, where the size of the source is known, how much is read and how long the rest takes. */
+      reading?: { perSecond: number; doneBytes: number | null; totalBytes: number | null; leftMs: number | null };
+    }
+  /** A transaction has taken longer than two seconds, or all such have come to their end. */
+  | { kind: 'database_wait'; isWaiting: boolean }
+  /** Of control searches also when they were asked. */
+  | {
+      kind: 'stage_finished';
+      runId: string;
+      stage: RunStage;
+      counts: Readonly<Record<string, number>>;
+      occasion?: CanaryOccasion;
+    }
+  /** What the client met on its way to the service. */
+  | { kind: 'service'; event: ClientEvent }
+  /** `roster` is given of a run that has not started here. */
+  | { kind: 'warning'; runId: string | null; roster?: string | null; code: string; message: string }
+  /** A roster of a night has no summary; of an unexpected error `message` has only the kind. */
+  | { kind: 'roster_failed'; roster: string; runId: string | null; code: string; message: string }
+  | { kind: 'run_finished'; runId: string; runKind: RunKind; state: RunState; reasons: readonly string[] };
+
+/** How runs behave when the service is out of reach. */
+export const runSettingsSchema = z.strictObject({
+  deadline: z
+    .string()
+    .regex(
+      /^(\d{1,6}(ms|s|m|h|d)|([01]\d|2[0-3]):[0-5]\d)$/,
+      'must be a span such as 30m, 8h or 1d, or a time such as 06:30',
+    )
+    .meta({ title: 'span or time of day' })
+    .default('8h')
+    .describe(
+      'how long a run or sweep waits for a service that is out of reach: a span, or a time of day such as 06:30',
+    ),
+  timezone: z
+    .string()
+    .refine(isTimezone, 'is no IANA time zone')
+    .meta({ title: 'time zone' })
+    .default('UTC')
+    .describe('the IANA time zone of a time of day, and of the day and month of the budget'),
+});
+/** The `run` settings with their defaults filled in. */
+export type RunDeadlineSettings = z.output<typeof runSettingsSchema>;
+
+/** A run that was begun, and its roster (null for a sweep). */
+interface RunAtEnd {
+  runId: string;
+  roster: string | null;
+  /** Whether it came to its end, in whatever state. */
+  isFinished: boolean;
+}
+
+/** Remembers which run was begun last, for what is to be said when that or the process ends. */
+export class LastRun {
+  #run: RunAtEnd | null = null;
+
+  /** The jobs that a scheduler has under way; null where this process is no scheduler. */
+  listJobs: (() => readonly string[]) | null = null;
+
+  /** Null where none was begun. */
+  get current(): RunAtEnd | null {
+    return this.#run;
+  }
+
+  note(event: RunEvent): void {
+    if (event.kind === 'run_started') this.#run = { runId: event.runId, roster: event.roster, isFinished: false };
+    if (event.kind === 'run_finished' && event.runId === this.#run?.runId) this.#run.isFinished = true;
+  }
+}
+
+/** The workplace with an ear on which run was begun in it last. */
+export function watchRun(workplace: Workplace): { watched: Workplace; lastRun: LastRun } {
+  const lastRun = new LastRun();
+  const tell: Workplace['tell'] = (event) => {
+    lastRun.note(event);
+    workplace.tell(event);
+  };
+  return { watched: { ...workplace, tell }, lastRun };
+}
+
+/** When a job starts: a cron expression read in an IANA time zone. */
+export interface JobSchedule {
+  cron: string;
+  timezone: string;
+}
+
+/** The time at which a job is due that is being run. */
+export interface JobOccasion {
+  /** The date (`yyyy-mm-dd`) in the job's time zone that it stands for. */
+  date: string;
+  dueAt: Date;
+  /** 1 at first; more where it was left and is taken up again. */
+  attempt: number;
+  /** Begun well after it was due. */
+  isLate: boolean;
+}
+
+/** What a job has done; `exitCode` 3 where something is not as it should be beside its runs, said in `note`. */
+export interface JobResult {
+  runs: readonly RunSummary[];
+  exitCode?: 0 | 3;
+  note?: string;
+}
+
+/** Work that the scheduler starts by itself; it composes run functions. What it throws is told as its failure, and stops nothing else. */
+export interface Job {
+  name: string;
+  /** Null: it runs only when the configuration gives it a schedule. */
+  defaultSchedule: JobSchedule | null;
+  /** The jobs that it waits for on the same date; it goes on when they have failed. */
+  after?: readonly string[];
+  /** How long one attempt may last, in milliseconds, where the configuration says nothing else; an hour without it. */
+  timeoutMs?: number;
+  /** The code is the user's own: an attempt that is stopped is not continued. */
+  isOwn?: boolean;
+  run(workplace: Workplace, signal: AbortSignal, occasion: JobOccasion): Promise<JobResult>;
 }

@@ -1,6 +1,6 @@
 import { createTask, parse, type ScheduledTask } from 'node-cron';
 import { hasDate, listInstants, toDate, toDayNumber, toDayNumberOf, toFirstInstant } from '../local-time/local-time.js';
-import type { JobSchedule } from '../runs/job.js';
+import type { JobSchedule } from '../runs/workplace.js';
 import type { JobDue } from '../store/jobs.js';
 
 /** The 29th of February comes round after eight years at most; what has not by then never does. */

@@ -1,5 +1,11 @@
-import { mendSchedules, readPause, settleMissed } from '../runs/scheduled/keep-schedules.js';
-import { type OccasionEnding, runOccasion, toForgetBefore } from '../runs/scheduled/run-occasion.js';
+import {
+  mendSchedules,
+  type OccasionEnding,
+  readPause,
+  runOccasion,
+  settleMissed,
+  toForgetBefore,
+} from '../runs/scheduled.js';
 import type { Workplace } from '../runs/workplace.js';
 import type { JobRun } from '../store/jobs.js';
 import { type Decision, type DueDecision, decideDue, findNextStart, type JobStanding } from './decide-due.js';

@@ -1,4 +1,4 @@
-import type { JobSchedule } from '../runs/job.js';
+import type { JobSchedule } from '../runs/workplace.js';
 import { toDueTimes } from './due-times.js';
 
 /** When the schedule comes round next after now; null when it never does. */

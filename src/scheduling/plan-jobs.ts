@@ -1,4 +1,4 @@
-import type { Job, JobSchedule } from '../runs/job.js';
+import type { Job, JobSchedule } from '../runs/workplace.js';
 import { type JobsSettings, toSpanMs } from './settings.js';
 
 /** A job and when it starts by itself. */

@@ -4,8 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { ConfigError, type ConfigProblem, NightscreenError } from '../errors.js';
 import { findOddFile } from '../files.js';
-import type { Job, JobOccasion, JobResult } from '../runs/job.js';
-import type { Workplace } from '../runs/workplace.js';
+import type { Job, JobOccasion, JobResult, Workplace } from '../runs/workplace.js';
 import { jobNameSchema, jobScheduleSchema, timeoutSchema, toSpanMs } from './settings.js';
 
 /** What a job of a user's own is given. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readScheduleHistory } from '../runs/scheduled/keep-schedules.js';
+import { readScheduleHistory } from '../runs/scheduled.js';
 import type { Workplace } from '../runs/workplace.js';
 import type { DecidingRules, JobStanding } from './decide-due.js';
 import { toDueTimes } from './due-times.js';

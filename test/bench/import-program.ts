@@ -4,7 +4,7 @@ import { performance } from 'node:perf_hooks';
 import { parse } from 'csv-parse';
 import pg from 'pg';
 import { toFileRoster } from '../../src/roster/settings.js';
-import { runImport } from '../../src/runs/rosters/import-run.js';
+import { runImport } from '../../src/runs/import/import-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { copyIn } from '../../src/store/database/postgres.js';

@@ -1,5 +1,5 @@
 import type { AmlSearchResult } from '../../src/client/resources/aml-search.js';
-import type { FinishedSearch } from '../../src/runs/searches/commit-screenings.js';
+import type { FinishedSearch } from '../../src/runs/screening/commit.js';
 import type { SearchTask } from '../../src/store/screenings.js';
 
 type Result = AmlSearchResult['results'][number];

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { boundHeap } from '../../src/cli/bound-heap.js';
-import { runReports } from '../../src/runs/reports/report-run.js';
+import { runReports } from '../../src/runs/write-reports.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/read-peak-bytes.js';
 import { makeWorkplace } from '../helpers/workplace.js';

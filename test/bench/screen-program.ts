@@ -3,7 +3,7 @@ import { Agent, request } from 'undici';
 import { unpaced } from '../../src/client/pace/unpaced.js';
 import { amlSearchResultSchema } from '../../src/client/resources/aml-search.js';
 import { toFileRoster } from '../../src/roster/settings.js';
-import { runImport } from '../../src/runs/rosters/import-run.js';
+import { runImport } from '../../src/runs/import/import-run.js';
 import { runScreening } from '../../src/runs/screening-run.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';

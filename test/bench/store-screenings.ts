@@ -1,9 +1,9 @@
 import { toPartyState } from '../../src/matches/customer-state.js';
 import { toMatchSet } from '../../src/matches/to-match-set.js';
-import { digestAnswer } from '../../src/runs/ledger/digest-answer.js';
-import { type FinishedSearch, readKnownStates } from '../../src/runs/searches/commit-screenings.js';
-import type { RunSession } from '../../src/runs/session/run-session.js';
-import type { WatchedAccount } from '../../src/runs/watching/watched-account.js';
+import { type FinishedSearch, readKnownStates } from '../../src/runs/screening/commit.js';
+import { digestAnswer } from '../../src/runs/screening/ledger.js';
+import type { WatchedAccount } from '../../src/runs/screening/monitoring.js';
+import type { RunSession } from '../../src/runs/session.js';
 import { insertCommitBatch, saveAttempts } from '../../src/store/ledger.js';
 import { saveResponses } from '../../src/store/responses.js';
 import { type NewPartyState, savePartyStates, saveScreeningResults } from '../../src/store/screenings.js';

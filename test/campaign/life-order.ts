@@ -1,4 +1,4 @@
-import type { RunSummary } from '../../src/runs/session/run-summary.js';
+import type { RunSummary } from '../../src/runs/run-summary.js';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import type { KillPoint } from './kill-points.js';
 

@@ -1,11 +1,11 @@
 import { type Clock, systemClock } from '../../src/clock.js';
 import { mailSettingsSchema } from '../../src/mail/settings.js';
 import { toFileRoster } from '../../src/roster/settings.js';
-import { retryMails } from '../../src/runs/mailing/retry-mail.js';
-import { runReports } from '../../src/runs/reports/report-run.js';
-import type { RunEvent } from '../../src/runs/run-event.js';
+import { retryMails } from '../../src/runs/mail/manage.js';
+import type { RunSummary } from '../../src/runs/run-summary.js';
 import { runScreening } from '../../src/runs/screening-run.js';
-import type { RunSummary } from '../../src/runs/session/run-summary.js';
+import type { RunEvent } from '../../src/runs/workplace.js';
+import { runReports } from '../../src/runs/write-reports.js';
 import { migrate } from '../../src/store/database/migrate.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { makeWorkplace, neverHeld } from '../helpers/workplace.js';

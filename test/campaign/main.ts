@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { batchLimits } from '../../src/runs/searches/screen-tasks.js';
+import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
 import { compileCli } from '../helpers/cli-process.js';
 import type { LedgerFigures } from './count-ledger.js';
 import { runCrashTrial } from './crash-trial.js';

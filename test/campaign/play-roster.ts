@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { RosterError } from '../../src/errors.js';
 import { type RosterSettings, rosterSettingsSchema } from '../../src/roster/settings.js';
-import { runImport } from '../../src/runs/rosters/import-run.js';
+import { runImport } from '../../src/runs/import/import-run.js';
 import type { Database } from '../../src/store/database/database.js';
 import { acceptChanges, makeAcceptance } from '../helpers/accept-changes.js';
 import { makeWorkplace } from '../helpers/workplace.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { keepSchedules } from '../../src/runs/scheduled/keep-schedules.js';
+import { keepSchedules } from '../../src/runs/scheduled.js';
 import type { DatabaseLocation } from '../../src/store/database/open-database.js';
 import { collect, runCli, startCli } from '../helpers/cli-process.js';
 import { testDatabases } from '../helpers/databases.js';

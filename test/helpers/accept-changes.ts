@@ -1,6 +1,6 @@
-import { acceptSettings } from '../../src/runs/accepting/accept-settings.js';
-import type { Acceptance } from '../../src/runs/accepting/acceptance.js';
-import { findReviewer } from '../../src/runs/reviewing/find-reviewer.js';
+import { findReviewer } from '../../src/runs/review/people.js';
+import { acceptSettings } from '../../src/runs/settings-acceptance.js';
+import type { Acceptance } from '../../src/runs/settings-diff.js';
 import type { Workplace } from '../../src/runs/workplace.js';
 import { readSettingsHistory } from '../../src/store/organisations.js';
 

@@ -1,6 +1,6 @@
-import { decideItems, type ItemDecision } from '../../src/runs/reviewing/decide-items.js';
-import { findReviewer } from '../../src/runs/reviewing/find-reviewer.js';
-import { toItemStamp } from '../../src/runs/reviewing/item-stamp.js';
+import { decideItems, type ItemDecision } from '../../src/runs/review/decide.js';
+import { toItemStamp } from '../../src/runs/review/items.js';
+import { findReviewer } from '../../src/runs/review/people.js';
 import type { Database } from '../../src/store/database/database.js';
 import { holdItems } from '../../src/store/review/decisions.js';
 

@@ -1,6 +1,6 @@
 import type { Invocation } from '../../src/cli/invocation.js';
 import { openRedactor } from '../../src/logging.js';
-import { LastRun } from '../../src/runs/last-run.js';
+import { LastRun } from '../../src/runs/workplace.js';
 
 /** What a command has written. */
 export interface Written {

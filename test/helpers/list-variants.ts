@@ -1,4 +1,4 @@
-import { varyName } from '../../src/runs/checks/assurance/draw-sample.js';
+import { varyName } from '../../src/runs/checks/sample.js';
 import type { Ranking, SandboxWorld, WatchlistEntry } from '../../src/sandbox/world.js';
 
 /** A list as it is in one night; `placeOf` says by id who of the published list an entry is, whatever its id and name are now. */

@@ -1,4 +1,4 @@
-import type { RunEvent } from '../../src/runs/run-event.js';
+import type { RunEvent } from '../../src/runs/workplace.js';
 import type { TestWorkplace } from './workplace.js';
 
 /** The same workplace, with somebody who hears each event as it is told. */

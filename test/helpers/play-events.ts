@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { sweepMarked } from '../../src/runs/dirty-run.js';
-import { openOrganisation } from '../../src/runs/session/run-session.js';
+import { openOrganisation } from '../../src/runs/session.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { SandboxDossier } from '../../src/sandbox/world.js';

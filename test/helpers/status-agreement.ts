@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { measureCoverage } from '../../src/runs/coverage/measure-coverage.js';
+import { measureCoverage } from '../../src/runs/coverage.js';
 import type { Workplace } from '../../src/runs/workplace.js';
 
 const tally = z.object({ states: z.record(z.string(), z.number()), reasons: z.record(z.string(), z.number()) });

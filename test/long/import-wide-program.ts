@@ -1,5 +1,5 @@
 import { rosterSettingsSchema } from '../../src/roster/settings.js';
-import { runImport } from '../../src/runs/rosters/import-run.js';
+import { runImport } from '../../src/runs/import/import-run.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/read-peak-bytes.js';
 import { makeWorkplace } from '../helpers/workplace.js';

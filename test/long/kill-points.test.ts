@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { batchLimits } from '../../src/runs/searches/screen-tasks.js';
+import { batchLimits } from '../../src/runs/screening/screen-tasks.js';
 import { runCrashTrial } from '../campaign/crash-trial.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { Nursery } from '../campaign/start-life.js';

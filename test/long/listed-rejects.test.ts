@@ -5,8 +5,8 @@ import { expect, it } from 'vitest';
 import { formatListed } from '../../src/cli/format-listed.js';
 import { guardsSchema } from '../../src/roster/guards/settings.js';
 import { toFileRoster } from '../../src/roster/settings.js';
-import { runImport } from '../../src/runs/rosters/import-run.js';
-import { listOfRun } from '../../src/runs/session/list-of-run.js';
+import { runImport } from '../../src/runs/import/import-run.js';
+import { listOfRun } from '../../src/runs/run-reference.js';
 import { testDatabases } from '../helpers/databases.js';
 import { makeWorkplace } from '../helpers/workplace.js';
 

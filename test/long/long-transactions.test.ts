@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { shiftedClock } from '../../src/clock.js';
 import { RunLockedError } from '../../src/errors.js';
-import { keepLease, leaseTtlMs } from '../../src/runs/session/keep-lease.js';
+import { keepLease, leaseTtlMs } from '../../src/runs/session.js';
 import { assertLease, waitForLease } from '../../src/store/leases.js';
 import { testDatabases } from '../helpers/databases.js';
 

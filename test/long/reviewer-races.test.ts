@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { DispositionVerdict } from '../../src/matches/review/disposition.js';
-import { decideItems } from '../../src/runs/reviewing/decide-items.js';
-import { findReviewer, requireAssignee } from '../../src/runs/reviewing/find-reviewer.js';
-import { toItemStamp } from '../../src/runs/reviewing/item-stamp.js';
+import { decideItems } from '../../src/runs/review/decide.js';
+import { toItemStamp } from '../../src/runs/review/items.js';
+import { findReviewer, requireAssignee } from '../../src/runs/review/people.js';
 import type { Database } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { holdItems } from '../../src/store/review/decisions.js';

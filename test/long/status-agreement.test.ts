@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { runImport } from '../../src/runs/rosters/import-run.js';
+import { runImport } from '../../src/runs/import/import-run.js';
 import { makeAcceptance } from '../helpers/accept-changes.js';
 import { testDatabases } from '../helpers/databases.js';
 import { decide } from '../helpers/decide.js';

@@ -1,11 +1,11 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { toFileRoster } from '../../src/roster/settings.js';
-import { runReports } from '../../src/runs/reports/report-run.js';
+import { describeRun } from '../../src/runs/describe-run.js';
+import { runImport } from '../../src/runs/import/import-run.js';
 import { resumeRun } from '../../src/runs/resume-run.js';
-import { runImport } from '../../src/runs/rosters/import-run.js';
 import { runScreening } from '../../src/runs/screening-run.js';
-import { describeRun } from '../../src/runs/session/describe-run.js';
+import { runReports } from '../../src/runs/write-reports.js';
 import { startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../helpers/databases.js';

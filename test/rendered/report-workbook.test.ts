@@ -7,7 +7,7 @@ import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js';
 import { describe, expect, it } from 'vitest';
 import { toReport } from '../../src/reports/report.js';
 import { renderReportWorkbook } from '../../src/reports/report-workbook/render-report-workbook.js';
-import { openListTable } from '../../src/runs/reviewing/open-list-table.js';
+import { openListTable } from '../../src/runs/review/lists.js';
 import { buildToReview, buildWaitingItem } from '../helpers/build-to-review.js';
 import { collectBytes } from '../helpers/collect-bytes.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';

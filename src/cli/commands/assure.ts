@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { partyTypes } from '../../roster/customer.js';
-import type { AssuranceOptions } from '../../runs/checks/assurance/run-assurance.js';
+import type { AssuranceOptions } from '../../runs/checks/assurance.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
@@ -52,7 +52,7 @@ async function readOptions(invocation: Invocation, options: AssureOptions): Prom
 }
 
 async function preview(invocation: Invocation, options: AssuranceOptions): Promise<Outcome> {
-  const { previewAssurance } = await import('../../runs/checks/assurance/preview-assurance.js');
+  const { previewAssurance } = await import('../../runs/checks/assurance.js');
   const found = previewAssurance(loadInvocationConfig(invocation).settings, options);
   const { cost } = found;
   return {
@@ -72,7 +72,7 @@ async function preview(invocation: Invocation, options: AssuranceOptions): Promi
 }
 
 async function measure(invocation: Invocation, options: AssuranceOptions): Promise<Outcome> {
-  const { runAssurance } = await import('../../runs/checks/assurance/run-assurance.js');
+  const { runAssurance } = await import('../../runs/checks/assurance.js');
   return withWorkplace(invocation, {
     command: 'assure',
     isLasting: true,
@@ -82,7 +82,7 @@ async function measure(invocation: Invocation, options: AssuranceOptions): Promi
 }
 
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
-  const { showAssurance } = await import('../../runs/checks/assurance/assurance-result.js');
+  const { showAssurance } = await import('../../runs/checks/assurance.js');
   return withWorkplace(invocation, {
     command: 'assure show',
     needsDatabase: true,

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { partyTypes } from '../../roster/customer.js';
-import type { Question } from '../../runs/checks/check-question.js';
+import type { Question } from '../../runs/checks/check.js';
 import { findCurrentUser } from '../current-user.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
@@ -30,8 +30,8 @@ function toQuestion(name: string | undefined, { type, reason }: CheckOptions): Q
 }
 
 async function ask(invocation: Invocation, name: string | undefined, options: CheckOptions): Promise<Outcome> {
-  const { runCheck } = await import('../../runs/checks/run-check.js');
-  const { toCheckedRequest } = await import('../../runs/checks/check-question.js');
+  const { runCheck } = await import('../../runs/checks/check.js');
+  const { toCheckedRequest } = await import('../../runs/checks/check.js');
   return withWorkplace(invocation, {
     command: 'check',
     prepare: (config) =>
@@ -48,7 +48,7 @@ async function ask(invocation: Invocation, name: string | undefined, options: Ch
 }
 
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
-  const { showCheck } = await import('../../runs/checks/check-result.js');
+  const { showCheck } = await import('../../runs/checks/check.js');
   return withWorkplace(invocation, {
     command: 'check --show',
     needsDatabase: true,

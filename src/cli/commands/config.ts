@@ -72,8 +72,8 @@ function addAccept(config: Command, act: Act): void {
     .addHelpText('after', examples(['config accept --by "A. Meyer" --reason "step agreed on 12 March"']))
     .action((options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
-        const { acceptSettings } = await import('../../runs/accepting/accept-settings.js');
-        const { findAcceptance } = await import('../../runs/accepting/find-acceptance.js');
+        const { acceptSettings } = await import('../../runs/settings-acceptance.js');
+        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         return withWorkplace(invocation, {
           command: 'config accept',
           needsDatabase: true,

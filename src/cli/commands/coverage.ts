@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { formatCount } from '../../reports/format-count.js';
-import type { Coverage } from '../../runs/coverage/measure-coverage.js';
-import type { CoverageSums } from '../../runs/coverage/sum-coverage.js';
+import type { Coverage, CoverageSums } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
 import { describeCounts } from '../describe-counts.js';
 import { describeGap } from '../describe-gap.js';
@@ -93,7 +92,7 @@ export function addCoverageCommand(program: Command, act: Act): void {
     .addHelpText('after', examples(['coverage', 'coverage --roster retail --list 20', 'coverage --json']))
     .action((options: CoverageOptions) =>
       act(async (invocation) => {
-        const { measureCoverage } = await import('../../runs/coverage/measure-coverage.js');
+        const { measureCoverage } = await import('../../runs/coverage.js');
         return withWorkplace(invocation, {
           command: 'coverage',
           queryTimeoutMs,

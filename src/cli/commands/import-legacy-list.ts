@@ -19,9 +19,9 @@ export async function importLegacyList(
   file: string,
   options: LegacyImportOptions,
 ): Promise<Outcome> {
-  const { importLegacy } = await import('../../runs/reviewing/legacy/import-legacy.js');
-  const { findUntaken, renderUntaken } = await import('../../runs/reviewing/legacy/render-untaken.js');
-  const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
+  const { importLegacy } = await import('../../runs/review/legacy.js');
+  const { findUntaken, renderUntaken } = await import('../../runs/review/legacy.js');
+  const { findReviewer } = await import('../../runs/review/people.js');
   const { presentLegacy } = await import('../present-legacy.js');
   const { tellDecidedStates } = await import('../tell-decided-states.js');
   return withWorkplace(invocation, {

@@ -36,8 +36,8 @@ export function addImportCommand(program: Command, act: Act): void {
     )
     .action(({ dryRun, ...choice }: ImportCommandOptions) =>
       act(async (invocation) => {
-        const { runImport } = await import('../../runs/rosters/import-run.js');
-        const { previewImport } = await import('../../runs/rosters/preview-import.js');
+        const { runImport } = await import('../../runs/import/import-run.js');
+        const { previewImport } = await import('../../runs/preview.js');
         const { signal } = invocation;
         const isDelta = choice.delta !== undefined;
         return withWorkplace(invocation, {

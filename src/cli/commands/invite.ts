@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { countNoun, formatCount } from '../../reports/format-count.js';
-import type { InvitingResult } from '../../runs/inviting/invite-customers.js';
+import type { InvitingResult } from '../../runs/invitations/invite.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
@@ -39,7 +39,7 @@ export function addInviteCommand(program: Command, act: Act): void {
     )
     .action(({ roster, limit, remind = false, send = false }: InviteFlags) =>
       act(async (invocation) => {
-        const { inviteCustomers } = await import('../../runs/inviting/invite-customers.js');
+        const { inviteCustomers } = await import('../../runs/invitations/invite.js');
         const options = { roster, limit, isSent: send, isReminder: remind };
         return withWorkplace(invocation, {
           command: 'invite',

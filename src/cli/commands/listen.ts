@@ -48,7 +48,7 @@ function listenOnPostgres(
     needsDatabase: true,
     prepare: () => {},
     work: async (workplace) => {
-      const { openOrganisation } = await import('../../runs/session/run-session.js');
+      const { openOrganisation } = await import('../../runs/session.js');
       const { forgetEvents, markDossiers } = await import('../../store/event-marks.js');
       const { organisationId } = await openOrganisation(workplace);
       const { database, clock } = workplace;

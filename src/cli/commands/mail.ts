@@ -13,7 +13,7 @@ function addList(mail: Command, act: Act): void {
     .addHelpText('after', examples(['mail list', 'mail list --all --json']))
     .action(({ all = false }: { all?: boolean }) =>
       act(async (invocation) => {
-        const { listMails } = await import('../../runs/mailing/list-mail.js');
+        const { listMails } = await import('../../runs/mail/deliver.js');
         return withWorkplace(invocation, {
           command: 'mail list',
           needsDatabase: true,
@@ -31,7 +31,7 @@ function addRetry(mail: Command, act: Act): void {
     .addHelpText('after', examples(['mail retry', 'mail retry 12 14']))
     .action((ids: readonly string[]) =>
       act(async (invocation) => {
-        const { retryMails } = await import('../../runs/mailing/retry-mail.js');
+        const { retryMails } = await import('../../runs/mail/manage.js');
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
         return withWorkplace(invocation, {
           command: 'mail retry',
@@ -53,7 +53,7 @@ function addDrop(mail: Command, act: Act): void {
     .addHelpText('after', examples(['mail drop 12 --reason "the address was closed in May" --by "A. Meyer"']))
     .action((ids: readonly string[], options: { reason?: string; by?: string; evenQueued?: true }) =>
       act(async (invocation) => {
-        const { dropMails } = await import('../../runs/mailing/drop-mail.js');
+        const { dropMails } = await import('../../runs/mail/manage.js');
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
         const { reason, by, evenQueued = false } = options;
         return withWorkplace(invocation, {

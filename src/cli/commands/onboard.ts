@@ -39,7 +39,7 @@ export function addOnboardCommand(program: Command, act: Act): void {
     .action(({ maxSearches, dryRun, ...choice }: OnboardOptions) =>
       act(async (invocation) => {
         const { runScreening } = await import('../../runs/screening-run.js');
-        const { previewOnboarding } = await import('../../runs/planning/preview-onboarding.js');
+        const { previewOnboarding } = await import('../../runs/preview.js');
         const { signal } = invocation;
         return withWorkplace(invocation, {
           command: 'onboard',

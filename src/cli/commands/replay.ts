@@ -24,7 +24,7 @@ export function addReplayCommand(program: Command, act: Act): void {
     )
     .action((options: { settings: string; since?: Date }) =>
       act(async (invocation) => {
-        const { replaySettings } = await import('../../runs/replaying/replay-settings.js');
+        const { replaySettings } = await import('../../runs/replay.js');
         return withWorkplace(invocation, {
           command: 'replay',
           needsDatabase: true,

@@ -4,8 +4,8 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError, flagError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/format-count.js';
-import type { SentReport } from '../../runs/mailing/send-reports.js';
-import type { SpanEdge } from '../../runs/reports/find-spans.js';
+import type { SentReport } from '../../runs/mail/deliver.js';
+import type { SpanEdge } from '../../runs/write-reports.js';
 import { examples } from '../examples.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
 import { findChromium } from '../find-chromium.js';
@@ -114,8 +114,8 @@ export function addReportCommand(program: Command, act: Act): void {
     )
     .action((options: ReportOptions) =>
       act(async (invocation) => {
-        const { runReports } = await import('../../runs/reports/report-run.js');
-        const { sendReports } = await import('../../runs/mailing/send-reports.js');
+        const { runReports } = await import('../../runs/write-reports.js');
+        const { sendReports } = await import('../../runs/mail/deliver.js');
         return withWorkplace(invocation, {
           command: 'report',
           needsDatabase: true,
@@ -129,7 +129,7 @@ export function addReportCommand(program: Command, act: Act): void {
           work: async (workplace, chromium) => {
             const { since, until, roster, run: runId, out: directory, mask } = options;
             if (since !== undefined) {
-              const { reportSpans } = await import('../../runs/reports/report-span.js');
+              const { reportSpans } = await import('../../runs/write-reports.js');
               const spans = await reportSpans(workplace, { since, until, roster }, { directory, mask, chromium });
               return presentReports(spans.map((report) => ({ ...report, mails: [] })));
             }

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type Severity, severities } from '../../changes/change-event.js';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/format-count.js';
-import type { Assigned, AssignmentRequest } from '../../runs/reviewing/assign-items.js';
+import type { Assigned, AssignmentRequest } from '../../runs/review/people.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';
@@ -35,8 +35,8 @@ export function addAssign(review: Command, act: Act): void {
     )
     .action((items: string[], options: AssignOptions) =>
       act(async (invocation) => {
-        const { assignItems } = await import('../../runs/reviewing/assign-items.js');
-        const { findReviewer, requireAssignee } = await import('../../runs/reviewing/find-reviewer.js');
+        const { assignItems } = await import('../../runs/review/people.js');
+        const { findReviewer, requireAssignee } = await import('../../runs/review/people.js');
         return withWorkplace(invocation, {
           command: 'review assign',
           needsDatabase: true,

@@ -36,8 +36,8 @@ export function addDelegate(review: Command, act: Act): void {
     )
     .action((options: DelegateOptions) =>
       act(async (invocation) => {
-        const { delegateItems } = await import('../../runs/reviewing/delegate-items.js');
-        const { findReviewer, requireAssignee } = await import('../../runs/reviewing/find-reviewer.js');
+        const { delegateItems } = await import('../../runs/review/people.js');
+        const { findReviewer, requireAssignee } = await import('../../runs/review/people.js');
         return withWorkplace(invocation, {
           command: 'review delegate',
           needsDatabase: true,
@@ -69,7 +69,7 @@ function addDelegations(review: Command, act: Act): void {
     .description('who stands in for whom now')
     .action(() =>
       act(async (invocation) => {
-        const { listDelegations } = await import('../../runs/reviewing/delegate-items.js');
+        const { listDelegations } = await import('../../runs/review/people.js');
         return withWorkplace(invocation, {
           command: 'review delegations',
           needsDatabase: true,

@@ -14,8 +14,8 @@ export function addUndo(review: Command, act: Act): void {
     .addHelpText('after', examples(['review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"']))
     .action((item: string, options: { reason: string; reviewer?: string }) =>
       act(async (invocation) => {
-        const { undoDecision } = await import('../../runs/reviewing/undo-decision.js');
-        const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
+        const { undoDecision } = await import('../../runs/review/decide.js');
+        const { findReviewer } = await import('../../runs/review/people.js');
         const { requireText } = await import('../require-text.js');
         const { tellDecidedStates } = await import('../tell-decided-states.js');
         return withWorkplace(invocation, {

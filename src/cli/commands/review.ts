@@ -36,7 +36,7 @@ function addExport(review: Command, act: Act): void {
     .addHelpText('after', examples(['review export', 'review export --roster retail --out today.xlsx']))
     .action((options: ExportOptions) =>
       act(async (invocation) => {
-        const { exportItems } = await import('../../runs/reviewing/export-items.js');
+        const { exportItems } = await import('../../runs/review/lists.js');
         const { findLogin } = await import('../../store/database/postgres.js');
         return withWorkplace(invocation, {
           command: 'review export',
@@ -85,8 +85,8 @@ function addImport(review: Command, act: Act): void {
       act(async (invocation) => {
         if (options.legacy) return importLegacyList(invocation, file, options);
         refuseLegacyOptions(options);
-        const { importDecisions } = await import('../../runs/reviewing/import-decisions.js');
-        const { findReviewer } = await import('../../runs/reviewing/find-reviewer.js');
+        const { importDecisions } = await import('../../runs/review/decide.js');
+        const { findReviewer } = await import('../../runs/review/people.js');
         const { tellDecidedStates } = await import('../tell-decided-states.js');
         return withWorkplace(invocation, {
           command: 'review import',
@@ -114,7 +114,7 @@ function addShow(review: Command, act: Act): void {
     .addHelpText('after', examples(['review show C-1042']))
     .action((customer: string) =>
       act(async (invocation) => {
-        const { showItems } = await import('../../runs/reviewing/show-items.js');
+        const { showItems } = await import('../../runs/review/decide.js');
         return withWorkplace(invocation, {
           command: 'review show',
           needsDatabase: true,

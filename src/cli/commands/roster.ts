@@ -53,8 +53,8 @@ function addExcept(roster: Command, act: Act): void {
     )
     .action((options: ExceptOptions) =>
       act(async (invocation) => {
-        const { acceptGaps } = await import('../../runs/coverage/accept-gaps.js');
-        const { findAcceptance } = await import('../../runs/accepting/find-acceptance.js');
+        const { acceptGaps } = await import('../../runs/coverage.js');
+        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         const { customer, all, until, by, reason } = options;
         return withWorkplace(invocation, {
           command: 'roster except',

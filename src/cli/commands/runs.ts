@@ -1,8 +1,7 @@
 import { type Command, Option } from 'commander';
 import { countNoun } from '../../reports/format-count.js';
-import type { RunAcceptanceResult } from '../../runs/accepting/accept-run.js';
-import type { RunListing } from '../../runs/session/list-runs.js';
-import { parseRunId } from '../../runs/session/run-id.js';
+import type { RunAcceptanceResult } from '../../runs/accept-run.js';
+import { parseRunId, type RunListing } from '../../runs/run-reference.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';
 import { addAcceptOption, findRosterAcceptance, type RosterAcceptance } from '../choose-rosters.js';
 import { examples } from '../examples.js';
@@ -27,7 +26,7 @@ function addList(runs: Command, act: Act): void {
     .addHelpText('after', examples(['runs list', 'runs list --limit 100 --json']))
     .action((options: { limit?: number }) =>
       act(async (invocation) => {
-        const { listRuns } = await import('../../runs/session/list-runs.js');
+        const { listRuns } = await import('../../runs/run-reference.js');
         return withWorkplace(invocation, {
           command: 'runs list',
           needsDatabase: true,
@@ -95,7 +94,7 @@ function addShow(runs: Command, act: Act): void {
     .addHelpText('after', examples(['runs show 12', 'runs show 12 --list failed --limit 100', 'runs show 12 --json']))
     .action((id: string, options: ShowOptions) =>
       act(async (invocation) => {
-        const { describeRun } = await import('../../runs/session/describe-run.js');
+        const { describeRun } = await import('../../runs/describe-run.js');
         return withWorkplace(invocation, {
           command: 'runs show',
           needsDatabase: true,
@@ -150,8 +149,8 @@ function addAccept(runs: Command, act: Act): void {
     )
     .action((id: string, options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
-        const { acceptRun } = await import('../../runs/accepting/accept-run.js');
-        const { findAcceptance } = await import('../../runs/accepting/find-acceptance.js');
+        const { acceptRun } = await import('../../runs/accept-run.js');
+        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         return withWorkplace(invocation, {
           command: 'runs accept',
           needsDatabase: true,

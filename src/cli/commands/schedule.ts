@@ -18,7 +18,7 @@ function addShow(schedule: Command, act: Act): void {
         const { planSchedule } = await import('../schedule/plan-schedule.js');
         const { presentSchedule } = await import('../schedule/present-schedule.js');
         const { showSchedule } = await import('../schedule/show-schedule.js');
-        const { readPause } = await import('../../runs/scheduled/keep-schedules.js');
+        const { readPause } = await import('../../runs/scheduled.js');
         const plan = await planSchedule(loadInvocationConfig(invocation));
         return withWorkplace(invocation, {
           command: 'schedule show',

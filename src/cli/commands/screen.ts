@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import type { PublishedList } from '../../lists/listed-party.js';
 import type { RosterSettings } from '../../roster/settings.js';
-import type { RunSummary } from '../../runs/session/run-summary.js';
+import type { RunSummary } from '../../runs/run-summary.js';
 import type { PlanSelection } from '../../store/plan.js';
 import {
   addAcceptOption,
@@ -44,17 +44,17 @@ async function preview(
   signal: AbortSignal,
 ): Promise<Outcome> {
   if (!list) {
-    const { previewScreening } = await import('../../runs/planning/preview-screening.js');
+    const { previewScreening } = await import('../../runs/preview.js');
     return presentPreview(await previewScreening(workplace, roster, selection));
   }
-  const { previewBecauseOf } = await import('../../runs/checks/preview-because-of.js');
+  const { previewBecauseOf } = await import('../../runs/preview.js');
   const options = { selection, list, mostNamed };
   const found = await previewBecauseOf(workplace, roster, options, signal);
   return addBecauseOf(presentPreview(found.preview), found);
 }
 
 async function present(workplace: OpenWorkplace, summary: RunSummary): Promise<Outcome> {
-  const { describeBecauseOf } = await import('../../runs/checks/describe-because-of.js');
+  const { describeBecauseOf } = await import('../../runs/checks/because-of.js');
   const becauseOf = await describeBecauseOf(workplace.database, summary.runId, mostNamed);
   const outcome = presentRun(summary);
   return becauseOf ? addBecauseOf(outcome, becauseOf) : outcome;

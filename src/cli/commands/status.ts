@@ -49,7 +49,7 @@ function addExport(status: Command, act: Act): void {
     )
     .action((options: ExportOptions) =>
       act(async (invocation) => {
-        const { exportStatus } = await import('../../runs/telling/export-status.js');
+        const { exportStatus } = await import('../../runs/status.js');
         const { renderStatusCsv, renderStatusJson } = await import('../render-status.js');
         return withWorkplace(invocation, {
           command: 'status export',
@@ -94,8 +94,8 @@ function addSend(status: Command, act: Act): void {
     .addHelpText('after', examples(['status send']))
     .action(() =>
       act(async (invocation) => {
-        const { tellStates } = await import('../../runs/telling/tell-states.js');
-        const { readWebhookKeys } = await import('../../runs/telling/webhook-keys.js');
+        const { tellStates } = await import('../../runs/status.js');
+        const { readWebhookKeys } = await import('../../runs/status.js');
         return withWorkplace(invocation, {
           command: 'status send',
           needsDatabase: true,

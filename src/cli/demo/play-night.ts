@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
-import type { RunSummary } from '../../runs/session/run-summary.js';
+import type { RunSummary } from '../../runs/run-summary.js';
 import { showProgress } from '../show-progress.js';
 import type { Terminal } from '../terminal.js';
 import { buildWorkplace } from '../workplace.js';
@@ -17,8 +17,8 @@ export interface Night {
 export async function playNight(config: Config, clock: Clock, terminal: Terminal, signal: AbortSignal): Promise<Night> {
   const { runScreening } = await import('../../runs/screening-run.js');
   const { runSweep } = await import('../../runs/sweep-run.js');
-  const { mailRunReport } = await import('../../runs/mailing/send-reports.js');
-  const { writeRunReport } = await import('../../runs/reports/report-run.js');
+  const { mailRunReport } = await import('../../runs/mail/deliver.js');
+  const { writeRunReport } = await import('../../runs/write-reports.js');
   const { tell, close } = showProgress(terminal, config.settings.service.rate.perSecond, '  ');
   const workplace = await buildWorkplace({ config, command: 'demo', tell, clock });
   try {

@@ -1,6 +1,6 @@
 import { toKeyMode } from '../../client/calls/api-key.js';
 import type { Config } from '../../config/load-config.js';
-import { embeddedProblem, findBudgetProblems } from '../../runs/planning/require-budget.js';
+import { embeddedProblem, findBudgetProblems } from '../../runs/account.js';
 import { type Finding, well, wrong } from './finding.js';
 
 /** Whether a live key has the budget and the database without which it makes no search; nothing is said of a test key. */

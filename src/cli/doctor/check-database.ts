@@ -107,10 +107,8 @@ async function listHolders(database: Queryable): Promise<Finding[]> {
 
 /** Says by day that runs would be refused because nobody has accepted the settings that judge. */
 async function checkAccepted(database: Database, { settings }: Config): Promise<Finding[]> {
-  const { findUnacceptedSettings } = await import('../../runs/accepting/accept-settings.js');
-  const { acceptCommand, describeRetired, describeSince } = await import(
-    '../../runs/accepting/require-accepted-settings.js'
-  );
+  const { findUnacceptedSettings } = await import('../../runs/settings-acceptance.js');
+  const { acceptCommand, describeRetired, describeSince } = await import('../../runs/settings-acceptance.js');
   const { accepted, differences, retired } = await findUnacceptedSettings(database, settings);
   if (accepted === null) return [well('settings', 'the first run records those that judge')];
   const since = describeSince(accepted);

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
 import { countNoun } from '../../reports/format-count.js';
-import { readWebhookKeys } from '../../runs/telling/webhook-keys.js';
+import { readWebhookKeys } from '../../runs/status.js';
 import { type Finding, well, wrong } from './finding.js';
 
 /** Whether each webhook has a secret that signs, without which runs are refused; nothing is said where there is none, and nothing is sent. */

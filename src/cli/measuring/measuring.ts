@@ -2,7 +2,7 @@ import type { Config } from '../../config/load-config.js';
 import { ConfigError, RunLockedError } from '../../errors.js';
 import { createMetrics, type Metrics } from '../../metrics/create-metrics.js';
 import { markTextfileUnreadable, writeTextfile } from '../../metrics/write-textfile.js';
-import { readMetricFacts } from '../../runs/measuring/read-metric-facts.js';
+import { readMetricFacts } from '../../runs/metrics.js';
 import type { Workplace } from '../../runs/workplace.js';
 import type { Invocation } from '../invocation.js';
 import { version } from '../version.js';

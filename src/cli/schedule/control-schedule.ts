@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.js';
-import { openOrganisation } from '../../runs/session/run-session.js';
+import { openOrganisation } from '../../runs/session.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { toSpanMs } from '../../scheduling/settings.js';
 import {

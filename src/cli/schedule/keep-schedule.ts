@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import { keepSchedules } from '../../runs/scheduled/keep-schedules.js';
+import { keepSchedules } from '../../runs/scheduled.js';
 import { Lookout } from '../../scheduling/lookout.js';
 import { findNextRun } from '../../scheduling/next-run.js';
 import type { ScheduleEvent } from '../../scheduling/schedule-event.js';

@@ -1,10 +1,8 @@
 import { endsTheNight, NightError } from '../../../jobs/rescreen.js';
 import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '../../errors.js';
-import type { Job, JobResult } from '../../runs/job.js';
-import { tellFailure } from '../../runs/mailing/queue-failure.js';
-import type { OccasionEnding } from '../../runs/scheduled/run-occasion.js';
-import { watchRun } from '../../runs/watch-run.js';
-import type { Workplace } from '../../runs/workplace.js';
+import { tellFailure } from '../../runs/mail/deliver.js';
+import type { OccasionEnding } from '../../runs/scheduled.js';
+import { type Job, type JobResult, type Workplace, watchRun } from '../../runs/workplace.js';
 import type { JobStanding } from '../../scheduling/decide-due.js';
 import { readStandings, type SchedulePlan } from '../../scheduling/standings.js';
 import { DatabaseError } from '../../store/database/database.js';

@@ -1,7 +1,7 @@
 import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import type { Job } from '../../runs/job.js';
+import type { Job } from '../../runs/workplace.js';
 import { planJobs } from '../../scheduling/plan-jobs.js';
 import { readUserJobs } from '../../scheduling/read-user-jobs.js';
 import type { JobsSettings } from '../../scheduling/settings.js';

@@ -1,9 +1,14 @@
 import { RunLockedError } from '../../errors.js';
 import { toLocalTime } from '../../local-time/local-time.js';
-import type { Job } from '../../runs/job.js';
-import { keepSchedules, mendSchedules, readPause, settleMissed } from '../../runs/scheduled/keep-schedules.js';
-import { runOccasion, toForgetBefore } from '../../runs/scheduled/run-occasion.js';
-import type { Workplace } from '../../runs/workplace.js';
+import {
+  keepSchedules,
+  mendSchedules,
+  readPause,
+  runOccasion,
+  settleMissed,
+  toForgetBefore,
+} from '../../runs/scheduled.js';
+import type { Job, Workplace } from '../../runs/workplace.js';
 import { decideDue, findNextStart } from '../../scheduling/decide-due.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
 import { toTimeoutMs, toTimezone } from '../../scheduling/plan-jobs.js';

@@ -1,5 +1,4 @@
-import { readScheduleHistory } from '../../runs/scheduled/keep-schedules.js';
-import { toJobLeaseKey } from '../../runs/scheduled/run-occasion.js';
+import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { findNextStart } from '../../scheduling/decide-due.js';
 import { readStandings } from '../../scheduling/standings.js';

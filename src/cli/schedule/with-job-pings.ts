@@ -1,5 +1,5 @@
 import type { Config } from '../../config/load-config.js';
-import type { OccasionEnding } from '../../runs/scheduled/run-occasion.js';
+import type { OccasionEnding } from '../../runs/scheduled.js';
 import { pingedWork } from '../../webhooks/ping-settings.js';
 import { findPingAddress, type PingListener, withPings } from '../with-pings.js';
 import { toEndingExitCode } from './perform-job.js';

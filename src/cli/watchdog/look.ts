@@ -8,7 +8,7 @@ import { deliver } from '../../mail/deliver.js';
 import { listRecipients } from '../../mail/recipients.js';
 import { countNoun } from '../../reports/format-count.js';
 import { formatTime } from '../../reports/format-time.js';
-import { limitSending } from '../../runs/mailing/last-words.js';
+import { limitSending } from '../../runs/mail/queue.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { describeIncident } from '../../scheduling/watchdog/describe-incident.js';
 import type { Watch } from '../../scheduling/watchdog/watch.js';

@@ -1,5 +1,5 @@
 import { toDurationMs } from '../../roster/duration.js';
-import { toJobLeaseKey } from '../../runs/scheduled/run-occasion.js';
+import { toJobLeaseKey } from '../../runs/scheduled.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { toCadence } from '../../screening/cadence.js';
 import { noteWatched, toJobSubject, toRosterSubject, toScheduleSubject, type Watched } from '../../store/incidents.js';

@@ -1,4 +1,4 @@
-import type { JobSchedule } from '../../runs/job.js';
+import type { JobSchedule } from '../../runs/workplace.js';
 import type { JobDue, JobRun } from '../../store/jobs.js';
 import { type DueTimes, toDueTimes } from '../due-times.js';
 

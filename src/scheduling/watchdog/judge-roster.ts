@@ -1,5 +1,5 @@
 import { countNoun } from '../../reports/format-count.js';
-import { describeFailed } from '../../runs/run-verdict.js';
+import { describeFailed } from '../../runs/run-summary.js';
 import type { FailingFacts, Incident } from '../../store/incidents.js';
 import type { NightFacts, Nights } from '../../store/watch-facts.js';
 import { type Finding, findSame } from './finding.js';

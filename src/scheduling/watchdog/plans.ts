@@ -1,4 +1,4 @@
-import type { JobSchedule } from '../../runs/job.js';
+import type { JobSchedule } from '../../runs/workplace.js';
 import type { JobSchedule as KnownSchedule } from '../../store/jobs.js';
 import type { JobsSettings } from '../settings.js';
 

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { type Alarm, buildAlarmMessage } from '../../mail/build-alarm.js';
 import { listRecipients, type MailOccasion } from '../../mail/recipients.js';
-import { toGiveUpAt } from '../../runs/mailing/mail-times.js';
+import { toGiveUpAt } from '../../runs/mail/queue.js';
 import type { Workplace } from '../../runs/workplace.js';
 import type { Queryable } from '../../store/database/database.js';
 import type { Incident } from '../../store/incidents.js';

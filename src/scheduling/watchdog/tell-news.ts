@@ -1,4 +1,4 @@
-import { openOrganisation } from '../../runs/session/run-session.js';
+import { openOrganisation } from '../../runs/session.js';
 import type { Workplace } from '../../runs/workplace.js';
 import type { Queryable } from '../../store/database/database.js';
 import {

@@ -1,9 +1,9 @@
 import { ConfigError } from '../../errors.js';
 import { countNoun } from '../../reports/format-count.js';
 import { toDurationMs } from '../../roster/duration.js';
-import { readRosterGroups } from '../../runs/coverage/read-roster-groups.js';
-import { deliverDue } from '../../runs/mailing/deliver-due.js';
-import { openOrganisation } from '../../runs/session/run-session.js';
+import { readRosterGroups } from '../../runs/coverage.js';
+import { deliverDue } from '../../runs/mail/deliver.js';
+import { openOrganisation } from '../../runs/session.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import {

@@ -12,8 +12,8 @@ import { type Attach, mailSettingsSchema } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { ReportSettings } from '../../../src/reports/settings.js';
 import { type WrittenReport, writeReport } from '../../../src/reports/write-report.js';
-import { prepareReportMail } from '../../../src/runs/reports/prepare-mail.js';
-import type { RunEvent } from '../../../src/runs/run-event.js';
+import type { RunEvent } from '../../../src/runs/workplace.js';
+import { prepareReportMail } from '../../../src/runs/write-reports.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
-import { measureCoverage } from '../../../src/runs/coverage/measure-coverage.js';
-import { runImport } from '../../../src/runs/rosters/import-run.js';
+import { measureCoverage } from '../../../src/runs/coverage.js';
+import { runImport } from '../../../src/runs/import/import-run.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';

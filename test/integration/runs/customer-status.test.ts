@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { shiftedClock } from '../../../src/clock.js';
-import { runImport } from '../../../src/runs/rosters/import-run.js';
+import { runImport } from '../../../src/runs/import/import-run.js';
 import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
 import { recordStateChanges } from '../../../src/store/webhooks.js';
 import { testDatabases } from '../../helpers/databases.js';

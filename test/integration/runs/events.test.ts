@@ -9,7 +9,7 @@ import { dirtyJob } from '../../../jobs/dirty.js';
 import { dossierLinkSchema } from '../../../src/roster/dossier-link.js';
 import { screenMarked, sweepMarked } from '../../../src/runs/dirty-run.js';
 import { openEventSpool } from '../../../src/runs/event-spool.js';
-import { openOrganisation } from '../../../src/runs/session/run-session.js';
+import { openOrganisation } from '../../../src/runs/session.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { RunSettings } from '../../../src/runs/workplace.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, RosterError } from '../../../src/errors.js';
+import { runImport } from '../../../src/runs/import/import-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
-import { runImport } from '../../../src/runs/rosters/import-run.js';
-import { listRuns, showRun } from '../../../src/runs/session/list-runs.js';
+import { listRuns, showRun } from '../../../src/runs/run-reference.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resumeRun } from '../../../src/runs/resume-run.js';
-import { showRun } from '../../../src/runs/session/list-runs.js';
+import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
 import { testDatabases } from '../../helpers/databases.js';

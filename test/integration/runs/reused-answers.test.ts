@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type RosterSettings, toFileRoster } from '../../../src/roster/settings.js';
-import { runCheck } from '../../../src/runs/checks/run-check.js';
-import { showRun } from '../../../src/runs/session/list-runs.js';
+import { runCheck } from '../../../src/runs/checks/check.js';
+import { showRun } from '../../../src/runs/run-reference.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, type SmallSite, searched } from '../../helpers/small-site.js';

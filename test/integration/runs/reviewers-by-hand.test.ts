@@ -3,13 +3,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseItemMark } from '../../../src/matches/review/item-code.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
-import { type AssignmentRequest, assignItems } from '../../../src/runs/reviewing/assign-items.js';
-import { decideItems, type ItemDecision } from '../../../src/runs/reviewing/decide-items.js';
-import { delegateItems, listDelegations } from '../../../src/runs/reviewing/delegate-items.js';
-import { exportItems } from '../../../src/runs/reviewing/export-items.js';
-import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
-import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
-import { showItems } from '../../../src/runs/reviewing/show-items.js';
+import { decideItems, type ItemDecision, showItems } from '../../../src/runs/review/decide.js';
+import { exportItems } from '../../../src/runs/review/lists.js';
+import {
+  type AssignmentRequest,
+  assignItems,
+  delegateItems,
+  findReviewer,
+  listDelegations,
+} from '../../../src/runs/review/people.js';
+import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/start-sandbox.js';

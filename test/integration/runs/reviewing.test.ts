@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { toItemStamp } from '../../../src/runs/reviewing/item-stamp.js';
+import { toItemStamp } from '../../../src/runs/review/items.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
 import { makeAcceptance } from '../../helpers/accept-changes.js';

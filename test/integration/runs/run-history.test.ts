@@ -1,11 +1,10 @@
 import { expect, it } from 'vitest';
 import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
 import { parseItemMark } from '../../../src/matches/review/item-code.js';
-import { decideItems } from '../../../src/runs/reviewing/decide-items.js';
-import { findReviewer } from '../../../src/runs/reviewing/find-reviewer.js';
-import { reviewSettingsSchema } from '../../../src/runs/reviewing/settings.js';
-import { showItems } from '../../../src/runs/reviewing/show-items.js';
-import { findRun } from '../../../src/runs/session/list-runs.js';
+import { decideItems, showItems } from '../../../src/runs/review/decide.js';
+import { findReviewer } from '../../../src/runs/review/people.js';
+import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
+import { findRun } from '../../../src/runs/run-reference.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
 import { readRunFacts } from '../../../src/store/report-facts.js';

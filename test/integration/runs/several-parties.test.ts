@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeRun } from '../../../src/runs/session/describe-run.js';
+import { describeRun } from '../../../src/runs/describe-run.js';
 import type { Database } from '../../../src/store/database/database.js';
 import type { PlanSelection } from '../../../src/store/plan-sql.js';
 import { testDatabases } from '../../helpers/databases.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { runReports } from '../../../src/runs/reports/report-run.js';
-import { describeRun } from '../../../src/runs/session/describe-run.js';
+import { describeRun } from '../../../src/runs/describe-run.js';
+import { runReports } from '../../../src/runs/write-reports.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { runReports } from '../../../src/runs/reports/report-run.js';
+import { showRun } from '../../../src/runs/run-reference.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
-import { showRun } from '../../../src/runs/session/list-runs.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
+import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { demoRoster, loadDemoWorld, readDemoCanaries, readExpectedChanges } from '../../helpers/demo-world.js';

@@ -1,8 +1,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { toFileRoster } from '../../../src/roster/settings.js';
-import { runReports } from '../../../src/runs/reports/report-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';
 import { runScreening } from '../../../src/runs/screening-run.js';
+import { runReports } from '../../../src/runs/write-reports.js';
 import { startSandbox } from '../../../src/sandbox/start-sandbox.js';
 import { migrate, pendingMigrations } from '../../../src/store/database/migrate.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';

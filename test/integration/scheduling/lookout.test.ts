@@ -1,8 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { expect, it } from 'vitest';
-import type { Job } from '../../../src/runs/job.js';
-import { keepSchedules } from '../../../src/runs/scheduled/keep-schedules.js';
-import type { OccasionEnding } from '../../../src/runs/scheduled/run-occasion.js';
+import { keepSchedules, type OccasionEnding } from '../../../src/runs/scheduled.js';
+import type { Job } from '../../../src/runs/workplace.js';
 import { Lookout, type PerformJob } from '../../../src/scheduling/lookout.js';
 import type { PlannedJob } from '../../../src/scheduling/plan-jobs.js';
 import type { ScheduleEvent } from '../../../src/scheduling/schedule-event.js';

@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { shiftedClock } from '../../../src/clock.js';
 import { createMetrics } from '../../../src/metrics/create-metrics.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
-import { readMetricFacts } from '../../../src/runs/measuring/read-metric-facts.js';
+import { readMetricFacts } from '../../../src/runs/metrics.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { listFiring } from '../../helpers/alert-rules.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';

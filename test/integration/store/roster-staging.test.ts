@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { toStagedRow } from '../../../src/runs/rosters/to-staged-row.js';
+import { toStagedRow } from '../../../src/runs/import/stage.js';
 import { StagingChunk, stageRows } from '../../../src/store/roster-staging.js';
 import { testDatabases } from '../../helpers/databases.js';
 

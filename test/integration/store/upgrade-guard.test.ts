@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { keepLease } from '../../../src/runs/session/keep-lease.js';
+import { keepLease } from '../../../src/runs/session.js';
 import { writeBackup } from '../../../src/store/backup/write-backup.js';
 import { migrate, readSchemaUsers } from '../../../src/store/database/migrate.js';
 import { releaseLease, tryAcquireLease } from '../../../src/store/leases.js';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { listenForLogLevels } from '../../../src/cli/log-levels.js';
 import { formatLogLine, logEvents } from '../../../src/cli/session.js';
 import { createLogger } from '../../../src/logging.js';
-import type { RunEvent } from '../../../src/runs/run-event.js';
+import type { RunEvent } from '../../../src/runs/workplace.js';
 
 type Level = Parameters<typeof createLogger>[0]['level'];
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { formatRun } from '../../../src/cli/present-run.js';
-import type { RunSummary } from '../../../src/runs/session/run-summary.js';
+import type { RunSummary } from '../../../src/runs/run-summary.js';
 
 const summary: RunSummary = {
   schema: 'nightscreen/run-summary/1',

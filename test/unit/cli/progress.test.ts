@@ -5,7 +5,7 @@ import { describeProgress, describeSpan } from '../../../src/cli/describe-progre
 import { ProgressMeter, SlidingRate } from '../../../src/cli/progress-meter.js';
 import { logEvents } from '../../../src/cli/session.js';
 import { showProgress } from '../../../src/cli/show-progress.js';
-import type { RunEvent } from '../../../src/runs/run-event.js';
+import type { RunEvent } from '../../../src/runs/workplace.js';
 
 const runId = '2026-01-01-rescreen-1';
 const begin: readonly RunEvent[] = [

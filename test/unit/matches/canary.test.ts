@@ -3,7 +3,7 @@ import { type Canary, judgeCanary } from '../../../src/matches/canary.js';
 import { canaryKinds, findCanaryCoverage, findScript } from '../../../src/matches/canary-kinds.js';
 import type { MatchSet } from '../../../src/matches/match.js';
 import { treatAsCut } from '../../../src/matches/treat-as-cut.js';
-import { countCanarySearches } from '../../../src/runs/canaries/count-canary-searches.js';
+import { countCanarySearches } from '../../../src/runs/screening/plan.js';
 import { readDemoCanaries } from '../../helpers/demo-world.js';
 import { buildMatch } from '../../helpers/run-facts.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../../src/metrics/create-metrics.js';
-import type { MetricFacts } from '../../../src/runs/measuring/read-metric-facts.js';
+import type { MetricFacts } from '../../../src/runs/metrics.js';
 import type { RunFigures } from '../../../src/store/metrics.js';
 import { listFiring } from '../../helpers/alert-rules.js';
 import { evaluatePromql } from '../../helpers/evaluate-promql.js';

@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 import { parseMetricsAddress, startMetricsServer } from '../../../src/cli/measuring/metrics-server.js';
 import { createMetrics } from '../../../src/metrics/create-metrics.js';
 import { markTextfileUnreadable, writeTextfile } from '../../../src/metrics/write-textfile.js';
-import type { MetricFacts } from '../../../src/runs/measuring/read-metric-facts.js';
+import type { MetricFacts } from '../../../src/runs/metrics.js';
 
 const at = new Date('2026-03-10T02:00:00Z');
 const facts: MetricFacts = {

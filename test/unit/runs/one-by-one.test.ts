@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oneByOne } from '../../../src/runs/searches/screen-tasks.js';
+import { oneByOne } from '../../../src/runs/screening/screen-tasks.js';
 
 describe('handing out one by one', () => {
   it('gives each item to one asker, and asks for the next chunk only when the last one has been taken', async () => {

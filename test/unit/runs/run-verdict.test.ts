@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toRunVerdict } from '../../../src/runs/run-verdict.js';
+import { toRunVerdict } from '../../../src/runs/run-summary.js';
 import type { RunSums } from '../../../src/store/run-sums.js';
 
 const sums = (counts: Partial<RunSums['counts']> = {}, clear = 10): RunSums => ({

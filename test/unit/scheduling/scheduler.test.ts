@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import type { Job } from '../../../src/runs/job.js';
+import type { Job } from '../../../src/runs/workplace.js';
 import { planJobs } from '../../../src/scheduling/plan-jobs.js';
 import type { ScheduleEvent } from '../../../src/scheduling/schedule-event.js';
 import { startScheduler } from '../../../src/scheduling/scheduler.js';

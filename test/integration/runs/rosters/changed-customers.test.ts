@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { RosterHeldError } from '../../../../src/errors.js';
-import { previewImport } from '../../../../src/runs/rosters/preview-import.js';
+import { previewImport } from '../../../../src/runs/preview.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';

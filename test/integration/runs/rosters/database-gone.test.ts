@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { describeError, formatError } from '../../../../src/cli/describe-error.js';
-import { runImport } from '../../../../src/runs/rosters/import-run.js';
+import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { openDatabase } from '../../../../src/store/database/open-database.js';
 import { testDatabases } from '../../../helpers/databases.js';

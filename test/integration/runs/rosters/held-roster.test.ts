@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { RosterHeldError } from '../../../../src/errors.js';
 import { reportJsonSchema } from '../../../../src/reports/report-json.js';
-import { runImport } from '../../../../src/runs/rosters/import-run.js';
+import { runImport } from '../../../../src/runs/import/import-run.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { makeAcceptance } from '../../../helpers/accept-changes.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';

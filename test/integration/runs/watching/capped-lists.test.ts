@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { showRun } from '../../../../src/runs/session/list-runs.js';
+import { showRun } from '../../../../src/runs/run-reference.js';
 import type { Sandbox } from '../../../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { testDatabases } from '../../../helpers/databases.js';

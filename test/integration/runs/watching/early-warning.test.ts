@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { deliverDue } from '../../../../src/runs/mailing/deliver-due.js';
+import { deliverDue } from '../../../../src/runs/mail/deliver.js';
 import { readEarlyWarnings } from '../../../../src/store/outbox-reports.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { listenAlong } from '../../../helpers/listen-along.js';

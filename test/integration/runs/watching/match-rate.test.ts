@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { toSubject } from '../../../../src/mail/message-subject.js';
 import { toReport } from '../../../../src/reports/report.js';
-import { showRun } from '../../../../src/runs/session/list-runs.js';
+import { showRun } from '../../../../src/runs/run-reference.js';
 import { holdSettingsSchema } from '../../../../src/screening/settings.js';
 import { testDatabases } from '../../../helpers/databases.js';
 import { makeOddNames } from '../../../helpers/odd-names.js';

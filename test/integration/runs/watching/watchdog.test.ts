@@ -3,7 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { presentWatch } from '../../../../src/cli/watchdog/look.js';
 import { mailSettingsSchema } from '../../../../src/mail/settings.js';
 import { toFileRoster } from '../../../../src/roster/settings.js';
-import { keepSchedules } from '../../../../src/runs/scheduled/keep-schedules.js';
+import { keepSchedules } from '../../../../src/runs/scheduled.js';
 import type { Workplace } from '../../../../src/runs/workplace.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../../src/scheduling/settings.js';
 import { watchdogSettingsSchema } from '../../../../src/scheduling/watchdog/settings.js';

@@ -9,7 +9,7 @@ import {
   type JudgingSettings,
   keepGuards,
   toJudgingSettings,
-} from '../../../../src/runs/accepting/judging-settings.js';
+} from '../../../../src/runs/settings-acceptance.js';
 
 const settings = (given: object = {}): Settings => configSchema.parse(given);
 const judging = (given: object = {}): JudgingSettings => toJudgingSettings(settings(given));

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { keepKnown } from '../../../../src/runs/accepting/judging-settings.js';
+import { keepKnown } from '../../../../src/runs/settings-acceptance.js';
 
 const schema = z
   .strictObject({

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ListedParty } from '../../../../src/lists/listed-party.js';
-import { allot, createSeededRandom, drawSample, varyName } from '../../../../src/runs/checks/assurance/draw-sample.js';
-import { toShare } from '../../../../src/runs/checks/assurance/measure-recall.js';
+import { toShare } from '../../../../src/runs/checks/assurance.js';
+import { allot, createSeededRandom, drawSample, varyName } from '../../../../src/runs/checks/sample.js';
 
 describe('the interval of a share', () => {
   it('holds the share, lies within 0 and 1, and narrows with more trials', () => {

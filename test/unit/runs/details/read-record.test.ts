@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { readRecord, withheldLink } from '../../../../src/runs/details/ask-record.js';
-import { isNamedEntity } from '../../../../src/runs/details/fetch-details.js';
+import { isNamedEntity, readRecord, withheldLink } from '../../../../src/runs/screening/details.js';
 
 it('a record without links is kept byte for byte', () => {
   const plain = fc.jsonValue({ maxDepth: 2 }).filter((value) => !/[?]|url/i.test(JSON.stringify(value)));

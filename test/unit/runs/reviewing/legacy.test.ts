@@ -2,11 +2,15 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { presentLegacy } from '../../../../src/cli/present-legacy.js';
 import type { DispositionVerdict } from '../../../../src/matches/review/disposition.js';
-import { findLegacyItems } from '../../../../src/runs/reviewing/legacy/find-legacy-item.js';
-import { isSampled } from '../../../../src/runs/reviewing/legacy/import-legacy.js';
-import { type JudgedRow, judgeLegacyRows } from '../../../../src/runs/reviewing/legacy/judge-legacy-rows.js';
-import type { LegacyFacts, LegacyRow } from '../../../../src/runs/reviewing/legacy/read-legacy-rows.js';
-import { findUntaken } from '../../../../src/runs/reviewing/legacy/render-untaken.js';
+import {
+  findLegacyItems,
+  findUntaken,
+  isSampled,
+  type JudgedRow,
+  judgeLegacyRows,
+  type LegacyFacts,
+  type LegacyRow,
+} from '../../../../src/runs/review/legacy.js';
 import type { LegacyCandidate, LegacyCustomer } from '../../../../src/store/review/legacy.js';
 import { makeMatch } from '../../../helpers/make-match.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { toItemMark } from '../../../../src/matches/review/item-code.js';
-import { readReviewList } from '../../../../src/runs/reviewing/read-decisions.js';
+import { readReviewList } from '../../../../src/runs/review/lists.js';
 
 const key = Buffer.alloc(32, 7);
 const toMark = (itemId: number): string => toItemMark({ itemId, stamp: '0123456789' }, key);

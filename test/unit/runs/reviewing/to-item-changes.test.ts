@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { Severity } from '../../../../src/changes/change-event.js';
 import { topicFamiliesSchema } from '../../../../src/changes/topic-families.js';
 import { toSeenFacts } from '../../../../src/matches/review/seen-facts.js';
-import { toItemChanges } from '../../../../src/runs/reviewing/make-items.js';
-import { reviewSettingsSchema } from '../../../../src/runs/reviewing/settings.js';
+import { toItemChanges } from '../../../../src/runs/review/items.js';
+import { reviewSettingsSchema } from '../../../../src/runs/review/settings.js';
 import type { StoredItem } from '../../../../src/store/review/items.js';
 import { makeMatch } from '../../../helpers/make-match.js';
 

@@ -8,7 +8,7 @@ import { listSheetName } from '../../../../src/reports/list-sheet.js';
 import type { WorkbookFacts } from '../../../../src/reports/workbook-guide.js';
 import { type WaitingItem, workingListTable } from '../../../../src/reports/working-list.js';
 import { renderWorkingListWorkbook } from '../../../../src/reports/working-list-workbook.js';
-import { openListTable } from '../../../../src/runs/reviewing/open-list-table.js';
+import { openListTable } from '../../../../src/runs/review/lists.js';
 import { collectBytes } from '../../../helpers/collect-bytes.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workbook-'));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { seatParties, toPartyKey } from '../../../../src/runs/rosters/settle-snapshot.js';
+import { seatParties, toPartyKey } from '../../../../src/runs/import/settle.js';
 import type { SeatedParty } from '../../../../src/store/roster-settling.js';
 
 const party = (role: string, name: string, birthDate: string | null = null): SeatedParty => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { detectCap, judgeCap } from '../../../../src/runs/watching/judge-lists.js';
+import { detectCap, judgeCap } from '../../../../src/runs/screening/monitoring.js';
 
 /** The length of a list, drawn from a geometric spread in which each longer one is `decay` times as frequent. */
 const drawLength = (uniform: number, decay: number): number => Math.floor(Math.log(1 - uniform) / Math.log(decay));

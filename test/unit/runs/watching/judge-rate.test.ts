@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeRate, type RunFinding } from '../../../../src/runs/watching/judge-findings.js';
+import { judgeRate, type RunFinding } from '../../../../src/runs/screening/monitoring.js';
 
 /** A run whose answers hold one finding each. */
 const finding = (screened: number, found: number, squares = found): RunFinding => ({ screened, found, squares });

@@ -1,0 +1,450 @@
+import { randomBytes } from 'node:crypto';
+import { ConfigError } from '../../errors.js';
+import type { PublishedList } from '../../lists/listed-party.js';
+import { toMatchSet } from '../../matches/to-match-set.js';
+import type { RunState } from '../../reports/run-facts.js';
+import { ensureRequests } from '../../store/canaries.js';
+import {
+  type AssuranceFacts,
+  type AssuranceItem,
+  insertAssurance,
+  readAssurance,
+  readAssuranceItems,
+  saveAssuranceItem,
+  setLeastShare,
+} from '../../store/checks.js';
+import { type Database, type Queryable, requireFound } from '../../store/database/database.js';
+import { saveResponses } from '../../store/responses.js';
+import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
+import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
+import type { Comparison } from '../find-obstacle.js';
+import { RunHalted, toSignalHalt } from '../halt.js';
+import { findRun } from '../run-reference.js';
+import { toExitCode } from '../run-summary.js';
+import { digestAnswer, searchBesidePlan } from '../screening/ledger.js';
+import { outlastOutage, type Patience, watchOutage } from '../screening/outages.js';
+import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
+import { openOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
+import type { RunSettings, Workplace } from '../workplace.js';
+import { toStoredList } from './because-of.js';
+import { addUpSearches } from './check.js';
+import { drawNames, drawSample, type SampleSettings } from './sample.js';
+
+const resumableForMs = 12 * 60 * 60 * 1_000;
+
+/** What recall is to be measured on. */
+export interface AssuranceOptions extends Omit<SampleSettings, 'seed'> {
+  list: PublishedList;
+  /** Undefined: drawn at random, and kept. */
+  seed: string | undefined;
+  atLeast: number | undefined;
+}
+
+/** A seed for whoever names none. */
+const drawSeed = (): string => randomBytes(8).toString('hex');
+
+/**
+ * Measures how many names of a published list the service finds: draws a sample, stores it, searches for each name, and keeps every answer.
+ * A measurement of the same list that was broken off goes on where it stood. Throws ConfigError before anything is spent.
+ */
+export async function runAssurance(
+  workplace: Workplace,
+  options: AssuranceOptions,
+  signal: AbortSignal,
+): Promise<AssuranceResult> {
+  const startedAt = workplace.clock.now();
+  const client = workplace.client();
+  if (client.keyMode === 'live') requireBudget(workplace, 'live');
+  const organisation = await openOrganisation(workplace);
+  const findObstacle = (open: RunRow) =>
+    compareMeasurement(workplace, open, { ...options, mode: findSaidMode(workplace) });
+  const request = {
+    organisation,
+    kind: 'assure',
+    rosterId: null,
+    roster: null,
+    mode: toAssumedMode(workplace),
+    selection: null,
+    findObstacle,
+  } as const;
+  const runId = await withLease(workplace, `assure/${organisation.name}`, signal, (held) =>
+    withRun(workplace, held, request, async (session) => {
+      await storeSample(session, options);
+      const outage = watchOutage(workplace, client, startedAt);
+      const patience = { clock: workplace.clock, outage, signal: session.signal };
+      const halted = await measure(session, patience)
+        .catch((error: unknown) => {
+          if (error instanceof RunHalted) return error;
+          throw error;
+        })
+        .finally(() => outage.close());
+      await closeAssurance(session, halted);
+      return session.runId;
+    }),
+  );
+  return showAssurance(workplace.database, runId);
+}
+
+async function compareMeasurement(
+  { database, clock }: Workplace,
+  open: RunRow,
+  wanted: AssuranceOptions & { mode: 'test' | 'live' | null },
+): Promise<Comparison> {
+  const facts = await readAssurance(database, open.runId);
+  if (facts === null) return { obstacle: 'its sample was not drawn yet', differences: [] };
+  const ageMs = clock.now().getTime() - (open.finishedAt ?? open.startedAt).getTime();
+  const obstacle =
+    findOtherMeasurement(open, facts, wanted) ??
+    (ageMs > resumableForMs ? 'it was broken off more than twelve hours ago' : null) ??
+    (isSameSample(await readAssuranceItems(database, open.runId), facts, wanted)
+      ? null
+      : 'other names are drawn from the list now, by --type or by another version');
+  const atLeast = wanted.atLeast ?? null;
+  if (obstacle !== null || facts.atLeast === atLeast) return { obstacle, differences: [] };
+  return { obstacle, differences: [`--at-least was ${facts.atLeast ?? 'not given'} and is ${atLeast ?? 'not given'}`] };
+}
+
+function findOtherMeasurement(
+  open: RunRow,
+  facts: AssuranceFacts,
+  wanted: AssuranceOptions & { mode: 'test' | 'live' | null },
+): string | null {
+  if (facts.digest !== wanted.list.digest) return `it measured on ${facts.file}, SHA-256 ${facts.digest.slice(0, 12)}`;
+  if (wanted.mode !== null && open.mode !== wanted.mode)
+    return `it ran with a ${open.mode} key, and this key is a ${wanted.mode} one`;
+  if (facts.spelling !== wanted.spelling) return `it sent names ${facts.spelling}, and ${wanted.spelling} are wanted`;
+  if (facts.sampleSize !== wanted.size) return `its sample was of ${facts.sampleSize}, and ${wanted.size} are wanted`;
+  if (wanted.seed !== undefined && facts.seed !== wanted.seed) return `it drew with the seed ${facts.seed}`;
+  return null;
+}
+
+function isSameSample(
+  items: readonly AssuranceItem[],
+  { seed }: AssuranceFacts,
+  { list, ...options }: AssuranceOptions,
+): boolean {
+  const names = drawSample(list.parties, { ...options, seed });
+  return (
+    names.length === items.length &&
+    names.every(({ type, sentName }, at) => type === items[at]?.type && sentName === items[at]?.sentName)
+  );
+}
+
+/** Stage: the sample, stored before anything is paid; how many of it must be found is what is wanted now. */
+async function storeSample(session: RunSession, { list, atLeast, ...options }: AssuranceOptions): Promise<void> {
+  const { workplace, organisation, run } = session;
+  if (await readAssurance(workplace.database, run.runId)) {
+    return session.write((transaction) => setLeastShare(transaction, run.runId, atLeast ?? null));
+  }
+  const seed = options.seed ?? drawSeed();
+  const names = drawNames(list, { ...options, seed });
+  await session.write(async (transaction) => {
+    const requests = names.map(({ type, sentName: name }) => ({ type, name }));
+    const requestIds = await ensureRequests(transaction, organisation.organisationId, requests);
+    const facts = {
+      ...toStoredList(list),
+      seed,
+      spelling: options.spelling,
+      sampleSize: options.size,
+      atLeast: atLeast ?? null,
+    };
+    await insertAssurance(transaction, run.runId, facts, names, requestIds);
+  });
+}
+
+/** The paid part. */
+async function measure(session: RunSession, patience: Patience): Promise<null> {
+  const { workplace, organisation, run } = session;
+  const client = workplace.client();
+  const keys = recordKeys(session, client);
+  try {
+    const { value: account } = await outlastOutage(patience, (signal) =>
+      identifyAccount(workplace, organisation, client, signal),
+    );
+    requireBudget(workplace, account.isTest ? 'test' : 'live');
+    if (run.accountId !== null && run.accountId !== account.accountId) {
+      const message = 'it was begun under another account: another --seed begins anew';
+      throw new ConfigError([{ where: 'run', path: '', message }]);
+    }
+    await session.write((transaction) => noteAccount(transaction, session, account.accountId));
+    workplace.tell({ kind: 'stage_started', runId: session.runId, stage: 'screen' });
+    await searchSample(session, account.accountId, patience);
+    return null;
+  } finally {
+    await keys.close();
+  }
+}
+
+async function closeAssurance(session: RunSession, halted: RunHalted | null): Promise<void> {
+  const { workplace, run, runId } = session;
+  const end = await session.write(async (transaction) => {
+    const items = await readAssuranceItems(transaction, run.runId);
+    const facts = await readAssurance(transaction, run.runId);
+    const total = measureRecall(items);
+    const sums = await addUpSearches(transaction, run.runId, {
+      made: items.filter((item) => item.outcome !== 'remaining').length,
+      responseIds: items.flatMap(({ responseId }) => responseId ?? []),
+    });
+    const reasons = halted
+      ? [`${halted.message}; ${total.remaining} names remain, and the same command goes on with them`]
+      : findFaults(total, facts?.atLeast ?? null);
+    const state = halted ? 'stopped' : reasons.length > 0 ? 'incomplete' : 'complete';
+    const stage = halted ? null : 'finished';
+    await closeRun(transaction, run.runId, {
+      state,
+      stateReasons: reasons,
+      haltedBy: halted?.code ?? null,
+      stage,
+      finishedAt: workplace.clock.now(),
+      sums,
+    });
+    return { state, reasons } as const;
+  });
+  workplace.tell({ kind: 'run_finished', runId, runKind: run.kind, ...end });
+}
+
+function findFaults({ failed, recall }: ReturnType<typeof measureRecall>, atLeast: number | null): readonly string[] {
+  const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+  return [
+    ...(failed > 0 ? [`${failed} names had no valid answer`] : []),
+    ...(recall !== null && atLeast !== null && recall.share < atLeast
+      ? [`${percent(recall.share)} of the names were found, less than the ${percent(atLeast)} asked for`]
+      : []),
+  ];
+}
+
+/**
+ * Searches for what remains of a sample, as many at once as the settings allow; each answer is kept as it comes. Throws RunHalted when the
+ * account is refused, the budget without its reserve is used up, the service is out of reach for too long, or somebody asks to stop.
+ */
+async function searchSample(session: RunSession, accountId: number, patience: Patience): Promise<void> {
+  const { workplace, run, runId } = session;
+  const items = await readAssuranceItems(workplace.database, run.runId);
+  const left = items.filter((item) => item.outcome === 'remaining');
+  const allowance = await openAllowance(session, accountId);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([allowance.signal, stop.signal]);
+  let done = items.length - left.length;
+  const work = async (): Promise<void> => {
+    for (let item = left.shift(); item; item = left.shift()) {
+      if (signal.aborted) throw toSignalHalt(signal);
+      const paid = allowance.takeOne();
+      if (paid === null) return;
+      await searchItem(paid, { ...patience, signal }, item);
+      done += 1;
+      workplace.tell({ kind: 'progress', runId, stage: 'screen', done, total: items.length });
+    }
+  };
+  const { concurrency } = workplace.settings.service.rate;
+  const workers = Array.from({ length: concurrency }, () => work().catch((error: unknown) => stop.abort(error)));
+  await Promise.all(workers);
+  if (stop.signal.aborted) throw stop.signal.reason;
+  if (done < items.length) throw allowance.toHalt();
+}
+
+async function searchItem(session: RunSession, patience: Patience, item: AssuranceItem): Promise<void> {
+  const { workplace, organisation, run } = session;
+  const request = { type: item.type, name: item.sentName };
+  const { value: outcome } = await outlastOutage(patience, (signal) =>
+    searchBesidePlan({ ...session, signal }, workplace.client(), request, 'a search of the sample'),
+  );
+  const now = workplace.clock.now();
+  await session.write(async (transaction) => {
+    if (outcome.kind === 'failed') {
+      return saveAssuranceItem(transaction, run.runId, item.ordinal, { failedBecause: outcome.reason }, now);
+    }
+    const { body } = outcome;
+    const digest = digestAnswer(organisation.digestKey, body);
+    const answer = { digest, body, matchSet: toMatchSet(outcome.answer) };
+    const ids = await saveResponses(transaction, organisation.organisationId, [answer], now);
+    const responseId = requireFound(ids, digest, 'response');
+    await saveAssuranceItem(transaction, run.runId, item.ordinal, { responseId }, now);
+  });
+}
+
+/** What a measurement may spend: the budget but for its reserve. */
+interface SampleAllowance {
+  signal: AbortSignal;
+  /** A session for one more search, or null when the budget allows none. */
+  takeOne(): RunSession | null;
+  toHalt(): RunHalted;
+}
+
+async function openAllowance(session: RunSession, accountId: number): Promise<SampleAllowance> {
+  const { signal, workplace } = session;
+  if (!hasCaps(workplace.settings)) return { signal, takeOne: () => session, toHalt: () => toBudgetHalt(null) };
+  const watched = await watchLedger(session, accountId, 0);
+  // Let through, and not in the ledger yet.
+  let pending = 0;
+  const takeOne = (): RunSession | null => {
+    if (watched.affordable <= pending) return null;
+    pending += 1;
+    let isPending = true;
+    return {
+      ...watched.session,
+      write: async (writing) => {
+        try {
+          return await watched.session.write(writing);
+        } finally {
+          // The first thing that is written for a search is its note in the ledger.
+          if (isPending) pending -= 1;
+          isPending = false;
+        }
+      },
+    };
+  };
+  return { signal: watched.session.signal, takeOne, toHalt: () => toBudgetHalt(findTightest(watched.limits)) };
+}
+
+/** A measurement of the service's recall, as it is kept. */
+export interface AssuranceResult extends AssuranceFacts {
+  runId: string;
+  state: RunState;
+  reasons: readonly string[];
+  exitCode: number;
+  mode: 'test' | 'live';
+  keyFingerprints: readonly string[];
+  startedAt: Date;
+  finishedAt: Date | null;
+  attempts: number;
+  total: Recall;
+  byTypeAndScript: readonly StratumRecall[];
+  byVariant: readonly StratumRecall[];
+  /** Listed names that the service answered without a hit. */
+  missed: readonly AssuranceItem[];
+  failed: readonly AssuranceItem[];
+}
+
+/** A measurement as it stands; throws ConfigError when no measurement has this name. */
+export async function showAssurance(database: Database, text: string): Promise<AssuranceResult> {
+  const run = await findRun(database, text);
+  const measurement = await describeAssurance(database, run);
+  if (measurement !== null) return measurement;
+  const message = `${toRunId(run)} measured no recall; \`nightscreen runs show\` tells about it`;
+  throw new ConfigError([{ where: 'run', path: '', message }]);
+}
+
+/** The measurement that a run was, or null when it was none. */
+export async function describeAssurance(database: Queryable, run: RunRow): Promise<AssuranceResult | null> {
+  const facts = await readAssurance(database, run.runId);
+  if (facts === null) return null;
+  const items = await readAssuranceItems(database, run.runId);
+  return {
+    ...facts,
+    runId: toRunId(run),
+    state: run.state,
+    reasons: run.stateReasons,
+    exitCode: toExitCode(run.state),
+    mode: run.mode,
+    keyFingerprints: await readRunKeys(database, run.runId),
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    attempts: run.sums?.counts.attempts ?? 0,
+    total: measureRecall(items),
+    byTypeAndScript: measureStrata(items, ({ type, script }) => `${type}, ${script}`),
+    byVariant: measureStrata(items, ({ variant }) => variant),
+    missed: items.filter((item) => item.outcome === 'answered' && item.hits === 0),
+    failed: items.filter((item) => item.outcome === 'failed'),
+  };
+}
+
+/** What a measurement would search for and cost. */
+interface AssurancePreview {
+  file: string;
+  digest: string;
+  listed: number;
+  seed: string;
+  /** Repeats not counted. */
+  calls: number;
+  minutes: number;
+  cost: { amount: number; currency: string } | null;
+  /** Names of the sample by type and script. */
+  strata: Readonly<Record<string, number>>;
+}
+
+/** What a measurement under these settings would do, without storing or calling anything; the seed given, it is the sample that is searched for. Throws ConfigError when there is none. */
+export function previewAssurance(settings: RunSettings, options: AssuranceOptions): AssurancePreview {
+  const { list } = options;
+  const seed = options.seed ?? drawSeed();
+  const names = drawNames(list, { ...options, seed });
+  const strata: Record<string, number> = {};
+  for (const { type, script } of names) strata[`${type}, ${script}`] = (strata[`${type}, ${script}`] ?? 0) + 1;
+  const { pricePerSearch, currency } = settings.budget;
+  return {
+    file: list.file,
+    digest: list.digest,
+    listed: list.parties.length,
+    seed,
+    calls: names.length,
+    minutes: Math.ceil(names.length / settings.service.rate.perSecond / 6) / 10,
+    cost:
+      pricePerSearch === undefined ? null : { amount: Math.round(names.length * pricePerSearch * 100) / 100, currency },
+    strata,
+  };
+}
+
+/** Recall of one part of a sample. */
+export interface Recall {
+  sample: number;
+  /** With a valid answer; the shares are of these. */
+  answered: number;
+  failed: number;
+  remaining: number;
+  /** With a hit among the results, and with any result at all. */
+  found: number;
+  withResults: number;
+  recall: Share | null;
+}
+
+/** Recall by type and script, or by what was changed about the names. */
+export interface StratumRecall extends Recall {
+  stratum: string;
+}
+
+/** What a sample's searches came to. */
+function measureRecall(items: readonly AssuranceItem[]): Recall {
+  const answered = items.filter((item) => item.outcome === 'answered');
+  const found = answered.filter((item) => item.hits > 0).length;
+  return {
+    sample: items.length,
+    answered: answered.length,
+    failed: items.filter((item) => item.outcome === 'failed').length,
+    remaining: items.filter((item) => item.outcome === 'remaining').length,
+    found,
+    withResults: answered.filter((item) => item.results > 0).length,
+    recall: toShare(found, answered.length),
+  };
+}
+
+/** The same for each part of a sample, by name. */
+function measureStrata(
+  items: readonly AssuranceItem[],
+  toStratum: (item: AssuranceItem) => string,
+): readonly StratumRecall[] {
+  const strata = [...new Set(items.map(toStratum))].sort();
+  return strata.map((stratum) => ({
+    stratum,
+    ...measureRecall(items.filter((item) => toStratum(item) === stratum)),
+  }));
+}
+
+// The normal quantile that leaves 2.5 % on either side.
+const quantile = 1.959964;
+
+/** A share and the bounds between which the true one lies with 95 % confidence (Wilson's score interval); null without any trial. */
+interface Share {
+  share: number;
+  low: number;
+  high: number;
+}
+
+/** The share of `successes` in `trials`. */
+export function toShare(successes: number, trials: number): Share | null {
+  if (trials === 0) return null;
+  const share = successes / trials;
+  const square = quantile ** 2 / trials;
+  const centre = share + square / 2;
+  const spread = quantile * Math.sqrt((share * (1 - share)) / trials + square / (4 * trials));
+  const bound = (value: number): number => Math.min(1, Math.max(0, value / (1 + square)));
+  return { share, low: Math.min(share, bound(centre - spread)), high: Math.max(share, bound(centre + spread)) };
+}

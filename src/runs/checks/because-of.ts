@@ -1,0 +1,160 @@
+import { ConfigError } from '../../errors.js';
+import { createComparison, type ListedName } from '../../lists/compare-names.js';
+import type { PublishedList } from '../../lists/listed-party.js';
+import {
+  type ComparisonSums,
+  type ForcedCustomer,
+  finishComparison,
+  type ListComparison,
+  noteList,
+  readForcedCustomers,
+  readListComparison,
+  type StoredList,
+} from '../../store/checks.js';
+import type { Database, Queryable } from '../../store/database/database.js';
+import { type ForcedScreening, forceScreenings } from '../../store/plan.js';
+import { carryForcedScreenings, readRosterParties } from '../../store/roster-imports.js';
+import type { RunRow } from '../../store/runs.js';
+import { toSignalHalt } from '../halt.js';
+import { findRun } from '../run-reference.js';
+import type { RunSession } from '../session.js';
+import type { Workplace } from '../workplace.js';
+
+/** Few enough that a heartbeat never waits long for a batch to be compared. */
+const batchSize = 200;
+
+/** Which customers of which roster are compared. */
+interface ComparedScope {
+  rosterId: number;
+  accountId: number | null;
+  leaveAfterDays: number;
+}
+
+/**
+ * Compares a published list with the names of a roster's customers and hands whoever may be listed to `force`, batch by batch; gives what
+ * it came to. Memory does not grow with the roster. Throws RunHalted when the signal is aborted.
+ */
+export async function compareRoster(
+  database: Database,
+  list: PublishedList,
+  scope: ComparedScope,
+  signal: AbortSignal,
+  force: (forced: readonly ForcedScreening[]) => Promise<void>,
+): Promise<ComparisonSums> {
+  const findListed = await createComparison(list.parties, readNames(database, scope, signal));
+  const sums = { comparedParties: 0, forcedParties: 0, forcedCustomers: 0 };
+  let lastForced: number | null = null;
+  for await (const batch of readRosterParties(database, scope, batchSize)) {
+    if (signal.aborted) throw toSignalHalt(signal);
+    const forced: ForcedScreening[] = [];
+    for (const { partyId, customerId, name, type } of batch) {
+      sums.comparedParties += 1;
+      const listed = findListed(name, type);
+      if (!listed) continue;
+      forced.push({ partyId, because: toReason(list, listed) });
+      sums.forcedParties += 1;
+      // The parties of a customer follow one another.
+      if (customerId !== lastForced) sums.forcedCustomers += 1;
+      lastForced = customerId;
+    }
+    if (forced.length > 0) await force(forced);
+  }
+  return sums;
+}
+
+/** A list as it is kept with a run: without its names. */
+export const toStoredList = ({ file, format, files, digest, parties, spellings }: PublishedList): StoredList => ({
+  file,
+  format,
+  files,
+  digest,
+  listed: parties.length,
+  spellings,
+});
+
+async function* readNames(
+  database: Database,
+  scope: ComparedScope,
+  signal: AbortSignal,
+): AsyncGenerator<readonly string[]> {
+  for await (const batch of readRosterParties(database, scope, batchSize)) {
+    if (signal.aborted) throw toSignalHalt(signal);
+    yield batch.map((party) => party.name);
+  }
+}
+
+function toReason({ file, digest }: PublishedList, { name, spelling }: ListedName): string {
+  const alias = spelling === name ? '' : `, listed as ${spelling}`;
+  return `${name}${alias} (${file}, SHA-256 ${digest.slice(0, 12)})`;
+}
+
+/**
+ * Stage: notes for this run whom a published list may mean, with the listed name, and whom earlier runs were to ask about for such a reason
+ * and did not. Throws ConfigError when the run was begun with a list that it had not been compared with, and none is given.
+ */
+export async function forceListed(
+  session: RunSession,
+  list: PublishedList | undefined,
+  scope: { rosterId: number; accountId: number | null },
+): Promise<void> {
+  const { run, workplace } = session;
+  await session.write(async (transaction) => {
+    if (list) await noteList(transaction, run.runId, toStoredList(list));
+    await carryForcedScreenings(transaction, run.runId);
+  });
+  const known = await readListComparison(workplace.database, run.runId);
+  if (known === null || known.comparedAt !== null) return;
+  if (list) return compare(session, list, scope);
+  const message = `the customers were not compared with ${known.file} yet; start it again with --because-of and that file`;
+  throw new ConfigError([{ where: 'run', path: '', message }]);
+}
+
+async function compare(
+  session: RunSession,
+  list: PublishedList,
+  scope: { rosterId: number; accountId: number | null },
+): Promise<void> {
+  const { workplace, run, runId, signal } = session;
+  const { clock, database, settings } = workplace;
+  workplace.tell({ kind: 'stage_started', runId, stage: 'compare' });
+  const { leaveAfterDays } = settings.screening;
+  const sums = await compareRoster(database, list, { ...scope, leaveAfterDays }, signal, (forced) =>
+    session.write((transaction) => forceScreenings(transaction, run.runId, forced)),
+  );
+  await session.write((transaction) => finishComparison(transaction, run.runId, sums, clock.now()));
+  const counts = { listed: list.parties.length, ...sums };
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'compare', counts });
+}
+
+/** Why an open run must not be gone on with when this list is wanted; null when it is the same, or none is wanted. */
+export async function findOtherList(
+  { database }: Workplace,
+  open: RunRow,
+  wanted: PublishedList | undefined,
+): Promise<string | null> {
+  if (wanted === undefined) return null;
+  const noted = await readListComparison(database, open.runId);
+  if (noted?.digest === wanted.digest) return null;
+  return noted === null
+    ? 'it did not ask because of a list'
+    : `it asked because of ${noted.file}, SHA-256 ${noted.digest.slice(0, 12)}`;
+}
+
+/** A published list and whom it has forced into a run. */
+export interface BecauseOf {
+  comparison: ListComparison;
+  /** The first of them. */
+  forced: readonly ForcedCustomer[];
+}
+
+/** Because of which list a run asked, and the first of whom it was forced to ask about; null when there was no list. */
+export async function describeBecauseOf(
+  database: Queryable,
+  runId: string,
+  mostNamed: number,
+): Promise<BecauseOf | null> {
+  const run = await findRun(database, runId);
+  const comparison = await readListComparison(database, run.runId);
+  if (comparison === null) return null;
+  return { comparison, forced: await readForcedCustomers(database, run.runId, mostNamed) };
+}

@@ -1,0 +1,294 @@
+import { RosterError, RosterHeldError } from '../../errors.js';
+import { toLocalTime } from '../../local-time/local-time.js';
+import type { RosterAcceptanceFacts } from '../../reports/accepted-facts.js';
+import { countNoun } from '../../reports/format-count.js';
+import { listSnapshotRemarks } from '../../reports/snapshot-words.js';
+import type { RosterSettings } from '../../roster/settings.js';
+import { DatabaseError } from '../../store/database/database.js';
+import type { SnapshotCounts } from '../../store/roster-figures.js';
+import { readAcceptedChanges, readSnapshot, saveRosterAcceptance, saveRosterHold } from '../../store/roster-imports.js';
+import { mergeSnapshot, takeNumbers } from '../../store/roster-merge.js';
+import type { StagedImport } from '../../store/roster-settling.js';
+import { beginStaging, clearStaging } from '../../store/roster-staging.js';
+import { computeRunSums } from '../../store/run-sums.js';
+import { closeRun, type RunRow, setRunStage, toRunId } from '../../store/runs.js';
+import { saveRequests } from '../../store/save-requests.js';
+import { saveHeldIds } from '../../store/unaccepted-customers.js';
+import { toImportMode } from '../account.js';
+import { quoteArgument } from '../quote-argument.js';
+import { findGivenFile, openRosterScope } from '../roster-scope.js';
+import { type RunSummary, toRunSummary } from '../run-summary.js';
+import { type RunSession, withLease, withRun } from '../session.js';
+import { requireAcceptedSettings } from '../settings-acceptance.js';
+import { type Acceptance, toAcceptanceFacts } from '../settings-diff.js';
+import type { Workplace } from '../workplace.js';
+import { type SettledSnapshot, settleSnapshot } from './settle.js';
+import { type StagedSource, stageRoster } from './stage.js';
+
+/** Imports a roster, or a part of one, and nothing else; throws RosterError, with the former snapshot untouched, when it cannot be used. */
+export async function runImport(
+  workplace: Workplace,
+  roster: RosterSettings,
+  signal: AbortSignal,
+  options: ImportOptions = {},
+): Promise<RunSummary> {
+  const scope = await openRosterScope(workplace, roster.name);
+  const settingsRecordId = await requireAcceptedSettings(workplace, scope);
+  // Nothing is asked of the service; the mode is that of whoever screens the roster next.
+  const mode = toImportMode(workplace);
+  const rosterFile = findGivenFile(workplace.settings.rosters, roster);
+  const request = { ...scope, kind: 'import', mode, selection: null, rosterFile, settingsRecordId } as const;
+  let isImported = false;
+  const importAlone = async (session: RunSession): Promise<RunSummary> => {
+    const settled = await importRoster(session, roster, scope.rosterId, options);
+    isImported = true;
+    const { run, runId } = session;
+    const reasons = settled === null ? [] : listLeftRejects(settled);
+    const state = reasons.length === 0 ? 'complete' : 'incomplete';
+    const { sums, snapshot, acceptedChanges } = await session.write(async (transaction) => {
+      const sums = await computeRunSums(transaction, run.runId);
+      const finishedAt = workplace.clock.now();
+      await closeRun(transaction, run.runId, {
+        state,
+        stateReasons: reasons,
+        stage: 'finished',
+        finishedAt,
+        sums,
+      });
+      const snapshot = await readSnapshot(transaction, run.runId);
+      return { sums, snapshot, acceptedChanges: await readAcceptedChanges(transaction, run.runId) };
+    });
+    workplace.tell({ kind: 'run_finished', runId, runKind: 'import', state, reasons });
+    const { inScope: _, ...counts } = sums.counts;
+    const { roster: name } = scope;
+    const summary = toRunSummary({
+      runId,
+      roster: name,
+      kind: 'import',
+      state,
+      reasons,
+      counts,
+      snapshot,
+      acceptedChanges,
+    });
+    return { ...summary, remarks: snapshot ? listSnapshotRemarks(snapshot) : [] };
+  };
+  try {
+    return await withLease(workplace, scope.leaseKey, signal, (held) => withRun(workplace, held, request, importAlone));
+  } catch (error) {
+    throw isImported ? error : toImportError(error, roster.name, false);
+  }
+}
+
+/** Why an import of rejects that were fed back has not done what it was meant to. */
+function listLeftRejects({ isFedBack, counts: { rows, rejected } }: SettledSnapshot): readonly string[] {
+  if (!isFedBack || rejected === 0) return [];
+  return [
+    `${rejected} of the ${countNoun(rows, 'row')} that were fed back ${rejected === 1 ? 'is' : 'are'} rejected again`,
+  ];
+}
+
+/** How a roster is taken. */
+export interface ImportOptions {
+  /** Adds and changes only: nobody counts as absent. */
+  isDelta?: boolean | undefined;
+  /** Takes the roster although guards would hold it; which ones, by whom and why is noted with the run. */
+  acceptRoster?: Acceptance | undefined;
+  /** A roster that guards hold is noted, and the run goes on with the last accepted one where there is one. */
+  keepsFormer?: boolean | undefined;
+}
+
+/**
+ * Stage: reads the roster, stages its rows in chunks, judges them, and turns them into the snapshot in one transaction, so that a broken-off
+ * import leaves the old snapshot whole. Gives null where guards hold it and the run goes on with the last accepted one; throws
+ * RosterHeldError when they hold it otherwise and RosterError when it cannot be read, with nothing changed. Throws DatabaseError `import_broken_off` when our own database goes away meanwhile.
+ */
+export async function importRoster(
+  session: RunSession,
+  roster: RosterSettings,
+  rosterId: number,
+  options: ImportOptions = {},
+): Promise<SettledSnapshot | null> {
+  const progress = { isWritten: false };
+  try {
+    return await importSnapshot(session, roster, rosterId, options, progress);
+  } catch (error) {
+    throw toImportError(error, roster.name, progress.isWritten);
+  }
+}
+
+async function importSnapshot(
+  session: RunSession,
+  roster: RosterSettings,
+  rosterId: number,
+  options: ImportOptions,
+  progress: { isWritten: boolean },
+): Promise<SettledSnapshot | null> {
+  const { workplace, runId, run, signal } = session;
+  const { clock, settings } = workplace;
+  workplace.tell({ kind: 'stage_started', runId, stage: 'import' });
+  await session.write((transaction) => beginStaging(transaction, run.runId));
+  const source = await stageRoster(roster, {
+    ...session,
+    runId: run.runId,
+    copies: workplace.database.dialect === 'postgres',
+    clock,
+    today: toLocalTime(clock.now(), settings.run.timezone).date,
+    secret: workplace.secret,
+    tell: (progress) => workplace.tell({ kind: 'progress', runId, stage: 'import', ...progress }),
+  });
+  signal.throwIfAborted();
+  const { mode } = run;
+  // Under a live key they hold the roster.
+  if (mode === 'test') for (const message of source.unmapped) warnUnmapped(session, source.source, message);
+  const rule = { importedAt: clock.now(), leaveAfterDays: settings.screening.leaveAfterDays, mode };
+  const staged = { runId: run.runId, rosterId, isDelta: options.isDelta ?? false };
+  const settled = await session.write((transaction) => settleSnapshot(transaction, staged, roster, source, rule));
+  signal.throwIfAborted();
+  if (settled.heldBy.length > 0 && !options.acceptRoster && options.keepsFormer && !settled.isFirst) {
+    await keepFormer(session, staged, source, settled);
+    return null;
+  }
+  const acceptance = await holdOrPass(session, source.source, settled, options);
+  const numbers = await session.write((transaction) => takeNumbers(transaction, 2 * source.ordinals + 1));
+  const { organisationId } = session.organisation;
+  const origin = {
+    ...staged,
+    ...source,
+    ...rule,
+    organisationId,
+    isFirst: settled.isFirst,
+    overriddenGuards: settled.heldBy.map(({ guard }) => guard),
+    ...numbers,
+  };
+  await besideRequests(session, origin, settled.plain, async (requests) => {
+    await session.write(async (transaction) => {
+      await mergeSnapshot(transaction, origin, settled, requests);
+      if (acceptance !== null) await saveRosterAcceptance(transaction, run.runId, acceptance);
+      await setRunStage(transaction, run.runId, 'imported');
+      progress.isWritten = true;
+    });
+  });
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...settled.counts } });
+  return settled;
+}
+
+function warnUnmapped({ workplace, runId }: RunSession, source: string, message: string): void {
+  workplace.tell({ kind: 'warning', runId, code: 'unmapped_column', message: `${source}: ${message}` });
+}
+
+/** On a server two connections work at once; the embedded database has only one. */
+async function besideRequests(
+  session: RunSession,
+  origin: Parameters<typeof saveRequests>[1],
+  plain: SettledSnapshot['plain'],
+  merge: (requests: Promise<number>) => Promise<void>,
+): Promise<void> {
+  const requests = saveRequests(session.write, origin, plain);
+  if (session.workplace.database.dialect === 'embedded') {
+    await merge(Promise.resolve(await requests));
+    return;
+  }
+  // The merge waits for it and throws what it throws; whichever fails first, the other has ended before this does.
+  const merging = merge(requests);
+  await Promise.allSettled([requests, merging]);
+  await merging;
+}
+
+/** Notes a held roster, and which of its ids nobody screens until it is accepted or mended; the run goes on with the last accepted one. */
+async function keepFormer(
+  session: RunSession,
+  staged: StagedImport,
+  { source, sourceDigest }: StagedSource,
+  { heldBy, changes, counts }: SettledSnapshot,
+): Promise<void> {
+  const { workplace, run, runId } = session;
+  const heldAt = workplace.clock.now();
+  // Accepting it begins a new run: this one comes to its end.
+  const command = toOverrideCommand({ ...run, resumed: 0 }, session.roster ?? '', staged.isDelta);
+  await session.write(async (transaction) => {
+    const newIds = await saveHeldIds(transaction, staged, heldAt);
+    await saveRosterHold(transaction, staged, { source, sourceDigest, heldAt, newIds, heldBy, changes, command });
+    await clearStaging(transaction, run.runId);
+    await setRunStage(transaction, run.runId, 'imported');
+  });
+  const { message } = new RosterHeldError(source, heldBy, command);
+  workplace.tell({
+    kind: 'warning',
+    runId,
+    code: 'roster_held',
+    message: `${message}. The last accepted roster is screened`,
+  });
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'import', counts: { ...counts } });
+}
+
+/** Gives the word of whoever takes a roster that guards hold, to be kept with what it lets through; null where none hold it. */
+async function holdOrPass(
+  session: RunSession,
+  source: string,
+  { heldBy, changes, counts }: SettledSnapshot,
+  { acceptRoster, isDelta = false }: ImportOptions,
+): Promise<RosterAcceptanceFacts | null> {
+  if (heldBy.length === 0) return null;
+  if (acceptRoster) {
+    const { workplace, runId } = session;
+    const reasons = heldBy.map(({ guard, message }) => `${message} [guard ${guard}]`).join('; ');
+    const message = `${source} is taken although guards would hold it: ${reasons}`;
+    workplace.tell({ kind: 'warning', runId, code: 'roster_accepted', message });
+    return { ...toAcceptanceFacts(acceptRoster, heldBy, workplace.clock.now()), changes };
+  }
+  await session.write((transaction) => clearStaging(transaction, session.run.runId));
+  // Nothing to accept: without any customer there is nothing that could be right about it.
+  if (counts.customers === 0 && counts.rows > 0) throw refuseEmpty(source, counts);
+  throw new RosterHeldError(source, heldBy, toOverrideCommand(session.run, session.roster ?? '', isDelta));
+}
+
+function refuseEmpty(source: string, { rows, rejected }: SnapshotCounts): RosterError {
+  return new RosterError(
+    'roster_without_customers',
+    `${source}: none of its ${rows} rows is acceptable (${rejected} rejected), so the roster stays as it was. ` +
+      'Check the column mapping and the file.',
+  );
+}
+
+/** What to type so that a run takes a roster although guards hold it. */
+function toOverrideCommand(
+  run: Pick<RunRow, 'kind' | 'runId' | 'startedAt' | 'resumed' | 'rosterFile' | 'selection'>,
+  roster: string,
+  isDelta: boolean,
+): string {
+  // A run that is held in its first start is closed: it is begun anew. One that was gone on with stays open.
+  if (run.resumed > 0) return `nightscreen runs resume ${toRunId(run)} --accept-roster ${who}`;
+  const file = run.rosterFile === null ? '' : ` ${isDelta ? '--delta' : '--file'} ${quoteArgument(run.rosterFile)}`;
+  const selection = run.kind === 'screen' ? selectionFlags[run.selection ?? 'due'] : '';
+  return `nightscreen ${run.kind}${file} --roster ${quoteArgument(roster)}${selection} --accept-roster ${who}`;
+}
+
+const who = '--by NAME --reason TEXT';
+
+const selectionFlags = {
+  due: ' --due',
+  new: ' --new',
+  all: ' --all',
+  forced: ' --because-of LIST',
+  dirty: ' --dirty',
+} as const;
+
+/**
+ * Makes the error of an import during which our own database went away say what became of the roster; any other error is given as it is.
+ * `isWritten`: all was written, and the answer to the commit is what did not come.
+ */
+function toImportError(error: unknown, roster: string, isWritten: boolean): unknown {
+  if (!(error instanceof DatabaseError) || error.code !== 'database_error' || !isGone(error)) return error;
+  const { sqlState, constraint } = error;
+  const outcome = isWritten
+    ? 'It went away while the snapshot was being committed: the roster is either as it was or wholly as the source says, never in part'
+    : 'Nothing of the roster was stored; it is as it was';
+  const message = `our own database went away while roster ${roster} was being imported: ${error.message}. ${outcome}`;
+  return new DatabaseError(message, { code: 'import_broken_off', cause: error, sqlState, constraint });
+}
+
+/** Connections that broke or were not made, a server that is shut down, starts up or has no room left: nothing that is at fault with what was sent. */
+function isGone({ sqlState }: DatabaseError): boolean {
+  return sqlState === undefined || /^(08|53|57P)/.test(sqlState);
+}

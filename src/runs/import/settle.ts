@@ -1,0 +1,349 @@
+import { RosterError } from '../../errors.js';
+import { formatCount } from '../../reports/format-count.js';
+import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
+import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/guards/judge-changes.js';
+import { changeGuards, type GuardVerdict, judgeSnapshot, type Verdict } from '../../roster/guards/judge-snapshot.js';
+import { type GuardSettings, guardsSchema } from '../../roster/guards/settings.js';
+import { maxParties } from '../../roster/max-parties.js';
+import type { PartySettings, RosterSettings } from '../../roster/settings.js';
+import type { Queryable } from '../../store/database/database.js';
+import {
+  compareRecords,
+  countSnapshot,
+  findKnown,
+  hasBirthDates,
+  type LeavingRule,
+  type PlainCounts,
+  readComparedFigures,
+  readRosterBefore,
+  readStagedFields,
+  type SnapshotCounts,
+} from '../../store/roster-figures.js';
+import {
+  analyzeRecords,
+  analyzeSteps,
+  collectCases,
+  compareWithKnown,
+  findCrowd,
+  isFirstImport,
+  judgeRows,
+  type RosterCase,
+  readCases,
+  type SeatedParty,
+  type SeatedRecord,
+  type SettledCase,
+  type StagedImport,
+  saveSettledCases,
+  takeRoom,
+} from '../../store/roster-settling.js';
+import { countOnTheWay, requireStaged, type Staged } from '../../store/roster-staging.js';
+import { digestRecord, type StagedSource } from './stage.js';
+
+/** A staged snapshot of which is known what it would change, and whether guards hold it. */
+export interface SettledSnapshot {
+  counts: SnapshotCounts;
+  plain: PlainCounts;
+  isFirst: boolean;
+  /** Whether it is rejects of this roster that were fed back. */
+  isFedBack: boolean;
+  heldBy: readonly GuardVerdict[];
+  /** The first of the changes that guards found, before and after; none where none of them holds it because of changes. */
+  changes: readonly ChangeExample[];
+  onTheWay: Staged;
+}
+
+const batchSize = 500;
+
+/** Decides what every staged row stands for and what the snapshot changes, without changing anything of the roster. */
+export async function settleSnapshot(
+  transaction: Queryable,
+  staged: StagedImport,
+  roster: RosterSettings,
+  source: Pick<
+    StagedSource,
+    'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts' | 'controlTotal'
+  >,
+  rule: LeavingRule & { mode: 'test' | 'live' },
+): Promise<SettledSnapshot> {
+  const { rosterId, isDelta } = staged;
+  await takeRoom(transaction);
+  const judgedRows = await judgeRows(transaction, staged);
+  const crowd = await findCrowd(transaction, staged.runId, maxParties);
+  if (crowd !== null) throw refuseParties(crowd.reference, crowd.parties);
+  await collectCases(transaction, staged, judgedRows);
+  const isFirst = await isFirstImport(transaction, rosterId);
+  if (!isFirst) await compareWithKnown(transaction, staged);
+  await settleCases(transaction, staged);
+  await analyzeSteps(transaction);
+  const { counts, plain } = await countSnapshot(transaction, { ...staged, isFirst }, rule);
+  if (isFirst && (plain.several > 0 || plain.customers < counts.rows)) await analyzeRecords(transaction);
+  const onTheWay = await countOnTheWay(transaction, staged.runId);
+  requireStaged(onTheWay.rows, source.ordinals);
+  const before = await readRosterBefore(transaction, rosterId, rule.importedAt);
+  const { known, mostIn30Days, partyRows: partyRowsBefore } = before;
+  const isFedBack = source.isFedBack && isDelta && !isFirst;
+  const figures = { ...counts, isFirst, isDelta, isFedBack, known, mostIn30Days, partyRowsBefore };
+  const settings = guardsSchema.parse(roster.guards ?? {});
+  const compared = { headers: source.headers, known, now: rule.importedAt };
+  const changes = isFirst ? noChanges : await judgeChanges(transaction, staged, compared, settings);
+  const heldBy = judgeSnapshot(
+    {
+      ...figures,
+      headers: source.headers,
+      headersBefore: before.headers,
+      partyHeaders: source.partyHeaders,
+      partyHeadersBefore: before.partyHeaders,
+      isRead: toIsRead(roster, source.headers, standardHeaders),
+      isPartyRead: toIsPartyRead(roster, source.partyHeaders),
+      unmapped: source.unmapped,
+      cutOff: await describeCuts(transaction, rosterId, isFirst, source.cutRows),
+      isLive: rule.mode === 'live',
+      doubts: source.doubts,
+      ...(source.controlTotal !== undefined && { controlTotal: source.controlTotal }),
+    },
+    settings,
+    changes.verdicts,
+  );
+  return { counts, plain, isFirst, isFedBack, heldBy, changes: changes.examples, onTheWay };
+}
+
+/** Without a header columns go by number, and one that is new may stand before others. */
+function toIsRead(
+  { csv, columns }: Pick<RosterSettings, 'csv' | 'columns'> | PartySettings,
+  headers: readonly string[],
+  standard: Readonly<Record<string, string>>,
+): (header: string) => boolean {
+  return csv?.header === false ? () => true : createIsRead(headers, columns, standard);
+}
+
+/** Headers of related parties begin with the number of their source, from 1. */
+function toIsPartyRead({ parties }: RosterSettings, headers: readonly string[]): (header: string) => boolean {
+  const sources = parties.map((settings, index) => {
+    const prefix = `${index + 1}: `;
+    const own = headers.flatMap((header) => (header.startsWith(prefix) ? [header.slice(prefix.length)] : []));
+    return { prefix, isRead: toIsRead(settings, own, standardPartyHeaders) };
+  });
+  return (header) => {
+    const source = sources.find(({ prefix }) => header.startsWith(prefix));
+    return source === undefined || source.isRead(header.slice(source.prefix.length));
+  };
+}
+
+/** Says which files end in the middle of a row. A line below the last row, such as a sum, may end without an ending too: it names no known customer. */
+async function describeCuts(
+  transaction: Queryable,
+  rosterId: number,
+  isFirst: boolean,
+  cutRows: StagedSource['cutRows'],
+): Promise<readonly string[]> {
+  const references = cutRows.flatMap(({ reference }) => reference ?? []);
+  const known = isFirst ? references : await findKnown(transaction, rosterId, references);
+  return cutRows.flatMap(({ reference, file, line }) =>
+    reference !== null && known.includes(reference)
+      ? [
+          `${file === null ? '' : `${file}, `}line ${line} is the last and ends in the middle of its row, so the file is cut off`,
+        ]
+      : [],
+  );
+}
+
+/** What the changes of known customers are held by, and the first of them. */
+interface JudgedChanges {
+  verdicts: readonly Verdict[];
+  examples: readonly ChangeExample[];
+}
+
+const noChanges: JudgedChanges = { verdicts: [], examples: [] };
+
+async function judgeChanges(
+  transaction: Queryable,
+  staged: StagedImport,
+  { headers, known, now }: { headers: readonly string[]; known: number; now: Date },
+  settings: GuardSettings,
+): Promise<JudgedChanges> {
+  const tally = new ChangeTally();
+  for await (const batch of compareRecords(transaction, staged, { now, guards: changeGuards })) {
+    for (const customer of batch) tally.add(customer);
+  }
+  const scale = {
+    known,
+    ...(await readComparedFigures(transaction, staged)),
+    hasBirthDates: tally.losesBirthDates && (await hasBirthDates(transaction, staged.runId)),
+    movedTo: tally.mayBeSwapped(known) ? await findMovedNames(transaction, staged.runId, headers, tally.sample) : null,
+  };
+  const verdicts = tally.judge(scale, settings);
+  return { verdicts, examples: verdicts.length === 0 ? [] : tally.listExamples() };
+}
+
+/** In which column of today's rows the most renamed customers have their former name. */
+async function findMovedNames(
+  transaction: Queryable,
+  runId: number,
+  headers: readonly string[],
+  sample: ChangeTally['sample'],
+): Promise<{ column: string; customers: number } | null> {
+  const rows = await readStagedFields(
+    transaction,
+    runId,
+    headers,
+    sample.map(({ reference }) => reference),
+  );
+  const found = new Map<string, number>();
+  for (const { reference, before } of sample) {
+    const column = findNameColumn(rows.get(reference) ?? {}, before);
+    if (column !== null) found.set(column, (found.get(column) ?? 0) + 1);
+  }
+  const [most] = [...found].toSorted(([, one], [, other]) => other - one);
+  return most === undefined ? null : { column: most[0], customers: most[1] };
+}
+
+async function settleCases(transaction: Queryable, staged: StagedImport): Promise<void> {
+  let after = '';
+  for (;;) {
+    const cases = await readCases(transaction, staged, after, batchSize);
+    const last = cases.at(-1);
+    if (last === undefined) return;
+    await saveSettledCases(transaction, staged.runId, cases.map(settleCase));
+    after = last.reference;
+  }
+}
+
+const ownRoles = new Set(['customer', 'alias']);
+const conflictRole = 'conflicting_row';
+
+/**
+ * Puts a customer together from all that a snapshot says of them and what was known: the accepted row, else the last accepted record; the
+ * related parties; and of rows that contradict each other everybody they name, so that each of the names is searched for. Throws RosterError
+ * `too_many_parties`.
+ */
+function settleCase(given: RosterCase): SettledCase {
+  const known = given.knownRecord?.parties.filter((party) => party !== null) ?? [];
+  const isConflict = given.conflicts.length > 0;
+  const keepsRest = given.ownRecord === null && !isConflict;
+  const base = given.ownRecord?.parties.filter((party) => party !== null) ?? known;
+  const own = base.filter(({ role }) => ownRoles.has(role));
+  const related = [
+    ...given.related,
+    ...(given.keepsRelated ? known.filter(({ role }) => !ownRoles.has(role) && role !== conflictRole) : []),
+  ];
+  const conflicting = isConflict
+    ? given.conflicts.flat().map((party) => ({ ...party, role: conflictRole }))
+    : keepsRest
+      ? known.filter(({ role }) => role === conflictRole)
+      : [];
+  const extras = [...toDistinct(related), ...toDistinct(conflicting)];
+  if (own.length + extras.length > maxParties) throw refuseParties(given.reference, own.length + extras.length);
+  const ownDigest = given.ownDigest ?? toKnownOwnDigest(given, known);
+  const recordDigest =
+    extras.length === 0 && ownDigest !== null
+      ? ownDigest
+      : digestRecord(JSON.stringify([ownDigest, ...extras.map(toPartyKey)]));
+  const { reference, customerId, version, leaves, isShown } = given;
+  const hasRecord = given.ownRecord !== null || isConflict;
+  const where = { reference, customerId, version, leaves, isShown, hasRecord };
+  const rest = given.ownRecord ?? given.knownRecord ?? { riskTier: null };
+  const digests = { recordDigest, ownDigest: extras.length === 0 ? null : ownDigest };
+  if (recordDigest === given.knownDigest) {
+    return { ...where, kind: 'same', record: null, recordDigest: null, ownDigest: null };
+  }
+  if (saysTheSame(given.knownRecord, { ...rest, parties: [...own, ...extras] })) {
+    return { ...where, kind: 'same', record: null, ...digests };
+  }
+  const seats = new Map(Object.entries(given.seats ?? {}).map(([place, party]) => [Number(place), party]));
+  const record: SeatedRecord = {
+    ...rest,
+    parties: seatParties(seats, [...own, ...extras]),
+  };
+  const kind = customerId === null ? 'new' : 'changed';
+  return { ...where, kind, record, ...digests };
+}
+
+/** What a source is refused with that gives one customer more parties than anybody has: most likely the wrong column stands for its id. */
+function refuseParties(reference: string, parties: number): RosterError {
+  return new RosterError(
+    'too_many_parties',
+    `customer ${JSON.stringify(reference)} would have ${formatCount(parties)} parties, and a customer has at most ${formatCount(maxParties)}. ` +
+      'Nothing was changed. Check which column of the source of related parties holds the customer id, and the rows of this customer.',
+  );
+}
+
+/** The digest of what the customer's own row last said; null for one that no accepted row has ever described. */
+function toKnownOwnDigest({ knownDigest, knownOwnDigest }: RosterCase, known: readonly SeatedParty[]): string | null {
+  return known.some(({ role }) => role === 'customer') ? (knownOwnDigest ?? knownDigest) : null;
+}
+
+/** Each party once, in an order that does not depend on that of the rows. */
+function toDistinct(parties: readonly SeatedParty[]): readonly SeatedParty[] {
+  const byKey = new Map(parties.map((party) => [toPartyKey(party), party]));
+  return [...byKey].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, party]) => party);
+}
+
+/**
+ * Tells whether two records say the same, whatever the order of their parties: rows that were stored by an earlier version have digests
+ * of the order that their source gave.
+ */
+function saysTheSame(known: SeatedRecord | null, said: SeatedRecord): boolean {
+  return known !== null && toComparable(known) === toComparable(said);
+}
+
+function toComparable({ parties, said: _, ...rest }: SeatedRecord): string {
+  const others = Object.entries(rest).map(([key, value]) => [
+    key,
+    isObject(value) ? Object.entries(value).toSorted() : value,
+  ]);
+  const keys = parties.filter((party): party is SeatedParty => party !== null).map(toPartyKey);
+  return JSON.stringify([others.toSorted(), keys.toSorted()]);
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Everybody who ever had a place in a customer's record, by place. */
+type Seats = ReadonlyMap<number, SeatedParty>;
+
+/** Gives the same text for the same party: its facts, those in doubt included, in a fixed order. */
+export const toPartyKey = ({ role, type, sentName, name, birthDate, countries, doubts }: SeatedParty): string =>
+  JSON.stringify([
+    ...[role, type, sentName, name, birthDate ?? '', countries],
+    ...(doubts === undefined ? [] : [Object.entries(doubts).toSorted()]),
+  ]);
+
+const toNameKey = ({ role, type, sentName }: SeatedParty): string => JSON.stringify([role, type, sentName]);
+
+/** A director who becomes an owner, or whose role is known by now, is the same party; an alias and a row in conflict are not. */
+const toRelatedKey = (party: SeatedParty): string =>
+  toNameKey(party.role === 'alias' || party.role === 'conflicting_row' ? party : { ...party, role: 'other' });
+
+/**
+ * Gives each party its place in the record: the customer itself the first; who is known, by all facts, or else by role, type and the name
+ * that is sent, or else by the last two of these, the place they have always had; everybody else one that nobody ever had. Places of those
+ * who are gone hold null.
+ */
+export function seatParties(seats: Seats, parties: readonly SeatedParty[]): (SeatedParty | null)[] {
+  const seated = new Map<number, SeatedParty>();
+  const others: SeatedParty[] = [];
+  for (const party of parties) {
+    if (party.role === 'customer') seated.set(0, party);
+    else others.push(party);
+  }
+  const known = [...seats].filter(([place]) => place > 0).toSorted(([one], [other]) => one - other);
+  let waiting: readonly SeatedParty[] = others;
+  for (const toKey of [toPartyKey, toNameKey, toRelatedKey]) {
+    const free = new Map<string, number[]>();
+    for (const [place, party] of known) {
+      if (!seated.has(place)) free.set(toKey(party), [...(free.get(toKey(party)) ?? []), place]);
+    }
+    waiting = waiting.filter((party) => {
+      const place = free.get(toKey(party))?.shift();
+      if (place === undefined) return true;
+      seated.set(place, party);
+      return false;
+    });
+  }
+  let next = Math.max(0, ...seats.keys()) + 1;
+  for (const party of waiting) {
+    seated.set(next, party);
+    next += 1;
+  }
+  const length = Math.max(...seated.keys()) + 1;
+  return Array.from({ length }, (_, place) => seated.get(place) ?? null);
+}

@@ -1,0 +1,343 @@
+import * as crypto from 'node:crypto';
+import type { Clock } from '../../clock.js';
+import { nameFields } from '../../roster/check-row.js';
+import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
+import type { Customer, Party, PartyRow, Readings, RejectedRow, RosterRow } from '../../roster/customer.js';
+import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
+import { readParties, readRoster } from '../../roster/read-roster.js';
+import { partyFilePrefix } from '../../roster/rejects-columns.js';
+import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
+import { toScreeningRequest } from '../../roster/screening-request.js';
+import type { RosterSettings } from '../../roster/settings.js';
+import type { Transaction } from '../../store/database/database.js';
+import type { SeatedParty } from '../../store/roster-settling.js';
+import {
+  fieldSeparator,
+  rowSeparator,
+  type StagedCustomer,
+  type StagedReject,
+  type StagedRelated,
+  StagingChunk,
+  stageParties,
+  stageRows,
+  withoutNul,
+} from '../../store/roster-staging.js';
+import { joinDigests } from '../roster-scope.js';
+import type { RunEvent } from '../workplace.js';
+
+/** What a reading of a roster came from. */
+export interface StagedSource {
+  source: string;
+  sourceDigest: string;
+  headers: readonly string[];
+  /** Of the sources of related parties, each with the number of its source. */
+  partyHeaders: readonly string[];
+  /** Columns that read like a fact which no column is mapped for, in words. */
+  unmapped: readonly string[];
+  /** Rows in the middle of which their file ends. */
+  cutRows: readonly RejectedRow[];
+  /** Whether the roster's rows are those of a `rejects.csv`. */
+  isFedBack: boolean;
+  /** How many places in the source are taken, related parties included. */
+  ordinals: number;
+  /** How many rows the source says it has: null where it says nothing, absent where nobody asks. */
+  controlTotal?: number | null;
+  /** What is in doubt, related parties included, and the first rows that hold it. */
+  doubts: readonly ColumnDoubts[];
+  doubted: readonly DoubtedRow[];
+}
+
+/** Where rows are staged. */
+interface Stager {
+  runId: number;
+  /** Whether rows may be copied in bulk. */
+  copies: boolean;
+  clock: Clock;
+  /** The day (`yyyy-mm-dd`) where the roster is kept: whose last day it is stays until it has ended there. */
+  today: string;
+  signal: AbortSignal;
+  secret: (name: string) => string | undefined;
+  /** May be called again before it has ended. */
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+  /** Hears how far the reading has come. */
+  tell: (progress: Pick<Extract<RunEvent, { kind: 'progress' }>, 'done' | 'total' | 'reading'>) => void;
+}
+
+// As much as a turn of the database takes while the next rows are read.
+const chunkRows = 4_000;
+// Rows may be a hundred times as wide as usual, and memory stays as flat: while it is sent, a text lies in memory several times.
+const chunkUnits = 4 * 1_024 * 1_024;
+// Bytes only, so more of them: the turns of a chunk wait for the reading, and meanwhile the server has nothing to do.
+const copiedRows = 12_000;
+
+/** Reads a roster with its related parties and stages every row in chunks, each while the next is being read. */
+export async function stageRoster(roster: RosterSettings, stager: Stager): Promise<StagedSource> {
+  const reading = await readRoster(roster, stager.secret, stager.clock.now());
+  try {
+    const cutRows: RejectedRow[] = [];
+    const tally = new DoubtTally();
+    const rows = await stageCustomers(reading, stager, cutRows, tally);
+    const { ordinals, digests, partyHeaders, unmapped, tallies } = await stageAllParties(roster, stager, rows, cutRows);
+    const { source, headers, isFedBack } = reading;
+    const all = [tally, ...tallies];
+    return {
+      source,
+      sourceDigest: joinDigests([reading.digest(), ...digests]),
+      headers,
+      partyHeaders,
+      unmapped: [...describeUnmapped(headers, roster.columns, standardHeaders), ...unmapped],
+      cutRows,
+      isFedBack,
+      ordinals,
+      ...(reading.controlTotal && { controlTotal: reading.controlTotal() }),
+      doubts: all.flatMap((each) => each.list()),
+      doubted: all.flatMap(({ rows }) => rows),
+    };
+  } finally {
+    await reading.close();
+  }
+}
+
+async function stageCustomers(
+  reading: RosterReading,
+  stager: Stager,
+  cutRows: RejectedRow[],
+  tally: DoubtTally,
+): Promise<number> {
+  const { runId, copies, today, signal, write } = stager;
+  const tell = tellPace(reading, stager);
+  const mostRows = copies ? copiedRows : chunkRows;
+  let ordinal = 0;
+  let chunk = new StagingChunk(runId, copies);
+  let underWay: Promise<void> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    await underWay;
+    tell(ordinal);
+    const full = chunk;
+    chunk = new StagingChunk(runId, copies);
+    underWay = stageRows(write, full);
+    // Whoever waits for it next hears of its failure; meanwhile it must not end the process.
+    underWay.catch(() => undefined);
+  };
+  try {
+    for await (const rows of reading.rows) {
+      signal.throwIfAborted();
+      for (const row of rows) {
+        ordinal += 1;
+        noteCut(row, cutRows);
+        chunk.add(toStagedRow(row, ordinal, today));
+        if (row.kind !== 'customer') continue;
+        const { customer, line, file, fields } = row;
+        const at = ordinal;
+        tally.addCustomer(customer, () => ({
+          ...{ ordinal: at, line, file, reference: customer.reference, isParty: false },
+          fields: nameFields(reading.headers, fields),
+        }));
+      }
+      if (chunk.rows >= mostRows || chunk.units >= chunkUnits) await flush();
+    }
+    if (chunk.rows > 0) await flush();
+    await underWay;
+  } finally {
+    // Nothing is written any more once a reading that broke off has told so.
+    await underWay.catch(() => undefined);
+  }
+  tell(ordinal);
+  return ordinal;
+}
+
+function noteCut(row: RosterRow | PartyRow, cutRows: RejectedRow[]): void {
+  if (row.kind === 'rejected' && row.rejected.isCut) cutRows.push(row.rejected);
+}
+
+async function stageAllParties(
+  roster: RosterSettings,
+  stager: Stager,
+  rows: number,
+  cutRows: RejectedRow[],
+): Promise<
+  Pick<StagedSource, 'ordinals' | 'partyHeaders' | 'unmapped'> & {
+    digests: readonly string[];
+    tallies: readonly DoubtTally[];
+  }
+> {
+  const tallies: DoubtTally[] = [];
+  const digests: string[] = [];
+  const partyHeaders: string[] = [];
+  const unmapped: string[] = [];
+  let ordinal = rows;
+  for (const settings of roster.parties ?? []) {
+    const reading: PartyReading = await readParties(settings, stager.secret, stager.clock.now());
+    const tally = new DoubtTally(partyFilePrefix);
+    tallies.push(tally);
+    try {
+      for await (const batch of reading.rows) {
+        stager.signal.throwIfAborted();
+        for (const row of batch) noteCut(row, cutRows);
+        const staged = batch.map((row, index) => toStagedParty(row, ordinal + index + 1, reading.headers));
+        for (const [index, row] of batch.entries()) {
+          if (row.kind !== 'party') continue;
+          const { related, line, file, fields } = row;
+          tally.addParty(related, () => ({
+            ...{ ordinal: ordinal + index + 1, line, file, reference: related.reference, isParty: true },
+            fields: nameFields(reading.headers, fields),
+          }));
+        }
+        await stager.write((transaction) => stageParties(transaction, stager.runId, staged));
+        ordinal += batch.length;
+      }
+      digests.push(reading.digest());
+      unmapped.push(...describeUnmapped(reading.headers, settings.columns, standardPartyHeaders));
+      partyHeaders.push(...reading.headers.map((header) => `${digests.length}: ${header}`));
+    } finally {
+      await reading.close();
+    }
+  }
+  return { ordinals: ordinal, digests, partyHeaders, unmapped, tallies };
+}
+
+function tellPace(reading: RosterReading, { clock, tell }: Stager): (rows: number) => void {
+  const startedMs = clock.now().getTime();
+  return (rows) => {
+    const spentMs = Math.max(1, clock.now().getTime() - startedMs);
+    const bytes = reading.progress?.() ?? null;
+    const leftMs =
+      bytes === null || bytes.doneBytes === 0
+        ? null
+        : Math.round((spentMs * Math.max(0, bytes.totalBytes - bytes.doneBytes)) / bytes.doneBytes);
+    const perSecond = Math.round((rows * 1_000) / spentMs);
+    tell({
+      done: rows,
+      total: null,
+      reading: { perSecond, doneBytes: bytes?.doneBytes ?? null, totalBytes: bytes?.totalBytes ?? null, leftMs },
+    });
+  };
+}
+
+const digestLength = 32;
+
+/** Gives a row of a roster as it is staged; `today` (`yyyy-mm-dd`) says whose last day is over. */
+export function toStagedRow(row: RosterRow, ordinal: number, today: string): StagedCustomer | StagedReject {
+  if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
+  const { customer, line, file, fields, joined } = row;
+  const [own] = customer.parties;
+  const sentName = toScreeningRequest(own).name;
+  const body = toBody(customer, sentName);
+  const { said } = customer.readings;
+  return {
+    kind: 'customer',
+    ordinal,
+    line,
+    file,
+    reference: customer.reference,
+    type: own.type,
+    sentName,
+    parties: customer.parties.length,
+    riskTier: customer.riskTier,
+    record: withoutNul(said === null ? `${body}}` : `${body},"said":${toSaid(said)}}`),
+    recordDigest: digestRecord(`${inOneOrder(customer, sentName) ?? body}}`),
+    leaves: toLeaving(customer, today),
+    raw: joined ?? joinFields(fields),
+  };
+}
+
+/** Gives a row of a source of related parties as it is staged. */
+function toStagedParty(row: PartyRow, ordinal: number, headers: readonly string[]): StagedRelated | StagedReject {
+  if (row.kind === 'rejected') return { kind: 'rejected', ordinal, ...row.rejected };
+  const { line, file, related, fields } = row;
+  return {
+    kind: 'party',
+    ordinal,
+    line,
+    file,
+    reference: related.reference,
+    party: toParty(related.party, related.readings),
+    fields: nameFields(headers, fields),
+  };
+}
+
+// Fields that hold what stands between them, or what no database stores, keep its visible symbol.
+const joinFields = (fields: readonly string[]): string =>
+  fields
+    .map((field) =>
+      field.replaceAll(fieldSeparator, '\u241f').replaceAll(rowSeparator, '\u241e').replaceAll('\0', '\u2400'),
+    )
+    .join(fieldSeparator);
+
+/** Gives 32 hexadecimal digits of a text's SHA-256. */
+export const digestRecord = (record: string): string => crypto.hash('sha256', record, 'hex').slice(0, digestLength);
+
+function toLeaving({ isActive, endDate }: Customer, today: string): StagedCustomer['leaves'] {
+  if (!isActive) return 'inactive';
+  return endDate !== null && endDate < today ? 'end_date' : null;
+}
+
+const needsEscaping = /["\\\p{Cc}\p{Cs}]/u;
+
+/** The same text as `JSON.stringify` gives, which takes three times as long over a million short names. */
+const quote = (text: string): string => (needsEscaping.test(text) ? JSON.stringify(text) : `"${text}"`);
+
+const quoteOrNull = (text: string | null): string => (text === null ? 'null' : quote(text));
+
+/** The body with its aliases in an order of their own, which is no part of what it says; null where it is so already. */
+function inOneOrder(customer: Customer, sentName: string): string | null {
+  const [own, ...aliases] = customer.parties;
+  if (aliases.length < 2) return null;
+  const sorted = aliases.toSorted((one, other) => (one.name < other.name ? -1 : 1));
+  return toBody({ ...customer, parties: [own, ...sorted] }, sentName);
+}
+
+/**
+ * What a record says as JSON, but for its end; the same always gives the same text. What stands in the source for a fact that is read is no part
+ * of it: a country by its code or by its name is the same country.
+ */
+function toBody({ riskTier, parties, isActive, endDate, attributes, readings }: Customer, sentName: string): string {
+  let record = `{"riskTier":${quoteOrNull(riskTier)},"parties":[`;
+  for (const party of parties) {
+    record +=
+      party === parties[0] ? toPartyJson(party, sentName) : `,${toPartyJson(party, toScreeningRequest(party).name)}`;
+  }
+  record += ']';
+  // Only where the roster says so: without them the record is as it was before rosters could.
+  if (!isActive) record += ',"isActive":false';
+  if (endDate !== null) record += `,"endDate":${quote(endDate)}`;
+  const kept = Object.keys(attributes);
+  // In an order of their own: columns that have changed places are no change.
+  if (kept.length > 0) record += `,"attributes":${JSON.stringify(attributes, kept.toSorted())}`;
+  if (readings.doubts.length > 0) record += `,"doubts":${JSON.stringify(toDoubted(readings))}`;
+  return record;
+}
+
+function toSaid(said: NonNullable<Readings['said']>): string {
+  let json = '{';
+  for (const [field, text] of Object.entries(said)) json += `${json === '{' ? '' : ','}"${field}":${quote(text)}`;
+  return `${json}}`;
+}
+
+/** What stands in the source for each fact that is in doubt. */
+function toDoubted({ doubts }: Readings): Record<string, string> {
+  const doubted: Record<string, string> = {};
+  for (const { field, value } of doubts) doubted[field] = field in doubted ? `${doubted[field]};${value}` : value;
+  return doubted;
+}
+
+function toPartyJson({ role, type, name, birthDate, countries }: Party, sent: string): string {
+  const quoted = quote(name);
+  return `{"role":"${role}","type":"${type}","name":${quoted},"birthDate":${quoteOrNull(birthDate)},"countries":${toList(countries)},"sentName":${sent === name ? quoted : quote(sent)}}`;
+}
+
+function toList(countries: readonly string[]): string {
+  if (countries.length === 0) return '[]';
+  return `["${(countries.length === 1 ? countries : countries.toSorted()).join('","')}"]`;
+}
+
+function toParty(party: Party, readings: Readings): SeatedParty {
+  const { doubts, said } = readings;
+  return {
+    ...party,
+    countries: party.countries.toSorted(),
+    sentName: toScreeningRequest(party).name,
+    ...(doubts.length > 0 && { doubts: toDoubted(readings) }),
+    ...(said !== null && { said }),
+  };
+}

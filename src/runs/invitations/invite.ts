@@ -1,0 +1,484 @@
+import { createHmac } from 'node:crypto';
+import type { Client } from '../../client/create-client.js';
+import type { Answer, CallOptions } from '../../client/operation.js';
+import type { Invitation } from '../../client/resources/invitations.js';
+import {
+  ApiError,
+  ConfigError,
+  ConnectionError,
+  NightscreenError,
+  NotFoundError,
+  PaymentRequiredError,
+  RateLimitError,
+  ResponseError,
+  ServerError,
+  ServiceUnavailableError,
+} from '../../errors.js';
+import type { DossierLink } from '../../roster/dossier-link.js';
+import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
+import { DatabaseError, type Transaction } from '../../store/database/database.js';
+import { findLastSweep } from '../../store/dossiers.js';
+import {
+  endInvitations,
+  type InvitationCandidate,
+  listToRemind,
+  listUnknown,
+  markLeaving,
+  readCandidates,
+  saveFailure,
+  saveIntention,
+  saveShown,
+  withdrawIntentions,
+} from '../../store/invitations.js';
+import { assertLease } from '../../store/leases.js';
+import { findRoster, type Organisation, readOrganisation } from '../../store/organisations.js';
+import { identifyAccount } from '../account.js';
+import { findUnreconciled } from '../reconcile-run.js';
+import { withLease } from '../session.js';
+import type { Workplace } from '../workplace.js';
+import { lookUpInvitation } from './follow.js';
+
+/** Who is invited, or reminded, and whether it is done or only shown. */
+export interface InvitingOptions {
+  roster?: string | undefined;
+  limit?: number | undefined;
+  isSent: boolean;
+  isReminder: boolean;
+}
+
+type Channel = 'email' | 'sms';
+type Outcome = 'sent' | 'found' | 'unknown' | 'refused' | 'not_now';
+
+/** A customer that is invited or reminded, or would be; `outcome` is null where nothing is sent. */
+interface Invited {
+  roster: string;
+  customer: string;
+  discrepancy: 'customer_without_dossier';
+  channel: Channel;
+  outcome: Exclude<Outcome, 'not_now'> | null;
+}
+
+/** What inviting came to. Nothing in it says why anybody is not invited now. */
+export interface InvitingResult {
+  isSent: boolean;
+  isReminder: boolean;
+  isTest: boolean;
+  customers: readonly Invited[];
+  /** Of those listed, or of those sent; null where a price is missing. */
+  cost: { amount: number; currency: string } | null;
+  /** Have an invitation already. */
+  alreadyInvited: number;
+  /** Have no record, no recipient or no channel in the roster. */
+  notInvitable: number;
+  notNow: number;
+  /** Why it ended early; null where it did not. */
+  stoppedBecause: string | null;
+}
+
+/** Somebody to be written to, and how that is done. */
+interface Task {
+  roster: string;
+  customer: string;
+  channel: Channel;
+  perform: (inviting: Inviting) => Promise<Outcome>;
+}
+
+interface Plan {
+  tasks: readonly Task[];
+  counts: Pick<InvitingResult, 'alreadyInvited' | 'notInvitable' | 'notNow'>;
+}
+
+/** What it takes to write to somebody. */
+interface Inviting {
+  workplace: Workplace;
+  client: Client;
+  signal: AbortSignal;
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+}
+
+interface LinkedRoster {
+  name: string;
+  rosterId: number;
+  invite: NonNullable<DossierLink['invite']>;
+}
+
+interface Scope {
+  workplace: Workplace;
+  organisation: Organisation;
+  accountId: number;
+  rosters: readonly LinkedRoster[];
+}
+
+/** How long the service may take to list an invitation whose outcome was unknown; before that it is not sent again. */
+const listedWithinMs = 5 * 60_000;
+/** A mark that took longer to be stored sends nothing: the process was asleep, and another may have taken over. */
+const freshMs = 30_000;
+const remindAfterMs = 7 * 24 * 60 * 60_000;
+const mostRounds = 8;
+const mostFailuresInARow = 3;
+
+/**
+ * Invites customers without a dossier to be verified, or reminds those who were invited; without `isSent` it says whom, asks the service
+ * nothing and stores nothing. Throws ConfigError when no roster says how, when absence proves nothing now, and when a live key has no price.
+ */
+export async function inviteCustomers(
+  workplace: Workplace,
+  options: InvitingOptions,
+  signal: AbortSignal,
+): Promise<InvitingResult> {
+  const organisation = await readOrganisation(workplace.database, workplace.settings.organisation);
+  const sweep = await findLastSweep(workplace.database, organisation);
+  if (sweep === null) throw refuse('no sweep of the dossiers has ended yet; run `nightscreen sweep` first');
+  const rosters = await listInviting(workplace, options.roster);
+  const { accountId, isTest } = sweep;
+  for (const { rosterId, name } of options.isReminder ? [] : rosters) {
+    const because = await findUnreconciled(workplace, rosterId, accountId);
+    if (because !== null) throw refuse(`who of ${name} has no dossier is not known now: ${because}`);
+  }
+  const scope = { workplace, organisation, accountId, rosters };
+  const common = { isSent: options.isSent, isReminder: options.isReminder, isTest };
+  const plan = options.isReminder ? planReminders : planInvitations;
+  if (!options.isSent) {
+    const { tasks, counts } = await plan(scope, options.limit);
+    const customers = tasks.map((task) => toInvited(task, null));
+    return { ...common, customers, cost: toCost(workplace, customers), ...counts, stoppedBecause: null };
+  }
+  return withLease(workplace, `invite/${organisation.name}`, signal, async ({ lease, signal: lasting }) => {
+    const client = workplace.client();
+    const account = await identifyAccount(workplace, organisation, client, lasting);
+    if (account.accountId !== accountId)
+      throw refuse(
+        'the key is of another account than the dossiers that were swept last; run `nightscreen sweep` first',
+      );
+    const inviting: Inviting = {
+      ...{ workplace, client, signal: lasting },
+      write: (work) =>
+        workplace.database.transaction(async (transaction) => {
+          await assertLease(transaction, lease);
+          return work(transaction);
+        }),
+    };
+    const unknown = await settleFormer(inviting, accountId);
+    const { tasks, counts } = await plan(scope, options.limit);
+    if (!isTest) requirePrices(workplace, tasks);
+    const { customers, notNow, stoppedBecause } = await performAll(inviting, tasks);
+    const sent = customers.filter(({ outcome }) => outcome === 'sent' || outcome === 'unknown');
+    return {
+      ...{ ...common, customers: [...unknown, ...customers], cost: toCost(workplace, sent), ...counts },
+      ...{ notNow: counts.notNow + notNow, stoppedBecause },
+    };
+  });
+}
+
+const refuse = (message: string): ConfigError => new ConfigError([{ where: 'invite', path: '', message }]);
+
+async function listInviting(
+  { database, settings }: Workplace,
+  only: string | undefined,
+): Promise<readonly LinkedRoster[]> {
+  const found: LinkedRoster[] = [];
+  for (const { name, dossiers } of settings.rosters) {
+    const rosterId = await findRoster(database, settings.organisation, name);
+    if (dossiers?.invite !== undefined && rosterId !== null && (only === undefined || name === only))
+      found.push({ name, rosterId, invite: dossiers.invite });
+  }
+  if (found.length > 0) return found;
+  const whose = only === undefined ? 'no imported roster says' : `the roster ${only} is not imported, or does not say`;
+  const message = `${whose} how its customers are invited; write \`invite: { workflow: wf_..., recipient: COLUMN, channel: { value: email } }\` below its \`dossiers\`, and list the column in columns.attributes`;
+  throw new ConfigError([{ where: 'settings', path: 'rosters', message }]);
+}
+
+const toInvited = ({ roster, customer, channel }: Task, outcome: Invited['outcome']): Invited => ({
+  ...{ roster, customer, discrepancy: 'customer_without_dossier', channel, outcome },
+});
+
+const priceOf = { email: 'pricePerEmail', sms: 'pricePerSms' } as const;
+
+function toCost({ settings }: Workplace, sent: readonly { channel: Channel }[]): InvitingResult['cost'] {
+  let amount = 0;
+  for (const { channel } of sent) {
+    const price = settings.budget[priceOf[channel]];
+    if (price === undefined) return null;
+    amount += price;
+  }
+  return { amount: Math.round(amount * 100) / 100, currency: settings.budget.currency };
+}
+
+function requirePrices({ settings }: Workplace, tasks: readonly Task[]): void {
+  const missing = [...new Set(tasks.map(({ channel }) => priceOf[channel]))].filter(
+    (name) => settings.budget[name] === undefined,
+  );
+  if (missing.length === 0) return;
+  const message = 'is missing: a live key sends no invitation without the price of one';
+  throw new ConfigError(missing.map((name) => ({ where: 'settings', path: `budget.${name}`, message })));
+}
+
+/** The column of a setting, or null where it names one value for all. */
+const toColumn = (setting: string | { value: string } | undefined): string | null =>
+  typeof setting === 'string' ? setting : null;
+
+/** What a column says, or the one value for all; undefined where it says nothing. */
+const pick = (setting: string | { value: string } | undefined, cell: string | null): string | undefined =>
+  (typeof setting === 'object' ? setting.value : cell?.trim()) || undefined;
+
+/** Where to write to a customer; null where the roster does not say, or says what can be no address. */
+function toAddress(
+  { channel: channelSetting, locale }: LinkedRoster['invite'],
+  candidate: InvitationCandidate,
+): { channel: Channel; recipient: string; locale: string | undefined } | null {
+  const channel = pick(channelSetting, candidate.channel)?.toLowerCase();
+  const recipient = candidate.recipient?.trim() ?? '';
+  const looksRight = channel === 'email' ? /^[^\s@]+@[^\s@]+$/ : /^\+?[\d ().-]{6,}$/;
+  if ((channel !== 'email' && channel !== 'sms') || recipient.length > 255 || !looksRight.test(recipient)) return null;
+  return { channel, recipient, locale: pick(locale, candidate.locale) };
+}
+
+async function planInvitations(
+  { workplace, organisation, accountId, rosters }: Scope,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<Plan> {
+  const counts = { alreadyInvited: 0, notInvitable: 0, notNow: 0 };
+  const tasks: Task[] = [];
+  let missing = 0;
+  for (const { name, rosterId, invite } of rosters) {
+    const columns = {
+      recipient: invite.recipient,
+      channel: toColumn(invite.channel),
+      locale: toColumn(invite.locale),
+    };
+    const scope = { accountId, rosterId };
+    for await (const page of readCandidates(workplace.database, scope, columns, workplace.clock.now())) {
+      for (const candidate of page) {
+        missing += 1;
+        const address = toAddress(invite, candidate);
+        if (candidate.isInvited) counts.alreadyInvited += 1;
+        else if (address === null) counts.notInvitable += 1;
+        else if (!candidate.isFree) counts.notNow += 1;
+        else if (tasks.length < limit) {
+          const reference = toReference(organisation, name, candidate);
+          const { customer } = candidate;
+          const { channel } = address;
+          const perform: Task['perform'] = (inviting) =>
+            inviteOne(inviting, accountId, candidate, { ...address, reference, workflowToken: invite.workflow });
+          tasks.push({ roster: name, customer, channel, perform });
+        }
+      }
+    }
+  }
+  if (missing > 0 && counts.notInvitable === missing) {
+    const columns = [...new Set(rosters.map(({ invite }) => invite.recipient))].join(', ');
+    throw refuse(
+      `none of ${missing} customers without a dossier has a recipient in the column ${columns}; a column that columns.attributes names since the last import is read with the next one`,
+    );
+  }
+  return { tasks, counts };
+}
+
+/** Says nothing of the customer to anybody without the key, and is the same for whoever lost the database and restored an older one. */
+function toReference({ digestKey }: Organisation, roster: string, { customer, former }: InvitationCandidate): string {
+  const facts = JSON.stringify(['customer_without_dossier', roster, customer, former]);
+  return `ns-${createHmac('sha256', digestKey).update(facts).digest('hex').slice(0, 40)}`;
+}
+
+async function planReminders(
+  { workplace, accountId, rosters }: Scope,
+  limit = Number.POSITIVE_INFINITY,
+): Promise<Plan> {
+  const tasks: Task[] = [];
+  const now = workplace.clock.now();
+  const sentBefore = new Date(now.getTime() - remindAfterMs);
+  for (const { name: roster, rosterId } of rosters) {
+    const eligible = await listToRemind(workplace.database, { accountId, rosterId }, { sentBefore, now });
+    for (const { invitationId, customer, channel, token } of eligible) {
+      if (tasks.length >= limit || token === null) break;
+      const perform: Task['perform'] = (inviting) => remind(inviting, invitationId, token);
+      tasks.push({ roster, customer, channel, perform });
+    }
+  }
+  return { tasks, counts: { alreadyInvited: 0, notInvitable: 0, notNow: 0 } };
+}
+
+/**
+ * Ends what has ended, and looks for each invitation whose outcome is unknown: what the service has is adopted; what it has not listed in
+ * five minutes never arrived, and its customer may be invited again. Gives those that are still unknown.
+ */
+async function settleFormer(inviting: Inviting, accountId: number): Promise<readonly Invited[]> {
+  const { workplace, client, signal, write } = inviting;
+  const { clock, database } = workplace;
+  await write(async (transaction) => {
+    await endInvitations(transaction, accountId, { runId: null, now: clock.now() });
+    await withdrawIntentions(transaction, accountId, clock.now());
+  });
+  const unknown: Invited[] = [];
+  for (const { invitationId, reference, sendingAt, roster, customer, channel } of await listUnknown(
+    database,
+    accountId,
+  )) {
+    const shown = await lookUpInvitation(client, reference, { signal });
+    const now = clock.now();
+    const isOld = sendingAt !== null && now.getTime() - sendingAt.getTime() > listedWithinMs;
+    if (shown !== null)
+      await write((transaction) => saveShown(transaction, invitationId, shown, { kind: 'found', now }));
+    else if (isOld)
+      await write((transaction) =>
+        saveFailure(transaction, invitationId, { kind: 'withdrawn', detail: 'not_listed' }, now),
+      );
+    else
+      unknown.push({ ...{ roster, customer, discrepancy: 'customer_without_dossier', channel, outcome: 'unknown' } });
+  }
+  return unknown;
+}
+
+async function performAll(
+  inviting: Inviting,
+  tasks: readonly Task[],
+): Promise<{ customers: readonly Invited[]; notNow: number; stoppedBecause: string | null }> {
+  const customers: Invited[] = [];
+  let notNow = 0;
+  let inARow = 0;
+  for (const task of tasks) {
+    inviting.signal.throwIfAborted();
+    try {
+      const outcome = await task.perform(inviting);
+      if (outcome === 'not_now') notNow += 1;
+      else customers.push(toInvited(task, outcome));
+      inARow = outcome === 'unknown' || outcome === 'refused' ? inARow + 1 : 0;
+    } catch (error) {
+      // What a look-up met stops as well: nothing was sent for this one.
+      const stoppedBecause = error instanceof Stopped ? error.message : describeStop(error);
+      if (stoppedBecause === null || inviting.signal.aborted) throw error;
+      return { customers, notNow, stoppedBecause };
+    }
+    if (inARow === mostFailuresInARow) {
+      const stoppedBecause = `${inARow} in a row were refused, or their outcome is unknown`;
+      return { customers, notNow, stoppedBecause };
+    }
+  }
+  return { customers, notNow, stoppedBecause: null };
+}
+
+/** Keeps the intention, looks the reference up, and sends where the service has none. */
+async function inviteOne(
+  inviting: Inviting,
+  accountId: number,
+  { discrepancyId, customerVersion }: InvitationCandidate,
+  input: { workflowToken: string; channel: Channel; recipient: string; reference: string; locale: string | undefined },
+): Promise<Outcome> {
+  const { workplace, client, signal, write } = inviting;
+  const { reference, channel, locale, ...rest } = input;
+  const intended = { discrepancyId, customerVersion, reference, channel };
+  const invitationId = await write((transaction) =>
+    saveIntention(transaction, accountId, intended, workplace.clock.now()),
+  ).catch(passIfForbidden);
+  if (invitationId === null) return 'not_now';
+  const shown = await lookUpInvitation(client, reference, { signal });
+  if (shown !== null) {
+    await write((transaction) =>
+      saveShown(transaction, invitationId, shown, { kind: 'found', now: workplace.clock.now() }),
+    );
+    return 'found';
+  }
+  const body = { ...rest, reference, channel, ...(locale !== undefined && { locale }) };
+  return dispatch(inviting, invitationId, 'sending', (options) => client.invitations.create(body, options));
+}
+
+/** The database's own look at the rule comes a moment later than the statement's, and may see more. */
+function passIfForbidden(error: unknown): null {
+  if (error instanceof DatabaseError && error.sqlState === '23000') return null;
+  throw error;
+}
+
+/** Asks how the invitation is now, and sends it again where it is still `sent`. */
+async function remind(inviting: Inviting, invitationId: number, token: string): Promise<Outcome> {
+  const { workplace, client, signal, write } = inviting;
+  const { data: shown } = await client.invitations.retrieve(token, { signal });
+  await write((transaction) =>
+    saveShown(transaction, invitationId, shown, { kind: 'status', now: workplace.clock.now() }),
+  );
+  if (shown.status !== 'sent') return 'not_now';
+  return dispatch(inviting, invitationId, 'reminding', (options) => client.invitations.resend(token, options));
+}
+
+/** Nobody else can be written to either until somebody acts, or for now; the message says what to do. */
+class Stopped extends NightscreenError {}
+
+/** The rule has come to forbid it. */
+class Withheld extends NightscreenError {}
+
+/**
+ * Makes a call that is never repeated unless the service refused it for its pace. Right before it leaves, the rule is checked once more and
+ * the attempt is kept, in one transaction. Throws Stopped.
+ */
+async function dispatch(
+  { workplace, signal, write }: Inviting,
+  invitationId: number,
+  kind: 'sending' | 'reminding',
+  call: (options: CallOptions) => Promise<Answer<Invitation>>,
+): Promise<Outcome> {
+  const { clock } = workplace;
+  const leaving = async (operation: string): Promise<void> => {
+    if (operation !== 'invitations.create' && operation !== 'invitations.resend') return;
+    const begunMs = clock.elapsedMs();
+    const isMarked = await write((transaction) => markLeaving(transaction, invitationId, kind, clock.now())).catch(
+      passIfForbidden,
+    );
+    if (!isMarked) throw new Withheld('withheld', 'is not sent now');
+    if (clock.elapsedMs() - begunMs > freshMs)
+      throw new Stopped('asleep', 'the database, or this machine, stood still');
+  };
+  const fail = (failed: 'unknown' | 'refused' | 'withdrawn', detail: string | null): Promise<void> =>
+    write((transaction) => saveFailure(transaction, invitationId, { kind: failed, detail }, clock.now()));
+  for (let round = 1; ; round += 1) {
+    try {
+      const { data } = await call({ signal, maxRetries: 0, observer: { leaving } });
+      const known = kind === 'sending' ? 'sent' : 'reminded';
+      await write((transaction) => saveShown(transaction, invitationId, data, { kind: known, now: clock.now() }));
+      return 'sent';
+    } catch (error) {
+      if (signal.aborted) throw error;
+      if (error instanceof Withheld) {
+        if (kind === 'sending') await fail('withdrawn', null);
+        return 'not_now';
+      }
+      if (!(error instanceof ApiError || error instanceof ConnectionError || error instanceof ResponseError))
+        throw error;
+      const reason = toFailureReason(error);
+      if (isOutcomeUnknown(error)) {
+        await fail('unknown', reason);
+        return 'unknown';
+      }
+      if (isThrottle(error) && round < mostRounds) {
+        await clock.sleep(Math.min(60_000, error.retryAfterMs ?? 1_000 * 2 ** (round - 1)), signal);
+        continue;
+      }
+      await fail('refused', reason);
+      const stop = describeStop(error);
+      if (stop === null) return 'refused';
+      throw new Stopped('stopped', stop, { cause: error });
+    }
+  }
+}
+
+const isOutcomeUnknown = (error: unknown): boolean =>
+  (error instanceof ConnectionError && error.mayHaveArrived) ||
+  error instanceof ServerError ||
+  error instanceof ServiceUnavailableError ||
+  error instanceof ResponseError;
+
+const isThrottle = (error: unknown): error is RateLimitError =>
+  error instanceof RateLimitError && error.code !== 'cooldown_active';
+
+const again = 'run the same command again: nobody is invited twice';
+
+/** Why no other call can succeed either, and what to do; null where it is about this one customer, or is no failure of the service. */
+function describeStop(error: unknown): string | null {
+  if (error instanceof PaymentRequiredError)
+    return `the balance of the account does not cover it (402); top it up, then ${again}`;
+  if (isHalting(error)) return `the service refused the account (${error.status}); check the key, then ${again}`;
+  if (isThrottle(error)) return `the service asks for a slower pace (429) again and again; later ${again}`;
+  if (error instanceof NotFoundError && error.code === 'workflow_not_found')
+    return 'the service does not know the workflow; correct rosters[].dossiers.invite.workflow';
+  if (error instanceof NightscreenError && isTransient(error))
+    return `the service is out of reach: ${error.message}; later ${again}`;
+  return null;
+}

@@ -1,0 +1,141 @@
+import { ConfigError, flagError } from '../../errors.js';
+import { dropOutbox, listOutbox, makeDue, type OutboxRow, readOutbox } from '../../store/outbox.js';
+import { noteReportSent } from '../../store/outbox-reports.js';
+import { makeWebhooksDue } from '../../store/webhooks.js';
+import { findReviewer } from '../review/people.js';
+import { readWebhookKeys, tellStates, toTellingEnd } from '../status.js';
+import type { Workplace } from '../workplace.js';
+import { deliverDue, type Mail, mailKinds, toMails } from './deliver.js';
+import { toGiveUpAt } from './queue.js';
+
+const isWebhook = ({ kind }: OutboxRow): boolean => kind === 'webhook';
+const isQueued = ({ state }: OutboxRow): boolean => state === 'queued';
+const toIds = (rows: readonly OutboxRow[]): readonly number[] => rows.map(({ outboxId }) => outboxId);
+const refuse = (message: string): ConfigError => new ConfigError([{ where: 'mail', path: '', message }]);
+
+/**
+ * Tries again now: the mails and messages to webhooks of these numbers, whatever became of them, or all mail that waits. Messages go with
+ * the ids and bytes that they had, after what is older and waits for the same webhook. Gives the named ones and all of their sort that are
+ * still not accepted. Throws ConfigError, with nothing tried, for a number that there is not, for what was put aside, where no mail is
+ * configured, and where a webhook or its secret is not.
+ */
+export async function retryMails(workplace: Workplace, ids: readonly number[]): Promise<readonly Mail[]> {
+  const { database } = workplace;
+  const named = await readOutbox(database, ids);
+  const missing = ids.filter((id) => !named.some(({ outboxId }) => outboxId === id));
+  if (missing.length > 0) throw refuse(`there is no mail ${missing.join(', ')}; nightscreen mail list shows them`);
+  const aside = named.find(({ state }) => state === 'dropped');
+  if (aside) throw refuse(`${aside.outboxId} was put aside for good by ${aside.droppedBy}: ${aside.droppedBecause}`);
+  const webhooks = named.filter(isWebhook);
+  const isMailMeant = webhooks.length < named.length || ids.length === 0;
+  if (isMailMeant && !workplace.settings.mail) {
+    throw refuse('is not configured, so none can be sent; messages to webhooks that wait: nightscreen status send');
+  }
+  if (webhooks.length > 0) requireReachable(workplace, webhooks);
+  const mails =
+    ids.length > 0
+      ? named.filter((row) => !isWebhook(row))
+      : (await listOutbox(database, mailKinds, { all: false })).filter(isQueued);
+  if (isMailMeant) await retryMail(workplace, mails);
+  if (webhooks.length > 0) {
+    await makeWebhooksDue(database, toIds(webhooks), workplace.clock.now(), toTellingEnd(workplace.clock.now()));
+    await tellStates(workplace);
+  }
+  const tried = [...(isMailMeant ? mailKinds : []), ...(webhooks.length > 0 ? (['webhook'] as const) : [])];
+  const wanted = new Set(toIds([...mails, ...webhooks]));
+  const after = await listOutbox(database, tried, { all: true });
+  return toMails(
+    database,
+    after.filter((row) => isQueued(row) || wanted.has(row.outboxId)),
+  );
+}
+
+async function retryMail(workplace: Workplace, mails: readonly OutboxRow[]): Promise<void> {
+  const { database, settings, clock } = workplace;
+  if (!settings.mail) return;
+  const now = clock.now();
+  await makeDue(database, toIds(mails), { now, giveUpAt: toGiveUpAt(settings.mail, now) });
+  await deliverDue(workplace);
+}
+
+/** Throws ConfigError where a message goes to an address that is no webhook here, or has no secret here. */
+function requireReachable(workplace: Workplace, webhooks: readonly OutboxRow[]): void {
+  const keysByUrl = readWebhookKeys(workplace);
+  const strange = webhooks.find(({ destination }) => !keysByUrl.has(destination ?? ''));
+  if (strange) {
+    throw refuse(
+      `${strange.outboxId} is a message to ${strange.destination}, which is no webhook in this configuration; nightscreen mail drop ${strange.outboxId} puts it aside`,
+    );
+  }
+}
+
+/** What is put aside, why and by whom; on Postgres the login says who. */
+interface DropRequest {
+  ids: readonly number[];
+  reason: string | undefined;
+  by: string | undefined;
+  /** Also what is still being tried. */
+  evenQueued: boolean;
+}
+
+/**
+ * Puts mails and messages to webhooks aside for good, all of those that are named or none: they are never tried again, and who did it and why
+ * is kept. Gives them as they stand then. Throws ConfigError for a number that there is not, for what was sent or put aside before, for what
+ * is still being tried unless that is wanted, and where a reason or a name is missing.
+ */
+export async function dropMails(
+  { database, clock }: Pick<Workplace, 'database' | 'clock'>,
+  { ids, reason = '', by, evenQueued }: DropRequest,
+): Promise<readonly Mail[]> {
+  if (reason.trim() === '')
+    throw flagError('--reason', 'is missing: what is put aside is kept with who did it and why');
+  const { name } = await findReviewer(database, by, false, '--by');
+  const at = clock.now();
+  const wanted = [...new Set(ids)];
+  const rows = await database.transaction(async (transaction) => {
+    const known = await readOutbox(transaction, wanted);
+    const problems = wanted.flatMap(
+      (id) =>
+        findObstacle(
+          id,
+          known.find(({ outboxId }) => outboxId === id),
+          evenQueued,
+        ) ?? [],
+    );
+    if (problems.length > 0) throw refuseToDrop(problems);
+    const dropped = await dropOutbox(transaction, database, wanted, {
+      by: name,
+      reason: reason.trim(),
+      at,
+      evenQueued,
+    });
+    const held = wanted.filter((id) => !dropped.includes(id));
+    if (held.length > 0)
+      throw refuseToDrop(held.map((id) => `${id} is being sent at this moment: look again in a minute`));
+    for (const { runId, revision } of known) {
+      if (runId !== null && revision !== null) await noteReportSent(transaction, runId, revision, at);
+    }
+    return readOutbox(transaction, wanted);
+  });
+  return toMails(database, rows);
+}
+
+/** Why something of the outbox cannot be put aside, in words; null when it can. */
+function findObstacle(id: number, row: OutboxRow | undefined, evenQueued: boolean): string | null {
+  if (!row) return `there is no ${id}; nightscreen mail list shows what there is`;
+  switch (row.state) {
+    case 'sent':
+      return `${id} was sent`;
+    case 'dropped':
+      return `${id} was put aside before, by ${row.droppedBy}: ${row.droppedBecause}`;
+    case 'queued':
+      return evenQueued
+        ? null
+        : `${id} is still being tried, next at ${row.nextAttemptAt.toISOString()}; to put it aside all the same, add --even-queued`;
+    default:
+      return null;
+  }
+}
+
+const refuseToDrop = (messages: readonly string[]): ConfigError =>
+  new ConfigError(messages.map((message) => ({ where: 'mail drop', path: '', message })));

@@ -1,0 +1,53 @@
+import { toCadence } from '../screening/cadence.js';
+import { type CoverageGroup, readImportedRosters } from '../store/coverage.js';
+import { readJobSchedules } from '../store/jobs.js';
+import { readStoredFigures, type StoredFigures } from '../store/metrics.js';
+import { readRosterGroups } from './coverage.js';
+import { openOrganisation } from './session.js';
+import type { Workplace } from './workplace.js';
+
+/** Everything that the database tells for metrics; names of rosters, and no data of a customer. */
+export interface MetricFacts extends StoredFigures {
+  at: Date;
+  /** Whether sweeps are to be made: by a schedule, or because one ever was; never where they are switched off. */
+  isSwept: boolean;
+  /** How each roster stands, by tier. */
+  rosters: readonly { roster: string; groups: readonly CoverageGroup[] }[];
+  /** Seconds within which each tier has to be screened. */
+  cadenceSeconds: Readonly<Record<string, number>>;
+}
+
+/** What the configuration says of sweeps: whether there is a schedule, and whether the job is switched off. */
+interface SweepPlan {
+  isPlanned: boolean;
+  isOff: boolean;
+}
+
+/**
+ * Reads the facts as of now, of the rosters that the watchdog watches: those that are configured, or where none is, those that were ever
+ * imported. Counts every customer in scope, which takes half a minute where there are a million.
+ */
+export async function readMetricFacts(workplace: Workplace, sweeps: SweepPlan): Promise<MetricFacts> {
+  const { database, settings, clock } = workplace;
+  const at = clock.now();
+  const { organisationId } = await openOrganisation(workplace);
+  const imported = await readImportedRosters(database, organisationId);
+  const configured = settings.rosters.map(({ name }) => name);
+  const watched = configured.length > 0 ? configured : imported.map(({ roster }) => roster);
+  const rosters: MetricFacts['rosters'][number][] = [];
+  for (const { rosterId, roster } of imported.filter(({ roster }) => watched.includes(roster))) {
+    const { groups } = await readRosterGroups(workplace, rosterId, at);
+    rosters.push({ roster, groups });
+  }
+  const { hours } = toCadence(settings.screening);
+  const stored = await readStoredFigures(database, organisationId, watched, at);
+  const plans = await readJobSchedules(database, organisationId);
+  const isPlanned = sweeps.isPlanned || plans.some(({ job, retiredAt }) => job === 'sweep' && retiredAt === null);
+  return {
+    ...stored,
+    at,
+    isSwept: !sweeps.isOff && (isPlanned || stored.runs.some(({ kind }) => kind === 'sweep')),
+    rosters,
+    cadenceSeconds: Object.fromEntries(Object.entries(hours).map(([tier, value]) => [tier, value * 3_600])),
+  };
+}

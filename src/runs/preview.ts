@@ -1,0 +1,299 @@
+import { randomInt } from 'node:crypto';
+import type { PublishedList } from '../lists/listed-party.js';
+import { toLocalTime } from '../local-time/local-time.js';
+import type { ColumnDoubts } from '../roster/doubts.js';
+import type { ChangeExample } from '../roster/guards/judge-changes.js';
+import type { GuardVerdict } from '../roster/guards/judge-snapshot.js';
+import type { RosterSettings } from '../roster/settings.js';
+import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../store/checks.js';
+import type { Database, Transaction } from '../store/database/database.js';
+import { findLastAccount, findRoster } from '../store/organisations.js';
+import {
+  countPlan,
+  type ForcedScreening,
+  forceScreenings,
+  listUrgentOverBudget,
+  type PlanCounts,
+  type PlanSelection,
+} from '../store/plan.js';
+import type { SnapshotCounts } from '../store/roster-figures.js';
+import { carryForcedScreenings } from '../store/roster-imports.js';
+import {
+  countNewRequests,
+  countRejectReasons,
+  listStagedRejections,
+  type StagedRejection,
+} from '../store/roster-staging.js';
+import { insertRun, setRunAccount } from '../store/runs.js';
+import { toImportMode } from './account.js';
+import { compareRoster, toStoredList } from './checks/because-of.js';
+import { settleSnapshot } from './import/settle.js';
+import { stageRoster } from './import/stage.js';
+import { openImportedRoster } from './roster-scope.js';
+import { expectControlSearches, toPlanInput } from './screening/plan.js';
+import type { Workplace } from './workplace.js';
+
+/** What a run of this selection would do now, without storing or calling anything. */
+export interface ScreeningPreview extends PlanCounts, PricedCalls {
+  roster: string;
+  selection: PlanSelection;
+  /** References of customers whom the budget leaves out although they are overdue or were never screened as they are; the first 100. */
+  leftOut: readonly string[];
+  /** Calls that the caps leave, or null where nothing is capped. */
+  budget: { leftForAll: number; leftForReserved: number } | null;
+}
+
+const mostLeftOut = 100;
+
+/** The plan of a screening as it would be made now from the roster as last imported; the account is the one last used. `runId` is a run whose forced screenings count. */
+export async function previewScreening(
+  workplace: Workplace,
+  roster: RosterSettings,
+  selection: PlanSelection,
+  runId: number | null = null,
+): Promise<ScreeningPreview> {
+  const { database, settings } = workplace;
+  const { rosterId } = await openImportedRoster(workplace, roster.name);
+  const account = await findLastAccount(database, rosterId, settings.service.mode ?? 'test');
+  const request = { rosterId, accountId: account?.accountId ?? null, selection };
+  const { input, budget } = await toPlanInput(workplace, database, request, runId);
+  const counts = await countPlan(database, input);
+  const { leftForAll, leftForReserved } = budget;
+  return {
+    roster: roster.name,
+    selection,
+    ...counts,
+    ...priceCalls(settings, counts.searches),
+    leftOut: 'over_budget' in counts.reasons ? await listUrgentOverBudget(database, input, mostLeftOut) : [],
+    budget: leftForReserved === Number.POSITIVE_INFINITY ? null : { leftForAll, leftForReserved },
+  };
+}
+
+/** What an onboarding would read, make and cost. */
+export interface OnboardingPreview extends ImportPreview, PricedCalls {}
+
+/** Reads a roster as an onboarding would, and says what it would come to; nothing is stored and nobody is searched for. Throws RosterError. */
+export async function previewOnboarding(
+  workplace: Workplace,
+  roster: RosterSettings,
+  signal: AbortSignal,
+): Promise<OnboardingPreview> {
+  const preview = await previewImport(workplace, roster, signal);
+  return { ...preview, ...priceCalls(workplace.settings, preview.distinctSearches) };
+}
+
+/** What an import would come to. */
+export interface ImportPreview {
+  roster: string;
+  source: string;
+  counts: SnapshotCounts;
+  /** How many rows would be rejected, by the reason's code. */
+  rejectedByReason: Readonly<Record<string, number>>;
+  /** The first rows that would be rejected. */
+  firstRejections: readonly StagedRejection[];
+  /** The columns of which values count as unknown because they cannot be read for certain. */
+  doubts: readonly ColumnDoubts[];
+  /** How many different searches the new customers would need. */
+  distinctSearches: number;
+  /** The guards that would hold the roster; none where it would be taken. */
+  heldBy: readonly GuardVerdict[];
+  /** Columns that read like a fact which no column is mapped for, in words, where they do not hold it. */
+  unmapped: readonly string[];
+  /** Whether it is rejects of this roster that were fed back. */
+  isFedBack: boolean;
+  /** The first of the changes that guards found, before and after. */
+  changes: readonly ChangeExample[];
+}
+
+class RollBack extends Error {}
+
+/** One transaction does one thing after another. */
+function inTurn(transaction: Transaction): <T>(work: (transaction: Transaction) => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const next = last.then(() => work(transaction));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+const largestNumber = 2 ** 40;
+const noRoster = -1;
+const mostRejections = 1_000;
+
+/**
+ * Reads, checks and judges a roster as an import does, in a transaction that is always rolled back. Throws RosterError when it cannot be
+ * read.
+ */
+export async function previewImport(
+  workplace: Workplace,
+  roster: RosterSettings,
+  signal: AbortSignal,
+  options: { isDelta?: boolean | undefined } = {},
+): Promise<ImportPreview> {
+  const { database, clock, secret, settings } = workplace;
+  const nothing = new RollBack('a preview changes nothing');
+  let preview: ImportPreview | undefined;
+  try {
+    await database.transaction(
+      async (transaction) => {
+        // A source may keep it waiting for as long as it likes: nobody else waits for this.
+        await transaction.execute("select set_config('idle_in_transaction_session_timeout', '0', true)");
+        const now = clock.now();
+        // A roster that nobody has imported yet is not begun here: whoever imports it meanwhile would have to wait.
+        const rosterId = (await findRoster(transaction, settings.organisation, roster.name)) ?? noRoster;
+        // No run has a number below zero, and no other preview this one.
+        const staged = { runId: -randomInt(1, largestNumber), rosterId, isDelta: options.isDelta ?? false };
+        const source = await stageRoster(roster, {
+          runId: staged.runId,
+          copies: database.dialect === 'postgres',
+          clock,
+          today: toLocalTime(now, settings.run.timezone).date,
+          signal,
+          secret,
+          write: inTurn(transaction),
+          tell: () => undefined,
+        });
+        const mode = toImportMode(workplace);
+        const rule = { importedAt: now, leaveAfterDays: settings.screening.leaveAfterDays, mode };
+        const { counts, isFirst, isFedBack, heldBy, changes } = await settleSnapshot(
+          transaction,
+          staged,
+          roster,
+          source,
+          rule,
+        );
+        preview = {
+          roster: roster.name,
+          source: source.source,
+          counts,
+          rejectedByReason: await countRejectReasons(transaction, staged.runId),
+          firstRejections: await listStagedRejections(transaction, staged.runId, mostRejections),
+          doubts: source.doubts,
+          distinctSearches: await countNewRequests(transaction, { ...staged, isFirst }),
+          heldBy,
+          unmapped: mode === 'test' ? source.unmapped : [],
+          isFedBack,
+          changes,
+        };
+        throw nothing;
+        // A source may be readable once only.
+      },
+      { runsOnce: true },
+    );
+  } catch (error) {
+    if (error !== nothing || preview === undefined) throw error;
+  }
+  if (preview === undefined) throw nothing;
+  return preview;
+}
+
+/** A plan as a published list would make it, and whom the list forces into it. */
+interface BecauseOfPreview {
+  preview: ScreeningPreview;
+  comparison: ListComparison;
+  /** The first of them. */
+  forced: readonly ForcedCustomer[];
+}
+
+/** What a run because of a published list would do now; the run is begun and planned, counted, and taken back before anybody sees it. */
+export async function previewBecauseOf(
+  workplace: Workplace,
+  roster: RosterSettings,
+  options: { selection: PlanSelection; list: PublishedList; mostNamed: number },
+  signal: AbortSignal,
+): Promise<BecauseOfPreview> {
+  const { database, settings } = workplace;
+  const scope = await openImportedRoster(workplace, roster.name);
+  const mode = settings.service.mode ?? 'test';
+  const account = await findLastAccount(database, scope.rosterId, mode);
+  const accountId = account?.accountId ?? null;
+  const { leaveAfterDays } = settings.screening;
+  const compared = { rosterId: scope.rosterId, accountId, leaveAfterDays };
+  const rows: ForcedScreening[] = [];
+  const sums = await compareRoster(database, options.list, compared, signal, async (forced) => {
+    rows.push(...forced);
+  });
+  return tryOut(database, async (tried, transaction) => {
+    const { runId } = await insertRun(transaction, {
+      organisationId: scope.organisation.organisationId,
+      rosterId: scope.rosterId,
+      mode,
+      kind: 'screen',
+      selection: options.selection,
+      rosterFile: null,
+      leaseKey: scope.leaseKey,
+      epoch: 0,
+      owner: workplace.owner,
+      settingsDigest: workplace.settingsDigest,
+      settings: {},
+      version: workplace.version,
+      startedAt: workplace.clock.now(),
+    });
+    await setRunAccount(transaction, runId, accountId);
+    await carryForcedScreenings(transaction, runId);
+    await forceScreenings(transaction, runId, rows);
+    const trial = { ...workplace, database: tried };
+    return {
+      preview: await previewScreening(trial, roster, options.selection, runId),
+      comparison: { ...toStoredList(options.list), ...sums, comparedAt: workplace.clock.now() },
+      forced: await readForcedCustomers(transaction, runId, options.mostNamed),
+    };
+  });
+}
+
+const undo = new Error('taken back');
+
+/** Does something in a transaction that leaves nothing behind. */
+async function tryOut<T>(
+  database: Database,
+  work: (tried: Database, transaction: Transaction) => Promise<T>,
+): Promise<T> {
+  const results: T[] = [];
+  try {
+    await database.transaction(async (transaction) => {
+      results.push(await work(toDatabase(database, transaction), transaction));
+      throw undo;
+    });
+  } catch (error) {
+    if (error !== undo) throw error;
+  }
+  const [result] = results;
+  if (result === undefined) throw new Error('nothing was tried');
+  return result;
+}
+
+/** A transaction in the place of the database. */
+const toDatabase = (database: Database, transaction: Transaction): Database => ({
+  dialect: database.dialect,
+  query: (row, sql, parameters) => transaction.query(row, sql, parameters),
+  execute: (sql, parameters) => transaction.execute(sql, parameters),
+  transaction: (work) => work(transaction),
+  cursor: (row, sql, parameters, batchSize) => database.cursor(row, sql, parameters, batchSize),
+  runScript: (sql) => transaction.runScript(sql),
+  close: async () => undefined,
+});
+
+/** What so many searches take and cost, repeats not counted. */
+interface PricedCalls {
+  /** Calls to be made, control searches included. */
+  calls: number;
+  controlSearches: number;
+  /** How long the calls take at the configured rate. */
+  minutes: number;
+  /** What the calls cost, where the price is known. */
+  cost: { amount: number; currency: string } | null;
+}
+
+/** Adds the control searches to so many searches, and says how long all of them take and what they cost. */
+function priceCalls(settings: Workplace['settings'], searches: number): PricedCalls {
+  const { pricePerSearch, currency } = settings.budget;
+  const controlSearches = expectControlSearches(settings, searches);
+  const calls = searches + controlSearches;
+  return {
+    calls,
+    controlSearches,
+    minutes: Math.ceil(calls / settings.service.rate.perSecond / 6) / 10,
+    cost: pricePerSearch === undefined ? null : { amount: Math.round(calls * pricePerSearch * 100) / 100, currency },
+  };
+}

@@ -1,0 +1,481 @@
+import { createHmac } from 'node:crypto';
+import { compareBirthDates } from '../../changes/compare-birth-dates.js';
+import { StoreError } from '../../errors.js';
+import { foldName } from '../../matches/fold-name.js';
+import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review/disposition.js';
+import { markFormula } from '../../reports/neutralise-formula.js';
+import { type Column, renderCsv } from '../../reports/render-csv.js';
+import { parseIsoDate } from '../../roster/birth-date.js';
+import { restoreFormula } from '../../roster/restore-formula.js';
+import type { Queryable } from '../../store/database/database.js';
+import { readOrganisation } from '../../store/organisations.js';
+import { holdItems } from '../../store/review/decisions.js';
+import {
+  type LegacyCandidate,
+  type LegacyCustomer,
+  readLegacyCustomers,
+  saveLegacyDecisions,
+} from '../../store/review/legacy.js';
+import { gatherBy } from '../replay.js';
+import type { Workplace } from '../workplace.js';
+import { type DecisionContext, decideItems, type ItemDecision, type Reviewer } from './decide.js';
+import { toItemStamp } from './items.js';
+import { openListTable, parseVerdict } from './lists.js';
+
+/** Why a row is not taken although it is clear what it is about, or why that cannot be read. */
+type LegacyRefusal = 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';
+
+/** What becomes of a row of an older system, on one account where it is about several. */
+export type JudgedRow = {
+  row: LegacyRow;
+  /** Of the account; null where the row is about nothing on any. */
+  mode: LegacyCandidate['mode'] | null;
+} & (
+  | { kind: 'decided' | 'sample'; itemId: number; facts: LegacyFacts }
+  /** Taken before, or said by an earlier row. */
+  | { kind: 'same' }
+  | { kind: 'unmatched'; reason: Unmatched }
+  | { kind: 'refused'; reason: LegacyRefusal; problem: string | null }
+);
+
+/**
+ * Says of each row of an older system what becomes of it, in their order and each once for each account where its match is. Of rows about one item that agree the first counts; of
+ * rows that do not none, also where one of them cannot be taken for another reason. What somebody here has decided is never touched, and what was taken over before is not taken again.
+ */
+export function judgeLegacyRows(
+  rows: readonly LegacyRow[],
+  customers: readonly LegacyCustomer[],
+  isSampled: (itemId: number) => boolean,
+): readonly JudgedRow[] {
+  const byReference = new Map<string, LegacyCustomer[]>();
+  for (const customer of customers) {
+    byReference.set(customer.reference, [...(byReference.get(customer.reference) ?? []), customer]);
+  }
+  const find = (named: NamedMatch) => findLegacyItems(named, byReference.get(named.reference) ?? []);
+  const found = rows.map((row) => {
+    const { facts } = row;
+    if ('problem' in facts) return { row, problem: facts.problem };
+    return { row, facts, ...find(facts) };
+  });
+  const contradicted = findContradicted(
+    rows.flatMap((row): readonly Statement[] => {
+      const said = toStatement(row);
+      if (said === null) return [];
+      const about = find(said.named);
+      const statement = { ...said, line: row.line };
+      if ('unmatched' in about) return [{ ...statement, about }];
+      return about.items.map((item) => ({ ...statement, about: { item } }));
+    }),
+  );
+  const seen = new Set<number>();
+  return found.flatMap((one): readonly JudgedRow[] => {
+    const { row } = one;
+    const nowhere = { row, mode: null };
+    if ('problem' in one) return [{ ...nowhere, kind: 'refused', reason: 'unreadable', problem: one.problem }];
+    if ('unmatched' in one) return [{ ...nowhere, kind: 'unmatched', reason: one.unmatched }];
+    const { items, facts } = one;
+    if (contradicted.has(row.line)) return [{ ...nowhere, kind: 'refused', reason: 'contradicted', problem: null }];
+    return items.map((item): JudgedRow => {
+      const { itemId, mode, taken } = item;
+      const about = { row, mode };
+      const refuse = (reason: LegacyRefusal): JudgedRow => ({ ...about, kind: 'refused', reason, problem: null });
+      if (taken === facts.verdict) return { ...about, kind: 'same' };
+      if (taken !== null) return refuse('taken_otherwise');
+      if (item.isDecidedHere) return refuse('decided_here');
+      if (seen.has(itemId)) return { ...about, kind: 'same' };
+      seen.add(itemId);
+      const isSample = facts.verdict === 'false_positive' && isSampled(itemId);
+      return { ...about, kind: isSample ? 'sample' : 'decided', itemId, facts };
+    });
+  });
+}
+
+/** What a row says, as far as it can be read; null where it gives no decision or no match. */
+function toStatement({ facts, cells }: LegacyRow): Pick<Statement, 'named' | 'verdict'> | null {
+  if (!('problem' in facts)) return { named: facts, verdict: facts.verdict };
+  const { customer_id: reference, roster, match_id: matchId, listed_name: listedName, decision } = cells;
+  if (decision === '' || (matchId === '' && listedName === '')) return null;
+  const named: NamedMatch = {
+    reference: reference.normalize('NFC'),
+    roster: roster || null,
+    matchId: matchId || null,
+    listedName: listedName || null,
+    listedBirthDate: cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date),
+  };
+  return { named, verdict: parseVerdict(decision) ?? decision };
+}
+
+/** What a row says about a match, also one that cannot be taken for another reason. */
+interface Statement {
+  line: number;
+  named: NamedMatch;
+  /** A verdict, or what cannot be read as one. */
+  verdict: string;
+  about: { item: LegacyCandidate } | { unmatched: Unmatched };
+}
+
+/**
+ * The lines of the rows whose match another row judges otherwise: one about the same item, or one of which nobody can tell what it is about
+ * that names the same customer and the same match id or listed name.
+ */
+function findContradicted(statements: readonly Statement[]): ReadonlySet<number> {
+  const verdicts = new Map<number, Set<string>>();
+  const unplaced = new Map<string, Unplaced[]>();
+  for (const { named, verdict, about } of statements) {
+    if ('item' in about) verdicts.set(about.item.itemId, (verdicts.get(about.item.itemId) ?? new Set()).add(verdict));
+    else {
+      const others = unplaced.get(named.reference) ?? [];
+      unplaced.set(named.reference, [...others, { named, verdict, unmatched: about.unmatched }]);
+    }
+  }
+  const contradicted = statements.filter(({ named, verdict, about }) => {
+    if (!('item' in about)) return false;
+    if ((verdicts.get(about.item.itemId)?.size ?? 0) > 1) return true;
+    const others = unplaced.get(named.reference) ?? [];
+    return others.some((other) => other.verdict !== verdict && couldMean(other, named, about.item));
+  });
+  return new Set(contradicted.map(({ line }) => line));
+}
+
+interface Unplaced extends Pick<Statement, 'named' | 'verdict'> {
+  unmatched: Unmatched;
+}
+
+function couldMean({ named: other, unmatched }: Unplaced, named: NamedMatch, { listed }: LegacyCandidate): boolean {
+  // A roster that nobody has heard of may be a slip of the pen.
+  const isElsewhere = other.roster !== null && named.roster !== null && other.roster !== named.roster;
+  if (isElsewhere && unmatched !== 'unknown_customer') return false;
+  if (other.matchId !== null && [named.matchId, listed.id].includes(other.matchId)) return true;
+  if (other.listedName === null) return false;
+  const name = foldName(other.listedName);
+  return [named.listedName ?? '', listed.name].some((each) => foldName(each) === name);
+}
+
+/** How the list of an older system is taken. */
+interface LegacyImport {
+  path: string;
+  /** Who brings it. */
+  reviewer: Reviewer;
+  /** Without it everything is tried and nothing stored. */
+  apply: boolean;
+  /** Takes what can be taken although some rows cannot. */
+  partial: boolean;
+}
+
+/** What became of the list, row by row. */
+export interface ImportedLegacy extends TakenRows {
+  /** Whether anything was stored. */
+  isApplied: boolean;
+}
+
+interface TakenRows {
+  rows: readonly JudgedRow[];
+  /** How many of the decided ones another person has still to confirm. */
+  proposed: number;
+}
+
+/** How long what an older system has decided holds before somebody here looks at it. */
+const holdsMs = 90 * 86_400_000;
+const referencesAtOnce = 1_000;
+
+/** Ends a transaction that must leave nothing behind. */
+class RolledBack extends Error {
+  constructor(readonly taken: TakenRows) {
+    super('rolled back');
+  }
+}
+
+/**
+ * Takes over the decisions of an older system for 90 days: all rows or none, unless `partial`; false positives of the sample stay open. Without
+ * `apply` they are tried in the same way and rolled back. Throws RosterError when the file is no such list.
+ */
+export async function importLegacy(workplace: Workplace, request: LegacyImport): Promise<ImportedLegacy> {
+  const { database, settings, clock } = workplace;
+  const { name, digestKey } = await readOrganisation(database, settings.organisation);
+  const read = await readLegacyRows(request.path);
+  const context = { digestKey, reviewer: request.reviewer, now: clock.now(), review: settings.review };
+  const isWhole = (rows: readonly JudgedRow[]) => rows.every(({ kind }) => kind !== 'refused' && kind !== 'unmatched');
+  try {
+    const taken = await database.transaction(async (transaction) => {
+      const tried = await takeRows(transaction, { organisation: name, ...context }, read);
+      if (!request.apply || !(isWhole(tried.rows) || request.partial)) throw new RolledBack(tried);
+      return tried;
+    });
+    return { isApplied: true, ...taken };
+  } catch (error) {
+    if (!(error instanceof RolledBack)) throw error;
+    return { isApplied: false, ...error.taken };
+  }
+}
+
+async function takeRows(
+  transaction: Queryable,
+  { organisation, ...context }: DecisionContext & { organisation: string },
+  read: readonly LegacyRow[],
+): Promise<TakenRows> {
+  const { digestKey, reviewer, now } = context;
+  const known = await readCustomers(transaction, organisation, read);
+  // Held before anything is judged by them, so that nobody decides in between.
+  const held = await holdItems(
+    transaction,
+    known.flatMap(({ items }) => items.map(({ itemId }) => itemId)),
+  );
+  const customers = (await readCustomers(transaction, organisation, read)).map((customer) => ({
+    ...customer,
+    items: customer.items.filter(({ itemId }) => held.has(itemId)),
+  }));
+  const rows = judgeLegacyRows(read, customers, (itemId) => isSampled(itemId, digestKey));
+  const taken = rows.flatMap((row) => (row.kind === 'decided' || row.kind === 'sample' ? [row] : []));
+  await saveLegacyDecisions(
+    transaction,
+    taken.map(({ itemId, facts, kind }) => ({ ...facts, itemId, isSample: kind === 'sample' })),
+    { reviewer: reviewer.name, isAttested: reviewer.isAttested, now },
+  );
+  const expiresAt = new Date(now.getTime() + holdsMs);
+  const decisions = taken.flatMap(({ itemId, facts: { verdict, reason, comment }, kind }): ItemDecision[] => {
+    const item = held.get(itemId);
+    if (kind === 'sample' || item === undefined) return [];
+    const stamp = toItemStamp(item, digestKey);
+    return [{ itemId, verdict, reason, comment, stamp, origin: 'legacy', sheetId: null, expiresAt }];
+  });
+  const results = await decideItems(transaction, context, decisions);
+  const refused = results.find(({ kind }) => kind === 'refused');
+  if (refused !== undefined) {
+    throw new StoreError('legacy_not_decided', `item ${refused.itemId} was held and could not be decided`);
+  }
+  return { rows, proposed: results.filter(({ kind }) => kind === 'proposed').length };
+}
+
+async function readCustomers(
+  transaction: Queryable,
+  organisation: string,
+  rows: readonly LegacyRow[],
+): Promise<readonly LegacyCustomer[]> {
+  const references = [...new Set(rows.flatMap(({ facts }) => ('problem' in facts ? [] : facts.reference)))];
+  const customers: LegacyCustomer[] = [];
+  for (let start = 0; start < references.length; start += referencesAtOnce) {
+    const chunk = references.slice(start, start + referencesAtOnce);
+    customers.push(...(await readLegacyCustomers(transaction, organisation, chunk)));
+  }
+  return customers;
+}
+
+/** Of the false positives of an older system, how many somebody here looks at. */
+const share = 0.05;
+
+/**
+ * Whether an item belongs to the sample: always the same for an item, whatever list it comes by, and told by nobody without the organisation's
+ * key, so that whoever brings the list does not choose what is looked at.
+ */
+export function isSampled(itemId: number, digestKey: Buffer): boolean {
+  const digest = createHmac('sha256', digestKey).update(`legacy sample ${itemId}`).digest();
+  return digest.readUInt32BE(0) < share * 2 ** 32;
+}
+
+/** The columns of a list of an older system, as they are called and as they are handed back. */
+const legacyColumns = [
+  'customer_id',
+  'roster',
+  'match_id',
+  'listed_name',
+  'listed_birth_date',
+  'decision',
+  'reason',
+  'decided_by',
+  'decided_at',
+  'comment',
+] as const;
+type LegacyColumn = (typeof legacyColumns)[number];
+
+/** What an older system says of a customer and somebody who is listed. */
+export interface LegacyFacts {
+  reference: string;
+  roster: string | null;
+  matchId: string | null;
+  listedName: string | null;
+  listedBirthDate: string | null;
+  verdict: DispositionVerdict;
+  reason: string;
+  decidedBy: string;
+  /** In the older system's own words. */
+  decidedAt: string;
+  comment: string | null;
+}
+
+/** A row of such a list, with its cells as they came. */
+export interface LegacyRow {
+  line: number;
+  cells: Readonly<Record<LegacyColumn, string>>;
+  /** What it says, or why that cannot be told. */
+  facts: LegacyFacts | { problem: string };
+}
+
+const required = ['customer_id', 'decision', 'reason', 'decided_by', 'decided_at'] as const;
+
+/** Reads the list of an older system; throws RosterError when it is neither CSV nor a workbook, or lacks a column. */
+async function readLegacyRows(path: string): Promise<readonly LegacyRow[]> {
+  const table = await openListTable(path, { names: legacyColumns, required, origin: 'a list of an older system' });
+  try {
+    const rows: LegacyRow[] = [];
+    for await (const batch of table.records) {
+      for (const { line, fields, fault } of batch) {
+        const pick = (name: LegacyColumn): string => restoreFormula(table.pick(fields, name)).trim();
+        const cells = {
+          customer_id: pick('customer_id'),
+          roster: pick('roster'),
+          match_id: pick('match_id'),
+          listed_name: pick('listed_name'),
+          listed_birth_date: pick('listed_birth_date'),
+          decision: pick('decision'),
+          reason: pick('reason'),
+          decided_by: pick('decided_by'),
+          decided_at: pick('decided_at'),
+          comment: pick('comment'),
+        };
+        const facts = fault === null ? toFacts(cells) : { problem: `the row cannot be read (${fault})` };
+        rows.push({ line, cells, facts });
+      }
+    }
+    return rows;
+  } finally {
+    await table.close();
+  }
+}
+
+function toFacts(cells: LegacyRow['cells']): LegacyRow['facts'] {
+  const empty = required.find((name) => cells[name] === '');
+  if (empty !== undefined) return { problem: `${empty} is empty` };
+  const verdict = parseVerdict(cells.decision);
+  if (verdict === null || verdict === 'no_longer_matched')
+    return { problem: `the decision is none of ${dispositionVerdicts.join(', ')}` };
+  if (cells.match_id === '' && cells.listed_name === '') {
+    return { problem: 'neither match_id nor listed_name says who is listed' };
+  }
+  const listedBirthDate = cells.listed_birth_date === '' ? null : parseIsoDate(cells.listed_birth_date);
+  if (listedBirthDate === null && cells.listed_birth_date !== '') {
+    return { problem: 'listed_birth_date is not written yyyy-mm-dd, yyyy-mm or yyyy' };
+  }
+  return {
+    reference: cells.customer_id.normalize('NFC'),
+    roster: cells.roster || null,
+    matchId: cells.match_id || null,
+    listedName: cells.listed_name || null,
+    listedBirthDate,
+    verdict,
+    reason: cells.reason,
+    decidedBy: cells.decided_by,
+    decidedAt: cells.decided_at,
+    comment: cells.comment || null,
+  };
+}
+
+/** Why nobody can tell which item a row of an older system is about. */
+type Unmatched =
+  | 'unknown_customer'
+  | 'several_rosters'
+  | 'not_listed'
+  | 'ambiguous'
+  | 'name_differs'
+  | 'birth_date_differs';
+
+/** By what a row names its match. */
+type NamedMatch = Pick<LegacyFacts, 'reference' | 'roster' | 'matchId' | 'listedName' | 'listedBirthDate'>;
+
+/**
+ * The items that a row is about, one on each account where the match is: of those of its customer whose match is still listed the one with
+ * its match id, else the only one with its listed name and, where it gives one, its birth date. An id under which somebody of another name
+ * or birth date is listed today is none. Where more than one fits on any account, none is meant on all of them.
+ */
+export function findLegacyItems(
+  facts: NamedMatch,
+  customers: readonly LegacyCustomer[],
+): { items: readonly LegacyCandidate[] } | { unmatched: Unmatched } {
+  const meant = customers.filter(
+    ({ reference, roster }) => reference === facts.reference && (facts.roster ?? roster) === roster,
+  );
+  const [customer] = meant;
+  if (customer === undefined) return { unmatched: 'unknown_customer' };
+  if (meant.length > 1) return { unmatched: 'several_rosters' };
+  const found = [...gatherBy(customer.items, ({ accountId }) => accountId).values()].map((items) =>
+    findOnAccount(facts, items),
+  );
+  const items = found.flatMap((one) => ('item' in one ? [one.item] : []));
+  const reasons = new Set(found.flatMap((one) => ('unmatched' in one ? [one.unmatched] : [])));
+  if (items.length > 0 && !reasons.has('ambiguous')) return { items };
+  return { unmatched: mostTelling.find((reason) => reasons.has(reason)) ?? 'not_listed' };
+}
+
+/** Of the reasons of several accounts, which to tell. */
+const mostTelling = ['ambiguous', 'name_differs', 'birth_date_differs'] as const;
+
+type Found = { item: LegacyCandidate } | { unmatched: Unmatched };
+
+function findOnAccount(facts: NamedMatch, items: readonly LegacyCandidate[]): Found {
+  const ofId = items.filter(({ listed }) => listed.id === facts.matchId);
+  const [item] = ofId;
+  if (item === undefined) return findByName(facts, items);
+  if (ofId.length > 1) return { unmatched: 'ambiguous' };
+  if (facts.listedName !== null && !isNamed(item, facts.listedName)) return { unmatched: 'name_differs' };
+  if (compareBirthDates(facts.listedBirthDate, item.listed.birthDates) === 'contradict') {
+    return { unmatched: 'birth_date_differs' };
+  }
+  return { item };
+}
+
+function findByName({ listedName, listedBirthDate }: NamedMatch, items: readonly LegacyCandidate[]): Found {
+  const named = listedName === null ? [] : items.filter((item) => isNamed(item, listedName));
+  if (named.length === 0) return { unmatched: 'not_listed' };
+  const fitting =
+    listedBirthDate === null
+      ? named
+      : named.filter(({ listed }) => compareBirthDates(listedBirthDate, listed.birthDates) === 'agree');
+  const [item] = fitting;
+  if (item === undefined) return { unmatched: 'birth_date_differs' };
+  return fitting.length > 1 ? { unmatched: 'ambiguous' } : { item };
+}
+
+const isNamed = ({ listed }: LegacyCandidate, name: string): boolean => foldName(listed.name) === foldName(name);
+
+const words = {
+  unknown_customer: 'no such customer, or none of that roster',
+  several_rosters: 'the customer is in several rosters: name one in the column roster',
+  not_listed: 'nobody of that match id or name is listed for the customer today',
+  ambiguous: 'more than one match of the customer fits',
+  name_differs: 'the match id is that of somebody with another name today',
+  birth_date_differs: 'who is listed has another birth date, or none to compare',
+  unreadable: 'the row cannot be read',
+  decided_here: 'somebody has decided about it here',
+  taken_otherwise: 'another decision about it was taken over before',
+  contradicted: 'another row about the same match says otherwise',
+} as const;
+
+/** A row that is not taken, or not on every account where its match is. */
+interface UntakenRow {
+  row: LegacyRow;
+  reason: Unmatched | LegacyRefusal;
+  /** The same in words, and on which account where it is not all. */
+  problem: string;
+}
+
+/** The rows that are not taken, each once and in their order. */
+export function findUntaken(rows: readonly JudgedRow[]): readonly UntakenRow[] {
+  const untaken = rows.flatMap((row) => (row.kind === 'unmatched' || row.kind === 'refused' ? [row] : []));
+  return [...gatherBy(untaken, ({ row }) => row.line).values()].flatMap((judged) => {
+    const [first] = judged;
+    if (first === undefined) return [];
+    const problems = judged.map((one) => {
+      const problem = one.kind === 'refused' && one.problem !== null ? one.problem : words[one.reason];
+      return one.mode === null ? problem : `${one.mode} account: ${problem}`;
+    });
+    return { row: first.row, reason: first.reason, problem: problems.join('; ') };
+  });
+}
+
+const columns: readonly Column<UntakenRow>[] = [
+  { header: 'line', cell: ({ row }) => row.line },
+  { header: 'problem', cell: ({ problem }) => problem },
+  ...legacyColumns.map((header): Column<UntakenRow> => ({ header, cell: ({ row }) => markFormula(row.cells[header]) })),
+];
+
+/** The rows that are not taken as CSV, with why, to be mended and given in again. */
+export const renderUntaken = (rows: readonly UntakenRow[]): string => [...renderCsv(columns, rows)].join('');

@@ -1,0 +1,121 @@
+import { ConfigError } from '../errors.js';
+import type { HaltCode, RunFacts, RunKind, RunState } from '../reports/run-facts.js';
+import type { RejectedRow } from '../roster/customer.js';
+import type { Database, Queryable } from '../store/database/database.js';
+import { describeHolder, readHeldLeases } from '../store/leases.js';
+import { readRosterNames } from '../store/organisations.js';
+import { readRunFacts } from '../store/report-facts.js';
+import { countRejects, readRejects } from '../store/roster-imports.js';
+import { type RunRow, readRun, readRuns, toRunId } from '../store/runs.js';
+import { type ListableOutcome, type ListedCustomer, listRunCustomers } from '../store/screenings.js';
+
+/** The number of a run from its name or from the number itself; throws ConfigError for anything else. */
+export function parseRunId(text: string): number {
+  const digits = /^(?:\d{4}-\d{2}-\d{2}-[a-z]+-)?(\d{1,15})$/.exec(text.trim())?.[1];
+  if (digits === undefined) {
+    throw new ConfigError([
+      { where: 'run', path: '', message: `"${text}" is no run id; \`nightscreen runs list\` shows them` },
+    ]);
+  }
+  return Number(digits);
+}
+
+/** A run in one line. */
+export interface RunListing {
+  runId: string;
+  roster: string | null;
+  kind: RunKind;
+  state: RunState;
+  reasons: readonly string[];
+  /** What stopped it early; null where nothing did. */
+  haltedBy: HaltCode | null;
+  startedAt: Date;
+  finishedAt: Date | null;
+  resumed: number;
+  /** Whoever works on it now and when it was last heard of; null when it is not running, or its process has died. */
+  heldBy: string | null;
+  planned: number | null;
+  screened: number | null;
+  failed: number | null;
+  remaining: number | null;
+  changes: number | null;
+}
+
+/** The newest runs, newest first. */
+export async function listRuns(database: Database, limit: number): Promise<readonly RunListing[]> {
+  const rosters = await readRosterNames(database);
+  const leases = (await readHeldLeases(database)).filter(({ expiresInMs }) => expiresInMs > 0);
+  return (await readRuns(database, limit)).map((run) => ({
+    runId: toRunId(run),
+    roster: run.rosterId === null ? null : (rosters.get(run.rosterId) ?? null),
+    kind: run.kind,
+    state: run.state,
+    reasons: run.stateReasons,
+    haltedBy: run.haltedBy,
+    startedAt: run.startedAt,
+    finishedAt: run.finishedAt,
+    resumed: run.resumed,
+    heldBy: run.state === 'running' ? describeOwner(leases, run) : null,
+    planned: run.sums?.counts.planned ?? null,
+    screened: run.sums?.counts.screened ?? null,
+    failed: run.sums?.counts.failed ?? null,
+    remaining: run.sums?.counts.remaining ?? null,
+    changes: run.sums?.counts.changes ?? null,
+  }));
+}
+
+function describeOwner(leases: Awaited<ReturnType<typeof readHeldLeases>>, run: RunRow): string | null {
+  const held = leases.find(({ key, epoch }) => key === run.leaseKey && epoch === run.epoch);
+  return held ? describeHolder(held) : null;
+}
+
+/** The run that `text` names; throws ConfigError when there is none. */
+export async function findRun(database: Queryable, text: string): Promise<RunRow> {
+  const run = await readRun(database, parseRunId(text));
+  // Written as a name, all of it has to be right: a slip must not show another run.
+  if (run && (/^\d+$/.test(text.trim()) || toRunId(run) === text.trim())) return run;
+  throw new ConfigError([
+    { where: 'run', path: '', message: `there is no run ${text}; \`nightscreen runs list\` shows them` },
+  ]);
+}
+
+/** Everything stored about a run; throws ConfigError when there is none of that name. */
+export async function showRun(database: Database, text: string): Promise<RunFacts> {
+  const run = await findRun(database, text);
+  const covered = { sweepRunIds: run.kind === 'sweep' ? [run.runId] : [], earlierRunIds: [] };
+  return readRunFacts(database, run, covered, database);
+}
+
+/** A page of a run's customers or rejected rows. */
+export interface RunListed {
+  list: ListableOutcome | 'rejected' | null;
+  customers: readonly ListedCustomer[];
+  /** The reference to go on after, or null on the last page. */
+  next: string | null;
+  /** Where they stand and why, without what they hold. */
+  rejects: readonly Omit<RejectedRow, 'fields'>[];
+  rejectsInAll: number;
+}
+
+/** Which page of a run's customers or rejected rows is wanted. */
+export interface ListChoice {
+  list?: ListableOutcome | 'rejected' | undefined;
+  limit: number;
+  after: string | null;
+}
+
+/** Lists what is asked for, and rejected rows where nothing is; throws ConfigError when there is no such run. */
+export async function listOfRun(database: Queryable, text: string, options: ListChoice): Promise<RunListed> {
+  const { runId } = await findRun(database, text);
+  const { list = null, limit, after } = options;
+  const rejectsInAll = await countRejects(database, runId);
+  if (list === null || list === 'rejected') {
+    const rejects = (await readRejects(database, runId, limit)).map(({ fields: _, ...where }) => where);
+    return { list, customers: [], next: null, rejects, rejectsInAll };
+  }
+  // One more than asked for says whether there is a further page.
+  const found = await listRunCustomers(database, runId, list, { after, limit: limit + 1 });
+  const customers = found.slice(0, limit);
+  const next = found.length > limit ? (customers.at(-1)?.reference ?? null) : null;
+  return { list, customers, next, rejects: [], rejectsInAll };
+}

@@ -1,0 +1,324 @@
+import { setTimeout } from 'node:timers/promises';
+import type { Clock } from '../clock.js';
+import { LeaseLostError, NightscreenError, RunLockedError } from '../errors.js';
+import {
+  beginJobRun,
+  bringSchedulesBack,
+  endJobRun,
+  findJobRun,
+  findSchedulePause,
+  forgetJobRuns,
+  type JobDue,
+  type JobEnding,
+  type JobRun,
+  type JobSchedule as KnownSchedule,
+  noteMissedJob,
+  readJobRuns,
+  readJobSchedules,
+  retireJobSchedules,
+  type SchedulePause,
+  saveJobSchedule,
+} from '../store/jobs.js';
+import { assertLease, type Lease, waitForLease } from '../store/leases.js';
+import { type HeldLease, leaseTtlMs, openOrganisation, underLease } from './session.js';
+import type { JobSchedule, Workplace } from './workplace.js';
+
+// Enough to know whether any time of the last days has been seen to.
+const timesKept = 100;
+
+/** What is known of the schedules: since when they count, and what became of their last times, newest first. */
+interface ScheduleHistory {
+  schedules: ReadonlyMap<string, KnownSchedule>;
+  runs: ReadonlyMap<string, readonly JobRun[]>;
+}
+
+/** Notes which jobs are planned from now on; `areAll` retires all others. */
+export async function keepSchedules(
+  workplace: Workplace,
+  planned: readonly { job: string; schedule: JobSchedule }[],
+  { areAll }: { areAll: boolean },
+): Promise<void> {
+  const { organisationId } = await openOrganisation(workplace);
+  const now = workplace.clock.now();
+  await workplace.database.transaction(async (transaction) => {
+    for (const { job, schedule } of planned)
+      await saveJobSchedule(transaction, organisationId, { job, ...schedule }, now);
+    const names = planned.map(({ job }) => job);
+    if (areAll) await retireJobSchedules(transaction, organisationId, names, now);
+  });
+}
+
+/** Makes schedules that were kept by a clock which was ahead count from now on. */
+export async function mendSchedules(workplace: Workplace): Promise<void> {
+  const { organisationId } = await openOrganisation(workplace);
+  await bringSchedulesBack(workplace.database, organisationId, workplace.clock.now());
+}
+
+/** The pause of the schedule at this moment; null where it is not paused. */
+export async function readPause(workplace: Workplace): Promise<SchedulePause | null> {
+  const { organisationId } = await openOrganisation(workplace);
+  return findSchedulePause(workplace.database, organisationId, workplace.clock.now());
+}
+
+/** Reads what is known of all jobs, without what a clock that was ahead has noted of them. */
+export async function readScheduleHistory(workplace: Workplace): Promise<ScheduleHistory> {
+  const { database, clock } = workplace;
+  const { organisationId } = await openOrganisation(workplace);
+  const schedules = await readJobSchedules(database, organisationId);
+  const runs = await readJobRuns(database, organisationId, timesKept, clock.now());
+  const byJob = new Map<string, JobRun[]>();
+  for (const run of runs) byJob.set(run.job, [...(byJob.get(run.job) ?? []), run]);
+  return { schedules: new Map(schedules.map((schedule) => [schedule.job, schedule])), runs: byJob };
+}
+
+// Whoever was away for years is told of the last ones.
+const mostMissed = 400;
+
+/** Notes the times of a job that were missed for good, and what is given up because it never came to its end. */
+export async function settleMissed(
+  workplace: Workplace,
+  job: string,
+  { missed, givenUp }: { missed: readonly JobDue[]; givenUp: JobRun | null },
+): Promise<void> {
+  if (missed.length === 0 && givenUp === null) return;
+  const { organisationId } = await openOrganisation(workplace);
+  const now = workplace.clock.now();
+  await workplace.database.transaction(async (transaction) => {
+    const because = 'nothing was there to begin it when it was due';
+    for (const due of missed.slice(-mostMissed)) {
+      await noteMissedJob(transaction, organisationId, job, due, { now, because });
+    }
+    if (givenUp === null) return;
+    const ending = { exitCode: 1, because: `was begun ${givenUp.attempts} times and never came to its end` };
+    await endJobRun(transaction, givenUp.jobRunId, { ...ending, runIds: [], endedAt: now });
+  });
+}
+
+/** One time of a job that is to be run; `again` names the exit codes after which it is run although it has finished. */
+interface OccasionRequest {
+  job: string;
+  due: JobDue;
+  isLate: boolean;
+  again: readonly number[];
+  /** Of a job that runs too often for every time to be kept: what ended well before this is forgotten. */
+  forgetBefore: Date | null;
+  limits: JobLimits;
+}
+
+/** How the work of a job ended, as it is noted; without an exit code it was interrupted and is taken up again. */
+export type OccasionEnding = Omit<JobEnding, 'endedAt'>;
+
+/** What became of the request: `held` by a process that is alive, `done` before, or `ended` by this one; `hanging` settles when code that ignored its signal ends. */
+type OccasionAnswer =
+  | { kind: 'held'; holder: string }
+  | { kind: 'done'; run: JobRun }
+  | { kind: 'ended'; run: JobRun; ending: OccasionEnding; hanging: Promise<void> | null };
+
+/** The lease that whoever runs a job holds. */
+export const toJobLeaseKey = (organisation: string, job: string): string => `job/${organisation}/${job}`;
+
+const forgottenAfterMs = 7 * 86_400_000;
+
+/** Since when the times of a job that comes round all the time are kept. */
+export const toForgetBefore = (now: Date): Date => new Date(now.getTime() - forgottenAfterMs);
+
+/**
+ * Does the work of one time at which a job is due, once: under the lease of the job, noted before it begins and when it has ended. Throws
+ * LeaseLostError when another process has taken it over, and DatabaseError when the database goes away: it is taken up again then.
+ */
+export async function runOccasion(
+  workplace: Workplace,
+  request: OccasionRequest,
+  signal: AbortSignal,
+  work: (run: JobRun, signal: AbortSignal) => Promise<OccasionEnding>,
+): Promise<OccasionAnswer> {
+  const { database, clock } = workplace;
+  const { job, due, isLate, again, limits } = request;
+  const organisation = await openOrganisation(workplace);
+  const { organisationId } = organisation;
+  const lease = await takeLease(workplace, toJobLeaseKey(organisation.name, job), signal);
+  if ('holder' in lease) return { kind: 'held', holder: lease.holder };
+  return underLease(database, lease.acquired, signal, async (held): Promise<OccasionAnswer> => {
+    const beginning = {
+      job,
+      ...due,
+      owner: workplace.owner,
+      now: clock.now(),
+      isLate,
+      again,
+      timeoutMs: limits.timeoutMs,
+    };
+    const run = await database.transaction(async (transaction) => {
+      await assertLease(transaction, held.lease);
+      if (request.forgetBefore) await forgetJobRuns(transaction, organisationId, job, request.forgetBefore);
+      return beginJobRun(transaction, organisationId, beginning);
+    });
+    if (run === null) return { kind: 'done', run: await requireRun(workplace, organisationId, request) };
+    const { ending, hanging } = await limitJob(workplace, { organisationId, run, limits }, held.signal, (limited) =>
+      work(run, limited),
+    );
+    await note(workplace, held, run, ending);
+    return { kind: 'ended', run, ending, hanging };
+  });
+}
+
+async function takeLease(
+  { database, clock, owner }: Workplace,
+  key: string,
+  signal: AbortSignal,
+): Promise<{ acquired: Lease } | { holder: string }> {
+  try {
+    return { acquired: await waitForLease(database, clock, key, owner, leaseTtlMs, signal) };
+  } catch (error) {
+    if (error instanceof RunLockedError) return { holder: error.holder };
+    throw error;
+  }
+}
+
+async function requireRun(
+  { database }: Workplace,
+  organisationId: number,
+  { job, due }: OccasionRequest,
+): Promise<JobRun> {
+  const run = await findJobRun(database, organisationId, job, due.occasion);
+  if (run) return run;
+  throw new LeaseLostError(`${job} of ${due.occasion} was begun by another process`);
+}
+
+async function note(
+  { database, clock }: Workplace,
+  { lease }: HeldLease,
+  { jobRunId }: JobRun,
+  ending: OccasionEnding,
+): Promise<void> {
+  await database.transaction(async (transaction) => {
+    await assertLease(transaction, lease);
+    await endJobRun(transaction, jobRunId, { ...ending, endedAt: clock.now() });
+  });
+}
+
+/** How an attempt is limited; one that can be continued is interrupted at its timeout, any other has failed then. */
+interface JobLimits {
+  timeoutMs: number;
+  canContinue: boolean;
+}
+
+/** How an attempt ended; `hanging` settles when code that ignored its signal ends after all. */
+interface LimitedEnding {
+  ending: OccasionEnding;
+  hanging: Promise<void> | null;
+}
+
+const lookForCancelMs = 2_000;
+/** Code of the user's own that does not end by then after its signal is left behind; a run writes what it has. */
+const ownGraceMs = 10_000;
+const runGraceMs = 60_000;
+/** A process that is asked to stop has 7 seconds for everything. */
+const stopGraceMs = 5_000;
+
+class JobLimitError extends NightscreenError {
+  readonly isTimeout: boolean;
+
+  constructor(message: string, isTimeout: boolean) {
+    super(isTimeout ? 'job_timeout' : 'job_cancelled', message);
+    this.isTimeout = isTimeout;
+  }
+}
+
+/**
+ * Does `work` until it ends, exceeds its timeout, is cancelled through the store, or is asked to stop: its signal is aborted then. Work that
+ * ignores the signal is left behind, so that nothing else waits for it; nothing can end code inside this process.
+ */
+async function limitJob(
+  { database, clock }: Pick<Workplace, 'database' | 'clock'>,
+  { organisationId, run, limits }: { organisationId: number; run: JobRun; limits: JobLimits },
+  signal: AbortSignal,
+  work: (signal: AbortSignal) => Promise<OccasionEnding>,
+): Promise<LimitedEnding> {
+  const limit = new AbortController();
+  const done = new AbortController();
+  const timeout = async (): Promise<void> => {
+    await clock.sleep(limits.timeoutMs, done.signal);
+    limit.abort(new JobLimitError(`it exceeded its timeout of ${describeSpan(limits.timeoutMs)}`, true));
+  };
+  const listenForCancel = async (): Promise<void> => {
+    while (!limit.signal.aborted) {
+      await setTimeout(lookForCancelMs, undefined, { signal: done.signal, ref: false });
+      const found = await findJobRun(database, organisationId, run.job, run.occasion).catch(() => null);
+      if (found?.cancelledBy) limit.abort(new JobLimitError(`it was cancelled by ${found.cancelledBy}`, false));
+    }
+  };
+  const either = AbortSignal.any([signal, limit.signal]);
+  const working = work(either);
+  const left = waitForLeft(clock, { stopping: signal, limit: limit.signal, done: done.signal }, limits);
+  void timeout().catch(() => undefined);
+  void listenForCancel().catch(() => undefined);
+  try {
+    const ended = await Promise.race([working, left]);
+    const reason: unknown = limit.signal.reason;
+    const stopped = reason instanceof JobLimitError ? reason : null;
+    if (ended === null) {
+      const hanging = working.then(
+        () => undefined,
+        () => undefined,
+      );
+      return { ending: toLeftEnding(stopped, run), hanging };
+    }
+    return { ending: stopped === null ? ended : toStoppedEnding(stopped, ended, limits), hanging: null };
+  } finally {
+    done.abort();
+  }
+}
+
+/** Resolves with null when the work has ignored its signal for too long. */
+async function waitForLeft(
+  clock: Clock,
+  { stopping, limit, done }: { stopping: AbortSignal; limit: AbortSignal; done: AbortSignal },
+  { canContinue }: JobLimits,
+): Promise<null> {
+  const never = new Promise<never>(() => {});
+  await onceAborted(AbortSignal.any([stopping, limit]), done);
+  if (done.aborted) return never;
+  const grace = clock.sleep(canContinue ? runGraceMs : ownGraceMs, done);
+  const stop = onceAborted(stopping, done).then(() => clock.sleep(stopGraceMs, done));
+  try {
+    await Promise.race([grace, stop]);
+    return null;
+  } catch {
+    return never;
+  } finally {
+    grace.catch(() => undefined);
+    stop.catch(() => undefined);
+  }
+}
+
+function onceAborted(signal: AbortSignal, done: AbortSignal): Promise<void> {
+  const either = AbortSignal.any([signal, done]);
+  if (either.aborted) return Promise.resolve();
+  return new Promise((resolve) => either.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+function toStoppedEnding(
+  { message, isTimeout }: JobLimitError,
+  { exitCode, because, runIds }: OccasionEnding,
+  { canContinue }: JobLimits,
+): OccasionEnding {
+  // The signal came when all was done.
+  if (canContinue && (exitCode === 0 || exitCode === 3)) return { exitCode, because, runIds };
+  const said = because === null ? message : `${message}; ${because}`;
+  if (!isTimeout) return { exitCode: 4, because: said, runIds };
+  const ending = { because: said, runIds, isTimedOut: true };
+  return canContinue ? ending : { ...ending, exitCode: 1 };
+}
+
+function toLeftEnding(stopped: JobLimitError | null, { owner }: JobRun): OccasionEnding {
+  const ignored = `it ignored its signal, and its code still runs in ${owner ?? 'its process'}: restart that process`;
+  if (stopped === null) return { because: 'it was asked to stop, and ignored its signal', runIds: [] };
+  return { exitCode: 1, because: `${stopped.message}; ${ignored}`, runIds: [], isTimedOut: true };
+}
+
+function describeSpan(ms: number): string {
+  const seconds = Math.round(ms / 1_000);
+  if (seconds % 3_600 === 0) return `${seconds / 3_600}h`;
+  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
+}

@@ -1,0 +1,178 @@
+import type { Client } from '../../client/create-client.js';
+import { type Canary, judgeCanary } from '../../matches/canary.js';
+import { toMatchSet } from '../../matches/to-match-set.js';
+import {
+  type CanaryOutcome,
+  type CanaryRound,
+  findNextRound,
+  hasFailedCanary,
+  saveCanaryOutcome,
+} from '../../store/canaries.js';
+import { type Queryable, requireFound } from '../../store/database/database.js';
+import { saveResponses } from '../../store/responses.js';
+import { countSearchTasks, failRemaining } from '../../store/screenings.js';
+import { confirmAnswers, readLastBatch, takeBackAnswers } from '../../store/unconfirmed-answers.js';
+import type { RunSession } from '../session.js';
+import { type ControlOutcome, digestAnswer, searchBesidePlan } from './ledger.js';
+import { outlastOutage, type Patience } from './outages.js';
+import type { SearchTally } from './search-task.js';
+
+// One answer that breaks the contract shows a fault on the way; several show that the service cannot be relied on.
+const maxAsks = 3;
+
+/** Makes one control search and judges its answer, which is kept; throws RunHalted when the service cannot be asked. */
+export async function askCanary(
+  session: RunSession,
+  client: Client,
+  ordinal: number,
+  canary: Canary,
+): Promise<CanaryOutcome> {
+  const { type, name, expect, topics = [], label = null } = canary;
+  let answer: ControlOutcome = await searchBesidePlan(session, client, { type, name });
+  for (let asks = 1; answer.kind === 'failed' && asks < maxAsks; asks += 1) {
+    answer = await searchBesidePlan(session, client, { type, name });
+  }
+  const asked = { ordinal, type, name, expect, topics, label, askedAt: session.workplace.clock.now() };
+  if (answer.kind === 'failed') {
+    return { ...asked, verdict: 'failed', found: `no valid answer: ${answer.reason}`, responseId: null };
+  }
+  const { organisationId, digestKey } = session.organisation;
+  const { body } = answer;
+  const digest = digestAnswer(digestKey, body);
+  const matchSet = toMatchSet(answer.answer);
+  const ids = await session.write((transaction) =>
+    saveResponses(transaction, organisationId, [{ digest, body, matchSet }], asked.askedAt),
+  );
+  const found = judgeCanary(canary, matchSet);
+  const responseId = requireFound(ids, digest, 'response');
+  return { ...asked, verdict: found === null ? 'passed' : 'failed', found, responseId };
+}
+
+/**
+ * Asks every control search once and waits out an outage meanwhile. True when each came as expected, in this round and all before it, which
+ * confirms what the run had saved when the round began: a service that answers nothing, or everything, must not be asked about customers.
+ * Throws RunHalted when the run waits no longer.
+ */
+async function askRound(
+  session: RunSession,
+  client: Client,
+  patience: Patience,
+  when: Omit<CanaryRound, 'round'>,
+): Promise<boolean> {
+  const { workplace, run, runId } = session;
+  if (await hasFailedCanary(workplace.database, run.runId)) return false;
+  const [first, ...others] = workplace.settings.canaries.entries();
+  if (first === undefined) return true;
+  workplace.tell({ kind: 'stage_started', runId, stage: 'canaries' });
+  const lastBatchId = await readLastBatch(workplace.database, run.runId);
+  const round = { ...when, round: await findNextRound(workplace.database, run.runId) };
+  const ask = async ([ordinal, canary]: [number, Canary]): Promise<boolean> => {
+    const { value: outcome } = await outlastOutage(patience, (signal) =>
+      askCanary({ ...session, signal }, client, ordinal, canary),
+    );
+    await recordCanary(session, round, outcome);
+    return outcome.verdict === 'passed';
+  };
+  // The first by itself: it finds out about an outage at the least cost.
+  const passed = [await ask(first), ...(await allOf(others.map(ask)))].filter((isWell) => isWell).length;
+  const failed = 1 + others.length - passed;
+  if (failed === 0) await session.write((transaction) => confirmAnswers(transaction, run.runId, lastBatchId));
+  const { occasion } = when;
+  workplace.tell({ kind: 'stage_finished', runId, stage: 'canaries', counts: { passed, failed }, occasion });
+  return failed === 0;
+}
+
+/** Waits for all, whatever becomes of them, so that nothing is written after a halt; throws what the first of them threw. */
+async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
+/** The rounds of control searches amid a run's searches and after them. */
+export interface CanaryRounds {
+  /** How many more searches may be made before the next round. */
+  readonly untilNext: number;
+  /** Asks the next round when it is due; false when a control search has failed: nobody may be asked about any more. */
+  askIfDue(): Promise<boolean>;
+  /** Whether searches were made since the last round. */
+  readonly isDueAtEnd: boolean;
+  /** Asks the last round unless none is due, by a session of its own: the searches' one may have spent all that it was given. */
+  askAtEnd(closing: RunSession): Promise<void>;
+}
+
+/** The rounds after each `screening.canariesEvery` searches of the tally, counted from now on, and at the end. */
+export function openCanaryRounds(
+  session: RunSession,
+  client: Client,
+  patience: Patience,
+  tally: SearchTally,
+): CanaryRounds {
+  const { canariesEvery } = session.workplace.settings.screening;
+  let last = tally.handedOut;
+  const ask = async (occasion: 'periodic' | 'end', by = session): Promise<boolean> => {
+    const when = { occasion, searches: tally.done };
+    const isWell = await askRound(by, client, { ...patience, signal: by.signal }, when);
+    last = tally.handedOut;
+    return isWell;
+  };
+  const isDueAtEnd = (): boolean => session.workplace.settings.canaries.length > 0 && tally.handedOut > last;
+  const untilNext = (): number => last + canariesEvery - tally.handedOut;
+  return {
+    get untilNext() {
+      return untilNext();
+    },
+    askIfDue: async () => (untilNext() > 0 ? true : ask('periodic')),
+    get isDueAtEnd() {
+      return isDueAtEnd();
+    },
+    askAtEnd: async (closing) => {
+      if (isDueAtEnd()) await ask('end', closing);
+    },
+  };
+}
+
+/**
+ * Stage: the control searches before any customer is searched, also each time the run is resumed. True when everything came as
+ * expected so far. Throws RunHalted when the service cannot be asked at all.
+ */
+export async function openCanaries(session: RunSession, client: Client, patience: Patience): Promise<boolean> {
+  const { workplace, run, runId } = session;
+  if (workplace.settings.canaries.length === 0) {
+    const message = 'no canaries are configured: nothing shows that the service still finds a listed party';
+    workplace.tell({ kind: 'warning', runId, code: 'no_canaries', message });
+  }
+  const occasion = run.resumed > 0 ? 'resumed' : 'start';
+  return askRound(session, client, patience, { occasion, searches: await countDone(session) });
+}
+
+/** How many searches of the plan have been answered; a round of no control searches does not ask. */
+async function countDone({ workplace, run }: RunSession): Promise<number> {
+  if (workplace.settings.canaries.length === 0) return 0;
+  const { total, remaining } = await countSearchTasks(workplace.database, run.runId);
+  return total - remaining;
+}
+
+/** Saves a control search; one that failed takes back, in the same transaction, everything that no earlier round has confirmed. */
+export async function recordCanary(session: RunSession, round: CanaryRound, outcome: CanaryOutcome): Promise<void> {
+  const { runId } = session.run;
+  await session.write(async (transaction) => {
+    await saveCanaryOutcome(transaction, runId, round, outcome);
+    if (outcome.verdict === 'failed') await unscreenUnconfirmed(transaction, runId, session.workplace.clock.now());
+  });
+}
+
+/**
+ * A service that misses a listed party, or finds everybody, has said nothing about anyone since the round before, when it was still well;
+ * and nobody else is asked about.
+ */
+export async function unscreenUnconfirmed(transaction: Queryable, runId: number, now: Date): Promise<void> {
+  const reason = 'canary_failed';
+  await takeBackAnswers(transaction, runId, { reason, now });
+  await failRemaining(transaction, runId, reason);
+}
+
+/** What a set of control searches cannot show: that a listed party is found, that a name on no list gives nothing. */
+export function findMissingCanaries(canaries: readonly Pick<Canary, 'expect'>[]): readonly Canary['expect'][] {
+  const wanted: readonly Canary['expect'][] = ['match', 'none'];
+  return wanted.filter((expect) => canaries.every((canary) => canary.expect !== expect));
+}

@@ -1,0 +1,303 @@
+import { type AnswerOrigin, type DetectedChanges, detectChanges } from '../../changes/detect-changes.js';
+import { isSameAnswer } from '../../changes/is-same-answer.js';
+import type { ChangeSettings } from '../../changes/settings.js';
+import { toPartyState } from '../../matches/customer-state.js';
+import type { MatchSet } from '../../matches/match.js';
+import { toMatchSet } from '../../matches/to-match-set.js';
+import { treatAsCut } from '../../matches/treat-as-cut.js';
+import type { ScreeningOutcome } from '../../screening/screen.js';
+import { type NewChangeEvent, saveChangeEvents } from '../../store/changes.js';
+import { type Queryable, requireFound } from '../../store/database/database.js';
+import { insertCommitBatch, type SearchAttempts, saveAttempts } from '../../store/ledger.js';
+import { dateReusedStates, type ReusableScreening, readReusable } from '../../store/plan.js';
+import { readMatchSets, saveResponses } from '../../store/responses.js';
+import {
+  type ChangedPartyRow,
+  type NewPartyState,
+  type PartyStateRow,
+  readChangedParties,
+  readConfirmedMatches,
+  readPartiesSaid,
+  readPartyStates,
+  type ScreeningResult,
+  type SearchTask,
+  savePartyStates,
+  saveScreeningResults,
+} from '../../store/screenings.js';
+import { toSignalHalt } from '../halt.js';
+import type { RunSession } from '../session.js';
+import { digestAnswer } from './ledger.js';
+import type { WatchedAccount } from './monitoring.js';
+import { listDues, toReuseInput } from './plan.js';
+
+/** Parties whose request has been answered. */
+interface AnsweredTask {
+  task: Pick<SearchTask, 'requestId' | 'parties'>;
+  responseId: number;
+  matchSet: MatchSet;
+}
+
+type AnsweredParty = Pick<PartyStateRow, 'partyId' | 'responseId' | 'requestId' | 'customerVersion' | 'settingsDigest'>;
+
+/** An answer as it came for one party. */
+interface PartyAnswer {
+  party: AnsweredParty;
+  matchSet: MatchSet;
+  known: PartyStateRow | undefined;
+}
+
+/** What answers change for their parties, each compared with its own last state on the account. */
+async function judgeAnswers(
+  transaction: Queryable,
+  session: RunSession,
+  account: WatchedAccount,
+  { answered, known }: { answered: readonly AnsweredTask[]; known: ReadonlyMap<number, PartyStateRow> },
+): Promise<{ events: NewChangeEvent[]; states: NewPartyState[] }> {
+  const { settings, settingsDigest } = session.workplace;
+  const answers = answered.flatMap(({ task, responseId, matchSet }) =>
+    task.parties.map(
+      ({ partyId, customerVersion }): PartyAnswer => ({
+        party: { partyId, responseId, requestId: task.requestId, customerVersion, settingsDigest },
+        matchSet: treatAsCut(matchSet, account.listCap),
+        known: known.get(partyId),
+      }),
+    ),
+  );
+  // An answer that is the stored one to the letter changes nothing: most of a night.
+  const others = answers.filter((answer) => !isSame(answer));
+  const [knownSets, parties, confirmed, said] = await Promise.all([
+    readMatchSets(
+      transaction,
+      others.flatMap(({ known }) => known?.responseId ?? []),
+    ),
+    // Most first screenings find nothing, and then there is nothing to judge.
+    readChangedParties(
+      transaction,
+      account.accountId,
+      others.flatMap(({ party, matchSet, known }) => (known || matchSet.matches.length > 0 ? [party] : [])),
+    ),
+    // Only a customer whose record has changed makes a confirmed match urgent.
+    readConfirmedMatches(
+      transaction,
+      account.accountId,
+      others.flatMap(({ party, known }) =>
+        known && known.customerVersion !== party.customerVersion ? party.partyId : [],
+      ),
+    ),
+    // Whose record is another one may only be read differently.
+    readPartiesSaid(
+      transaction,
+      others.flatMap(({ party, known }) =>
+        known && known.customerVersion !== party.customerVersion ? [party, known] : [],
+      ),
+    ),
+  ]);
+  const withSaid = <Origin extends AnsweredParty>(origin: Origin): Origin & Pick<AnswerOrigin, 'said'> => ({
+    ...origin,
+    said: said.get(`${origin.partyId}/${origin.customerVersion}`),
+  });
+  const events: NewChangeEvent[] = [];
+  const states: NewPartyState[] = [];
+  for (const answer of answers) {
+    const { party, matchSet } = answer;
+    const isUnchanged = isSame(answer);
+    const { changes, ...next } = isUnchanged
+      ? { changes: [], reportedScores: {}, unreturned: [], ...answer.known }
+      : judgeAnswer(
+          { ...answer, party: withSaid(party), known: answer.known && withSaid(answer.known) },
+          knownSets,
+          { facts: parties.get(party.partyId) ?? nobody, confirmed: confirmed.get(party.partyId) },
+          settings.changes,
+        );
+    const { partyId, customerVersion } = party;
+    const former = answer.known?.customerVersion ?? customerVersion;
+    const formerCustomerVersion = former === customerVersion ? null : former;
+    events.push(...changes.map((change) => ({ partyId, customerVersion, formerCustomerVersion, change })));
+    const { reportedScores, unreturned } = next;
+    const state = { ...party, reportedScores, unreturned, state: toPartyState(matchSet, unreturned) };
+    states.push({ ...state, isKnown: isUnchanged && isSameState(state, answer.known) });
+  }
+  return { events, states };
+}
+
+const isSame = ({ known, party, matchSet }: PartyAnswer): boolean =>
+  isSameAnswer(known, { responseId: party.responseId, truncated: matchSet.truncated });
+
+/** Whether a party's state says of the same answer what the stored one says. */
+const isSameState = (next: PartyStateRow, known: PartyStateRow | undefined): boolean =>
+  known !== undefined &&
+  next.requestId === known.requestId &&
+  next.customerVersion === known.customerVersion &&
+  next.settingsDigest === known.settingsDigest &&
+  next.state === known.state;
+
+/** What is known of a customer of whom nothing bears on any match. */
+const nobody: ChangedPartyRow = { birthDate: null, countries: [], riskTier: null, removed: [] };
+
+function judgeAnswer(
+  { party, matchSet, known }: PartyAnswer,
+  knownSets: ReadonlyMap<number, MatchSet>,
+  { facts: { removed, ...facts }, confirmed }: { facts: ChangedPartyRow; confirmed: ReadonlySet<string> | undefined },
+  settings: ChangeSettings,
+): DetectedChanges {
+  const before = known && knownSets.get(known.responseId);
+  const knownAnswer =
+    known && before
+      ? { ...known, matches: before.matches, removed, origin: known, confirmedIds: confirmed ?? new Set<string>() }
+      : null;
+  return detectChanges(knownAnswer, { matchSet, origin: party, party: facts }, settings);
+}
+
+/** A search of the run that has come to its end, with all its attempts. */
+export interface FinishedSearch {
+  task: SearchTask;
+  attempts: SearchAttempts;
+  outcome: ScreeningOutcome;
+  /** Its answer was bad, and it stays planned to be made once more. */
+  isMadeAgain: boolean;
+}
+
+/**
+ * Saves searches in one transaction: ledger, answers, match sets, change events and the outcome of each party. A search that failed for
+ * the service's sake, or is made again, stays planned.
+ */
+export async function commitScreenings(
+  session: RunSession,
+  account: WatchedAccount,
+  finished: readonly FinishedSearch[],
+): Promise<void> {
+  await session.write(async (transaction) => {
+    const now = session.workplace.clock.now();
+    const { runId } = session.run;
+    // What does not wait for one another is sent together.
+    const [batchId, known, answered] = await Promise.all([
+      insertCommitBatch(transaction, runId, session.lease.epoch, finished.length, now),
+      readKnownStates(transaction, account, finished.filter(isAnswered)),
+      storeAnswers(transaction, session, finished, now),
+      saveAttempts(
+        transaction,
+        finished.map(({ attempts }) => attempts),
+      ),
+    ]);
+    const { events, states } = await judgeAnswers(transaction, session, account, { answered, known });
+    await Promise.all([
+      saveChangeEvents(transaction, runId, batchId, events),
+      savePartyStates(transaction, { accountId: account.accountId, runId, screenedAt: now }, states),
+      saveScreeningResults(transaction, runId, batchId, [
+        ...states.map(
+          ({ partyId, responseId }): ScreeningResult => ({ partyId, outcome: 'screened', responseId, reason: null }),
+        ),
+        ...finished.flatMap(toFailures),
+      ]),
+    ]);
+  });
+}
+
+async function storeAnswers(
+  transaction: Queryable,
+  session: RunSession,
+  finished: readonly FinishedSearch[],
+  now: Date,
+): Promise<readonly AnsweredTask[]> {
+  const { organisationId, digestKey } = session.organisation;
+  const answers = finished.flatMap(({ task, outcome }) => {
+    if (outcome.kind !== 'screened') return [];
+    return [
+      { task, body: outcome.body, digest: digestAnswer(digestKey, outcome.body), matchSet: toMatchSet(outcome.answer) },
+    ];
+  });
+  const ids = await saveResponses(transaction, organisationId, answers, now);
+  return answers.map(({ task, digest, matchSet }) => ({
+    task,
+    responseId: requireFound(ids, digest, 'response'),
+    matchSet,
+  }));
+}
+
+const isAnswered = ({ outcome }: FinishedSearch): boolean => outcome.kind === 'screened';
+
+/** The last states of the parties that these tasks are for. */
+export const readKnownStates = (
+  transaction: Queryable,
+  { accountId }: WatchedAccount,
+  tasks: readonly Pick<AnsweredTask, 'task'>[],
+): Promise<ReadonlyMap<number, PartyStateRow>> =>
+  readPartyStates(
+    transaction,
+    accountId,
+    tasks.flatMap(({ task }) => task.parties.map(({ partyId }) => partyId)),
+  );
+
+function toFailures({ task, outcome, isMadeAgain }: FinishedSearch): readonly ScreeningResult[] {
+  if (outcome.kind !== 'failed' || outcome.isTransient || isMadeAgain) return [];
+  return task.parties.map(({ partyId }) => ({ partyId, outcome: 'failed', responseId: null, reason: outcome.reason }));
+}
+
+/** Fails for good what was tried again and still found the service out of reach, each search with its own reason. */
+export async function commitFailures(
+  session: RunSession,
+  failures: readonly { task: SearchTask; reason: string }[],
+): Promise<void> {
+  if (failures.length === 0) return;
+  await session.write(async (transaction) => {
+    const now = session.workplace.clock.now();
+    const batchId = await insertCommitBatch(transaction, session.run.runId, session.lease.epoch, failures.length, now);
+    const results = failures.flatMap(({ task, reason }) =>
+      task.parties.map(({ partyId }): ScreeningResult => ({ partyId, outcome: 'failed', responseId: null, reason })),
+    );
+    await saveScreeningResults(transaction, session.run.runId, batchId, results);
+  });
+}
+
+const chunkSize = 256;
+
+/**
+ * Stage: gives the parties whose requests have been answered already their outcome, without a search: their changes are found against their
+ * own last state. An answer that has grown too old since the plan was made, or is not the newest one any more, is left to be searched for.
+ * Throws RunHalted when somebody asks to stop.
+ */
+export async function reuseAnswers(session: RunSession, account: WatchedAccount): Promise<void> {
+  const { workplace, run, signal } = session;
+  const { clock, database, settings, settingsDigest } = workplace;
+  const now = clock.now();
+  const reuse = toReuseInput(settings, settingsDigest, now);
+  if (reuse === null) return;
+  const tiers = listDues(workplace, now);
+  const ours = { runId: run.runId, accountId: account.accountId };
+  for await (const chunk of readReusable(database, ours, { reuse, tiers }, chunkSize)) {
+    if (signal.aborted) throw toSignalHalt(signal);
+    await commitReuse(session, account, chunk);
+  }
+}
+
+async function commitReuse(
+  session: RunSession,
+  account: WatchedAccount,
+  reusable: readonly ReusableScreening[],
+): Promise<void> {
+  const { runId } = session.run;
+  const { accountId } = account;
+  await session.write(async (transaction) => {
+    const now = session.workplace.clock.now();
+    const batchId = await insertCommitBatch(transaction, runId, session.lease.epoch, reusable.length, now);
+    const matchSets = await readMatchSets(
+      transaction,
+      reusable.map(({ responseId }) => responseId),
+    );
+    const answered = reusable.map(({ partyId, requestId, customerVersion, responseId }) => ({
+      task: { requestId, parties: [{ partyId, customerVersion }] },
+      responseId,
+      matchSet: requireFound(matchSets, responseId, 'response'),
+    }));
+    const known = await readKnownStates(transaction, account, answered);
+    const { events, states } = await judgeAnswers(transaction, session, account, { answered, known });
+    await saveChangeEvents(transaction, runId, batchId, events);
+    await savePartyStates(transaction, { accountId, runId, screenedAt: now }, states);
+    const partyIds = states.map(({ partyId }) => partyId);
+    await dateReusedStates(transaction, { accountId, runId }, partyIds);
+    const results = states.map(
+      ({ partyId, responseId }): ScreeningResult => ({ partyId, outcome: 'reused', responseId, reason: null }),
+    );
+    await saveScreeningResults(transaction, runId, batchId, results);
+  });
+}

@@ -1,0 +1,433 @@
+import type { Client } from '../client/create-client.js';
+import { ConfigError, LeaseLostError, RosterError } from '../errors.js';
+import { countNoun } from '../reports/format-count.js';
+import type { HaltCode, RunKind } from '../reports/run-facts.js';
+import { hasAskedCanaries } from '../store/canaries.js';
+import { readListComparison } from '../store/checks.js';
+import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';
+import { dropSweptPages } from '../store/dossiers.js';
+import {
+  assertLease,
+  describeHolder,
+  findHolder,
+  type Lease,
+  releaseLease,
+  renewLease,
+  waitForLease,
+} from '../store/leases.js';
+import { markInFlightUnknown } from '../store/ledger.js';
+import { ensureOrganisation, type Organisation } from '../store/organisations.js';
+import type { PlanSelection } from '../store/plan.js';
+import { saveRosterAcceptance } from '../store/roster-imports.js';
+import { clearStaging } from '../store/roster-staging.js';
+import { computeRunSums, countFound } from '../store/run-sums.js';
+import {
+  closeRun,
+  findOpenRun,
+  insertRun,
+  isTooLargeToAddUp,
+  noteRunHolder,
+  noteRunKey,
+  type RunRow,
+  takeOverRun,
+  toRunId,
+} from '../store/runs.js';
+import { countToldAndTakenBack, takeBackAnswers } from '../store/unconfirmed-answers.js';
+import type { Comparison } from './find-obstacle.js';
+import { OtherAccount, RunHalted } from './halt.js';
+import { takeBackVanished } from './screening/hold-run.js';
+import { toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
+import type { RunEvent, Workplace } from './workplace.js';
+
+/** A run in progress: who writes it, under which lease. */
+export interface RunSession extends HeldLease {
+  workplace: Workplace;
+  organisation: Organisation;
+  run: RunRow;
+  runId: string;
+  /** The roster's name; null for a sweep. */
+  roster: string | null;
+  /** A transaction of this run; throws LeaseLostError, with nothing written, when another process has taken the run over. */
+  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+}
+
+/** What is to be run. */
+export interface RunRequest {
+  organisation: Organisation;
+  kind: RunKind;
+  rosterId: number | null;
+  /** The roster's name, for whoever listens. */
+  roster: string | null;
+  mode: 'test' | 'live';
+  selection: PlanSelection | null;
+  /** The file that was given with the command in place of the configured source; left out where the open run's own holds. */
+  rosterFile?: string | null | undefined;
+  /** Says whether an open run may be gone on with, and what differs; without it no open run is. */
+  findObstacle?: (open: RunRow) => Promise<Comparison>;
+  /** Goes on with the open run of this number or with none. */
+  resumeOnly?: number | undefined;
+  /** The accepted settings in force; left out for what is judged by none of them. */
+  settingsRecordId?: number | undefined;
+}
+
+/** Finds or creates the organisation of the settings. */
+export function openOrganisation(workplace: Workplace): Promise<Organisation> {
+  return ensureOrganisation(workplace.database, workplace.settings.organisation, workplace.clock.now());
+}
+
+/** Does `work` while holding the lease; throws RunLockedError naming the holder when another process holds it, and as `underLease` does. */
+export async function withLease<T>(
+  workplace: Workplace,
+  leaseKey: string,
+  signal: AbortSignal,
+  work: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  const { database, clock, owner } = workplace;
+  const lease = await waitForLease(database, clock, leaseKey, owner, leaseTtlMs, signal);
+  return underLease(database, lease, signal, work);
+}
+
+/**
+ * `withLease` for work that continues from what is stored: it starts again, under a new lease, when a database server that crashed left
+ * undecided whether a commit took place.
+ */
+export async function withRepeatedLease<T>(
+  workplace: Workplace,
+  leaseKey: string,
+  signal: AbortSignal,
+  work: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await withLease(workplace, leaseKey, signal, work);
+    } catch (error) {
+      const isUndecided = error instanceof DatabaseError && error.code === 'commit_undecided';
+      if (!isUndecided || signal.aborted) throw error;
+      const message = `${leaseKey} continues from what is stored: the database server crashed during a commit, which may or may not have taken place`;
+      workplace.tell({ kind: 'warning', runId: null, code: 'commit_undecided', message });
+    }
+  }
+}
+
+/**
+ * Does `work` as a run: goes on with the open run or begins a new one. A new run that ConfigError or RosterError refuses is closed as
+ * `refused`; any other error leaves the run resumable.
+ */
+export async function withRun<T>(
+  workplace: Workplace,
+  held: HeldLease,
+  request: RunRequest,
+  work: (session: RunSession) => Promise<T>,
+): Promise<T> {
+  const watch = watchWrites(workplace.tell);
+  const write: RunSession['write'] = (work) =>
+    watch(
+      workplace.database.transaction(async (transaction) => {
+        await assertLease(transaction, held.lease);
+        return work(transaction);
+      }),
+    );
+  const run = await openRun(workplace, held.lease, request, write);
+  const { organisation, roster } = request;
+  const session = { ...held, workplace, organisation, roster, run, runId: toRunId(run), write };
+  const isResumed = run.resumed > 0;
+  const { runId } = session;
+  const found = isResumed ? { found: await countFound(workplace.database, run.runId) } : {};
+  workplace.tell({ kind: 'run_started', runId, runKind: run.kind, roster, resumed: isResumed, ...found });
+  try {
+    return await work(session);
+  } catch (error) {
+    if (error instanceof ConfigError || error instanceof RosterError) {
+      const state = isResumed ? 'stopped' : 'refused';
+      // Where the database has gone away as well, why the work failed matters more.
+      await close(session, state, error.message).catch(passUnlessDatabase);
+    } else if (isWish(session.signal, error)) {
+      await close(session, 'stopped', 'stopped on request before its first search; the run can be resumed', 'signal');
+    } else if (error instanceof RunHalted) {
+      await close(session, 'stopped', error.message, error.code);
+    } else if (error instanceof OtherAccount) {
+      await close(session, 'stopped', error.message, 'account');
+    }
+    throw error;
+  }
+}
+
+/** Whether somebody asked to stop, and neither a lost lease nor a fault of ours ended the run. */
+const isWish = (signal: AbortSignal, error: unknown): boolean =>
+  signal.aborted && error === signal.reason && !(error instanceof LeaseLostError);
+
+function passUnlessDatabase(error: unknown): void {
+  if (!(error instanceof DatabaseError)) throw error;
+}
+
+async function close(
+  session: RunSession,
+  state: 'stopped' | 'refused',
+  reason: string,
+  haltedBy: HaltCode | null = null,
+): Promise<void> {
+  const { run, workplace } = session;
+  await session.write(async (transaction) => {
+    // A large run is added up when it is resumed: its process has eight seconds to end.
+    const isAddedUp = state === 'stopped' && run.kind !== 'sweep' && !(await isTooLargeToAddUp(transaction, run.runId));
+    const sums = isAddedUp ? await computeRunSums(transaction, run.runId) : null;
+    const end = { state, stateReasons: [reason], haltedBy, stage: null, finishedAt: workplace.clock.now(), sums };
+    await closeRun(transaction, run.runId, end);
+    // An import that is begun again reads everything again.
+    if (run.rosterId !== null) await clearStaging(transaction, run.runId);
+  });
+  workplace.tell({ kind: 'run_finished', runId: session.runId, runKind: run.kind, state, reasons: [reason] });
+}
+
+async function openRun(
+  workplace: Workplace,
+  lease: Lease,
+  request: RunRequest,
+  write: RunSession['write'],
+): Promise<RunRow> {
+  const { database, clock, owner } = workplace;
+  const open = await findOpenRun(database, lease.key);
+  const { obstacle, differences, overridden } = open ? await compare(request, open) : nothingOpen;
+  if (request.resumeOnly !== undefined && (open?.runId !== request.resumeOnly || obstacle)) {
+    const message = obstacle
+      ? `it cannot be resumed: ${obstacle}`
+      : 'a later run of the same roster has taken its place';
+    throw new ConfigError([{ where: 'run', path: '', message: `${message}; start a new run instead` }]);
+  }
+  if (open && !obstacle) tellDifferences(workplace, open, request.roster, differences);
+  return write(async (transaction) => {
+    const holder = { epoch: lease.epoch, owner, takenAt: clock.now(), differences };
+    if (open && !obstacle) {
+      await markInFlightUnknown(transaction, open.runId);
+      await noteRunHolder(transaction, open.runId, holder);
+      await noteOverridden(workplace, transaction, open.runId, overridden);
+      return takeOverRun(transaction, open.runId, holder, request);
+    }
+    if (open && obstacle) await abandon(workplace, transaction, { open, roster: request.roster }, obstacle);
+    const run = await insertRun(transaction, {
+      organisationId: request.organisation.organisationId,
+      rosterId: request.rosterId,
+      mode: request.mode,
+      kind: request.kind,
+      selection: request.selection,
+      rosterFile: request.rosterFile ?? null,
+      leaseKey: lease.key,
+      epoch: lease.epoch,
+      owner,
+      settingsDigest: workplace.settingsDigest,
+      settings: toStoredSettings(workplace.settings),
+      settingsRecordId: request.settingsRecordId,
+      version: workplace.version,
+      startedAt: holder.takenAt,
+    });
+    await noteRunHolder(transaction, run.runId, holder);
+    return run;
+  });
+}
+
+const nothingOpen: Comparison = { obstacle: null, differences: [] };
+
+async function compare(request: RunRequest, open: RunRow): Promise<Comparison> {
+  if (request.findObstacle) return request.findObstacle(open);
+  return { obstacle: 'it starts afresh each time', differences: [] };
+}
+
+/** Keeps with a run that goes on who accepted that its roster was edited. */
+async function noteOverridden(
+  { clock }: Workplace,
+  transaction: Queryable,
+  runId: number,
+  overridden: Comparison['overridden'],
+): Promise<void> {
+  if (overridden === undefined) return;
+  const { acceptance, heldBy } = overridden;
+  await saveRosterAcceptance(transaction, runId, toAcceptanceFacts(acceptance, heldBy, clock.now()));
+}
+
+/** Names what is no longer as it was, before anything is done under it. */
+function tellDifferences(
+  { tell }: Workplace,
+  open: RunRow,
+  roster: string | null,
+  differences: readonly string[],
+): void {
+  if (differences.length === 0) return;
+  const runId = toRunId(open);
+  const message = `${runId} goes on, and not all is as it was begun with: ${differences.join('; ')}`;
+  tell({ kind: 'warning', runId, roster, code: 'resumed_with_differences', message });
+}
+
+/**
+ * Closes a run that nobody will go on with. What it found stays for the next report of the roster, except what was answered after its last
+ * passed control searches: none of its own can confirm that any more. Nothing stays of one that would have been held.
+ */
+async function abandon(
+  workplace: Workplace,
+  transaction: Queryable,
+  { open, roster }: { open: RunRow; roster: string | null },
+  obstacle: string,
+): Promise<void> {
+  const list = await readListComparison(transaction, open.runId);
+  const isCompared = list === null || list.comparedAt !== null;
+  const taken = (await hasAskedCanaries(transaction, open.runId))
+    ? await takeBackAnswers(transaction, open.runId, { reason: 'not_confirmed', now: workplace.clock.now() })
+    : 0;
+  const missing = await takeBackVanished(transaction, { workplace, run: open });
+  const told = await countToldAndTakenBack(transaction, open.runId);
+  const message = [
+    `${toRunId(open)} is not resumed: ${obstacle}`,
+    isCompared ? 'what it left is planned anew' : `its customers were not compared with ${list.file}`,
+    ...(taken > 0 ? [`${taken} of its answers count no more, because no control search followed them`] : []),
+    ...(missing.length > 0 ? [`its other answers count no more either: ${missing.join('; ')}`] : []),
+    ...(told > 0 ? [`${countNoun(told, 'change')} that it has told of did not hold`] : []),
+  ].join('; ');
+  workplace.tell({ kind: 'warning', runId: toRunId(open), roster, code: 'run_abandoned', message });
+  await markInFlightUnknown(transaction, open.runId);
+  await clearStaging(transaction, open.runId);
+  await dropSweptPages(transaction, open.runId);
+  const isPlanned = open.stage === 'planned' || open.stage === 'screened';
+  await closeRun(transaction, open.runId, {
+    state: 'abandoned',
+    stateReasons: [message],
+    stage: null,
+    finishedAt: open.finishedAt ?? workplace.clock.now(),
+    sums: isPlanned ? await computeRunSums(transaction, open.runId) : open.sums,
+  });
+}
+
+const slowMs = 2_000;
+
+/** Tells when a write takes longer than two seconds, and when none does any more. */
+function watchWrites(tell: (event: RunEvent) => void): <T>(write: Promise<T>) => Promise<T> {
+  let slow = 0;
+  const change = (by: number): void => {
+    const wasSlow = slow > 0;
+    slow += by;
+    if (wasSlow !== slow > 0) tell({ kind: 'database_wait', isWaiting: slow > 0 });
+  };
+  return async (write) => {
+    let isSlow = false;
+    const timer = setTimeout(() => {
+      isSlow = true;
+      change(1);
+    }, slowMs);
+    try {
+      return await write;
+    } finally {
+      clearTimeout(timer);
+      if (isSlow) change(-1);
+    }
+  };
+}
+
+/** The right to run something, kept alive; `signal` is aborted when somebody asks to stop, or with LeaseLostError. */
+export interface HeldLease {
+  lease: Lease;
+  signal: AbortSignal;
+}
+
+/**
+ * Does `work` while keeping a lease alive, and frees it then. Throws LeaseLostError naming the new owner when the work failed because
+ * another process has taken the lease over, also where all that it learned itself is that its connection had been ended.
+ */
+export async function underLease<T>(
+  database: Database,
+  lease: Lease,
+  signal: AbortSignal,
+  work: (held: HeldLease) => Promise<T>,
+): Promise<T> {
+  const kept = keepLease(database, lease);
+  try {
+    const result = await work({ lease, signal: AbortSignal.any([signal, kept.signal]) });
+    await kept.release();
+    return result;
+  } catch (error) {
+    const named = await nameNewOwner(database, lease, error);
+    // What cannot be freed expires; why the work failed matters more.
+    await kept.release().catch(() => undefined);
+    throw named;
+  }
+}
+
+// Connections that ended while the process slept are found out one by one.
+const mostLooks = 5;
+
+async function nameNewOwner(database: Database, lease: Lease, error: unknown): Promise<unknown> {
+  if (!(error instanceof DatabaseError || error instanceof LeaseLostError)) return error;
+  for (let looks = 0; looks < mostLooks; looks += 1) {
+    try {
+      const holder = await findHolder(database, lease.key);
+      if (holder === undefined || holder.epoch === lease.epoch) return error;
+      const message = `lease ${lease.key} was taken over by ${describeHolder(holder)}, so nothing more is written`;
+      return new LeaseLostError(message, { cause: error });
+    } catch {
+      // The next look takes another connection.
+    }
+  }
+  return error;
+}
+
+/** How long a lease lives without a heartbeat, by the database's clock; a dead owner's is taken over after at most this. */
+export const leaseTtlMs = 8_000;
+const heartbeatMs = 1_000;
+
+/** A lease kept alive in the background; `signal` is aborted with LeaseLostError when it is lost. */
+interface KeptLease {
+  signal: AbortSignal;
+  /** Ends the heartbeat and frees the lease. */
+  release(): Promise<void>;
+}
+
+/** Renews the lease every second until it is released. */
+export function keepLease(database: Database, lease: Lease): KeptLease {
+  const lost = new AbortController();
+  let renewal: Promise<void> = Promise.resolve();
+  const renew = async (): Promise<void> => {
+    // A heartbeat that fails for once is no loss: the lease lives on until it expires, and every write checks it anyway.
+    const isOurs = await renewLease(database, lease, leaseTtlMs).catch(() => true);
+    if (!isOurs) lost.abort(new LeaseLostError(`lease ${lease.key} was taken over by another process`));
+  };
+  let isRenewing = false;
+  const timer = setInterval(() => {
+    // A database that is out of reach keeps a heartbeat waiting: the next ones would only queue behind it.
+    if (isRenewing) return;
+    isRenewing = true;
+    renewal = renew().finally(() => {
+      isRenewing = false;
+    });
+  }, heartbeatMs);
+  timer.unref();
+  return {
+    signal: lost.signal,
+    release: async () => {
+      clearInterval(timer);
+      await renewal;
+      await releaseLease(database, lease);
+    },
+  };
+}
+
+/** Notes every key that takes the place of a refused one during a run, until it is closed; closing throws what noting threw. */
+export function recordKeys(session: RunSession, client: Client): { close: () => Promise<void> } {
+  let noting: Promise<void> = Promise.resolve();
+  let failure: { error: unknown } | undefined;
+  const note = async (fingerprint: string): Promise<void> => {
+    const { clock } = session.workplace;
+    await session.write((transaction) => noteRunKey(transaction, session.run.runId, fingerprint, clock.now()));
+  };
+  const leave = client.listen((event) => {
+    if (event.kind !== 'key_renewed') return;
+    noting = noting
+      .then(() => note(event.fingerprint))
+      .catch((error: unknown) => {
+        failure ??= { error };
+      });
+  });
+  return {
+    close: async () => {
+      leave();
+      await noting;
+      if (failure) throw failure.error;
+    },
+  };
+}

@@ -1,0 +1,232 @@
+import { z } from 'zod';
+import type { CustomerState } from '../matches/customer-state.js';
+import { openDispatcher } from '../outgoing.js';
+import { type CoverageGap, countAccepted, readCoverageGaps } from '../store/coverage.js';
+import type { Queryable } from '../store/database/database.js';
+import {
+  claimNext,
+  noteAttempt,
+  noteUnprepared,
+  type OutboxOutcome,
+  type OutboxRow,
+  queueOutbox,
+} from '../store/outbox.js';
+import {
+  type CustomerStatus,
+  countWaiting,
+  postponeWebhook,
+  readCustomerStatuses,
+  recordStateChanges,
+  saveWebhooks,
+  takeWebhookEvents,
+} from '../store/webhooks.js';
+import { buildMessage, mostChanges } from '../webhooks/build-message.js';
+import { parseWebhookSecrets } from '../webhooks/parse-secrets.js';
+import { type PostResult, postMessage, webhookPatienceMs } from '../webhooks/post-message.js';
+import { chooseImportedRosters } from './coverage.js';
+import { longestWaitMs, toWaitMs } from './mail/queue.js';
+import { openOrganisation, type RunSession } from './session.js';
+import type { Workplace } from './workplace.js';
+
+/** Which customers are meant. */
+interface StatusChoice {
+  /** Of this roster; left out for all that were ever imported or are configured. */
+  roster?: string | undefined;
+  /** In one of these states; left out for all. */
+  states?: readonly CustomerState[] | undefined;
+  /** Whose state is another since this moment, or so new that nothing has recorded it yet. */
+  changedSince?: Date | undefined;
+}
+
+/** How customers stand at one moment. */
+export interface StatusExport {
+  rosters: readonly string[];
+  /** Configured rosters that were never imported: nothing is known of their customers. */
+  neverImported: readonly string[];
+  /** Those that are meant, to be read once. */
+  batches: AsyncIterable<readonly CustomerStatus[]>;
+  /** Once all are read: how many there were, and the states of all customers in scope, with how many have no valid screening or one whose successor is held. */
+  sums: { exported: number; inScope: number; notValid: number; states: Record<string, number> };
+  /** Once all are read: whether everybody in scope has a valid screening, or an exception was accepted. */
+  isCovered(): boolean;
+}
+
+/** Opens an export of how customers stand; throws ConfigError when there is no such roster. */
+export async function exportStatus(
+  workplace: Workplace,
+  choice: StatusChoice,
+  signal: AbortSignal,
+): Promise<StatusExport> {
+  const { database, clock, settings } = workplace;
+  const { imported, neverImported } = await chooseImportedRosters(workplace, choice.roster);
+  const rosters = imported.map(({ roster }) => roster);
+  const sums: StatusExport['sums'] = { exported: 0, inScope: 0, notValid: 0, states: {} };
+  const isMeant = toFilter(choice);
+  const read = async function* () {
+    for await (const batch of readCustomerStatuses(database, settings.organisation, rosters)) {
+      signal.throwIfAborted();
+      for (const { state, reason, inScope, held } of batch) {
+        if (!inScope) continue;
+        sums.states[state] = (sums.states[state] ?? 0) + 1;
+        sums.inScope += 1;
+        if (reason !== null || held) sums.notValid += 1;
+      }
+      const meant = batch.filter(isMeant);
+      sums.exported += meant.length;
+      yield meant;
+    }
+  };
+  const gaps: CoverageGap[] = [];
+  for (const { rosterId } of imported) gaps.push(...(await readCoverageGaps(database, rosterId, clock.now())));
+  const isCovered = (): boolean =>
+    gaps.every((gap) => gap.accepted === gap.count) && sums.notValid <= countAccepted(gaps);
+  return { rosters, neverImported, batches: read(), sums, isCovered };
+}
+
+function toFilter({ states, changedSince }: StatusChoice): (status: CustomerStatus) => boolean {
+  const wanted: ReadonlySet<string> | null = states === undefined ? null : new Set(states);
+  return ({ state, changedAt }) =>
+    (wanted === null || wanted.has(state)) &&
+    (changedSince === undefined || changedAt === null || changedAt >= changedSince);
+}
+
+/**
+ * Records whose state has changed, for the history and for the systems that are told of it; the last step of its transaction. When a run is
+ * planned, that is whose screening has expired or been superseded; when it closes, whatever it has found. Whoever is new is recorded then.
+ */
+export async function recordStates(
+  transaction: Queryable,
+  { workplace, run }: RunSession,
+  when: 'planned' | 'closed',
+): Promise<void> {
+  if (run.rosterId === null) return;
+  await saveWebhooks(transaction, run.organisationId, workplace.settings.webhooks ?? []);
+  await recordStateChanges(transaction, run.rosterId, workplace.clock.now(), { withNew: when === 'closed' });
+}
+
+const minuteMs = 60_000;
+const keptForMs = 7 * 24 * 60 * minuteMs;
+/** Another process may take a message up after twice the time that an attempt may take. */
+const deadlineMs = webhookPatienceMs;
+
+/** A message of this moment that fails after this is given up. */
+export const toTellingEnd = (now: Date): Date => new Date(now.getTime() + keptForMs);
+
+const messageSchema = z.object({ id: z.string(), body: z.string() });
+
+/** How many messages a pass got off, what it could not, and what waits afterwards. */
+interface TellingPass {
+  sent: number;
+  failed: number;
+  refused: number;
+  waiting: number;
+}
+
+/**
+ * Tells webhooks of the changes of state that they have not been told of, each message once in a pass; a receiver that does not take one is
+ * left alone for a growing while. Throws ConfigError when a secret is missing.
+ */
+export async function tellStates(workplace: Workplace, signal?: AbortSignal): Promise<TellingPass> {
+  const { database, clock, owner } = workplace;
+  const pass = { sent: 0, failed: 0, refused: 0 };
+  const keysByUrl = readWebhookKeys(workplace);
+  if (keysByUrl.size === 0) return { ...pass, waiting: 0 };
+  const { organisationId } = await openOrganisation(workplace);
+  await packEvents(workplace, organisationId);
+  const dispatcher = openDispatcher({ connectTimeoutMs: deadlineMs });
+  try {
+    while (!signal?.aborted) {
+      const claim = { kinds: ['webhook'] as const, owner, now: clock.now(), leaseMs: 2 * deadlineMs, except: [] };
+      const row = await claimNext(database, claim);
+      if (!row) break;
+      const url = row.destination ?? '';
+      const keys = keysByUrl.get(url);
+      if (keys === undefined) {
+        // A process with other settings knows the receiver's secret.
+        await leave(workplace, row, 'no webhook of this address is configured here');
+        continue;
+      }
+      const { data: message } = messageSchema.safeParse(row.content);
+      if (message === undefined) {
+        await leave(workplace, row, 'what is stored of it cannot be read');
+        pass.failed += 1;
+        continue;
+      }
+      const result = await postMessage({ url, keys, dispatcher, deadlineMs }, message, clock.now(), signal);
+      await note(workplace, row, result);
+      pass[result.kind] += 1;
+    }
+  } finally {
+    await dispatcher.close();
+  }
+  return { ...pass, waiting: await countWaiting(database, organisationId) };
+}
+
+/** Puts what is in no message yet into messages; each is stored with its changes taken, or neither. */
+async function packEvents({ database, clock }: Workplace, organisationId: number): Promise<void> {
+  let isMore = true;
+  while (isMore) {
+    isMore = await database.transaction(async (transaction) => {
+      const events = await takeWebhookEvents(transaction, organisationId, mostChanges);
+      const [first] = events;
+      if (first === undefined) return false;
+      const { webhookId, url } = first;
+      const message = buildMessage(
+        webhookId,
+        events.map(({ change }) => change),
+      );
+      const now = clock.now();
+      await queueOutbox(transaction, [
+        {
+          organisationId,
+          kind: 'webhook',
+          destination: url,
+          runId: null,
+          dedupKey: message.id,
+          content: message,
+          queuedAt: now,
+          giveUpAt: toTellingEnd(now),
+        },
+      ]);
+      return true;
+    });
+  }
+}
+
+async function note({ database, clock, owner, tell }: Workplace, row: OutboxRow, result: PostResult): Promise<void> {
+  const now = clock.now();
+  const { url, said } = { url: row.destination ?? '', ...result };
+  const waitMs = result.kind === 'failed' ? Math.max(toWaitMs(row.attempts), result.retryAfterMs) : 0;
+  const nextAttemptAt = new Date(now.getTime() + waitMs);
+  const outcome: OutboxOutcome =
+    result.kind === 'failed' ? { kind: 'failed', said, nextAttemptAt } : { kind: result.kind, said };
+  const state = await database.transaction(async (transaction) => {
+    const noted = await noteAttempt(transaction, row, { owner, now }, outcome);
+    if (result.kind === 'failed') await postponeWebhook(transaction, url, nextAttemptAt);
+    return noted;
+  });
+  if (state === 'sent' || state === null) return;
+  const { outboxId } = row;
+  const next =
+    state === 'queued'
+      ? `it is tried again from ${nextAttemptAt.toISOString()}`
+      : `it is not tried again unless by nightscreen mail retry ${outboxId}`;
+  const message = `message ${outboxId} with changes of state was not taken by ${new URL(url).host} (${said}); ${next}`;
+  tell({ kind: 'warning', runId: null, code: state === 'queued' ? 'webhook_waits' : 'webhook_not_sent', message });
+}
+
+/** Leaves what cannot be sent from here for an hour, and the other messages to its address as they are. */
+async function leave({ database, clock, owner }: Workplace, row: OutboxRow, said: string): Promise<void> {
+  const now = clock.now();
+  const nextAttemptAt = new Date(now.getTime() + longestWaitMs);
+  await noteUnprepared(database, row, owner, { said, now, nextAttemptAt });
+}
+
+/** The keys that sign what goes to each address; throws ConfigError when a secret is missing or none. */
+export const readWebhookKeys = ({
+  settings,
+  secret,
+}: Pick<Workplace, 'settings' | 'secret'>): ReadonlyMap<string, readonly Buffer[]> =>
+  new Map(
+    (settings.webhooks ?? []).map(({ url, secretEnv }) => [url, parseWebhookSecrets(secretEnv, secret(secretEnv))]),
+  );

@@ -1,0 +1,417 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rename } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { ConfigError, MailError, ReportError } from '../errors.js';
+import { writeArchive } from '../mail/archive.js';
+import type { Recipient } from '../mail/recipients.js';
+import type { ReportPlace, ReportToMail } from '../mail/report-to-mail.js';
+import type { WrittenFile } from '../reports/file-set.js';
+import { fillLinkTemplate } from '../reports/link-template.js';
+import { maskReport } from '../reports/mask-report.js';
+import { printPdf } from '../reports/print-pdf.js';
+import { publishReport } from '../reports/publish-report.js';
+import { type Report, toReport } from '../reports/report.js';
+import type { RunState } from '../reports/run-facts.js';
+import { type MakeRoom, type WrittenReport, writeReport } from '../reports/write-report.js';
+import type { Database } from '../store/database/database.js';
+import { readRosterNames } from '../store/organisations.js';
+import { readRunFacts } from '../store/report-facts.js';
+import { fixReportRevision, noteManifest, type ReportRevision, readRevisions } from '../store/report-revisions.js';
+import { findReportableRuns, type RunRow, toRunId } from '../store/runs.js';
+import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/span-facts.js';
+import { listDiscrepancies } from './review/accept-discrepancies.js';
+import { readToReview } from './review/items.js';
+import { findRun } from './run-reference.js';
+import { toExitCode } from './run-summary.js';
+import type { Workplace } from './workplace.js';
+
+/** A report on disk, with what it says. */
+export interface RunReport extends WrittenReport {
+  runId: string;
+  runNumber: number;
+  revision: number;
+  state: RunState;
+  report: Report;
+}
+
+/** A report on disk. */
+export type ReportResult = Omit<RunReport, 'report'> & { exitCode: number };
+
+/** Whose report is to be written, and where. */
+export interface ReportChoice {
+  /** The newest screening of each roster when none is named. */
+  runId?: string | undefined;
+  directory?: string | undefined;
+  /** With references and initials instead of names. */
+  mask?: boolean | undefined;
+  /** The program that prints the page to a PDF too. */
+  chromium?: string | undefined;
+}
+
+/**
+ * Writes the report of a run, or of the newest screening of each roster when none is named; `afterEach` is waited for while a report is at
+ * hand. Throws ConfigError when there is no such run, ReportError when sums do not hold or the files cannot be written.
+ */
+export async function runReports(
+  workplace: Workplace,
+  { runId, directory, mask = false, chromium }: ReportChoice,
+  afterEach: (report: RunReport) => Promise<void> = async () => {},
+): Promise<readonly ReportResult[]> {
+  const { database } = workplace;
+  const runs = runId === undefined ? await findReportableRuns(database) : [await findReportable(database, runId)];
+  if (runs.length === 0) {
+    const message =
+      'there is no finished screening to report on; run `nightscreen rescreen` or `nightscreen onboard` first';
+    throw new ConfigError([{ where: 'run', path: '', message }]);
+  }
+  const results: ReportResult[] = [];
+  for (const run of runs) {
+    if (mask) {
+      results.push(await addPdf(await writeMaskedReport(workplace, run, directory), chromium));
+      continue;
+    }
+    const written = await writeReportFor(workplace, run, directory);
+    await afterEach(written);
+    const { report: _, ...result } = written;
+    results.push(await addPdf({ ...result, exitCode: toExitCode(run.state) }, chromium));
+  }
+  return results;
+}
+
+/** The same with its page printed to a PDF, where there is a program for that. */
+async function addPdf(result: ReportResult, chromium: string | undefined): Promise<ReportResult> {
+  if (chromium === undefined) return result;
+  return { ...result, files: [...result.files, await printPdf(chromium, result.directory)] };
+}
+
+/** The run of this name; throws ConfigError for one that asked about no roster, which says where to find what it came to. */
+async function findReportable(database: Database, text: string): Promise<RunRow> {
+  const run = await findRun(database, text);
+  const instead = { check: 'was a single check', assure: 'was a measurement of recall' };
+  if (run.kind !== 'check' && run.kind !== 'assure') return run;
+  const show = run.kind === 'check' ? 'check --show' : 'assure show';
+  const message = `${toRunId(run)} ${instead[run.kind]}, and a report is of a roster or a sweep; \`nightscreen ${show} ${run.runId}\` or \`nightscreen runs show ${run.runId}\` shows what it came to`;
+  throw new ConfigError([{ where: 'run', path: '', message }]);
+}
+
+/** Writes the report of the run of this name, as `writeReportFor` does. */
+export async function writeRunReport(workplace: Workplace, runId: string): Promise<RunReport> {
+  return writeReportFor(workplace, await findRun(workplace.database, runId));
+}
+
+/** Writes and publishes the report of a run; the same run and revision give the same bytes. Throws ReportError. */
+export async function writeReportFor(workplace: Workplace, run: RunRow, directory?: string): Promise<RunReport> {
+  const { database, settings, tell } = workplace;
+  const runId = toRunId(run);
+  tell({ kind: 'stage_started', runId, stage: 'report' });
+  const { report, revision, revisions } = await buildReport(workplace, run);
+  const written = await writeReport(report, directory ?? settings.reports.dir, keepFormerReport(revisions, revision));
+  const manifest = written.files.find((file) => file.name === 'manifest.json');
+  if (!manifest) throw new ReportError('report_not_written', 'the report has no manifest');
+  await noteManifest(database, run.runId, revision, manifest.sha256);
+  await prepareReportMail(workplace, report, written, []);
+  tell({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });
+  return { ...written, runId, runNumber: run.runId, revision, state: run.state, report };
+}
+
+async function writeMaskedReport(workplace: Workplace, run: RunRow, directory?: string): Promise<ReportResult> {
+  const { report, revision } = await buildReport(workplace, run);
+  const written = await writeMasked(report, directory ?? workplace.settings.reports.dir);
+  const { state } = run;
+  return { ...written, runId: report.run.runId, runNumber: run.runId, revision, state, exitCode: toExitCode(state) };
+}
+
+async function buildReport({ database, clock }: Workplace, run: RunRow) {
+  const { facts, toReview, discrepancies, ...revisions } = await database.transaction(async (transaction) => {
+    const covered = await fixReportRevision(transaction, run, clock.now());
+    const facts = await readRunFacts(transaction, run, covered, database);
+    return {
+      revision: covered.revision,
+      revisions: await readRevisions(transaction, run),
+      facts,
+      toReview: await readToReview(transaction, run.runId, facts.organisation),
+      discrepancies: await listDiscrepancies(transaction, facts.organisation, { runId: run.runId }),
+    };
+  });
+  return { report: toReport(facts, toReview, discrepancies), ...revisions };
+}
+
+/**
+ * Writes a report over all runs of each roster in a span, from stored facts: once the span is over the same at any later time. Throws
+ * ConfigError where there is nothing to report on, ReportError when sums do not hold or the files cannot be written.
+ */
+export async function reportSpans(
+  workplace: Workplace,
+  request: SpanRequest,
+  options: Omit<ReportChoice, 'runId'>,
+): Promise<readonly ReportResult[]> {
+  const results: ReportResult[] = [];
+  for (const span of await findSpans(workplace.database, request, workplace.clock.now())) {
+    results.push(await writeSpan(workplace, span, options));
+  }
+  return results;
+}
+
+async function writeSpan(
+  { database, settings, tell }: Workplace,
+  span: SpanOfRuns,
+  { directory = settings.reports.dir, mask = false, chromium }: Omit<ReportChoice, 'runId'>,
+): Promise<ReportResult> {
+  const { name: runId } = span;
+  tell({ kind: 'stage_started', runId, stage: 'report' });
+  const report = await database.transaction(async (transaction) => {
+    const facts = await readSpanFacts(transaction, span, database);
+    const { organisation } = facts;
+    const { runId } = span.last;
+    const toReview = await readToReview(transaction, runId, organisation);
+    return toReport(facts, toReview, await listDiscrepancies(transaction, organisation, { runId }));
+  });
+  const written = mask ? await writeMasked(report, directory) : await writeReport(report, directory, keepFormerSpan);
+  tell({ kind: 'stage_finished', runId, stage: 'report', counts: { files: written.files.length } });
+  const { state } = report.run;
+  return addPdf(
+    { ...written, runId, runNumber: span.last.runId, revision: 1, state, exitCode: toExitCode(state) },
+    chromium,
+  );
+}
+
+/** Where a span begins or ends: at a moment, or with a run. */
+export type SpanEdge = Date | string;
+
+/** What the span of a report is made of; without `until` it reaches to the present. */
+interface SpanRequest {
+  since: SpanEdge;
+  until: SpanEdge | undefined;
+  roster: string | undefined;
+}
+
+/**
+ * The spans that are asked for: one for each roster and mode of key whose runs were begun in it. Throws ConfigError where an edge is wrong,
+ * there is no run in between, or none of a roster's has ended as a screening.
+ */
+async function findSpans(
+  database: Database,
+  { since, until, roster }: SpanRequest,
+  now: Date,
+): Promise<readonly SpanOfRuns[]> {
+  const names = await readRosterNames(database);
+  if (roster !== undefined && ![...names.values()].includes(roster)) {
+    throw refuse('roster', `there is no roster ${roster}; there ${describeRosters([...names.values()])}`);
+  }
+  const [first, final] = [
+    await findEdge(database, since),
+    until === undefined ? null : await findEdge(database, until),
+  ];
+  const chosen = roster ?? nameRoster(first, names) ?? nameRoster(final, names) ?? null;
+  for (const edge of [first, final]) {
+    const name = nameRoster(edge, names);
+    if (name !== null && name !== chosen)
+      throw refuse('run', `${describeEdge(edge)} is of roster ${name}, not of ${chosen}`);
+  }
+  const from = first instanceof Date ? first : first.startedAt;
+  if (from > now) throw refuse('since', 'lies in the future; a span is of runs that have been made');
+  // The end of today has not come: then the span ends with its last run, so that it stays the same tomorrow unless nights are missing by then.
+  const end = final instanceof Date && final <= now ? final : null;
+  const asOf = end === null && (final === null || final instanceof Date) ? now : null;
+  const limit = final === null || final instanceof Date ? (end ?? now) : new Date(final.startedAt.getTime() + 1);
+  if (limit <= from) throw refuse('until', 'comes before --since');
+  const runs = await readSpanRuns(database, { from, until: limit }, chosen);
+  if (runs.length === 0)
+    throw refuse(
+      'since',
+      `there is no run${chosen === null ? '' : ` of roster ${chosen}`} in this span; \`nightscreen runs list\` shows them`,
+    );
+  return groupRuns(runs).map((members) => toSpan(members, { from, end, asOf }));
+}
+
+async function findEdge(database: Database, edge: SpanEdge): Promise<Date | RunRow> {
+  return edge instanceof Date ? edge : findRun(database, edge);
+}
+
+function nameRoster(edge: Date | RunRow | null, names: ReadonlyMap<number, string>): string | null {
+  return edge === null || edge instanceof Date || edge.rosterId === null ? null : (names.get(edge.rosterId) ?? null);
+}
+
+const describeEdge = (edge: Date | RunRow | null): string =>
+  edge === null || edge instanceof Date ? 'the span' : toRunId(edge);
+const describeRosters = (names: readonly string[]): string =>
+  names.length === 0 ? 'is none' : `are: ${names.join(', ')}`;
+const refuse = (where: string, message: string): ConfigError => new ConfigError([{ where, path: '', message }]);
+
+/** What a test key found says nothing about what a live one would. */
+function groupRuns(runs: readonly RunRow[]): readonly [RunRow, ...RunRow[]][] {
+  const groups = new Map<string, [RunRow, ...RunRow[]]>();
+  for (const run of runs) {
+    const key = `${run.rosterId} ${run.mode}`;
+    const group = groups.get(key);
+    if (group) group.push(run);
+    else groups.set(key, [run]);
+  }
+  return [...groups.values()];
+}
+
+interface Edges {
+  from: Date;
+  /** Null where the span ends with its last run. */
+  end: Date | null;
+  asOf: Date | null;
+}
+
+function toSpan(runs: readonly [RunRow, ...RunRow[]], { from, end, asOf }: Edges): SpanOfRuns {
+  const last = runs.findLast(
+    ({ kind, state }) => kind !== 'import' && (state === 'complete' || state === 'incomplete' || state === 'stopped'),
+  );
+  if (last === undefined) {
+    const listed = runs.map((run) => `${toRunId(run)} (${run.state})`).join(', ');
+    throw refuse('since', `no screening in this span has come to its end, so nothing is known of anybody: ${listed}`);
+  }
+  const newest = runs.findLast(() => true) ?? last;
+  const until =
+    end ?? runs.reduce((at, run) => (run.finishedAt && run.finishedAt > at ? run.finishedAt : at), last.startedAt);
+  const [fromDay, untilDay] = [from, until].map((edge) => edge.toISOString().slice(0, 10));
+  return { name: `${fromDay}-to-${untilDay}-runs-${runs[0].runId}-to-${newest.runId}`, runs, last, from, until, asOf };
+}
+
+/** What it takes to make a report ready. */
+type Place = Pick<Workplace, 'secret' | 'tell'> & { settings: Pick<Workplace['settings'], 'reports'> };
+
+/** Where the secret is that opens the archive. */
+const passwordName = 'NIGHTSCREEN_ARCHIVE_PASSWORD';
+
+/**
+ * Makes a written report ready for mail: publishes it where the settings ask for that, and writes what goes with mail to these recipients.
+ * Made again it gives the same. What fails is told as a warning and in the mail, which goes without it.
+ */
+export async function prepareReportMail(
+  workplace: Place,
+  report: Report,
+  written: WrittenReport,
+  recipients: readonly Recipient[],
+): Promise<ReportToMail> {
+  const isAttached = (attach: Recipient['attach']): boolean =>
+    recipients.some((recipient) => recipient.attach === attach);
+  const notes: string[] = [];
+  const attempt = async <Made>(make: () => Promise<Made>, code: string, note: string): Promise<Made | null> => {
+    try {
+      return await make();
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      workplace.tell({ kind: 'warning', runId: report.run.runId, code, message });
+      notes.push(note);
+      return null;
+    }
+  };
+  const { publishTo } = workplace.settings.reports;
+  const folder =
+    publishTo === undefined
+      ? null
+      : await attempt(() => publishReport(written, publishTo), 'report_not_published', unpublished);
+  const masked = isAttached('masked')
+    ? await attempt(() => writeMasked(report, dirname(written.directory)), 'masked_report_not_written', unmasked)
+    : null;
+  const archive = isAttached('archive')
+    ? await attempt(() => archiveReport(workplace, report, written), 'archive_not_written', unarchived)
+    : null;
+  const isReachable = publishTo === undefined || folder !== null;
+  const place = isReachable ? findPlace(workplace, report, written, folder) : null;
+  return { ...written, notes, ...(place && { place }), ...(masked && { masked }), ...(archive && { archive }) };
+}
+
+const unpublished =
+  'The report could not be copied to where it is published; it is on the server, and whoever runs Nightscreen has been told.';
+const unmasked = 'The masked report could not be written, so it is not attached to any mail.';
+const unarchived = 'The encrypted archive could not be written, so it is not attached to any mail.';
+
+function findPlace(
+  { settings }: Place,
+  { run }: Report,
+  { directory }: WrittenReport,
+  folder: string | null,
+): ReportPlace | null {
+  const { linkTemplate } = settings.reports;
+  if (linkTemplate !== undefined) {
+    const parts = { runId: basename(directory), file: 'report.html', roster: run.roster ?? 'none' };
+    return { kind: 'link', where: fillLinkTemplate(linkTemplate, parts) };
+  }
+  return folder === null ? null : { kind: 'folder', where: folder };
+}
+
+async function archiveReport(
+  { secret }: Place,
+  { run }: Report,
+  written: WrittenReport,
+): ReturnType<typeof writeArchive> {
+  const password = secret(passwordName);
+  if (password === undefined)
+    throw new MailError('archive_password_missing', `mail is to carry an archive, but ${passwordName} is not set`);
+  return writeArchive(written, password, run.finishedAt);
+}
+
+/** SHA-256 (hex) of the manifest of the report that stands in a folder where these files are to go; null where there is none, or the same. */
+async function findOtherReport(folder: string, files: readonly WrittenFile[]): Promise<string | null> {
+  const standing = await digestManifest(folder);
+  return files.some((file) => file.name === 'manifest.json' && file.sha256 === standing) ? null : standing;
+}
+
+async function digestManifest(folder: string): Promise<string | null> {
+  try {
+    return createHash('sha256')
+      .update(await readFile(join(folder, 'manifest.json')))
+      .digest('hex');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Moves the report that stands in a folder, with all its files, into a folder of its own below it. */
+async function moveFormerFiles(folder: string, name: string): Promise<void> {
+  const target = join(folder, name);
+  await mkdir(target, { recursive: true, mode: 0o700 });
+  const entries = await readdir(folder, { withFileTypes: true });
+  const files = entries
+    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name);
+  // The manifest last: until then the folder still shows whose files they are.
+  for (const file of [...files.filter((each) => each !== 'manifest.json'), 'manifest.json']) {
+    await rename(join(folder, file), join(target, file));
+  }
+}
+
+/**
+ * Makes room for a revision of a run's report: the same bytes may be written again, an earlier revision moves into a folder of its
+ * own, and a report that is neither is left alone. Throws ReportError `report_exists` for that.
+ */
+function keepFormerReport(revisions: readonly ReportRevision[], revision: number): MakeRoom {
+  return async (folder, files) => {
+    const standing = await findOtherReport(folder, files);
+    if (standing === null) return;
+    const earlier = revisions.filter((one) => one.revision < revision);
+    // A process that died right after writing has not noted the digest: then the last one without is the one that stands.
+    const former =
+      earlier.find((one) => one.manifestSha256 === standing) ?? earlier.findLast((one) => one.manifestSha256 === null);
+    if (!former) {
+      throw new ReportError(
+        'report_exists',
+        `${folder} holds a different report, and the one written first stays; move it away or write elsewhere with --out`,
+      );
+    }
+    await moveFormerFiles(folder, `revision-${former.revision}`);
+  };
+}
+
+/** Makes room for the report of a span, which differs only where a run of it has gone on since: the one before moves into `earlier-1`, `earlier-2` ... */
+const keepFormerSpan: MakeRoom = async (folder, files) => {
+  if ((await findOtherReport(folder, files)) === null) return;
+  const kept = (await readdir(folder)).filter((name) => /^earlier-\d+$/.test(name));
+  await moveFormerFiles(folder, `earlier-${kept.length + 1}`);
+};
+
+/** Writes the masked variant to `<directory>/<run id>-masked`; one that stands there and is another moves into a folder within. Throws ReportError. */
+const writeMasked = (report: Report, directory: string): Promise<WrittenReport> =>
+  writeReport(maskReport(report), directory, keepStanding);
+
+const keepStanding: MakeRoom = async (folder, files) => {
+  const standing = await findOtherReport(folder, files);
+  if (standing !== null) await moveFormerFiles(folder, `former-${standing.slice(0, 8)}`);
+};
