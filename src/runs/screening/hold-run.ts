@@ -88,7 +88,7 @@ function describeContradiction(second: SecondSearches | null, vanished: number):
 }
 
 /** Why a run is held, and how many customers it withholds answers for. */
-interface AnswerHold {
+export interface AnswerHold {
   reasons: readonly string[];
   customers: number;
 }
