@@ -1,4 +1,5 @@
-import type { CadenceFacts } from './run-facts.js';
+import type { CadenceFacts } from './list-facts.js';
+
 
 const hoursPerDay = 24;
 

@@ -1,7 +1,8 @@
+import type { MatchChangeFacts } from './list-facts.js';
 import { type Severity, severities } from '../changes/change-event.js';
 import { compareText } from './compare-text.js';
 import type { CutChanges, CutMatches, SeverityCount } from './cut-list.js';
-import type { MatchChangeFacts } from './run-facts.js';
+
 import { type Flood, findFloodOf, findFloods, nameFloods, toFoundFlood } from './split-floods.js';
 
 /** The changes of one severity, or its matches of first screenings, by customer reference. */

@@ -1,6 +1,8 @@
+import type { MatchChangeFacts } from './list-facts.js';
+import type { NotScreenedFacts } from './list-facts.js';
 import type { Severity } from '../changes/change-event.js';
 import { ReportError } from '../errors.js';
-import type { MatchChangeFacts, NotScreenedFacts, RunFacts } from './run-facts.js';
+import type { RunFacts } from './run-facts.js';
 import type { CountedFlood } from './split-floods.js';
 
 /** A list too long to hold, of which the facts hold the first lines: how many it has, and all of them in batches, in the report's order. */

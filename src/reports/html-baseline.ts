@@ -1,3 +1,4 @@
+import type { MatchChangeFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import { severityWords } from './change-words.js';
 import type { ShownGroup } from './choose-shown.js';
@@ -8,7 +9,7 @@ import { type Markup, nothing, section, showParty, showText, showTexts } from '.
 import { showCountries, showTopics } from './html-match.js';
 import { showTable, type TableColumn } from './html-table.js';
 import type { Report } from './report.js';
-import type { MatchChangeFacts } from './run-facts.js';
+
 
 const columns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
   { title: 'Customer', cell: showCustomer },

@@ -1,3 +1,5 @@
+import type { MatchChangeFacts } from './list-facts.js';
+import type { PartyFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import type { MatchField } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
@@ -11,7 +13,7 @@ import { type Markup, nothing, showNone, showParty, showText, showTexts, showTim
 import { showCountries, showTopics } from './html-match.js';
 import { describeItem, describeReplaced, describeSaid } from './item-words.js';
 import { describeReason } from './reason-words.js';
-import type { MatchChangeFacts, PartyFacts } from './run-facts.js';
+
 
 /** A column of the comparison; `field` is the compared field whose change it shows. */
 interface Column {

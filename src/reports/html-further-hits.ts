@@ -1,3 +1,4 @@
+import type { MatchChangeFacts } from './list-facts.js';
 import { html, raw } from 'hono/html';
 import type { Match } from '../matches/match.js';
 import { causeWords, describeChange } from './change-words.js';
@@ -6,7 +7,7 @@ import { countNoun } from './format-count.js';
 import { type Markup, showText } from './html-markup.js';
 import { showRest } from './html-table.js';
 import type { Report } from './report.js';
-import type { MatchChangeFacts } from './run-facts.js';
+
 import { escapeXml } from './spreadsheet/escape-xml.js';
 import { describeTopic } from './topic-words.js';
 import { toVisibleText } from './visible-text.js';

@@ -1,3 +1,4 @@
+import type { MatchChangeFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import type { Match } from '../matches/match.js';
 import { causeWords, describeChange, fieldWords, severityWords } from './change-words.js';
@@ -5,7 +6,7 @@ import { countNoun } from './format-count.js';
 import { type Markup, nothing, section, showParty, showText } from './html-markup.js';
 import { shownLines, showRest } from './html-table.js';
 import type { Report } from './report.js';
-import type { MatchChangeFacts } from './run-facts.js';
+
 import type { Flood } from './split-floods.js';
 import { describeDrift, describeWatch } from './watch-words.js';
 

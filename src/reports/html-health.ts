@@ -1,3 +1,4 @@
+import type { CanaryFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import { countNoun, formatCount } from './format-count.js';
 import { formatSeconds } from './format-time.js';
@@ -6,7 +7,7 @@ import { type Markup, nothing, section, showNone, showText } from './html-markup
 import { showTable, type TableColumn } from './html-table.js';
 import { describeReason } from './reason-words.js';
 import type { Report } from './report.js';
-import type { CanaryFacts } from './run-facts.js';
+
 import { describeTopic } from './topic-words.js';
 import { describeRounds } from './watch-words.js';
 

@@ -1,3 +1,5 @@
+import type { PartyFacts } from './list-facts.js';
+import type { HeldAlertFacts, HeldFacts } from './run-facts.js';
 import { html } from 'hono/html';
 import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
@@ -7,34 +9,9 @@ import { countNoun, formatCount } from './format-count.js';
 import { type Markup, nothing, section, showParty, showText, showTime } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
 import type { Report } from './report.js';
-import type { PartyFacts } from './run-facts.js';
+
 import { stateOrder, stateWords } from './state-words.js';
 import { describeTopic } from './topic-words.js';
-
-/** An alert that a held run opened or made worse. */
-export interface HeldAlertFacts {
-  alertId: number;
-  party: PartyFacts;
-  severity: Severity;
-  /** As the list has it. */
-  listedName: string;
-  topics: readonly string[];
-}
-
-/** What of a run waits until somebody accepts it, or waited. */
-export interface HeldFacts {
-  /** `answers`: all of its answers; `webhooks`: only what webhooks would be sent of it. */
-  kind: 'answers' | 'webhooks';
-  reasons: readonly string[];
-  customers: number;
-  /** How many customers of the roster were in which state when it was held. */
-  states: Readonly<Partial<Record<CustomerState, number>>>;
-  /** The most severe of the alerts that its answers opened all the same, and how many there are. */
-  alerts: readonly HeldAlertFacts[];
-  openedAlerts: number;
-  /** Null while it is held. */
-  accepted: { by: string; isAttested: boolean; reason: string; at: Date } | null;
-}
 
 const count = z.number().int().nonnegative();
 

@@ -1,3 +1,6 @@
+import { isOfParties } from './run-facts.js';
+import type { NotScreenedFacts } from './list-facts.js';
+import { listOwnDoubts } from './report.js';
 import { html } from 'hono/html';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
@@ -14,10 +17,10 @@ import {
 } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
 import { describeReason, outcomeWords, rejectWords } from './reason-words.js';
-import { isOfParties } from './rejects-csv.js';
+
 import type { Report } from './report.js';
-import type { NotScreenedFacts } from './run-facts.js';
-import { describeDoubtedValues, listOwnDoubts } from './snapshot-words.js';
+
+import { describeDoubtedValues } from './snapshot-words.js';
 
 const notScreenedColumns: readonly TableColumn<NotScreenedFacts>[] = [
   { title: 'Customer', cell: (line) => showParty(line.party) },

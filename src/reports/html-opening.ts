@@ -1,3 +1,5 @@
+import { listOwnDoubts } from './report.js';
+import { toTitle } from './report.js';
 import { html } from 'hono/html';
 import type { RosterChangeFacts } from './accepted-facts.js';
 import { describeAcceptance, describeRecord, describeRosterAcceptance } from './accepted-words.js';
@@ -12,8 +14,8 @@ import type { OpenItemsFacts } from './item-facts.js';
 import { countCritical, countDays } from './item-words.js';
 import { levelWords } from './level-words.js';
 import type { Report } from './report.js';
-import { listOwnDoubts } from './snapshot-words.js';
-import { toTitle } from './title.js';
+
+
 
 /** The top of the page: title, test banner, verdict, and where to find what. */
 export function showOpening(report: Report): Markup {

@@ -1,3 +1,5 @@
+import type { DroppedPartyFacts } from './list-facts.js';
+import { toTitle } from './report.js';
 import { html, raw } from 'hono/html';
 import { changeCauses, severities } from '../changes/change-event.js';
 import type { CustomerState } from '../matches/customer-state.js';
@@ -34,10 +36,10 @@ import { showWaiting } from './html-waiting.js';
 import type { Sum } from './list-sums.js';
 import { describeReason } from './reason-words.js';
 import type { Coverage, Report, Tally } from './report.js';
-import type { DroppedPartyFacts } from './run-facts.js';
+
 import { describeSnapshot } from './snapshot-words.js';
 import { stateWords } from './state-words.js';
-import { toTitle } from './title.js';
+
 
 const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
 

@@ -1,5 +1,6 @@
+import type { NotScreenedFacts } from './list-facts.js';
 import type { DoubtReason, RejectReason } from '../roster/customer.js';
-import type { NotScreenedFacts } from './run-facts.js';
+
 import { toVisibleText } from './visible-text.js';
 
 /** Why a roster row was rejected, in words that say what to mend. */

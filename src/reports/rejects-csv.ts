@@ -29,10 +29,6 @@ export function hasPartyRejects(report: Report): boolean {
   return listRows(report).some(isOfParties);
 }
 
-/** Tells whether a rejected row is of a source of related parties. */
-export function isOfParties(row: Pick<RejectedRow, 'file'>): boolean {
-  return row.file?.startsWith(partyPrefix) ?? false;
-}
 
 /** A row to be mended; `reasons` are one for a rejected row, and one for each value in doubt of an accepted one. */
 interface RowToMend extends Pick<RejectedRow, 'line' | 'file' | 'column' | 'valueClass' | 'reference' | 'fields'> {

@@ -1,3 +1,12 @@
+import type { HeldFacts } from './run-facts.js';
+import type { CadenceFacts } from './list-facts.js';
+import type { CanaryFacts } from './list-facts.js';
+import type { CarriedRun } from './list-facts.js';
+import type { DossierChangeFacts } from './list-facts.js';
+import type { DroppedPartyFacts } from './list-facts.js';
+import type { NotScreenedFacts } from './list-facts.js';
+import type { RunCounts } from './list-facts.js';
+import type { SweepFacts } from './list-facts.js';
 import type { DossierChangeKind } from '../changes/dossier-change.js';
 import { ReportError } from '../errors.js';
 import type { CustomerState } from '../matches/customer-state.js';
@@ -12,21 +21,11 @@ import type { DiscrepancyList } from './discrepancy-list.js';
 import { countNoun } from './format-count.js';
 import { formatDay, formatTime } from './format-time.js';
 import type { HistoryFacts } from './history-facts.js';
-import type { HeldFacts } from './html-held.js';
+
 import type { OpenItemsFacts } from './item-facts.js';
 import { listCoverageSums, listSums, type Sum, type Term } from './list-sums.js';
-import type {
-  CadenceFacts,
-  CanaryFacts,
-  CarriedRun,
-  DossierChangeFacts,
-  DroppedPartyFacts,
-  NotScreenedFacts,
-  RunCounts,
-  RunFacts,
-  SweepFacts,
-} from './run-facts.js';
-import type { Span, SpanFacts, SpanGap, SpanRun, SpanRunFacts } from './span-facts.js';
+import type { RunFacts } from './run-facts.js';
+import type { SpanFacts, SpanRunFacts } from './span-facts.js';
 import { stateOrder } from './state-words.js';
 import { listWaiting, toLevel, toTrouble, toVerdict, type Verdict } from './verdict.js';
 import type { WatchFacts } from './watch-facts.js';
@@ -328,4 +327,74 @@ function mergeCanaries(runs: readonly Pick<RunFacts, 'canaries'>[]): readonly Ca
   }
   const all = [...byName.values()];
   return [...all.filter(({ verdict }) => verdict === 'failed'), ...all.filter(({ verdict }) => verdict !== 'failed')];
+}
+
+/** A time in which nobody was screened although the cadence asked for it. */
+export interface SpanGap {
+  from: Date;
+  until: Date;
+  /** How many screenings would have been due in it. */
+  missed: number;
+}
+
+/** A run of a span and what it came to. */
+export interface SpanRun extends Omit<SpanRunFacts, 'canaries' | 'watch' | 'states' | 'wantsAll'> {
+  level: VerdictLevel;
+  /** Why it is not complete, in a few words; null where it is. */
+  trouble: string | null;
+  /** Null where it screened nobody. */
+  notScreened: number | null;
+}
+
+/** What a report of a span tells of its runs. */
+export interface Span {
+  from: Date;
+  until: Date;
+  runs: readonly SpanRun[];
+  gaps: readonly SpanGap[];
+}
+
+const titles: Readonly<Record<Report['run']['kind'], string>> = {
+  import: 'Roster import',
+  screen: 'Screening',
+  rescreen: 'Rescreening',
+  onboard: 'Onboarding',
+  sweep: 'Dossier sweep',
+  check: 'Single check',
+  assure: 'Measurement of recall',
+  reconcile: 'Reconciliation',
+};
+
+/** The report's title: what was done, to which roster, on which day or days (UTC), and whether names are masked. */
+export function toTitle(report: Report): string {
+  const { kind, roster, finishedAt } = report.run;
+  const what = report.span ? 'Screenings' : titles[kind];
+  const begin = report.span ? `${formatDay(report.span.from)} to ` : '';
+  const masked = report.isMasked ? ' - MASKED' : '';
+  return `${what}${roster === null ? '' : ` of ${toVisibleText(roster)}`}, ${begin}${formatDay(finishedAt)}${masked}`;
+}
+
+/** The columns of which the run's own import has values in doubt. */
+export const listOwnDoubts = ({
+  coverage,
+  evidence,
+}: Pick<Report, 'coverage' | 'evidence'>): readonly ColumnDoubts[] =>
+  coverage !== null && coverage.formerRosterAt === null ? (evidence.rosterSource?.doubts ?? []) : [];
+
+/** All changes in batches, in the report's order; throws ReportError `unbalanced` when these are not as many as were counted. */
+export const readChanges = ({ changes, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>
+  readGroups('changes', changes ?? [], cut.changes);
+
+/** All matches of first screenings in the same way. */
+export const readBaseline = ({ baseline, cut }: Report): AsyncIterable<readonly MatchChangeFacts[]> =>
+  readGroups('first-time matches', baseline, cut.baseline);
+
+const batchLines = 1_000;
+
+async function* readGroups(name: string, groups: readonly ChangeGroup[], cut: CutList<MatchChangeFacts> | null) {
+  const held = groups.flatMap(({ changes }) => changes);
+  for await (const batch of readWhole(name, held, cut)) {
+    // Few at a time: all that are held as text would take as much memory again.
+    for (let start = 0; start < batch.length; start += batchLines) yield batch.slice(start, start + batchLines);
+  }
 }

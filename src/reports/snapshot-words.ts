@@ -59,13 +59,6 @@ export function listSnapshotRemarks(snapshot: SnapshotFacts): readonly string[] 
   ];
 }
 
-/** The columns of which the run's own import has values in doubt. */
-export const listOwnDoubts = ({
-  coverage,
-  evidence,
-}: Pick<Report, 'coverage' | 'evidence'>): readonly ColumnDoubts[] =>
-  coverage !== null && coverage.formerRosterAt === null ? (evidence.rosterSource?.doubts ?? []) : [];
-
 /** Without the values: remarks are mailed. */
 const toDoubtRemark = (column: ColumnDoubts): string =>
   `${describeDoubts(column)} ${column.doubts === 1 ? 'is' : 'are'} in doubt and ${column.doubts === 1 ? 'counts' : 'count'} as unknown: the customers are searched for all the same.`;

@@ -1,4 +1,6 @@
-import type { CanaryFacts, RunCounts, RunFacts, RunKind, RunState } from './run-facts.js';
+import type { CanaryFacts } from './list-facts.js';
+import type { RunCounts } from './list-facts.js';
+import type { RunFacts, RunKind, RunState } from './run-facts.js';
 import type { VerdictLevel } from './verdict.js';
 import type { WatchFacts } from './watch-facts.js';
 
@@ -29,29 +31,4 @@ export interface SpanFacts {
   /** When it was asked for, where it reaches to the present; null where it was given an end. */
   asOf: Date | null;
   runs: readonly SpanRunFacts[];
-}
-
-/** A time in which nobody was screened although the cadence asked for it. */
-export interface SpanGap {
-  from: Date;
-  until: Date;
-  /** How many screenings would have been due in it. */
-  missed: number;
-}
-
-/** A run of a span and what it came to. */
-export interface SpanRun extends Omit<SpanRunFacts, 'canaries' | 'watch' | 'states' | 'wantsAll'> {
-  level: VerdictLevel;
-  /** Why it is not complete, in a few words; null where it is. */
-  trouble: string | null;
-  /** Null where it screened nobody. */
-  notScreened: number | null;
-}
-
-/** What a report of a span tells of its runs. */
-export interface Span {
-  from: Date;
-  until: Date;
-  runs: readonly SpanRun[];
-  gaps: readonly SpanGap[];
 }

@@ -1,6 +1,7 @@
+import type { Span } from './report.js';
 import { z } from 'zod';
 import { runKinds, runStates } from './run-facts.js';
-import type { Span } from './span-facts.js';
+
 
 const count = z.number().int().nonnegative();
 const instant = z.iso.datetime();

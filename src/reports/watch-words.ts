@@ -1,5 +1,6 @@
+import type { CanaryFacts } from './list-facts.js';
 import { countNoun, formatCount } from './format-count.js';
-import type { CanaryFacts } from './run-facts.js';
+
 import type { RateFacts, WatchFacts } from './watch-facts.js';
 
 /** What was found unusually seldom, each with both figures: such a service may be broken. */

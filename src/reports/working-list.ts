@@ -1,3 +1,4 @@
+import type { PartyFacts } from './list-facts.js';
 import type { Severity } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
@@ -8,7 +9,7 @@ import type { ItemOwner, ReplacedFacts } from './item-facts.js';
 import { absenceWords, describeOwner, describeReplaced } from './item-words.js';
 import { partyColumns } from './party-columns.js';
 import { type Column, renderCsv } from './render-csv.js';
-import type { PartyFacts } from './run-facts.js';
+
 
 /** The columns that a reviewer fills in, and the one that says which item is meant; all others are for reading only. */
 export const workingListColumns = {

@@ -1,5 +1,6 @@
+import type { CriticalChange } from '../reports/list-facts.js';
 import { z } from 'zod';
-import type { CriticalChange } from '../reports/run-facts.js';
+
 import { criticalChangeRow, matchChangeSql } from './changes.js';
 import { firstRow, type Queryable } from './database/database.js';
 import { type OutboxEntry, type OutboxRow, outboxColumns, outboxRow, queueOutbox } from './outbox.js';

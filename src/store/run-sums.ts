@@ -1,5 +1,6 @@
+import type { RunCounts } from '../reports/list-facts.js';
 import { z } from 'zod';
-import type { RunCounts } from '../reports/run-facts.js';
+
 import { firstRow, type Queryable } from './database/database.js';
 
 const count = z.number().int().nonnegative();

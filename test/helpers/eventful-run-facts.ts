@@ -1,4 +1,6 @@
-import type { DossierChangeFacts, MatchChangeFacts, RunFacts } from '../../src/reports/run-facts.js';
+import type { DossierChangeFacts } from '../../src/reports/list-facts.js';
+import type { MatchChangeFacts } from '../../src/reports/list-facts.js';
+import type { RunFacts } from '../../src/reports/run-facts.js';
 import {
   buildChange,
   buildCounts,

@@ -1,3 +1,4 @@
+import { toTitle } from '../report.js';
 import { severityRules } from '../../changes/severity-rules.js';
 import { describeCadence } from '../cadence-words.js';
 import { severityWords } from '../change-words.js';
@@ -13,7 +14,7 @@ import { describeSnapshot } from '../snapshot-words.js';
 import { renderWorkbook } from '../spreadsheet/render-workbook.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { stateWords } from '../state-words.js';
-import { toTitle } from '../title.js';
+
 import { listGuideRows, toCutNotice, toLine, toWarning } from '../workbook-guide.js';
 import type { ToReviewFacts } from '../working-list.js';
 import { type Fact, toFactSheet } from './fact-sheet.js';

@@ -1,3 +1,5 @@
+import { listOwnDoubts } from '../report.js';
+import { toTitle } from '../report.js';
 import type { ChangeGroup } from '../change-groups.js';
 import { severityWords } from '../change-words.js';
 import { countNoun, formatCount } from '../format-count.js';
@@ -7,10 +9,10 @@ import { levelWords } from '../level-words.js';
 import type { Sum } from '../list-sums.js';
 import { describeReason } from '../reason-words.js';
 import type { Coverage, Report } from '../report.js';
-import { describeDoubtedValues, listOwnDoubts } from '../snapshot-words.js';
+import { describeDoubtedValues } from '../snapshot-words.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { stateWords } from '../state-words.js';
-import { toTitle } from '../title.js';
+
 import { toVisibleText } from '../visible-text.js';
 import { toHeading, toLine } from '../workbook-guide.js';
 import { type Fact, type FactBlock, toFactSheet } from './fact-sheet.js';

@@ -1,3 +1,5 @@
+import type { MatchChangeFacts } from '../../../src/reports/list-facts.js';
+import type { PartyFacts } from '../../../src/reports/list-facts.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
@@ -9,7 +11,7 @@ import { renderNotScreenedCsv } from '../../../src/reports/not-screened-csv.js';
 import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
 import { type Report, toReport } from '../../../src/reports/report.js';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
-import type { MatchChangeFacts, PartyFacts, RunFacts } from '../../../src/reports/run-facts.js';
+import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
 import type { ToReviewFacts } from '../../../src/reports/working-list.js';
 import { renderJson } from '../../../src/reports/write-report.js';

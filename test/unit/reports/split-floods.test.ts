@@ -1,6 +1,7 @@
+import type { MatchChangeFacts } from '../../../src/reports/list-facts.js';
 import { expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
-import type { MatchChangeFacts } from '../../../src/reports/run-facts.js';
+
 import { findFloodOf, findFloods, floodFrom, nameFloods } from '../../../src/reports/split-floods.js';
 import { buildChange } from '../../helpers/run-facts.js';
 

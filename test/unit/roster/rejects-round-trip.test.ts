@@ -1,3 +1,4 @@
+import { isOfParties } from '../../../src/reports/run-facts.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { markFormula, neutraliseFormula } from '../../../src/reports/neutralise-formula.js';
-import { isOfParties, renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
+import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
 import { toReport } from '../../../src/reports/report.js';
 import { markHidden, toVisibleJson } from '../../../src/reports/visible-text.js';
 import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
