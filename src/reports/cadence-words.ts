@@ -1,6 +1,5 @@
 import type { CadenceFacts } from './list-facts.js';
 
-
 const hoursPerDay = 24;
 
 /** How often customers are screened, in words: one span where all risk tiers have the same. */

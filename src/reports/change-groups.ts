@@ -1,7 +1,7 @@
-import type { MatchChangeFacts } from './list-facts.js';
 import { type Severity, severities } from '../changes/change-event.js';
 import { compareText } from './compare-text.js';
 import type { CutChanges, CutMatches, SeverityCount } from './cut-list.js';
+import type { MatchChangeFacts } from './list-facts.js';
 
 import { type Flood, findFloodOf, findFloods, nameFloods, toFoundFlood } from './split-floods.js';
 

@@ -1,9 +1,8 @@
-import type { MatchChangeFacts } from './list-facts.js';
 import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
 import type { Agreement } from '../changes/compare-birth-dates.js';
 import type { DossierChangeKind } from '../changes/dossier-change.js';
 import type { SeverityAdjustment } from '../changes/severity.js';
-
+import type { MatchChangeFacts } from './list-facts.js';
 
 const kindWords: Readonly<Record<MatchChangeKind, string>> = {
   match_added: 'New match',

@@ -1,17 +1,13 @@
-import { readBaseline } from './report.js';
-import { readChanges } from './report.js';
-import type { DossierChangeFacts } from './list-facts.js';
-import type { MatchChangeFacts } from './list-facts.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import { describeChange, dossierChangeWords } from './change-words.js';
 import type { ChangeItemFacts, ItemOwner, ReplacedFacts, SaidFacts } from './item-facts.js';
 import { describeOwner, describeReplaced, describeSaid } from './item-words.js';
+import type { DossierChangeFacts, MatchChangeFacts } from './list-facts.js';
 import { partyColumns } from './party-columns.js';
-
 import { type Cell, type Column, renderCsvBatches } from './render-csv.js';
 import type { Report } from './report.js';
-
+import { readBaseline, readChanges } from './report.js';
 
 /** A line of `changes.csv`. */
 export type ChangeLine =

@@ -1,9 +1,8 @@
-import type { MatchChangeFacts } from './list-facts.js';
 import type { ChangeGroup } from './change-groups.js';
 import type { CutMatches } from './cut-list.js';
 import { shownLines } from './html-table.js';
+import type { MatchChangeFacts } from './list-facts.js';
 import type { Report } from './report.js';
-
 
 /** What the page shows of the changes of one severity, or of its matches of first screenings. */
 export interface ShownGroup {

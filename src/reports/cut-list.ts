@@ -1,7 +1,6 @@
-import type { MatchChangeFacts } from './list-facts.js';
-import type { NotScreenedFacts } from './list-facts.js';
 import type { Severity } from '../changes/change-event.js';
 import { ReportError } from '../errors.js';
+import type { MatchChangeFacts, NotScreenedFacts } from './list-facts.js';
 import type { RunFacts } from './run-facts.js';
 import type { CountedFlood } from './split-floods.js';
 

@@ -1,4 +1,3 @@
-import type { MatchChangeFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import { severityWords } from './change-words.js';
 import type { ShownGroup } from './choose-shown.js';
@@ -8,8 +7,8 @@ import { type FindCode, furtherHitsPlace, toFindCode } from './html-further-hits
 import { type Markup, nothing, section, showParty, showText, showTexts } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
 import { showTable, type TableColumn } from './html-table.js';
+import type { MatchChangeFacts } from './list-facts.js';
 import type { Report } from './report.js';
-
 
 const columns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
   { title: 'Customer', cell: showCustomer },

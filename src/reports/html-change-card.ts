@@ -1,5 +1,3 @@
-import type { MatchChangeFacts } from './list-facts.js';
-import type { PartyFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import type { MatchField } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
@@ -12,8 +10,8 @@ import { showKeys } from './html-keys.js';
 import { type Markup, nothing, showNone, showParty, showText, showTexts, showTime } from './html-markup.js';
 import { showCountries, showTopics } from './html-match.js';
 import { describeItem, describeReplaced, describeSaid } from './item-words.js';
+import type { MatchChangeFacts, PartyFacts } from './list-facts.js';
 import { describeReason } from './reason-words.js';
-
 
 /** A column of the comparison; `field` is the compared field whose change it shows. */
 interface Column {

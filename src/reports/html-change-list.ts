@@ -1,5 +1,3 @@
-import type { MatchChangeFacts } from './list-facts.js';
-import type { PartyFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import type { MatchField } from '../changes/change-event.js';
 import type { Match } from '../matches/match.js';
@@ -10,6 +8,7 @@ import { type Markup, nothing, showParty, showText, showTexts } from './html-mar
 import { showCountries } from './html-match.js';
 import { showTable, type TableColumn } from './html-table.js';
 import { describeBriefly } from './item-words.js';
+import type { MatchChangeFacts, PartyFacts } from './list-facts.js';
 
 import { describeTopic } from './topic-words.js';
 

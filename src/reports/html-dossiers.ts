@@ -1,13 +1,11 @@
-import type { DossierChangeFacts } from './list-facts.js';
-import type { SweepFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import { dossierChangeWords } from './change-words.js';
 import { countNoun } from './format-count.js';
 import { type Markup, nothing, section, showNone, showReference, showText, showTime } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
+import type { DossierChangeFacts, SweepFacts } from './list-facts.js';
 import type { Report } from './report.js';
-
 
 type Reader = (dossier: DossierSnapshot) => string | number | boolean | null;
 

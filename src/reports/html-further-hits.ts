@@ -1,4 +1,3 @@
-import type { MatchChangeFacts } from './list-facts.js';
 import { html, raw } from 'hono/html';
 import type { Match } from '../matches/match.js';
 import { causeWords, describeChange } from './change-words.js';
@@ -6,6 +5,7 @@ import type { ShownGroup } from './choose-shown.js';
 import { countNoun } from './format-count.js';
 import { type Markup, showText } from './html-markup.js';
 import { showRest } from './html-table.js';
+import type { MatchChangeFacts } from './list-facts.js';
 import type { Report } from './report.js';
 
 import { escapeXml } from './spreadsheet/escape-xml.js';

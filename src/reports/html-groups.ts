@@ -1,10 +1,10 @@
-import type { MatchChangeFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import type { Match } from '../matches/match.js';
 import { causeWords, describeChange, fieldWords, severityWords } from './change-words.js';
 import { countNoun } from './format-count.js';
 import { type Markup, nothing, section, showParty, showText } from './html-markup.js';
 import { shownLines, showRest } from './html-table.js';
+import type { MatchChangeFacts } from './list-facts.js';
 import type { Report } from './report.js';
 
 import type { Flood } from './split-floods.js';

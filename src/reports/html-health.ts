@@ -1,10 +1,10 @@
-import type { CanaryFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import { countNoun, formatCount } from './format-count.js';
 import { formatSeconds } from './format-time.js';
 import type { HealthFacts } from './history-facts.js';
 import { type Markup, nothing, section, showNone, showText } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
+import type { CanaryFacts } from './list-facts.js';
 import { describeReason } from './reason-words.js';
 import type { Report } from './report.js';
 

@@ -1,14 +1,11 @@
-import type { PartyFacts } from './list-facts.js';
-import type { HeldAlertFacts, HeldFacts } from './run-facts.js';
 import { html } from 'hono/html';
 import { z } from 'zod';
-import type { Severity } from '../changes/change-event.js';
 import { severities } from '../changes/change-event.js';
-import type { CustomerState } from '../matches/customer-state.js';
 import { countNoun, formatCount } from './format-count.js';
 import { type Markup, nothing, section, showParty, showText, showTime } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
 import type { Report } from './report.js';
+import type { HeldAlertFacts, HeldFacts } from './run-facts.js';
 
 import { stateOrder, stateWords } from './state-words.js';
 import { describeTopic } from './topic-words.js';

@@ -1,7 +1,6 @@
-import type { MatchChangeFacts } from './list-facts.js';
 import { html } from 'hono/html';
 import type { Markup } from './html-markup.js';
-
+import type { MatchChangeFacts } from './list-facts.js';
 
 /** What the page's script filters and sorts a change by: cause, score, and since when its item waits. */
 export function showKeys({ cause, after, before, item }: MatchChangeFacts): Markup {

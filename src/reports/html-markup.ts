@@ -1,6 +1,6 @@
-import type { PartyFacts } from './list-facts.js';
 import { html, raw } from 'hono/html';
 import { formatTime } from './format-time.js';
+import type { PartyFacts } from './list-facts.js';
 
 import { toVisibleText } from './visible-text.js';
 

@@ -1,6 +1,3 @@
-import { isOfParties } from './run-facts.js';
-import type { NotScreenedFacts } from './list-facts.js';
-import { listOwnDoubts } from './report.js';
 import { html } from 'hono/html';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
@@ -16,9 +13,11 @@ import {
   showTime,
 } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
+import type { NotScreenedFacts } from './list-facts.js';
 import { describeReason, outcomeWords, rejectWords } from './reason-words.js';
-
 import type { Report } from './report.js';
+import { listOwnDoubts } from './report.js';
+import { isOfParties } from './run-facts.js';
 
 import { describeDoubtedValues } from './snapshot-words.js';
 

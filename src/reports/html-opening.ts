@@ -1,5 +1,3 @@
-import { listOwnDoubts } from './report.js';
-import { toTitle } from './report.js';
 import { html } from 'hono/html';
 import type { RosterChangeFacts } from './accepted-facts.js';
 import { describeAcceptance, describeRecord, describeRosterAcceptance } from './accepted-words.js';
@@ -14,8 +12,7 @@ import type { OpenItemsFacts } from './item-facts.js';
 import { countCritical, countDays } from './item-words.js';
 import { levelWords } from './level-words.js';
 import type { Report } from './report.js';
-
-
+import { listOwnDoubts, toTitle } from './report.js';
 
 /** The top of the page: title, test banner, verdict, and where to find what. */
 export function showOpening(report: Report): Markup {

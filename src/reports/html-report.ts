@@ -1,5 +1,3 @@
-import type { DroppedPartyFacts } from './list-facts.js';
-import { toTitle } from './report.js';
 import { html, raw } from 'hono/html';
 import { changeCauses, severities } from '../changes/change-event.js';
 import type { CustomerState } from '../matches/customer-state.js';
@@ -33,13 +31,14 @@ import { reportStyle, toPageStyle } from './html-style.js';
 import { showTable, type TableColumn } from './html-table.js';
 import { showTrend } from './html-trend.js';
 import { showWaiting } from './html-waiting.js';
+import type { DroppedPartyFacts } from './list-facts.js';
 import type { Sum } from './list-sums.js';
 import { describeReason } from './reason-words.js';
 import type { Coverage, Report, Tally } from './report.js';
+import { toTitle } from './report.js';
 
 import { describeSnapshot } from './snapshot-words.js';
 import { stateWords } from './state-words.js';
-
 
 const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
 

@@ -1,10 +1,8 @@
-import type { SpanRun } from './report.js';
 import { html } from 'hono/html';
 import { formatCount } from './format-count.js';
 import { type Markup, nothing, section, showNone, showText } from './html-markup.js';
 import { showTable, type TableColumn } from './html-table.js';
-import type { Report } from './report.js';
-
+import type { Report, SpanRun } from './report.js';
 
 const showCount = (count: number | null | undefined): Markup | string =>
   count === null || count === undefined ? showNone() : formatCount(count);

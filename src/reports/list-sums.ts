@@ -1,9 +1,7 @@
-import { isOfParties } from './run-facts.js';
-import type { NotScreenedFacts } from './list-facts.js';
-import type { RunCounts } from './list-facts.js';
 import { countBaseline, countChanges } from './cut-list.js';
-
+import type { NotScreenedFacts, RunCounts } from './list-facts.js';
 import type { RunFacts } from './run-facts.js';
+import { isOfParties } from './run-facts.js';
 import type { SpanRunFacts } from './span-facts.js';
 
 /** A named figure of a sum. */

@@ -1,8 +1,3 @@
-import type { HeldFacts } from './run-facts.js';
-import type { CanaryFacts } from './list-facts.js';
-import type { DossierChangeFacts } from './list-facts.js';
-import type { MatchChangeFacts } from './list-facts.js';
-import type { PartyFacts } from './list-facts.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { DiscrepancyFacts } from '../reconciliation/discrepancy.js';
@@ -10,10 +5,10 @@ import type { RejectedRow, RejectReason } from '../roster/customer.js';
 import type { CustomerRecordFacts, SettingsChangeFacts } from './accepted-facts.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
 import type { CutLists } from './cut-list.js';
-
 import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts } from './item-facts.js';
+import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts } from './list-facts.js';
 import type { Report } from './report.js';
-import type { RosterSource } from './run-facts.js';
+import type { HeldFacts, RosterSource } from './run-facts.js';
 import type { WaitingItem } from './working-list.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });

@@ -1,10 +1,9 @@
-import type { NotScreenedFacts } from './list-facts.js';
 import { readWhole } from './cut-list.js';
+import type { NotScreenedFacts } from './list-facts.js';
 import { partyColumns } from './party-columns.js';
 import { describeReason, outcomeWords } from './reason-words.js';
 import { type Column, renderCsvBatches } from './render-csv.js';
 import type { Report } from './report.js';
-
 
 /** `not-screened.csv`: every customer in scope without a valid screening, why, and when it last had one (ISO 8601, UTC). */
 export function renderNotScreenedCsv({ notScreened, cut }: Report): AsyncGenerator<string> {

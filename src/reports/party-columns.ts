@@ -1,7 +1,6 @@
 import type { PartyFacts } from './list-facts.js';
 import type { Column } from './render-csv.js';
 
-
 /** The columns that say who a line is about, the same in every CSV file. */
 export function partyColumns<Line>(toParty: (line: Line) => PartyFacts | null): readonly Column<Line>[] {
   return [

@@ -1,5 +1,5 @@
-import type { NotScreenedFacts } from './list-facts.js';
 import type { DoubtReason, RejectReason } from '../roster/customer.js';
+import type { NotScreenedFacts } from './list-facts.js';
 
 import { toVisibleText } from './visible-text.js';
 

@@ -1,12 +1,12 @@
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
-import type { partyFilePrefix, RejectsColumn, surplusColumn } from '../roster/rejects-columns.js';
+import type { RejectsColumn, surplusColumn } from '../roster/rejects-columns.js';
 import { markFormula } from './neutralise-formula.js';
 import { doubtWords, rejectWords } from './reason-words.js';
 import { type Cell, type Column, renderCsv } from './render-csv.js';
 import type { Report } from './report.js';
+import { isOfParties } from './run-facts.js';
 import { markHidden } from './visible-text.js';
 
-const partyPrefix: typeof partyFilePrefix = 'parties: ';
 const surplus: typeof surplusColumn = 'rejected_surplus';
 
 /**
@@ -28,7 +28,6 @@ export function renderPartyRejectsCsv(report: Report): Generator<string> {
 export function hasPartyRejects(report: Report): boolean {
   return listRows(report).some(isOfParties);
 }
-
 
 /** A row to be mended; `reasons` are one for a rejected row, and one for each value in doubt of an accepted one. */
 interface RowToMend extends Pick<RejectedRow, 'line' | 'file' | 'column' | 'valueClass' | 'reference' | 'fields'> {

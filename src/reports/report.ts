@@ -1,33 +1,38 @@
-import type { HeldFacts } from './run-facts.js';
-import type { CadenceFacts } from './list-facts.js';
-import type { CanaryFacts } from './list-facts.js';
-import type { CarriedRun } from './list-facts.js';
-import type { DossierChangeFacts } from './list-facts.js';
-import type { DroppedPartyFacts } from './list-facts.js';
-import type { NotScreenedFacts } from './list-facts.js';
-import type { RunCounts } from './list-facts.js';
-import type { SweepFacts } from './list-facts.js';
 import type { DossierChangeKind } from '../changes/dossier-change.js';
 import { ReportError } from '../errors.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
+import type { ColumnDoubts } from '../roster/doubts.js';
 import type { AcceptedFacts } from './accepted-facts.js';
 import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.js';
 import { compareText } from './compare-text.js';
 import type { CutLists } from './cut-list.js';
+import { type CutList, readWhole } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
 import type { DiscrepancyList } from './discrepancy-list.js';
 import { countNoun } from './format-count.js';
 import { formatDay, formatTime } from './format-time.js';
 import type { HistoryFacts } from './history-facts.js';
-
 import type { OpenItemsFacts } from './item-facts.js';
+import type {
+  CadenceFacts,
+  CanaryFacts,
+  CarriedRun,
+  DossierChangeFacts,
+  DroppedPartyFacts,
+  MatchChangeFacts,
+  NotScreenedFacts,
+  RunCounts,
+  SweepFacts,
+} from './list-facts.js';
 import { listCoverageSums, listSums, type Sum, type Term } from './list-sums.js';
-import type { RunFacts } from './run-facts.js';
+import type { HeldFacts, RunFacts } from './run-facts.js';
 import type { SpanFacts, SpanRunFacts } from './span-facts.js';
 import { stateOrder } from './state-words.js';
+import type { VerdictLevel } from './verdict.js';
 import { listWaiting, toLevel, toTrouble, toVerdict, type Verdict } from './verdict.js';
+import { toVisibleText } from './visible-text.js';
 import type { WatchFacts } from './watch-facts.js';
 import type { ToReviewFacts } from './working-list.js';
 

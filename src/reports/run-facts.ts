@@ -3,14 +3,26 @@ import type { CustomerState } from '../matches/customer-state.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
+import type { partyFilePrefix } from '../roster/rejects-columns.js';
 import type { AcceptedFacts } from './accepted-facts.js';
 import type { CutLists } from './cut-list.js';
 import type { DetailFacts } from './detail-facts.js';
 import type { HistoryFacts } from './history-facts.js';
 import type { OpenItemsFacts } from './item-facts.js';
+import type {
+  CadenceFacts,
+  CanaryFacts,
+  CarriedRun,
+  DossierChangeFacts,
+  DroppedPartyFacts,
+  MatchChangeFacts,
+  NotScreenedFacts,
+  PartyFacts,
+  RunCounts,
+  SweepFacts,
+} from './list-facts.js';
 import type { SpanFacts } from './span-facts.js';
 import type { WatchFacts } from './watch-facts.js';
-import type { RunCounts, MatchChangeFacts, DossierChangeFacts, SweepFacts, NotScreenedFacts, DroppedPartyFacts, CanaryFacts, CarriedRun, CadenceFacts } from './list-facts.js';
 
 /** What a run is; the words of the command line. */
 export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile'] as const;
@@ -163,6 +175,8 @@ export interface HeldFacts {
   /** Null while it is held. */
   accepted: { by: string; isAttested: boolean; reason: string; at: Date } | null;
 }
+
+const partyPrefix: typeof partyFilePrefix = 'parties: ';
 
 /** Tells whether a rejected row is of a source of related parties. */
 export function isOfParties(row: Pick<RejectedRow, 'file'>): boolean {

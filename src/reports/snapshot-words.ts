@@ -1,7 +1,6 @@
 import type { ColumnDoubts } from '../roster/doubts.js';
 import { countNoun, formatCount } from './format-count.js';
 import { doubtWords } from './reason-words.js';
-import type { Report } from './report.js';
 import type { SnapshotFacts } from './run-facts.js';
 import { toVisibleText } from './visible-text.js';
 

@@ -1,7 +1,5 @@
-import type { CanaryFacts } from './list-facts.js';
-import type { RunCounts } from './list-facts.js';
+import type { CanaryFacts, RunCounts } from './list-facts.js';
 import type { RunFacts, RunKind, RunState } from './run-facts.js';
-import type { VerdictLevel } from './verdict.js';
 import type { WatchFacts } from './watch-facts.js';
 
 /** A run of a span as it is stored. */

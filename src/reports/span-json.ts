@@ -1,7 +1,6 @@
-import type { Span } from './report.js';
 import { z } from 'zod';
+import type { Span } from './report.js';
 import { runKinds, runStates } from './run-facts.js';
-
 
 const count = z.number().int().nonnegative();
 const instant = z.iso.datetime();

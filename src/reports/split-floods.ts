@@ -1,7 +1,6 @@
-import type { MatchChangeFacts } from './list-facts.js';
 import type { Severity } from '../changes/change-event.js';
 import { compareText } from './compare-text.js';
-
+import type { MatchChangeFacts } from './list-facts.js';
 
 /** Changes of one severity that are one event: one listed party, or one kind of change, that touched many customers. */
 interface FoundFlood {

@@ -1,10 +1,3 @@
-import { readBaseline } from './report.js';
-import { readChanges } from './report.js';
-import type { CanaryFacts } from './list-facts.js';
-import type { DossierChangeFacts } from './list-facts.js';
-import type { MatchChangeFacts } from './list-facts.js';
-import type { NotScreenedFacts } from './list-facts.js';
-import type { PartyFacts } from './list-facts.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
@@ -15,8 +8,9 @@ import { toDetailsJson } from './details-json.js';
 import { toHistoryJson } from './history-json.js';
 import { toHeldJson } from './html-held.js';
 import type { OpenItemsFacts } from './item-facts.js';
-
+import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, NotScreenedFacts, PartyFacts } from './list-facts.js';
 import type { Report } from './report.js';
+import { readBaseline, readChanges } from './report.js';
 import type { ReportJson } from './report-json.js';
 
 import { toSpanJson } from './span-json.js';

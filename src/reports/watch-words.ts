@@ -1,5 +1,5 @@
-import type { CanaryFacts } from './list-facts.js';
 import { countNoun, formatCount } from './format-count.js';
+import type { CanaryFacts } from './list-facts.js';
 
 import type { RateFacts, WatchFacts } from './watch-facts.js';
 

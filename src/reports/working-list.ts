@@ -1,4 +1,3 @@
-import type { PartyFacts } from './list-facts.js';
 import type { Severity } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
@@ -7,9 +6,9 @@ import type { Absence } from '../matches/review/project-items.js';
 import { agreementWords } from './change-words.js';
 import type { ItemOwner, ReplacedFacts } from './item-facts.js';
 import { absenceWords, describeOwner, describeReplaced } from './item-words.js';
+import type { PartyFacts } from './list-facts.js';
 import { partyColumns } from './party-columns.js';
 import { type Column, renderCsv } from './render-csv.js';
-
 
 /** The columns that a reviewer fills in, and the one that says which item is meant; all others are for reading only. */
 export const workingListColumns = {

@@ -1,4 +1,3 @@
-import { toTitle } from '../report.js';
 import { severityRules } from '../../changes/severity-rules.js';
 import { describeCadence } from '../cadence-words.js';
 import { severityWords } from '../change-words.js';
@@ -10,6 +9,7 @@ import { type SheetLayout, toHeadings, toListSheet } from '../list-sheet.js';
 import { notScreenedColumns } from '../not-screened-csv.js';
 import type { Column } from '../render-csv.js';
 import type { Report } from '../report.js';
+import { toTitle } from '../report.js';
 import { describeSnapshot } from '../snapshot-words.js';
 import { renderWorkbook } from '../spreadsheet/render-workbook.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';

@@ -1,5 +1,3 @@
-import { listOwnDoubts } from '../report.js';
-import { toTitle } from '../report.js';
 import type { ChangeGroup } from '../change-groups.js';
 import { severityWords } from '../change-words.js';
 import { countNoun, formatCount } from '../format-count.js';
@@ -9,6 +7,7 @@ import { levelWords } from '../level-words.js';
 import type { Sum } from '../list-sums.js';
 import { describeReason } from '../reason-words.js';
 import type { Coverage, Report } from '../report.js';
+import { listOwnDoubts, toTitle } from '../report.js';
 import { describeDoubtedValues } from '../snapshot-words.js';
 import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
 import { stateWords } from '../state-words.js';
