@@ -10,9 +10,9 @@ import { showTable, type TableColumn } from './html-table.js';
 import type { MatchChangeFacts } from './list-facts.js';
 import type { Report } from './report.js';
 
-const columns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
-  { title: 'Customer', cell: showCustomer },
-  { title: 'Listed party', cell: showListed },
+const baselineColumns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
+  { title: 'Customer', cell: showCustomerName },
+  { title: 'Listed party', cell: showListedName },
   { title: 'Listed for', cell: ({ after }) => (after === null ? nothing : showTopics(after, null)) },
   { title: 'Score', cell: ({ after }) => (after === null ? nothing : `${after.score}${after.isHit ? ', hit' : ''}`) },
   { title: 'Alert', cell: (change) => showStanding(change, findCode(change)) },
@@ -41,17 +41,17 @@ function showGroup(shown: ShownGroup, findCode: FindCode): Markup {
   return html`
 <section class="severity ${severity}" aria-label="First screenings, ${severityWords[severity]}">
 <h3><span class="label">${severityWords[severity]}</span> <span class="muted">${countNoun(count, 'match', 'matches')}</span></h3>
-${shown.first.length === 0 ? nothing : showTable(caption, columns(findCode), shown.first, null, { name: 'lines' })}
+${shown.first.length === 0 ? nothing : showTable(caption, baselineColumns(findCode), shown.first, null, { name: 'lines' })}
 ${furtherHitsPlace(shown)}
 </section>`;
 }
 
-function showCustomer({ party }: MatchChangeFacts): Markup {
+function showCustomerName({ party }: MatchChangeFacts): Markup {
   const birthDates = party.birthDate === null ? [] : [party.birthDate];
   return html`${showParty(party)} <small>born ${showTexts(birthDates)}, ${showCountries(party.countries)}</small>`;
 }
 
-function showListed({ after }: MatchChangeFacts): Markup {
+function showListedName({ after }: MatchChangeFacts): Markup {
   if (after === null) return nothing;
   return html`${showText(after.name)} <small>born ${showTexts(after.birthDates)}, ${showCountries(after.countries)}</small>`;
 }

@@ -23,7 +23,7 @@ interface Column {
   listed: (match: Match, other: Match | null) => Markup;
 }
 
-const columns: readonly Column[] = [
+const cardColumns: readonly Column[] = [
   { title: 'Name', field: 'name', customer: (party) => showText(party.name), listed: (match) => showText(match.name) },
   { title: 'Listed for', field: 'topics', customer: showNone, listed: (match, other) => showTopics(match, other) },
   {
@@ -70,7 +70,7 @@ export function showChangeCard(
 <h4>${describeChange(change)} <span class="who">${showParty(party)} <span class="muted">risk ${party.riskTier ?? 'not given'}</span></span></h4>
 <table class="compare">
 <caption class="unseen">Customer and listed party compared</caption>
-<thead><tr><td></td>${columns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
+<thead><tr><td></td>${cardColumns.map(({ title }) => html`<th scope="col">${title}</th>`)}</tr></thead>
 <tbody>
 ${formerParty === null ? nothing : showCustomer('Customer before', formerParty, party, null)}${showCustomer(formerParty === null ? 'Customer' : 'Customer now', party, formerParty, change.corroboration)}${before === null ? nothing : showListed('before', before, after, change)}${showListed('now', after, before, change)}</tbody>
 </table>
@@ -95,7 +95,7 @@ function showCustomer(
   other: PartyFacts | null,
   agreements: Corroboration | null,
 ): Markup {
-  return html`<tr><th scope="row">${title}</th>${columns.map((column) => {
+  return html`<tr><th scope="row">${title}</th>${cardColumns.map((column) => {
     const isChanged = other !== null && String(column.customer(party)) !== String(column.customer(other));
     return html`<td data-label="${column.title}"${isChanged ? html` class="marked"` : nothing}>${column.customer(party)}${showAgreement(column, agreements)}</td>`;
   })}</tr>
@@ -117,10 +117,10 @@ function showListed(
 ): Markup {
   const title = html`<th scope="row">Listed ${when}</th>`;
   if (match === null) {
-    return html`<tr>${title}<td class="absent" colspan="${columns.length}">not in the answer</td></tr>
+    return html`<tr>${title}<td class="absent" colspan="${cardColumns.length}">not in the answer</td></tr>
 `;
   }
-  return html`<tr>${title}${columns.map(({ title: label, field, listed }) =>
+  return html`<tr>${title}${cardColumns.map(({ title: label, field, listed }) =>
     fields.includes(field)
       ? html`<td data-label="${label}" class="marked ${when}">${listed(match, other)}${when === 'now' ? html` <span class="unseen">changed</span>` : nothing}</td>`
       : html`<td data-label="${label}">${listed(match, other)}</td>`,

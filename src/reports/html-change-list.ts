@@ -28,27 +28,27 @@ const recordValues: readonly { title: string; of: (party: PartyFacts) => Markup 
   { title: 'customer kind', of: (party) => html`${party.type}` },
 ];
 
-const columns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
+const lineColumns = (findCode: FindCode): readonly TableColumn<MatchChangeFacts>[] => [
   { title: 'Customer', cell: (change) => showParty(change.party) },
   {
     title: 'What',
     cell: (change) =>
       html`${describeChange(change)}${change.cause === 'service_data' ? nothing : html` <small>${causeWords[change.cause]}</small>`}`,
   },
-  { title: 'Listed party', cell: showListed },
+  { title: 'Listed party', cell: showListedNow },
   { title: 'Before and now', cell: showDifferences },
   { title: 'Alert', cell: (change) => showStanding(change, findCode(change)) },
 ];
 
 /** Changes one line each, all of them. */
 export function showChangeList(changes: readonly MatchChangeFacts[], findCode: FindCode): Markup {
-  return showTable('One line per change; score as the service gives it now', columns(findCode), changes, null, {
+  return showTable('One line per change; score as the service gives it now', lineColumns(findCode), changes, null, {
     toAttributes: showKeys,
     name: 'lines',
   });
 }
 
-function showListed(change: MatchChangeFacts): Markup {
+function showListedNow(change: MatchChangeFacts): Markup {
   const match = change.after ?? change.before;
   return match === null ? nothing : html`${showText(match.name)} <small>${match.score}</small>`;
 }

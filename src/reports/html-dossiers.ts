@@ -23,10 +23,10 @@ const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['completed_at', (dossier) => dossier.completedAt],
 ]);
 
-const columns: readonly TableColumn<DossierChangeFacts>[] = [
+const dossierColumns: readonly TableColumn<DossierChangeFacts>[] = [
   { title: 'What', cell: (change) => dossierChangeWords[change.kind] },
   { title: 'Dossier', cell: showDossier },
-  { title: 'Customer', cell: showCustomer },
+  { title: 'Customer', cell: showDossierCustomer },
   { title: 'Before and now', cell: showDifferences },
 ];
 
@@ -39,7 +39,7 @@ export function showDossiers(report: Report): Markup {
     'dossiers',
     'Dossiers',
     html`${sweeps.map(showSweep)}
-${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTable(countNoun(changes.length, 'dossier change'), columns, changes, 'changes.csv')}`,
+${changes.length === 0 ? html`<p class="quiet">No dossier changed.</p>` : showTable(countNoun(changes.length, 'dossier change'), dossierColumns, changes, 'changes.csv')}`,
   );
 }
 
@@ -56,7 +56,7 @@ function showDossier(change: DossierChangeFacts): Markup {
   return html`${name === null ? nothing : html`${showText(name)}<br>`}<code>${showText(change.dossierId)}</code>`;
 }
 
-function showCustomer(change: DossierChangeFacts): Markup {
+function showDossierCustomer(change: DossierChangeFacts): Markup {
   const reference = (change.after ?? change.before)?.reference ?? null;
   if (reference === null) return showNone();
   return html`${showReference(reference)}${change.customerKnown ? nothing : html`<br><small>not on the roster</small>`}`;

@@ -57,7 +57,7 @@ function listHealth({ perSecond, limitPerSecond, repeated, breaks, billable, cos
 `;
 }
 
-const columns: readonly TableColumn<CanaryFacts>[] = [
+const canaryColumns: readonly TableColumn<CanaryFacts>[] = [
   {
     title: 'Searched',
     cell: (canary) =>
@@ -87,7 +87,7 @@ function showCanaries(report: Report): Markup {
   const body =
     canaries.length === 0
       ? html`<p class="quiet">No canary is configured: nothing shows that the service would have found a listed party.</p>`
-      : showTable('Searches whose answer is known beforehand, made in the same run', columns, canaries, 'report.json');
+      : showTable('Searches whose answer is known beforehand, made in the same run', canaryColumns, canaries, 'report.json');
   return html`<h3 id="canaries">Canaries</h3>
 ${body}`;
 }

@@ -6,7 +6,7 @@ import type { Report, SpanRun } from './report.js';
 
 const showCount = (count: number | null | undefined): Markup | string =>
   count === null || count === undefined ? showNone() : formatCount(count);
-const columns: readonly TableColumn<SpanRun>[] = [
+const spanColumns: readonly TableColumn<SpanRun>[] = [
   { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
   {
     title: 'Came to',
@@ -27,7 +27,7 @@ export function showSpan({ span }: Report): Markup {
   return section(
     'span',
     'Runs of the span',
-    html`${showTable('All runs about the roster that were begun in the span, in order; missing are customers without a valid screening', columns, span.runs, null)}
+    html`${showTable('All runs about the roster that were begun in the span, in order; missing are customers without a valid screening', spanColumns, span.runs, null)}
 <p class="muted">Together ${formatCount(changes)} changes and ${formatCount(baseline)} first-time matches, all told below. Coverage, customers not screened and open alerts are as the last run left them.</p>`,
   );
 }

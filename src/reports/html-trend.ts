@@ -34,7 +34,7 @@ function countSerious({ changesBySeverity }: TrendPoint): number {
   return changesBySeverity === null ? 0 : changesBySeverity.critical + changesBySeverity.high;
 }
 
-const columns: readonly TableColumn<TrendPoint>[] = [
+const trendColumns: readonly TableColumn<TrendPoint>[] = [
   { title: 'Run', cell: ({ runId }) => html`<code>${runId}</code>` },
   { title: 'Ended', cell: ({ finishedAt }) => showTime(finishedAt) },
   ...measures.map((measure): TableColumn<TrendPoint> => {
@@ -59,7 +59,7 @@ export function showTrend(report: Report): Markup {
     html`<div class="charts">
 ${measures.map((measure) => showMeasure(measure, trend))}</div>
 <details><summary>The figures of these runs</summary>
-${showTable('The newest run first; times in UTC', columns, newestFirst, null)}</details>`,
+${showTable('The newest run first; times in UTC', trendColumns, newestFirst, null)}</details>`,
   );
 }
 

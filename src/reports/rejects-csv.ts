@@ -53,7 +53,7 @@ function listRows({ rejects, doubted }: Report): readonly RowToMend[] {
 
 const toReason = (code: RejectReason): RowToMend['reasons'][number] => ({ code, words: rejectWords[code] });
 
-const outcomeWords = {
+const rowOutcomeWords = {
   rejected: 'rejected',
   accepted: 'accepted: the customer is searched for, and the value counts as unknown',
 } as const;
@@ -67,7 +67,7 @@ const ownCells: Readonly<Record<RejectsColumn, (row: RowToMend) => Cell>> = {
   rejected_value: (row) => row.valueClass,
   rejected_reference: (row) => row.reference,
   rejected_surplus: (row) => readField(row, surplus),
-  rejected_outcome: (row) => outcomeWords[row.outcome],
+  rejected_outcome: (row) => rowOutcomeWords[row.outcome],
 };
 const ownColumns = Object.entries(ownCells).map(([header, cell]): Column<RowToMend> => ({ header, cell }));
 
