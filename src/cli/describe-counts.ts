@@ -1,4 +1,4 @@
-import { formatCount } from '../reports/format-count.js';
+import { formatCount } from '../reports/text.js';
 
 const toWords = (name: string): string => name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
 

@@ -1,6 +1,5 @@
 import type { RunCounts } from '../reports/list-facts.js';
-import { countNoun, formatCount } from '../reports/format-count.js';
-
+import { countNoun, formatCount } from '../reports/text.js';
 
 /** What the answers of a run held: each different search counts once, however many customers it serves. */
 export const describeFound = ({ matches, hits }: Pick<RunCounts, 'matches' | 'hits'>): string =>

@@ -1,4 +1,4 @@
-import { countNoun, formatCount } from '../reports/format-count.js';
+import { countNoun, formatCount } from '../reports/text.js';
 import type { ProgressFigures, Wait } from './progress-meter.js';
 
 /** A span in words that stay short: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`. */

@@ -1,6 +1,5 @@
-import { formatCount } from '../reports/format-count.js';
-import { describeReason, rejectWords } from '../reports/reason-words.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { describeReason, rejectWords } from '../reports/reasons.js';
+import { formatCount, toVisibleText } from '../reports/text.js';
 import type { RunListed } from '../runs/run-reference.js';
 import { formatTable } from './format-table.js';
 

@@ -1,10 +1,14 @@
-import { hasDetails } from '../reports/detail-facts.js';
-import { describeDetails } from '../reports/detail-words.js';
-import { countNoun, formatCount } from '../reports/format-count.js';
-import { describeWaiting } from '../reports/item-words.js';
-import { describeReason } from '../reports/reason-words.js';
-import { describeSnapshot, listDoubtLines, listSnapshotRemarks } from '../reports/snapshot-words.js';
-import { describeRounds, describeWatch } from '../reports/watch-words.js';
+import { hasDetails } from '../reports/list-facts.js';
+import {
+  describeReason,
+  describeRounds,
+  describeSnapshot,
+  describeWatch,
+  listDoubtLines,
+  listSnapshotRemarks,
+} from '../reports/reasons.js';
+import { countNoun, formatCount } from '../reports/text.js';
+import { describeDetails, describeWaiting } from '../reports/words.js';
 import type { RunDescription } from '../runs/describe-run.js';
 import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';

@@ -1,4 +1,4 @@
-import { countNoun, formatCount, formatSize } from '../reports/format-count.js';
+import { countNoun, formatCount, formatSize } from '../reports/text.js';
 import type { RowCounts } from '../store/backup/backup-file.js';
 import type { RestoreSummary } from '../store/backup/restore-backup.js';
 import { exitCodes } from './exit-code.js';

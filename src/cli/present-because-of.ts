@@ -1,4 +1,4 @@
-import { countNoun, formatCount } from '../reports/format-count.js';
+import { countNoun, formatCount } from '../reports/text.js';
 import type { BecauseOf } from '../runs/checks/because-of.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';

@@ -1,5 +1,4 @@
-import { formatCount } from '../reports/format-count.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { formatCount, toVisibleText } from '../reports/text.js';
 import { type CheckResult, describeControls } from '../runs/checks/check.js';
 import { formatTable } from './format-table.js';
 import type { Outcome } from './invocation.js';

@@ -1,8 +1,6 @@
-import { describeRecord } from '../reports/accepted-words.js';
-import { formatCount } from '../reports/format-count.js';
-import { rejectWords } from '../reports/reason-words.js';
-import { listDoubtLines } from '../reports/snapshot-words.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { listDoubtLines, rejectWords } from '../reports/reasons.js';
+import { formatCount, toVisibleText } from '../reports/text.js';
+import { describeRecord } from '../reports/words.js';
 import type { RejectReason } from '../roster/customer.js';
 import type { ImportPreview, OnboardingPreview } from '../runs/preview.js';
 import { describeCounts } from './describe-counts.js';

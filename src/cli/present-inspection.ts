@@ -1,9 +1,7 @@
 import { relative } from 'node:path';
 import { Document, visit } from 'yaml';
-import { formatCount } from '../reports/format-count.js';
-import { doubtWords, rejectWords } from '../reports/reason-words.js';
-import { listDoubtLines } from '../reports/snapshot-words.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { doubtWords, listDoubtLines, rejectWords } from '../reports/reasons.js';
+import { formatCount, toVisibleText } from '../reports/text.js';
 import type { Customer, RosterRow } from '../roster/customer.js';
 import type { ColumnGuess } from '../roster/inspect/guess.js';
 import type { FileInspection } from '../roster/inspect/inspect-file.js';

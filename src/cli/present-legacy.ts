@@ -1,5 +1,4 @@
-import { countNoun } from '../reports/format-count.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { countNoun, toVisibleText } from '../reports/text.js';
 import { quoteArgument } from '../runs/quote-argument.js';
 import { findUntaken, type ImportedLegacy } from '../runs/review/legacy.js';
 import { exitCodes } from './exit-code.js';

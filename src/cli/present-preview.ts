@@ -1,5 +1,5 @@
-import { formatCount } from '../reports/format-count.js';
-import { describeReason } from '../reports/reason-words.js';
+import { describeReason } from '../reports/reasons.js';
+import { formatCount } from '../reports/text.js';
 import type { ScreeningPreview } from '../runs/preview.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';

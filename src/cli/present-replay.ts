@@ -1,4 +1,4 @@
-import { countNoun, formatCount } from '../reports/format-count.js';
+import { countNoun, formatCount } from '../reports/text.js';
 import type { Both, EventTally, Replay, ReplayExample } from '../runs/replay.js';
 import { exitCodes } from './exit-code.js';
 import { formatTable } from './format-table.js';

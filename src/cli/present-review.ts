@@ -1,9 +1,6 @@
 import { mostAcceptedDays } from '../reconciliation/discrepancy.js';
-import { severityWords } from '../reports/change-words.js';
-import { detailWords } from '../reports/detail-words.js';
-import { countNoun } from '../reports/format-count.js';
-import { describeOwner } from '../reports/item-words.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { countNoun, toVisibleText } from '../reports/text.js';
+import { describeOwner, detailWords, severityWords } from '../reports/words.js';
 import { quoteArgument } from '../runs/quote-argument.js';
 import type { ImportedDecisions, ShownItem } from '../runs/review/decide.js';
 import type { WorkingList } from '../runs/review/lists.js';

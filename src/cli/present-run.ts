@@ -1,6 +1,6 @@
-import { countNoun, formatCount } from '../reports/format-count.js';
-import { describeWaiting } from '../reports/item-words.js';
-import { describeSnapshot, listDoubtLines } from '../reports/snapshot-words.js';
+import { describeSnapshot, listDoubtLines } from '../reports/reasons.js';
+import { countNoun, formatCount } from '../reports/text.js';
+import { describeWaiting } from '../reports/words.js';
 import type { RunSummary } from '../runs/run-summary.js';
 import { describeCounts } from './describe-counts.js';
 import { describeChanges, describeFound } from './describe-found.js';

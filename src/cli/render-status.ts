@@ -1,4 +1,4 @@
-import { type Column, renderCsvBatches } from '../reports/render-csv.js';
+import { type Column, renderCsvBatches } from '../reports/csv.js';
 import type { StatusExport } from '../runs/status.js';
 import type { CustomerStatus } from '../store/webhooks.js';
 

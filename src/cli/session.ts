@@ -8,7 +8,7 @@ import type { Override } from '../config/override.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { toVisibleText } from '../reports/text.js';
 import type { RunEvent } from '../runs/workplace.js';
 import type { Notify } from './command-log.js';
 import { toFolderPatience } from './folder-patience.js';

@@ -1,6 +1,6 @@
 import type { ClientEvent } from '../client/client-event.js';
 import { systemClock } from '../clock.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { toVisibleText } from '../reports/text.js';
 import type { RunEvent } from '../runs/workplace.js';
 import { describeCounts } from './describe-counts.js';
 import { describeProgress } from './describe-progress.js';

@@ -1,4 +1,4 @@
-import { toVisibleJson, toVisibleLines } from '../reports/visible-text.js';
+import { toVisibleJson, toVisibleLines } from '../reports/text.js';
 import { exitCodes } from './exit-code.js';
 
 const usualColumns = 80;

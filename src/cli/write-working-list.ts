@@ -1,6 +1,6 @@
 import { basename, dirname, extname, join } from 'node:path';
 import { flagError } from '../errors.js';
-import { countNoun } from '../reports/format-count.js';
+import { countNoun } from '../reports/text.js';
 import { quoteArgument } from '../runs/quote-argument.js';
 import type { WorkingList } from '../runs/review/lists.js';
 import { writePrivately } from './write-privately.js';
@@ -30,12 +30,12 @@ export async function writeWorkingList(
     return { leftOut: 0, notice: '' };
   }
   if (!isWorkbook(file)) {
-    const { renderWorkingList } = await import('../reports/working-list.js');
+    const { renderWorkingList } = await import('../reports/review-list.js');
     await writePrivately(file, [...renderWorkingList(list.items)].join(''));
     return { leftOut: 0, notice: '' };
   }
-  const { maxListRows } = await import('../reports/list-sheet.js');
-  const { renderWorkingListWorkbook } = await import('../reports/working-list-workbook.js');
+  const { maxListRows } = await import('../reports/review-list.js');
+  const { renderWorkingListWorkbook } = await import('../reports/review-list.js');
   const waiting = list.items.length;
   const ofRoster = roster === null ? '' : ` --roster ${quoteArgument(roster)}`;
   const toWhole = (out: string): string => `nightscreen review export${ofRoster} --out ${quoteArgument(out)}`;

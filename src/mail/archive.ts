@@ -4,9 +4,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BlobReader, configure, ZipReader, ZipWriter } from '@zip.js/zip.js';
 import { MailError } from '../errors.js';
-import type { WrittenFile } from '../reports/file-set.js';
-import { readWrittenFile } from '../reports/read-written-file.js';
-import type { WrittenReport } from '../reports/write-report.js';
+import { readWrittenFile, type WrittenFile, type WrittenReport } from '../reports/write-report.js';
 import { writeWhole } from './write-whole.js';
 
 /** A file beside the report's folder that holds all of its files, encrypted. */

@@ -1,5 +1,4 @@
-import { formatDay, formatTime } from '../reports/format-time.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { formatDay, formatTime, toVisibleText } from '../reports/text.js';
 import type { MailMessage } from './mail-message.js';
 import { toHtml, toText } from './message-body.js';
 import { digestMessageId } from './message-id.js';

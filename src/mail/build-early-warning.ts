@@ -1,9 +1,7 @@
 import type { CriticalChange } from '../reports/list-facts.js';
-import { describeChange } from '../reports/change-words.js';
-import { countNoun, formatCount } from '../reports/format-count.js';
-import { formatTime } from '../reports/format-time.js';
 import type { RunFacts } from '../reports/run-facts.js';
-import { describeTopic } from '../reports/topic-words.js';
+import { countNoun, formatCount, formatTime } from '../reports/text.js';
+import { describeChange, describeTopic } from '../reports/words.js';
 import type { MailMessage } from './mail-message.js';
 import { toHtml, toText } from './message-body.js';
 import { digestMessageId } from './message-id.js';

@@ -1,12 +1,9 @@
 import { basename, join, resolve } from 'node:path';
 import type { ChangeGroup } from '../reports/change-groups.js';
-import { severityWords } from '../reports/change-words.js';
-import { countNoun, formatCount, formatSize } from '../reports/format-count.js';
-import { formatTime } from '../reports/format-time.js';
-import { describeReason } from '../reports/reason-words.js';
+import { describeReason, describeWatch } from '../reports/reasons.js';
 import type { Coverage, Report, Tally } from '../reports/report.js';
-import { stateWords } from '../reports/state-words.js';
-import { describeWatch } from '../reports/watch-words.js';
+import { countNoun, formatCount, formatSize, formatTime } from '../reports/text.js';
+import { severityWords, stateWords } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
 import type { MailAttachment, MailBody, MailMessage } from './mail-message.js';
 import { toHtml, toText } from './message-body.js';

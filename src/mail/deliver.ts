@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { MailError } from '../errors.js';
 import { makeFolder } from '../files.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { toVisibleText } from '../reports/text.js';
 import type { MailMessage } from './mail-message.js';
 import { type Mailer, openSmtp } from './open-smtp.js';
 import { renderMessage } from './render-message.js';

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { toVisibleText } from '../reports/visible-text.js';
+import { toVisibleText } from '../reports/text.js';
 import type { MessageFact, MessageLines } from './message-lines.js';
 
 /** The lines of a message as plain text; what could mislead without being seen is shown by its number. */

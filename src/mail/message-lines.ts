@@ -1,7 +1,6 @@
-import { describeSettingsChanges } from '../reports/accepted-words.js';
-import { countNoun, formatCount } from '../reports/format-count.js';
-import { formatTime } from '../reports/format-time.js';
 import type { Report } from '../reports/report.js';
+import { countNoun, formatCount, formatTime } from '../reports/text.js';
+import { describeSettingsChanges } from '../reports/words.js';
 
 /** A name, its value, and the address where the value is a link. */
 export type MessageFact = readonly [name: string, value: string, href?: string];

@@ -1,6 +1,5 @@
-import { formatDay } from '../reports/format-time.js';
 import type { Report } from '../reports/report.js';
-import { toVisibleText } from '../reports/visible-text.js';
+import { formatDay, toVisibleText } from '../reports/text.js';
 
 /** What a subject is made of. */
 export interface SubjectParts {

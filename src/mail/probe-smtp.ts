@@ -1,5 +1,5 @@
 import { createTransport } from 'nodemailer';
-import { toVisibleText } from '../reports/visible-text.js';
+import { toVisibleText } from '../reports/text.js';
 import { toSmtpFailure } from './smtp-failure.js';
 import { toSmtpOptions } from './smtp-options.js';
 

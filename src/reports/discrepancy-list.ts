@@ -4,11 +4,10 @@ import {
   type ListedDiscrepancy,
   mostAcceptedDays,
 } from '../reconciliation/discrepancy.js';
-import { countNoun } from './format-count.js';
-import { maxListRows, type SheetLayout, toFillInSheet } from './list-sheet.js';
-import { type Column, renderCsv } from './render-csv.js';
-import type { Sheet, SheetRow } from './spreadsheet/sheet.js';
-import { discrepancySheetName, toWarning } from './workbook-guide.js';
+import { type Column, renderCsv } from './csv.js';
+import { discrepancySheetName, maxListRows, type SheetLayout, toFillInSheet, toWarning } from './review-list.js';
+import type { Sheet, SheetRow } from './spreadsheet.js';
+import { countNoun } from './text.js';
 
 /** The columns by which the list is read back: which discrepancy, until when it is accepted, and why. */
 export const discrepancyListColumns = {

@@ -1,18 +1,35 @@
 import { html } from 'hono/html';
-import type { RosterChangeFacts } from './accepted-facts.js';
-import { describeAcceptance, describeRecord, describeRosterAcceptance } from './accepted-words.js';
-import { countNoun, formatCount } from './format-count.js';
-import { formatDay, formatDuration } from './format-time.js';
-import { hasGroups } from './html-groups.js';
-import { hasHealth } from './html-health.js';
-import { type Markup, nothing, showText, showTime } from './html-markup.js';
-import { showTable, type TableColumn } from './html-table.js';
-import { hasTrend } from './html-trend.js';
-import type { OpenItemsFacts } from './item-facts.js';
-import { countCritical, countDays } from './item-words.js';
-import { levelWords } from './level-words.js';
-import type { Report } from './report.js';
-import { listOwnDoubts, toTitle } from './report.js';
+import type { Match } from '../matches/match.js';
+import type { Flood } from './change-groups.js';
+import { hasHealth, hasTrend } from './html-history.js';
+import {
+  type Markup,
+  nothing,
+  section,
+  shownLines,
+  showParty,
+  showRest,
+  showTable,
+  showText,
+  showTime,
+  type TableColumn,
+} from './html-markup.js';
+import type { MatchChangeFacts, OpenItemsFacts, RosterChangeFacts } from './list-facts.js';
+import { describeDrift, describeWatch } from './reasons.js';
+import { listOwnDoubts, type Report, toTitle } from './report.js';
+import { countNoun, formatCount, formatDay, formatDuration } from './text.js';
+import { levelWords } from './verdict.js';
+import {
+  causeWords,
+  countCritical,
+  countDays,
+  describeAcceptance,
+  describeChange,
+  describeRecord,
+  describeRosterAcceptance,
+  fieldWords,
+  severityWords,
+} from './words.js';
 
 /** The top of the page: title, test banner, verdict, and where to find what. */
 export function showOpening(report: Report): Markup {
@@ -153,3 +170,59 @@ function describeCounts(openItems: OpenItemsFacts): string {
 function showEntry({ id, title, note }: Entry): Markup {
   return html`<li><a href="#${id}">${title}</a>${note === undefined ? '' : html` <span class="muted">${note}</span>`}</li>`;
 }
+
+/** How many changes are told together, many to a line. */
+const countGrouped = ({ changes }: Pick<Report, 'changes'>): number =>
+  (changes ?? []).reduce((sum, { count, singleCount }) => sum + count - singleCount, 0);
+
+/** Whether the page has something to tell of groups and drift. */
+const hasGroups = (report: Pick<Report, 'changes' | 'watch'>): boolean =>
+  countGrouped(report) > 0 || (report.watch !== null && describeWatch(report.watch).length > 0);
+
+/** Changes that touched many customers alike, and how what was found compares with what is usual; nothing where there is neither. */
+export async function showGroups(report: Report): Promise<Markup> {
+  if (!hasGroups(report)) return nothing;
+  const { changes, watch } = report;
+  const drift = describeDrift(watch);
+  const groups: Markup[] = [];
+  for (const { severity, floods } of changes ?? []) {
+    if (floods.length === 0) continue;
+    groups.push(html`<section class="severity ${severity}" aria-label="Groups, ${severityWords[severity]}">
+<h3><span class="label">${severityWords[severity]}</span></h3>
+${await showFloods(floods)}</section>
+`);
+  }
+  return section(
+    'groups',
+    'Groups and drift',
+    html`${
+      drift === null
+        ? nothing
+        : html`<p class="drift" role="note"><strong>Unusual volume:</strong> ${drift}.</p>
+`
+    }${groups}${watch === null ? nothing : html`<ul class="plain">${describeWatch(watch).map((line) => html`<li>${line}</li>`)}</ul>`}`,
+  );
+}
+
+/** Changes that touched many customers alike, one line each, with a few of them, the biggest first; nothing where there are none. */
+async function showFloods(floods: readonly Flood[]): Promise<Markup> {
+  if (floods.length === 0) return nothing;
+  const shown: Markup[] = [];
+  for (const flood of floods.slice(0, shownLines)) shown.push(showFlood(flood, await flood.readExamples()));
+  return html`<ul class="floods">
+${shown}</ul>
+${showRest(shown.length, 0, floods.length, 'report.json')}`;
+}
+
+function showFlood({ name, by, customers, changes }: Flood, examples: readonly MatchChangeFacts[]): Markup {
+  const [first] = examples;
+  if (first === undefined) return nothing;
+  const match = first.after ?? first.before;
+  const fields = first.fields.length === 0 ? '' : ` (${first.fields.map((field) => fieldWords[field]).join(', ')})`;
+  return html`<li><b>${countNoun(customers, 'customer')}</b>: ${describeChange(first)}${fields}${by === 'listed_party' ? showListed(match) : nothing}; ${causeWords[first.cause]}.
+<small>Such as ${examples.map((change, index) => html`${index === 0 ? '' : ', '}${showParty(change.party)}`)}. All ${countNoun(changes, 'change')}: <code>changes.csv</code>, group <code>${name}</code>.</small></li>
+`;
+}
+
+const showListed = (match: Match | null): Markup =>
+  match === null ? nothing : html`, ${showText(match.name)} <code>${showText(match.id)}</code>`;

@@ -1,28 +1,35 @@
 import { html, raw } from 'hono/html';
 import { foldName } from '../matches/fold-name.js';
 import type { PartyType } from '../roster/customer.js';
-import { agreementWords, severityWords } from './change-words.js';
-import { countNoun, formatCount } from './format-count.js';
-import { formatDay } from './format-time.js';
-import { toAnchor } from './html-further-hits.js';
-import { type Markup, nothing, section, showParty, showText, showTexts } from './html-markup.js';
-import { showCountries, showTopics } from './html-match.js';
-import { showTable, type TableColumn } from './html-table.js';
-import type { OpenItemsFacts } from './item-facts.js';
+import { toAnchor } from './html-changes.js';
+import {
+  type Markup,
+  nothing,
+  section,
+  showCountries,
+  showParty,
+  showTable,
+  showText,
+  showTexts,
+  showTopics,
+  type TableColumn,
+} from './html-markup.js';
+import type { OpenItemsFacts } from './list-facts.js';
+import type { Report } from './report.js';
+import type { WaitingItem } from './review-list.js';
+import { countNoun, escapeXml, formatCount, formatDay, toVisibleText } from './text.js';
 import {
   absenceWords,
+  agreementWords,
   countDays,
   describeAges,
   describeOwner,
   describeReopening,
   describeReplaced,
   describeSaid,
-} from './item-words.js';
-import type { Report } from './report.js';
-import { escapeXml } from './spreadsheet/escape-xml.js';
-import { describeTopic } from './topic-words.js';
-import { toVisibleText } from './visible-text.js';
-import type { WaitingItem } from './working-list.js';
+  describeTopic,
+  severityWords,
+} from './words.js';
 
 /** So many customers are shown in full; of those after them each alert has one short line. */
 const casesInFull = 25;

@@ -4,8 +4,9 @@ import type { DossierChangeKind } from '../changes/dossier-change.js';
 import type { SeverityAdjustment } from '../changes/severity.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
+import type { DispositionVerdict } from '../matches/review/disposition.js';
+import type { ItemState } from '../matches/review/project-items.js';
 import type { PartyRole, PartyType, RiskTier } from '../roster/customer.js';
-import type { ChangeItemFacts } from './item-facts.js';
 
 /** The sums of a run under the names of the run summary; customers unless the name says otherwise. */
 export interface RunCounts {
@@ -136,7 +137,7 @@ export interface CanaryFacts {
 }
 
 /** One time that a control search was made. */
-export interface CanaryRoundFacts {
+interface CanaryRoundFacts {
   /** Which round of the run's control searches, from 1. */
   round: number;
   occasion: 'start' | 'resumed' | 'periodic' | 'control' | 'end';
@@ -158,4 +159,193 @@ export interface CarriedRun {
 export interface CadenceFacts {
   hours: Readonly<Record<RiskTier, number>>;
   reason: string | null;
+}
+
+/** Who answers for an item. */
+export interface ItemOwner {
+  name: string;
+  /** To whom it is assigned, where that is somebody else who is away. */
+  standsInFor: string | null;
+}
+
+/** What was said about an item. */
+export interface SaidFacts {
+  kind: 'decided' | 'proposed' | 'confirmed' | 'undone';
+  /** Null where something was undone. */
+  verdict: DispositionVerdict | null;
+  reviewer: string;
+  isAttested: boolean;
+  reason: string;
+  saidAt: Date;
+}
+
+/** The last decision about a like match that left the list when the item's match came: under another id and with other facts it may be the same party. */
+export interface ReplacedFacts {
+  verdict: DispositionVerdict;
+  reviewer: string;
+  reason: string;
+  decidedAt: Date;
+  /** Of the match that it is about. */
+  name: string;
+  matchId: string;
+}
+
+/** How the item of a change stood when the run closed that told of it. */
+export interface ChangeItemFacts {
+  state: ItemState;
+  openedAt: Date;
+  dueAt: Date | null;
+  owner: ItemOwner | null;
+  /** Why it was opened again last; none for one that never was. */
+  reopenedBecause: readonly string[];
+  /** The last things that were said about it, the newest first. */
+  said: readonly SaidFacts[];
+  replaced: ReplacedFacts | null;
+}
+
+/** What waited for reviewers when the run closed. */
+export interface OpenItemsFacts {
+  /** Undecided, proposals that nobody has confirmed yet included. */
+  waiting: number;
+  /** Whose they are; null where it was not counted. */
+  customers: number | null;
+  /** Those that wait only to be confirmed as no longer matched; null where it was not counted. */
+  absent: number | null;
+  overdue: number;
+  unassigned: number;
+  proposed: number;
+  /** Since when the oldest waits; null where nothing does. */
+  oldestAt: Date | null;
+  /** Only severities that occur, most severe first. */
+  bySeverity: readonly { severity: Severity; waiting: number; overdue: number }[];
+  /** By who answers for them, those with most first; what is assigned to nobody is not among them. */
+  byOwner: readonly (ItemOwner & { waiting: number; overdue: number })[];
+  /** By how long they have waited. */
+  byAge: { upToOneDay: number; upToOneWeek: number; upToThirtyDays: number; older: number };
+}
+
+/** What a detail is about: one match, or the screened record that matches belong to (interface: Single-record lookups). */
+export type DetailKind = 'activity' | 'entity';
+
+/** Why a run asked for fewer details than there were to fetch. */
+export type DetailStop = 'limit' | 'out_of_reach' | 'refused' | 'time' | 'signal';
+
+/** One record that a run asked for. */
+export interface DetailLookup {
+  kind: DetailKind;
+  id: string;
+  askedAt: Date;
+  status: number | null;
+  /** Stable code of why nothing could be kept; null where the record is kept. */
+  reason: string | null;
+  /** SHA-256 (hex) of the body as received; null where nothing is kept. */
+  digest: string | null;
+  /** Links that were left out of what is kept, because they open something by themselves. */
+  withheldLinks: number;
+  /** AML entities that the record names. */
+  entityIds: readonly string[];
+}
+
+/** How many details a run had to fetch, and what became of them. */
+export interface DetailCounts {
+  /** Different matches that became hits in the run. */
+  hits: number;
+  /** Of them those whose id has no form that can be looked up. */
+  withoutRecord: number;
+  asked: number;
+  kept: number;
+  notAvailable: number;
+  /** Of these hits, to be fetched and not asked for; `stoppedBecause` says why. */
+  leftOver: number;
+  /** Of those asked for, what earlier runs had left over. */
+  backlogAsked: number;
+  /** What earlier runs had left over and is still missing. */
+  backlogLeft: number;
+  stoppedBecause: DetailStop | null;
+}
+
+/** Whether there is anything to say of a run's details: new hits, or what earlier runs had left over. */
+export const hasDetails = ({ hits, backlogAsked, backlogLeft }: DetailCounts): boolean =>
+  hits + backlogAsked + backlogLeft > 0;
+
+/** What was fetched about new hits. */
+export interface DetailFacts {
+  /** Null for a run that fetched none, because it was not to or never came so far. */
+  counts: DetailCounts | null;
+  /** Of the run and of those whose findings its report carries. */
+  lookups: readonly DetailLookup[];
+}
+
+/** Those of a match: what was asked by its own id, and the entities that it names. */
+export function listDetailsOf(lookups: readonly DetailLookup[], matchId: string): readonly DetailLookup[] {
+  const own = lookups.filter(({ id }) => id === matchId);
+  const named = new Set(own.flatMap(({ entityIds }) => entityIds));
+  return [...own, ...lookups.filter(({ id }) => id !== matchId && named.has(id))];
+}
+
+/** A rate per 1,000 beside the median of former runs; flagged when `low` or `high`, `unknown` with too few to compare. */
+export interface RateFacts {
+  perThousand: number;
+  usual: number | null;
+  formerRuns: number;
+  verdict: 'usual' | 'low' | 'high' | 'unknown';
+}
+
+/** A length at which lists look cut without a word, or did, and how many customers have a list of just that length. */
+export interface ListCapFacts {
+  length: number;
+  standing: 'known' | 'found' | 'gone';
+  customers: number;
+}
+
+/** What watching the service during a run has shown. */
+export interface WatchFacts {
+  /** Null where the run was not judged: it stopped early, or canaries failed. */
+  rates: { matches: RateFacts; hits: RateFacts } | null;
+  listCap: ListCapFacts | null;
+  /** Changes of the service's data per 1,000 searches for customers screened before; null where the run was not judged. */
+  volume: RateFacts | null;
+}
+
+/** Settings that judge, as somebody changed them. */
+export interface SettingsChangeFacts {
+  /** Each setting with its old and its new value, in words. */
+  differences: readonly string[];
+  acceptedBy: string;
+  /** True where nothing but their word says who they are. */
+  isAttested: boolean;
+  reason: string;
+  acceptedAt: Date;
+}
+
+/** What was known of a customer, or what a roster says of them. */
+export interface CustomerRecordFacts {
+  name: string;
+  type: string;
+  birthDate: string | null;
+  countries: readonly string[];
+  /** Aliases and related parties, as `role: name`. */
+  parties: readonly string[];
+}
+
+/** A change of a known customer that guards found. */
+export interface RosterChangeFacts {
+  reference: string;
+  before: CustomerRecordFacts;
+  after: CustomerRecordFacts;
+}
+
+/** A roster that somebody took although guards would have held it. */
+export interface RosterAcceptanceFacts extends Omit<SettingsChangeFacts, 'differences'> {
+  /** Each guard with what it found, in words that give both figures. */
+  heldBy: readonly { guard: string; message: string }[];
+  /** The first of the changes that they found. */
+  changes: readonly RosterChangeFacts[];
+}
+
+/** What somebody accepted that a run went by. */
+export interface AcceptedFacts {
+  /** Since the roster's last report; oldest first. */
+  settingsChanges: readonly SettingsChangeFacts[];
+  rosterAcceptances: readonly RosterAcceptanceFacts[];
 }

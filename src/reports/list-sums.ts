@@ -1,8 +1,5 @@
-import { countBaseline, countChanges } from './cut-list.js';
 import type { NotScreenedFacts, RunCounts } from './list-facts.js';
-import type { RunFacts } from './run-facts.js';
-import { isOfParties } from './run-facts.js';
-import type { SpanRunFacts } from './span-facts.js';
+import { countBaseline, countChanges, isOfParties, type RunFacts, type SpanRunFacts } from './run-facts.js';
 
 /** A named figure of a sum. */
 export interface Term {

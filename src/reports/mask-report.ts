@@ -2,14 +2,22 @@ import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { DiscrepancyFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
-import type { CustomerRecordFacts, SettingsChangeFacts } from './accepted-facts.js';
 import { type ChangeGroup, mapReads } from './change-groups.js';
-import type { CutLists } from './cut-list.js';
-import type { ChangeItemFacts, ItemOwner, OpenItemsFacts, ReplacedFacts } from './item-facts.js';
-import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, PartyFacts } from './list-facts.js';
+import type {
+  CanaryFacts,
+  ChangeItemFacts,
+  CustomerRecordFacts,
+  DossierChangeFacts,
+  ItemOwner,
+  MatchChangeFacts,
+  OpenItemsFacts,
+  PartyFacts,
+  ReplacedFacts,
+  SettingsChangeFacts,
+} from './list-facts.js';
 import type { Report } from './report.js';
-import type { HeldFacts, RosterSource } from './run-facts.js';
-import type { WaitingItem } from './working-list.js';
+import type { WaitingItem } from './review-list.js';
+import type { CutLists, HeldFacts, RosterSource } from './run-facts.js';
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' });
 /** What belongs to one letter of any script; more is a way to write a name into one grapheme. */

@@ -5,7 +5,7 @@ import { chmod, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ReportError } from '../errors.js';
-import type { WrittenFile } from './file-set.js';
+import type { WrittenFile } from './write-report.js';
 
 const timeLimitMs = 120_000;
 

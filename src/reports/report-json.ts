@@ -4,14 +4,17 @@ import { agreements } from '../changes/compare-birth-dates.js';
 import { dossierChangeKinds } from '../changes/dossier-change.js';
 import { severityAdjustments } from '../changes/severity.js';
 import { discrepancyEvents, discrepancyKinds } from '../reconciliation/discrepancy.js';
-import { acceptedJson } from './accepted-json.js';
-import { changeItemJsonSchema, itemOwnerJsonSchema } from './change-item-json.js';
-import { detailsJsonSchema } from './details-json.js';
-import { historyJson } from './history-json.js';
-import { heldJsonSchema } from './html-held.js';
+import { heldJsonSchema } from './html-coverage.js';
+import {
+  acceptedJson,
+  changeItemJsonSchema,
+  detailsJsonSchema,
+  historyJson,
+  itemOwnerJsonSchema,
+  spanJsonSchema,
+} from './json-parts.js';
 import { runKinds, runStates } from './run-facts.js';
-import { spanJsonSchema } from './span-json.js';
-import { stateOrder } from './state-words.js';
+import { stateOrder } from './words.js';
 
 const count = z.number().int().nonnegative();
 const instant = z.iso.datetime();

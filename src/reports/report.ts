@@ -4,37 +4,39 @@ import type { CustomerState } from '../matches/customer-state.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
-import type { AcceptedFacts } from './accepted-facts.js';
 import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.js';
-import { compareText } from './compare-text.js';
-import type { CutLists } from './cut-list.js';
-import { type CutList, readWhole } from './cut-list.js';
-import type { DetailFacts } from './detail-facts.js';
 import type { DiscrepancyList } from './discrepancy-list.js';
-import { countNoun } from './format-count.js';
-import { formatDay, formatTime } from './format-time.js';
-import type { HistoryFacts } from './history-facts.js';
-import type { OpenItemsFacts } from './item-facts.js';
 import type {
+  AcceptedFacts,
   CadenceFacts,
   CanaryFacts,
   CarriedRun,
+  DetailFacts,
   DossierChangeFacts,
   DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
+  OpenItemsFacts,
   RunCounts,
   SweepFacts,
+  WatchFacts,
 } from './list-facts.js';
 import { listCoverageSums, listSums, type Sum, type Term } from './list-sums.js';
-import type { HeldFacts, RunFacts } from './run-facts.js';
-import type { SpanFacts, SpanRunFacts } from './span-facts.js';
-import { stateOrder } from './state-words.js';
+import type { ToReviewFacts } from './review-list.js';
+import {
+  type CutList,
+  type CutLists,
+  type HeldFacts,
+  type HistoryFacts,
+  type RunFacts,
+  readWhole,
+  type SpanFacts,
+  type SpanRunFacts,
+} from './run-facts.js';
+import { compareText, countNoun, formatDay, formatTime, toVisibleText } from './text.js';
 import type { VerdictLevel } from './verdict.js';
 import { listWaiting, toLevel, toTrouble, toVerdict, type Verdict } from './verdict.js';
-import { toVisibleText } from './visible-text.js';
-import type { WatchFacts } from './watch-facts.js';
-import type { ToReviewFacts } from './working-list.js';
+import { stateOrder } from './words.js';
 
 /** What names a run and tells it from others. */
 export type RunIdentity = Pick<

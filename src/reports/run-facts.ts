@@ -1,28 +1,26 @@
 import type { Severity } from '../changes/change-event.js';
+import { ReportError } from '../errors.js';
 import type { CustomerState } from '../matches/customer-state.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { partyFilePrefix } from '../roster/rejects-columns.js';
-import type { AcceptedFacts } from './accepted-facts.js';
-import type { CutLists } from './cut-list.js';
-import type { DetailFacts } from './detail-facts.js';
-import type { HistoryFacts } from './history-facts.js';
-import type { OpenItemsFacts } from './item-facts.js';
 import type {
+  AcceptedFacts,
   CadenceFacts,
   CanaryFacts,
   CarriedRun,
+  DetailFacts,
   DossierChangeFacts,
   DroppedPartyFacts,
   MatchChangeFacts,
   NotScreenedFacts,
+  OpenItemsFacts,
   PartyFacts,
   RunCounts,
   SweepFacts,
+  WatchFacts,
 } from './list-facts.js';
-import type { SpanFacts } from './span-facts.js';
-import type { WatchFacts } from './watch-facts.js';
 
 /** What a run is; the words of the command line. */
 export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile'] as const;
@@ -181,4 +179,185 @@ const partyPrefix: typeof partyFilePrefix = 'parties: ';
 /** Tells whether a rejected row is of a source of related parties. */
 export function isOfParties(row: Pick<RejectedRow, 'file'>): boolean {
   return row.file?.startsWith(partyPrefix) ?? false;
+}
+
+/** How the calls of a run went. */
+export interface HealthFacts {
+  /** Calls per second while calls were being made, breaks left out; null with fewer than two calls. */
+  perSecond: number | null;
+  limitPerSecond: number;
+  /** Calls made again because the one before brought no answer. */
+  repeated: number;
+  /** Spans of more than a minute without any call: outages, pauses that the service asked for, stops that were gone on from. */
+  breaks: { count: number; seconds: number; longestSeconds: number };
+  /** Calls that the service may have billed. */
+  billable: number;
+  /** What those cost; null without a price. */
+  cost: { amount: number; currency: string } | null;
+}
+
+/** Items that were decided, as they stood when the run closed, and what the run did with decisions. */
+export interface SettledFacts {
+  falsePositive: number;
+  trueMatch: number;
+  /** Decided as inconclusive: they still wait. */
+  inconclusive: number;
+  /** Final decisions on parties that this run has screened, and that hold. */
+  carried: number;
+  /** Opened again by this run because something material changed, or the match returned. */
+  reopened: number;
+  /** Opened again by this run because the decision ran out. */
+  expired: number;
+  /** Their matches are no longer listed since this run. */
+  gone: number;
+}
+
+/** One of the last runs of a roster, in figures. */
+export interface TrendPoint {
+  runId: string;
+  finishedAt: Date;
+  seconds: number;
+  searches: number;
+  notScreened: number;
+  hits: number;
+  changes: number;
+  /** Null for a run that closed before they were counted. */
+  changesBySeverity: Readonly<Record<Severity, number>> | null;
+  /** Items that waited for a decision when it closed; null where nothing is known of it. */
+  waiting: number | null;
+}
+
+/** How a run went, what is settled, and the runs before it. */
+export interface HistoryFacts {
+  /** Null where it was not noted. */
+  health: HealthFacts | null;
+  /** Null where nothing was settled or made of the run yet. */
+  settled: SettledFacts | null;
+  /** The last 30 runs of the roster on the same account, oldest first, this one last; empty for a run that makes no searches of a roster. */
+  trend: readonly TrendPoint[];
+}
+
+/** A run of a span as it is stored. */
+export interface SpanRunFacts {
+  runId: string;
+  kind: RunKind;
+  state: RunState;
+  /** Whether it was to screen whoever is due, and not some of them alone. */
+  wantsAll: boolean;
+  startedAt: Date;
+  /** Null for one that never came to its end. */
+  finishedAt: Date | null;
+  counts: RunCounts | null;
+  states: RunFacts['states'];
+  canaries: readonly CanaryFacts[];
+  watch: WatchFacts | null;
+  /** Match changes that it found. */
+  changes: number;
+  /** Matches of first screenings that it found. */
+  baseline: number;
+}
+
+/** A span of time and the roster's runs that were begun in it, in order. */
+export interface SpanFacts {
+  from: Date;
+  until: Date;
+  /** When it was asked for, where it reaches to the present; null where it was given an end. */
+  asOf: Date | null;
+  runs: readonly SpanRunFacts[];
+}
+
+/** A list too long to hold, of which the facts hold the first lines: how many it has, and all of them in batches, in the report's order. */
+export interface CutList<Line> {
+  lines: number;
+  read: () => AsyncIterable<readonly Line[]>;
+}
+
+/** Who is not screened, where that is cut; with the customers on it, each under the worst outcome of its parties. */
+export interface CutNotScreened extends CutList<NotScreenedFacts> {
+  customers: Readonly<Record<NotScreenedFacts['outcome'], number>>;
+}
+
+/** How many changes, or matches of first screenings, there are of a severity. */
+export interface SeverityCount {
+  count: number;
+  /** Of them those that are, or were, hits for a sanction. */
+  sanctionHits: number;
+  /** Of these those that are hits now. */
+  standingHits: number;
+}
+
+/** Changes or matches of first screenings, where these are cut, most severe first and then by customer reference. */
+export interface CutMatches extends CutList<MatchChangeFacts> {
+  bySeverity: Readonly<Record<Severity, SeverityCount>>;
+  /** All of one severity, in batches. */
+  readOf: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
+  /** The hits for sanctions of a severity that the facts do not hold, in batches. */
+  readSanctionHits: (severity: Severity) => AsyncIterable<readonly MatchChangeFacts[]>;
+}
+
+/** How many customers and changes a flood has. */
+export interface FloodCounts {
+  severity: Severity;
+  customers: number;
+  /** How many changes it has. */
+  changes: number;
+  /** The first of them, `floodExamples` at most. */
+  readExamples: () => Promise<readonly MatchChangeFacts[]>;
+}
+
+/** What changes of one listed party have in common. */
+export type PartyLikeness = Pick<MatchChangeFacts, 'kind' | 'cause'> & { id: string; name: string };
+
+/** What changes of one kind have in common; `wasHit` and `isHit` are null where there was no match. */
+export type KindLikeness = Pick<MatchChangeFacts, 'kind' | 'cause' | 'rule' | 'fields'> & {
+  wasHit: boolean | null;
+  isHit: boolean | null;
+};
+
+/** A flood whose changes were counted where they are stored. */
+export type CountedFlood = FloodCounts &
+  ({ by: 'listed_party'; of: PartyLikeness } | { by: 'kind_of_change'; of: KindLikeness });
+
+/** Changes, where these are cut. */
+export interface CutChanges extends CutMatches {
+  floods: readonly CountedFlood[];
+  /** Until when the first of their items that wait and are not overdue is to be decided. */
+  nextDueAt: Date | null;
+}
+
+/** What of a run's lists is cut; null where a list is held whole. */
+export interface CutLists {
+  notScreened: CutNotScreened | null;
+  baseline: CutMatches | null;
+  changes: CutChanges | null;
+}
+
+/** How many matches of first screenings the facts tell of. */
+export const countBaseline = ({ baselineChanges, cut }: Pick<RunFacts, 'baselineChanges' | 'cut'>): number =>
+  cut.baseline?.lines ?? baselineChanges.length;
+
+/** How many changes the facts tell of. */
+export const countChanges = ({ changes, cut }: Pick<RunFacts, 'changes' | 'cut'>): number =>
+  cut.changes?.lines ?? changes.length;
+
+/** All lines in batches: those held, or where they are cut those that are read; throws ReportError `unbalanced` when these are not as many as were counted. */
+export async function* readWhole<Line>(
+  name: string,
+  held: readonly Line[],
+  cut: CutList<Line> | null,
+): AsyncGenerator<readonly Line[]> {
+  if (cut === null) {
+    yield held;
+    return;
+  }
+  let lines = 0;
+  for await (const batch of cut.read()) {
+    lines += batch.length;
+    yield batch;
+  }
+  if (lines === cut.lines) return;
+  throw new ReportError(
+    'unbalanced',
+    `sums do not hold: ${name}: ${lines} lines were written and ${cut.lines} counted`,
+  );
 }

@@ -1,21 +1,23 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
-import { toAcceptedJson } from './accepted-json.js';
-import { toChangeItemJson } from './change-item-json.js';
-import { readWhole } from './cut-list.js';
-import { toDetailsJson } from './details-json.js';
-import { toHistoryJson } from './history-json.js';
-import { toHeldJson } from './html-held.js';
-import type { OpenItemsFacts } from './item-facts.js';
-import type { CanaryFacts, DossierChangeFacts, MatchChangeFacts, NotScreenedFacts, PartyFacts } from './list-facts.js';
+import type { Flood } from './change-groups.js';
+import { toHeldJson } from './html-coverage.js';
+import { toAcceptedJson, toChangeItemJson, toDetailsJson, toHistoryJson, toSpanJson } from './json-parts.js';
+import type {
+  CanaryFacts,
+  DossierChangeFacts,
+  MatchChangeFacts,
+  NotScreenedFacts,
+  OpenItemsFacts,
+  PartyFacts,
+  RateFacts,
+  WatchFacts,
+} from './list-facts.js';
 import type { Report } from './report.js';
 import { readBaseline, readChanges } from './report.js';
 import type { ReportJson } from './report-json.js';
-
-import { toSpanJson } from './span-json.js';
-import type { Flood } from './split-floods.js';
-import type { RateFacts, WatchFacts } from './watch-facts.js';
+import { readWhole } from './run-facts.js';
 
 /** The report as `report.json` holds it: instants in ISO 8601 UTC, texts untouched, keys always in the same order; long lists as far as they are held. */
 export function toReportJson(report: Report): ReportJson {

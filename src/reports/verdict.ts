@@ -1,15 +1,19 @@
 import { type Severity, severities } from '../changes/change-event.js';
 import { countHeld } from './change-groups.js';
-import { countBaseline, countChanges } from './cut-list.js';
-import { countNoun, formatCount } from './format-count.js';
-import { formatDay } from './format-time.js';
-import { describeWaiting, tellWaiting } from './item-words.js';
-import type { RunFacts } from './run-facts.js';
-import { listDropRemarks, listSnapshotRemarks } from './snapshot-words.js';
-import { describeDrops, describeNotices } from './watch-words.js';
+import { describeDrops, describeNotices, listDropRemarks, listSnapshotRemarks } from './reasons.js';
+import { countBaseline, countChanges, type RunFacts } from './run-facts.js';
+import { countNoun, formatCount, formatDay } from './text.js';
+import { describeWaiting, tellWaiting } from './words.js';
 
 /** How far the reader may rely on the run: `partial` when nobody is in scope, anybody in scope is not screened or a sweep is unproven, `red` when nothing may be relied on. */
 export type VerdictLevel = 'complete' | 'partial' | 'red';
+
+/** How far a run may be relied on, as a heading. */
+export const levelWords: Readonly<Record<VerdictLevel, string>> = {
+  complete: 'Complete',
+  partial: 'Partial',
+  red: 'Red: do not rely on this run',
+};
 
 /** What the run comes to, in words without any personal data. */
 export interface Verdict {

@@ -1,14 +1,203 @@
-import { join } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { ReportError } from '../errors.js';
-import { renderChangesCsv } from './changes-csv.js';
-import { type Chunks, type FileSet, openFileSet, type WrittenFile } from './file-set.js';
-import { renderHtml } from './html-report.js';
-import { renderNotScreenedCsv } from './not-screened-csv.js';
-import { hasPartyRejects, renderPartyRejectsCsv, renderRejectsCsv } from './rejects-csv.js';
+import { makeFolder } from '../files.js';
+import {
+  hasPartyRejects,
+  renderChangesCsv,
+  renderNotScreenedCsv,
+  renderPartyRejectsCsv,
+  renderRejectsCsv,
+} from './csv-files.js';
+import { renderHtml } from './html-page.js';
 import type { Report } from './report.js';
-import { renderReportWorkbook } from './report-workbook/render-report-workbook.js';
 import { toJsonDocument } from './to-report-json.js';
+import { renderReportWorkbook } from './workbook-report.js';
+
+const blockLength = 262_144;
+
+/** The bytes of a written file, block by block; symlinks are not followed. Throws at its end when it is no longer the file that was written. */
+export async function* readWrittenFile(directory: string, { name, sha256 }: WrittenFile): AsyncGenerator<Uint8Array> {
+  const file = await open(join(directory, name), constants.O_RDONLY | constants.O_NOFOLLOW);
+  const hash = createHash('sha256');
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(blockLength));
+      if (bytesRead === 0) break;
+      const block = buffer.subarray(0, bytesRead);
+      hash.update(block);
+      yield block;
+    }
+  } finally {
+    await file.close();
+  }
+  if (hash.digest('hex') !== sha256) throw new Error(`${name} is no longer the file that was written`);
+}
+
+/** A file as it was written; `sha256` in hex. */
+export interface WrittenFile {
+  name: string;
+  bytes: number;
+  sha256: string;
+}
+
+/** What a file holds, piece by piece: text, which is written as UTF-8, or bytes. */
+type Chunks = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+/** Files that get their final names together: `add` writes one under a passing name, `commit` renames all in the order added, `discard` leaves none. */
+interface FileSet {
+  add(name: string, chunks: Chunks): Promise<WrittenFile>;
+  commit(): Promise<void>;
+  discard(): Promise<void>;
+}
+
+/** Opens a set in `directory`, which is made with mode 0700 if need be; files get 0600. Throws when the folder is a link or no folder. */
+async function openFileSet(directory: string): Promise<FileSet> {
+  await makeFolder(directory, 'name another folder');
+  if (!(await lstat(directory)).isDirectory()) throw new Error('the folder is a symbolic link or not a folder');
+  await chmod(directory, 0o700);
+  const suffix = randomBytes(6).toString('hex');
+  const names: string[] = [];
+  const toPassing = (name: string): string => join(directory, `.${name}.${suffix}.tmp`);
+  const committed: string[] = [];
+  return {
+    add: async (name, chunks) => {
+      names.push(name);
+      return { name, ...(await writeNew(toPassing(name), chunks)) };
+    },
+    commit: async () => {
+      for (const name of names) {
+        await rename(toPassing(name), join(directory, name));
+        committed.push(name);
+      }
+      await syncDirectory(directory);
+    },
+    discard: async () => {
+      // Part of a set is worse than none of it; what cannot be removed was never written.
+      const paths = [...names.map(toPassing), ...committed.map((name) => join(directory, name))];
+      await Promise.allSettled(paths.map((path) => rm(path, { force: true })));
+    },
+  };
+}
+
+async function writeNew(path: string, chunks: Chunks): Promise<Omit<WrittenFile, 'name'>> {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+  const file = await open(path, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  try {
+    for await (const block of gather(chunks)) {
+      await file.writeFile(block);
+      hash.update(block);
+      bytes += block.length;
+    }
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Few large writes instead of many small ones; a text is never cut. */
+async function* gather(chunks: Chunks): AsyncGenerator<Uint8Array> {
+  let waiting = '';
+  for await (const chunk of chunks) {
+    if (typeof chunk === 'string') waiting += chunk;
+    if (waiting !== '' && (waiting.length >= blockLength || typeof chunk !== 'string')) {
+      yield Buffer.from(waiting, 'utf8');
+      waiting = '';
+    }
+    if (typeof chunk !== 'string') yield chunk;
+  }
+  if (waiting !== '') yield Buffer.from(waiting, 'utf8');
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Copies a written report into a folder of the same name under `publishTo`, manifest.json last, and gives that folder; a copy that is
+ * there already is left alone. Others may read of it what they may read of `publishTo`. Throws ReportError `report_not_published`, with
+ * nothing that could pass for this report, when `publishTo` is not there (as when a share is not mounted) or cannot be written to, or when
+ * a file is no longer the one that was written.
+ */
+export async function publishReport(written: WrittenReport, publishTo: string): Promise<string> {
+  try {
+    return await copyReport(written, publishTo);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `the report could not be copied to ${publishTo}: ${reason}`;
+    throw new ReportError('report_not_published', message, { cause: error });
+  }
+}
+
+async function copyReport({ directory, files }: WrittenReport, publishTo: string): Promise<string> {
+  const { mode } = await stat(publishTo);
+  const folder = join(publishTo, basename(directory));
+  await mkdir(folder, { mode: 0o700 }).catch(ignoreCodes('EEXIST'));
+  if (!(await lstat(folder)).isDirectory()) throw new Error('the folder is a symbolic link or not a folder');
+  await permit(folder, 0o700 | (mode & 0o2055));
+  const manifest = join(folder, 'manifest.json');
+  if ((await digestFile(manifest)) === files.find(({ name }) => name === 'manifest.json')?.sha256) return folder;
+  const suffix = randomBytes(6).toString('hex');
+  const toPassing = (name: string): string => join(folder, `.${name}.${suffix}.tmp`);
+  try {
+    for (const file of files) await copyFile(directory, file, toPassing(file.name));
+    // Until the new one comes last, no manifest may speak for files that are being replaced.
+    await rm(manifest, { force: true });
+    await removeStale(folder, files);
+    for (const { name } of files) {
+      await permit(toPassing(name), 0o600 | (mode & 0o044));
+      await rename(toPassing(name), join(folder, name));
+    }
+  } catch (error) {
+    await Promise.allSettled(files.map(({ name }) => rm(toPassing(name), { force: true })));
+    throw error;
+  }
+  return folder;
+}
+
+/** A file of a former report that this one does not have would be taken for one of its own; what others have put there stays. */
+async function removeStale(folder: string, files: readonly WrittenFile[]): Promise<void> {
+  const stale = reportFileNames.filter((name) => files.every((file) => file.name !== name));
+  for (const name of stale) await rm(join(folder, name), { force: true });
+}
+
+async function copyFile(directory: string, file: WrittenFile, to: string): Promise<void> {
+  const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
+  const target = await open(to, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+  try {
+    for await (const block of readWrittenFile(directory, file)) await target.writeFile(block);
+    await target.sync();
+  } finally {
+    await target.close();
+  }
+}
+
+async function digestFile(path: string): Promise<string | null> {
+  const content = await readFile(path).catch(ignoreCodes('ENOENT'));
+  return content === undefined ? null : createHash('sha256').update(content).digest('hex');
+}
+
+/** Mounts of other systems know no modes: then theirs hold. */
+const permit = (path: string, mode: number): Promise<void> =>
+  chmod(path, mode).catch(ignoreCodes('EPERM', 'ENOTSUP', 'ENOSYS', 'EINVAL'));
+
+const ignoreCodes =
+  (...codes: readonly string[]) =>
+  (error: unknown): undefined => {
+    if (error instanceof Error && 'code' in error && codes.some((code) => code === error.code)) return undefined;
+    throw error;
+  };
 
 /**
  * An object as JSON in chunks: one key per line, and one line per entry of an array or of a list that comes in batches, so that two
@@ -60,7 +249,7 @@ const formats: readonly [string, (report: Report) => Chunks][] = [
 const partyRejectsName = 'rejects-parties.csv';
 
 /** Every name that a file of a report can have. */
-export const reportFileNames: readonly string[] = [
+const reportFileNames: readonly string[] = [
   ...formats.map(([name]) => name),
   partyRejectsName,
   'SHA256SUMS',

@@ -1,9 +1,6 @@
-import type { CanaryFacts } from '../reports/list-facts.js';
 import { join } from 'node:path';
-import type { DetailCounts } from '../reports/detail-facts.js';
-import type { OpenItemsFacts } from '../reports/item-facts.js';
+import type { CanaryFacts, DetailCounts, OpenItemsFacts, WatchFacts } from '../reports/list-facts.js';
 import type { HaltCode, RunFacts, RunKind, RunState, SnapshotFacts } from '../reports/run-facts.js';
-import type { WatchFacts } from '../reports/watch-facts.js';
 import { readCanaryFacts } from '../store/canaries.js';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
 import { readSweep, type SweepRow } from '../store/dossiers.js';

@@ -1,8 +1,8 @@
 import type { Client } from '../client/create-client.js';
 import type { CallOptions } from '../client/operation.js';
-import type { DetailStop } from '../reports/detail-facts.js';
-import { stopWords } from '../reports/detail-words.js';
-import { countNoun } from '../reports/format-count.js';
+import type { DetailStop } from '../reports/list-facts.js';
+import { countNoun } from '../reports/text.js';
+import { stopWords } from '../reports/words.js';
 import { parseIsoDate } from '../roster/birth-date.js';
 import { toCountryCode } from '../roster/country-code.js';
 import {

@@ -1,8 +1,6 @@
-import type { RunCounts } from '../reports/list-facts.js';
-import type { RosterChangeFacts } from '../reports/accepted-facts.js';
-import { countNoun, formatCount } from '../reports/format-count.js';
-import type { OpenItemsFacts } from '../reports/item-facts.js';
+import type { OpenItemsFacts, RosterChangeFacts, RunCounts } from '../reports/list-facts.js';
 import type { HaltCode, RunKind, RunState, SnapshotFacts } from '../reports/run-facts.js';
+import { countNoun, formatCount } from '../reports/text.js';
 import type { SweepRow } from '../store/dossiers.js';
 import type { StateDisagreements } from '../store/review/unprojected.js';
 import type { RunBalance, RunSums } from '../store/run-sums.js';

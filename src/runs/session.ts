@@ -1,7 +1,7 @@
 import type { Client } from '../client/create-client.js';
 import { ConfigError, LeaseLostError, RosterError } from '../errors.js';
-import { countNoun } from '../reports/format-count.js';
 import type { HaltCode, RunKind } from '../reports/run-facts.js';
+import { countNoun } from '../reports/text.js';
 import { hasAskedCanaries } from '../store/canaries.js';
 import { readListComparison } from '../store/checks.js';
 import { type Database, DatabaseError, type Queryable, type Transaction } from '../store/database/database.js';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ConfigError } from '../errors.js';
-import type { RosterAcceptanceFacts } from '../reports/accepted-facts.js';
+import type { RosterAcceptanceFacts } from '../reports/list-facts.js';
 import type { Database } from '../store/database/database.js';
 import type { Reviewer } from './review/decide.js';
 import type { RunSettings } from './workplace.js';

@@ -5,14 +5,18 @@ import { ConfigError, MailError, ReportError } from '../errors.js';
 import { writeArchive } from '../mail/archive.js';
 import type { Recipient } from '../mail/recipients.js';
 import type { ReportPlace, ReportToMail } from '../mail/report-to-mail.js';
-import type { WrittenFile } from '../reports/file-set.js';
-import { fillLinkTemplate } from '../reports/link-template.js';
 import { maskReport } from '../reports/mask-report.js';
 import { printPdf } from '../reports/print-pdf.js';
-import { publishReport } from '../reports/publish-report.js';
 import { type Report, toReport } from '../reports/report.js';
 import type { RunState } from '../reports/run-facts.js';
-import { type MakeRoom, type WrittenReport, writeReport } from '../reports/write-report.js';
+import { fillLinkTemplate } from '../reports/settings.js';
+import {
+  type MakeRoom,
+  publishReport,
+  type WrittenFile,
+  type WrittenReport,
+  writeReport,
+} from '../reports/write-report.js';
 import type { Database } from '../store/database/database.js';
 import { readRosterNames } from '../store/organisations.js';
 import { readRunFacts } from '../store/report-facts.js';

@@ -1,5 +1,5 @@
-import type { CanaryFacts } from '../reports/list-facts.js';
 import { z } from 'zod';
+import type { CanaryFacts } from '../reports/list-facts.js';
 
 import { firstRow, type Queryable, requireRows } from './database/database.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';

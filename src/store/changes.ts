@@ -1,10 +1,8 @@
-import type { CriticalChange } from '../reports/list-facts.js';
-import type { DossierChangeFacts } from '../reports/list-facts.js';
-import type { MatchChangeFacts } from '../reports/list-facts.js';
 import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
 import type { MatchChange } from '../changes/match-change.js';
-import type { CutMatches, SeverityCount } from '../reports/cut-list.js';
+import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
+import type { CutMatches, SeverityCount } from '../reports/run-facts.js';
 
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { dossierSnapshotSchema } from './dossiers.js';

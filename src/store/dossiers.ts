@@ -3,7 +3,7 @@ import type { DossierChange } from '../changes/dossier-change.js';
 import type { CreationWindow } from '../dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
-import type { DetailStop } from '../reports/detail-facts.js';
+import type { DetailStop } from '../reports/list-facts.js';
 import { firstRow, type Queryable } from './database/database.js';
 
 /** A dossier snapshot as stored in JSON. */

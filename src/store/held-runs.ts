@@ -1,6 +1,6 @@
-import type { HeldFacts } from '../reports/run-facts.js';
 import { z } from 'zod';
 import type { ComparedParty, HitFamily, VanishedBefore, VanishedFigures } from '../changes/assess-vanished.js';
+import type { HeldFacts } from '../reports/run-facts.js';
 
 import { firstRow, type Queryable } from './database/database.js';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DetailCounts, DetailFacts, DetailKind, DetailLookup } from '../reports/detail-facts.js';
+import type { DetailCounts, DetailFacts, DetailKind, DetailLookup } from '../reports/list-facts.js';
 import type { Queryable } from './database/database.js';
 import { agreementShape, severityShape } from './row-shapes.js';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { DatabaseMissingError, StoreError } from '../errors.js';
-import type { SettingsChangeFacts } from '../reports/accepted-facts.js';
+import type { SettingsChangeFacts } from '../reports/list-facts.js';
 import { firstRow, type Queryable } from './database/database.js';
 
 /** Who owns rosters and a service account; `digestKey` is the secret of its keyed digests. */

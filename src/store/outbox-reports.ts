@@ -1,5 +1,5 @@
-import type { CriticalChange } from '../reports/list-facts.js';
 import { z } from 'zod';
+import type { CriticalChange } from '../reports/list-facts.js';
 
 import { criticalChangeRow, matchChangeSql } from './changes.js';
 import { firstRow, type Queryable } from './database/database.js';

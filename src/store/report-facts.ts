@@ -1,14 +1,14 @@
-import type { CarriedRun } from '../reports/list-facts.js';
-import type { DroppedPartyFacts } from '../reports/list-facts.js';
-import type { MatchChangeFacts } from '../reports/list-facts.js';
-import type { NotScreenedFacts } from '../reports/list-facts.js';
-import type { SweepFacts } from '../reports/list-facts.js';
 import { z } from 'zod';
 import { StoreError } from '../errors.js';
-import type { CutChanges, CutNotScreened } from '../reports/cut-list.js';
-import type { TrendPoint } from '../reports/history-facts.js';
-import type { RunFacts } from '../reports/run-facts.js';
-import type { CountedFlood, floodExamples, floodFrom } from '../reports/split-floods.js';
+import type { floodExamples, floodFrom } from '../reports/change-groups.js';
+import type {
+  CarriedRun,
+  DroppedPartyFacts,
+  MatchChangeFacts,
+  NotScreenedFacts,
+  SweepFacts,
+} from '../reports/list-facts.js';
+import type { CountedFlood, CutChanges, CutNotScreened, RunFacts, TrendPoint } from '../reports/run-facts.js';
 import { readCanaryFacts } from './canaries.js';
 import {
   changeRow,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } from '../reports/accepted-facts.js';
+import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } from '../reports/list-facts.js';
 import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { DoubtReason, RejectedRow, RejectReason } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';

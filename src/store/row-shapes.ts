@@ -1,4 +1,3 @@
-import type { PartyFacts } from '../reports/list-facts.js';
 import { z } from 'zod';
 import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-event.js';
 import type { Agreement } from '../changes/compare-birth-dates.js';
@@ -8,8 +7,7 @@ import type { Match } from '../matches/match.js';
 import type { DispositionVerdict } from '../matches/review/disposition.js';
 import type { Absence, ItemState } from '../matches/review/project-items.js';
 import type { SeenCustomer } from '../matches/review/seen-facts.js';
-import type { ChangeItemFacts, ItemOwner, ReplacedFacts } from '../reports/item-facts.js';
-
+import type { ChangeItemFacts, ItemOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
 
 /** A match as stored in JSON, with an answer or with a change event. */
 export const storedMatchSchema = z.object({

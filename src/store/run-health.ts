@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { HealthFacts } from '../reports/history-facts.js';
-import type { WatchFacts } from '../reports/watch-facts.js';
+import type { WatchFacts } from '../reports/list-facts.js';
+import type { HealthFacts } from '../reports/run-facts.js';
 import { firstRow, type Queryable } from './database/database.js';
 import type { AnswerFindings, ChangeVolume } from './run-sums.js';
 

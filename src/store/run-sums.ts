@@ -1,5 +1,5 @@
-import type { RunCounts } from '../reports/list-facts.js';
 import { z } from 'zod';
+import type { RunCounts } from '../reports/list-facts.js';
 
 import { firstRow, type Queryable } from './database/database.js';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { DetailCounts } from '../reports/detail-facts.js';
-import type { RunFacts } from '../reports/run-facts.js';
-import type { SpanRunFacts } from '../reports/span-facts.js';
+import type { DetailCounts } from '../reports/list-facts.js';
+import type { RunFacts, SpanRunFacts } from '../reports/run-facts.js';
 import { readCanaryFacts } from './canaries.js';
 import { countMatchChanges } from './changes.js';
 import type { Database, Queryable } from './database/database.js';

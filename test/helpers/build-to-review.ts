@@ -1,4 +1,4 @@
-import type { ToReviewFacts, WaitingItem } from '../../src/reports/working-list.js';
+import type { ToReviewFacts, WaitingItem } from '../../src/reports/review-list.js';
 import { buildMatch, buildParty } from './run-facts.js';
 
 const openedAt = new Date('2026-11-21T02:10:00Z');

@@ -1,5 +1,5 @@
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
-import { listSheetName } from '../../src/reports/list-sheet.js';
+import { listSheetName } from '../../src/reports/review-list.js';
 
 /** A workbook as somebody saves it who has decided about its rows: `decide` gives decision and reason by the customer's reference. */
 export async function fillInList(

@@ -1,4 +1,4 @@
-import type { HistoryFacts, TrendPoint } from '../../src/reports/history-facts.js';
+import type { HistoryFacts, TrendPoint } from '../../src/reports/run-facts.js';
 
 /** A run of the past in figures. */
 export function buildTrendPoint(changes: Partial<TrendPoint> = {}): TrendPoint {

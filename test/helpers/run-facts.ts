@@ -1,10 +1,12 @@
-import type { CanaryFacts } from '../../src/reports/list-facts.js';
-import type { MatchChangeFacts } from '../../src/reports/list-facts.js';
-import type { NotScreenedFacts } from '../../src/reports/list-facts.js';
-import type { PartyFacts } from '../../src/reports/list-facts.js';
-import type { RunCounts } from '../../src/reports/list-facts.js';
 import type { DossierSnapshot } from '../../src/dossiers/dossier.js';
 import type { Match } from '../../src/matches/match.js';
+import type {
+  CanaryFacts,
+  MatchChangeFacts,
+  NotScreenedFacts,
+  PartyFacts,
+  RunCounts,
+} from '../../src/reports/list-facts.js';
 import type { RunFacts } from '../../src/reports/run-facts.js';
 
 /** A party for reports. */

@@ -1,11 +1,10 @@
-import type { MatchChangeFacts } from '../../src/reports/list-facts.js';
 import { expect, it } from 'vitest';
-import { renderChangesCsv } from '../../src/reports/changes-csv.js';
-import { readWhole } from '../../src/reports/cut-list.js';
-import { renderHtml } from '../../src/reports/html-report.js';
+import { renderChangesCsv } from '../../src/reports/csv-files.js';
+import { renderHtml } from '../../src/reports/html-page.js';
+import type { MatchChangeFacts } from '../../src/reports/list-facts.js';
 import { maskReport } from '../../src/reports/mask-report.js';
 import { toReport } from '../../src/reports/report.js';
-import type { RunFacts } from '../../src/reports/run-facts.js';
+import { type RunFacts, readWhole } from '../../src/reports/run-facts.js';
 import { toJsonDocument } from '../../src/reports/to-report-json.js';
 import { renderJson } from '../../src/reports/write-report.js';
 import { heldLines } from '../../src/store/changes.js';

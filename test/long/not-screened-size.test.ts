@@ -1,6 +1,6 @@
-import type { NotScreenedFacts } from '../../src/reports/list-facts.js';
 import { expect, it } from 'vitest';
-import { readWhole } from '../../src/reports/cut-list.js';
+import type { NotScreenedFacts } from '../../src/reports/list-facts.js';
+import { readWhole } from '../../src/reports/run-facts.js';
 
 import { heldLines } from '../../src/store/changes.js';
 import { readRunFacts } from '../../src/store/report-facts.js';

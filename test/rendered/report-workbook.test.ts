@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js';
 import { describe, expect, it } from 'vitest';
 import { toReport } from '../../src/reports/report.js';
-import { renderReportWorkbook } from '../../src/reports/report-workbook/render-report-workbook.js';
+import { renderReportWorkbook } from '../../src/reports/workbook-report.js';
 import { openListTable } from '../../src/runs/review/lists.js';
 import { buildToReview, buildWaitingItem } from '../helpers/build-to-review.js';
 import { collectBytes } from '../helpers/collect-bytes.js';

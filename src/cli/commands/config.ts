@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { describeConfig } from '../../config/describe-config.js';
 import { toRedactor } from '../../logging.js';
-import { formatTime } from '../../reports/format-time.js';
-import { toVisibleText } from '../../reports/visible-text.js';
+import { formatTime, toVisibleText } from '../../reports/text.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { formatCount } from '../../reports/format-count.js';
+import { formatCount } from '../../reports/text.js';
 import type { Coverage, CoverageSums } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
 import { describeCounts } from '../describe-counts.js';

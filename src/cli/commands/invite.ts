@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { countNoun, formatCount } from '../../reports/format-count.js';
+import { countNoun, formatCount } from '../../reports/text.js';
 import type { InvitingResult } from '../../runs/invitations/invite.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';

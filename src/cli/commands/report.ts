@@ -3,7 +3,7 @@ import type { Config } from '../../config/load-config.js';
 
 import { ConfigError, flagError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
-import { formatCount } from '../../reports/format-count.js';
+import { formatCount } from '../../reports/text.js';
 import type { SentReport } from '../../runs/mail/deliver.js';
 import type { SpanEdge } from '../../runs/write-reports.js';
 import { examples } from '../examples.js';

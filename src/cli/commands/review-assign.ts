@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type Severity, severities } from '../../changes/change-event.js';
 import { ConfigError, flagError } from '../../errors.js';
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import type { Assigned, AssignmentRequest } from '../../runs/review/people.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';

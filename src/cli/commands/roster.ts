@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { flagError } from '../../errors.js';
-import { toVisibleText } from '../../reports/visible-text.js';
+import { toVisibleText } from '../../reports/text.js';
 import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
 import { formatTable } from '../format-table.js';

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import type { RunAcceptanceResult } from '../../runs/accept-run.js';
 import { parseRunId, type RunListing } from '../../runs/run-reference.js';
 import { type ListableOutcome, listableOutcomes } from '../../store/screenings.js';

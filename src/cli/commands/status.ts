@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { flagError } from '../../errors.js';
 import { type CustomerState, customerStates } from '../../matches/customer-state.js';
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import { describeCounts } from '../describe-counts.js';
 import { describeGap } from '../describe-gap.js';
 import { examples } from '../examples.js';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
-import { dossierChangeWords } from '../../reports/change-words.js';
+import { dossierChangeWords } from '../../reports/words.js';
 import type { DossierTransition } from '../../store/changes.js';
 import { examples } from '../examples.js';
 import { formatTable } from '../format-table.js';

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/load-config.js';
 import { countRecipients, listNamedRosters, listRecipients } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
 import { findOrganisation } from '../../store/organisations.js';

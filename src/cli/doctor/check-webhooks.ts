@@ -1,6 +1,6 @@
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import { readWebhookKeys } from '../../runs/status.js';
 import { type Finding, well, wrong } from './finding.js';
 

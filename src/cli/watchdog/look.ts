@@ -6,8 +6,7 @@ import { ConfigError, NightscreenError, RunLockedError, StoreError } from '../..
 import { type Alarm, buildAlarmMessage } from '../../mail/build-alarm.js';
 import { deliver } from '../../mail/deliver.js';
 import { listRecipients } from '../../mail/recipients.js';
-import { countNoun } from '../../reports/format-count.js';
-import { formatTime } from '../../reports/format-time.js';
+import { countNoun, formatTime } from '../../reports/text.js';
 import { limitSending } from '../../runs/mail/queue.js';
 import type { Workplace } from '../../runs/workplace.js';
 import { describeIncident } from '../../scheduling/watchdog/describe-incident.js';

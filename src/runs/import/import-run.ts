@@ -1,8 +1,8 @@
 import { RosterError, RosterHeldError } from '../../errors.js';
 import { toLocalTime } from '../../local-time/local-time.js';
-import type { RosterAcceptanceFacts } from '../../reports/accepted-facts.js';
-import { countNoun } from '../../reports/format-count.js';
-import { listSnapshotRemarks } from '../../reports/snapshot-words.js';
+import type { RosterAcceptanceFacts } from '../../reports/list-facts.js';
+import { listSnapshotRemarks } from '../../reports/reasons.js';
+import { countNoun } from '../../reports/text.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import { DatabaseError } from '../../store/database/database.js';
 import type { SnapshotCounts } from '../../store/roster-figures.js';

@@ -1,5 +1,5 @@
 import { RosterError } from '../../errors.js';
-import { formatCount } from '../../reports/format-count.js';
+import { formatCount } from '../../reports/text.js';
 import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
 import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/guards/judge-changes.js';
 import { changeGuards, type GuardVerdict, judgeSnapshot, type Verdict } from '../../roster/guards/judge-snapshot.js';

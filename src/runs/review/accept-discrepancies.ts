@@ -2,7 +2,7 @@ import { toDate, toDayNumber, toDayNumberOf } from '../../local-time/local-time.
 import { parseItemMark, toEventStamp, toItemMark } from '../../matches/review/item-code.js';
 import { type ListedDiscrepancy, mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
-import { maxListRows } from '../../reports/list-sheet.js';
+import { maxListRows } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readDecidable, readStandingDiscrepancies, saveAcceptance } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { toItemMark, toStamp } from '../../matches/review/item-code.js';
-import type { WaitingItem } from '../../reports/working-list.js';
+import type { WaitingItem } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk, saveBulk } from '../../store/review/waiting.js';

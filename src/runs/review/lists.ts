@@ -4,7 +4,7 @@ import { findOddFile } from '../../files.js';
 import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review/disposition.js';
 import { parseItemMark } from '../../matches/review/item-code.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
-import { type WaitingItem, workingListColumns } from '../../reports/working-list.js';
+import { type WaitingItem, workingListColumns } from '../../reports/review-list.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { openWorkbookTable } from '../../roster/workbook/open-workbook-table.js';

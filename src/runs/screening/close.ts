@@ -1,6 +1,5 @@
-import { countNoun } from '../../reports/format-count.js';
-import { listSnapshotRemarks } from '../../reports/snapshot-words.js';
-import { describeDrops, describeNotices } from '../../reports/watch-words.js';
+import { describeDrops, describeNotices, listSnapshotRemarks } from '../../reports/reasons.js';
+import { countNoun } from '../../reports/text.js';
 import { readCanaryOutcomes } from '../../store/canaries.js';
 import { findUncomparedLists, type UncomparedList } from '../../store/checks.js';
 import { readCoverageGaps } from '../../store/coverage.js';

@@ -4,8 +4,8 @@ import { followSignals } from '../../client/calls/follow-signals.js';
 import type { Client } from '../../client/create-client.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
 import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
-import type { DetailCounts, DetailKind, DetailStop } from '../../reports/detail-facts.js';
-import { describeDetails } from '../../reports/detail-words.js';
+import type { DetailCounts, DetailKind, DetailStop } from '../../reports/list-facts.js';
+import { describeDetails } from '../../reports/words.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
 import { hasFailedCanary } from '../../store/canaries.js';
 import {

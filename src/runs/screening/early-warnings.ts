@@ -2,7 +2,7 @@ import { LeaseLostError } from '../../errors.js';
 import { buildEarlyWarning } from '../../mail/build-early-warning.js';
 import { listRecipients, type Recipient } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import { hasFailedCanary } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type OutboxEntry, queueOutbox } from '../../store/outbox.js';

@@ -5,7 +5,7 @@ import {
   type VanishedFigures,
   VanishedTally,
 } from '../../changes/assess-vanished.js';
-import { countNoun, formatCount } from '../../reports/format-count.js';
+import { countNoun, formatCount } from '../../reports/text.js';
 import { type HoldSettings, holdSettingsSchema } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import {

@@ -1,4 +1,4 @@
-import type { ListCapFacts, RateFacts, WatchFacts } from '../../reports/watch-facts.js';
+import type { ListCapFacts, RateFacts, WatchFacts } from '../../reports/list-facts.js';
 import type { Queryable } from '../../store/database/database.js';
 import type { Account } from '../../store/organisations.js';
 import { readListCap, saveListCap, takeForCut, takeForWhole } from '../../store/responses.js';

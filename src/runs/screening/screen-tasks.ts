@@ -1,5 +1,5 @@
 import type { Client } from '../../client/create-client.js';
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import { findNextRound, hasFailedCanary } from '../../store/canaries.js';
 import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js';
 import { countBadAnswers } from '../../store/ledger.js';

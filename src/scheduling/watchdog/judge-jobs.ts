@@ -1,4 +1,4 @@
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import type { Incident } from '../../store/incidents.js';
 import type { JobRun } from '../../store/jobs.js';
 import { type Finding, findSame, toStanding } from './finding.js';

@@ -1,4 +1,4 @@
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import { describeFailed } from '../../runs/run-summary.js';
 import type { FailingFacts, Incident } from '../../store/incidents.js';
 import type { NightFacts, Nights } from '../../store/watch-facts.js';

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../errors.js';
-import { countNoun } from '../../reports/format-count.js';
+import { countNoun } from '../../reports/text.js';
 import { toDurationMs } from '../../roster/duration.js';
 import { readRosterGroups } from '../../runs/coverage.js';
 import { deliverDue } from '../../runs/mail/deliver.js';

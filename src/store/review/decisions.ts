@@ -5,8 +5,8 @@ import type { Match } from '../../matches/match.js';
 import type { DispositionVerdict } from '../../matches/review/disposition.js';
 import type { Absence, ItemState } from '../../matches/review/project-items.js';
 import type { SeenCustomer, SeenFacts } from '../../matches/review/seen-facts.js';
-import type { SettledFacts } from '../../reports/history-facts.js';
-import type { OpenItemsFacts } from '../../reports/item-facts.js';
+import type { OpenItemsFacts } from '../../reports/list-facts.js';
+import type { SettledFacts } from '../../reports/run-facts.js';
 import { firstRow, type Queryable } from '../database/database.js';
 import {
   absenceShape,

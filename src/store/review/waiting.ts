@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Severity } from '../../changes/change-event.js';
-import type { WaitingItem } from '../../reports/working-list.js';
+import type { WaitingItem } from '../../reports/review-list.js';
 import { firstRow, type Queryable } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import {

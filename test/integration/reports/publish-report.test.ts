@@ -2,9 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { publishReport } from '../../../src/reports/publish-report.js';
 import { toReport } from '../../../src/reports/report.js';
-import { manifestJsonSchema, writeReport } from '../../../src/reports/write-report.js';
+import { manifestJsonSchema, publishReport, writeReport } from '../../../src/reports/write-report.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';
 
 let folder = '';

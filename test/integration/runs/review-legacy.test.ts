@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { renderWorkingListWorkbook } from '../../../src/reports/working-list-workbook.js';
+import { renderWorkingListWorkbook } from '../../../src/reports/review-list.js';
 import { importDecisions } from '../../../src/runs/review/decide.js';
 import { findUntaken, importLegacy, isSampled, renderUntaken } from '../../../src/runs/review/legacy.js';
 import { exportItems } from '../../../src/runs/review/lists.js';

@@ -6,7 +6,7 @@ import { stringify } from 'csv-stringify/sync';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { presentImportedDecisions } from '../../../src/cli/present-review.js';
-import { renderWorkingList } from '../../../src/reports/working-list.js';
+import { renderWorkingList } from '../../../src/reports/review-list.js';
 import { type DecisionImport, importDecisions, showItems } from '../../../src/runs/review/decide.js';
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { findReviewer } from '../../../src/runs/review/people.js';

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { toOpening } from '../../../src/mail/message-lines.js';
-import { describeRosterAcceptance } from '../../../src/reports/accepted-words.js';
 import { showAccepted } from '../../../src/reports/html-opening.js';
+import { describeDrift, describeNotices } from '../../../src/reports/reasons.js';
 import { toReport } from '../../../src/reports/report.js';
-import { describeDrift, describeNotices } from '../../../src/reports/watch-words.js';
+import { describeRosterAcceptance } from '../../../src/reports/words.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';
 
 const who = {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { HistoryFacts, TrendPoint } from '../../../src/reports/history-facts.js';
-import { renderHtml } from '../../../src/reports/html-report.js';
+import { renderHtml } from '../../../src/reports/html-page.js';
 import { toReport } from '../../../src/reports/report.js';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
+import type { HistoryFacts, TrendPoint } from '../../../src/reports/run-facts.js';
 import { toReportJson } from '../../../src/reports/to-report-json.js';
 import { buildHistory, buildTrendPoint } from '../../helpers/history-facts.js';
 import { buildRunFacts } from '../../helpers/run-facts.js';

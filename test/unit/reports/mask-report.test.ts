@@ -1,19 +1,20 @@
-import type { MatchChangeFacts } from '../../../src/reports/list-facts.js';
-import type { PartyFacts } from '../../../src/reports/list-facts.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
-import { renderChangesCsv } from '../../../src/reports/changes-csv.js';
-import { renderHtml } from '../../../src/reports/html-report.js';
-import type { ChangeItemFacts } from '../../../src/reports/item-facts.js';
+import {
+  renderChangesCsv,
+  renderNotScreenedCsv,
+  renderPartyRejectsCsv,
+  renderRejectsCsv,
+} from '../../../src/reports/csv-files.js';
+import { renderHtml } from '../../../src/reports/html-page.js';
+import type { ChangeItemFacts, MatchChangeFacts, PartyFacts } from '../../../src/reports/list-facts.js';
 import { maskReport, toInitials } from '../../../src/reports/mask-report.js';
-import { renderNotScreenedCsv } from '../../../src/reports/not-screened-csv.js';
-import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
 import { type Report, toReport } from '../../../src/reports/report.js';
 import { reportJsonSchema } from '../../../src/reports/report-json.js';
+import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
 import { toJsonDocument, toReportJson } from '../../../src/reports/to-report-json.js';
-import type { ToReviewFacts } from '../../../src/reports/working-list.js';
 import { renderJson } from '../../../src/reports/write-report.js';
 import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';

@@ -1,14 +1,10 @@
 import { readXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { toReport } from '../../../src/reports/report.js';
-import {
-  maxTableRows,
-  renderReportWorkbook,
-  toNotScreenedSheet,
-} from '../../../src/reports/report-workbook/render-report-workbook.js';
+import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
-import { toWorkbookText } from '../../../src/reports/workbook-text.js';
-import type { ToReviewFacts } from '../../../src/reports/working-list.js';
+import { toWorkbookText } from '../../../src/reports/spreadsheet.js';
+import { maxTableRows, renderReportWorkbook, toNotScreenedSheet } from '../../../src/reports/workbook-report.js';
 import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
 import { collectBytes } from '../../helpers/collect-bytes.js';
 import { buildEventfulFacts } from '../../helpers/eventful-run-facts.js';

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { renderNotScreenedCsv } from '../../../src/reports/csv-files.js';
 import { maskReport } from '../../../src/reports/mask-report.js';
-import { renderNotScreenedCsv } from '../../../src/reports/not-screened-csv.js';
 import { toReport } from '../../../src/reports/report.js';
-import type { RunFacts } from '../../../src/reports/run-facts.js';
-import type { SpanRunFacts } from '../../../src/reports/span-facts.js';
+import type { RunFacts, SpanRunFacts } from '../../../src/reports/run-facts.js';
 import { toJsonDocument } from '../../../src/reports/to-report-json.js';
 import { renderJson } from '../../../src/reports/write-report.js';
 import { joinChunks } from '../../helpers/join-chunks.js';

@@ -1,8 +1,7 @@
-import type { MatchChangeFacts } from '../../../src/reports/list-facts.js';
 import { expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
-
-import { findFloodOf, findFloods, floodFrom, nameFloods } from '../../../src/reports/split-floods.js';
+import { findFloodOf, findFloods, floodFrom, nameFloods } from '../../../src/reports/change-groups.js';
+import type { MatchChangeFacts } from '../../../src/reports/list-facts.js';
 import { buildChange } from '../../helpers/run-facts.js';
 
 const listed: Match = {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { buildReportMessage } from '../../../src/mail/build-message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
-import { describeChange, describeRule } from '../../../src/reports/change-words.js';
-import { renderHtml } from '../../../src/reports/html-report.js';
+import { renderHtml } from '../../../src/reports/html-page.js';
 import { toWaitingCases } from '../../../src/reports/html-waiting.js';
 import { toReport } from '../../../src/reports/report.js';
+import type { ToReviewFacts } from '../../../src/reports/review-list.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';
-import type { ToReviewFacts } from '../../../src/reports/working-list.js';
+import { describeChange, describeRule } from '../../../src/reports/words.js';
 import { buildToReview, buildWaitingItem } from '../../helpers/build-to-review.js';
 import { joinChunks } from '../../helpers/join-chunks.js';
 import {

@@ -1,4 +1,3 @@
-import { isOfParties } from '../../../src/reports/run-facts.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,10 +5,10 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { markFormula, neutraliseFormula } from '../../../src/reports/neutralise-formula.js';
-import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/rejects-csv.js';
+import { renderPartyRejectsCsv, renderRejectsCsv } from '../../../src/reports/csv-files.js';
 import { toReport } from '../../../src/reports/report.js';
-import { markHidden, toVisibleJson } from '../../../src/reports/visible-text.js';
+import { isOfParties } from '../../../src/reports/run-facts.js';
+import { markFormula, markHidden, neutraliseFormula, toVisibleJson } from '../../../src/reports/text.js';
 import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
 import { restoreFormula, restoreHidden } from '../../../src/roster/restore-formula.js';

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
-import { listSheetName } from '../../../../src/reports/list-sheet.js';
-import type { WorkbookFacts } from '../../../../src/reports/workbook-guide.js';
-import { type WaitingItem, workingListTable } from '../../../../src/reports/working-list.js';
-import { renderWorkingListWorkbook } from '../../../../src/reports/working-list-workbook.js';
+import {
+  listSheetName,
+  renderWorkingListWorkbook,
+  type WaitingItem,
+  type WorkbookFacts,
+  workingListTable,
+} from '../../../../src/reports/review-list.js';
 import { openListTable } from '../../../../src/runs/review/lists.js';
 import { collectBytes } from '../../../helpers/collect-bytes.js';
 

@@ -1,6 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
-import { neutraliseFormula } from './neutralise-formula.js';
-import { toVisibleLines } from './visible-text.js';
+import type { PartyFacts } from './list-facts.js';
+import { neutraliseFormula, toVisibleLines } from './text.js';
 
 /** A cell: text is made harmless for spreadsheets and terminals, numbers are ours and stay numbers, null is an empty cell. */
 export type Cell = string | number | null;
@@ -45,3 +45,19 @@ function toCsv(rows: readonly (readonly Cell[])[]): string {
 }
 
 const toHarmless = (text: string): string => neutraliseFormula(toVisibleLines(text));
+
+/** The columns that say who a line is about, the same in every CSV file. */
+export function partyColumns<Line>(toParty: (line: Line) => PartyFacts | null): readonly Column<Line>[] {
+  return [
+    { header: 'reference', cell: (line) => toParty(line)?.reference ?? null },
+    { header: 'role', cell: (line) => toParty(line)?.role ?? null },
+    { header: 'type', cell: (line) => readType(toParty(line)) },
+    { header: 'name', cell: (line) => toParty(line)?.name ?? null },
+    { header: 'birth_date', cell: (line) => toParty(line)?.birthDate ?? null },
+    { header: 'countries', cell: (line) => toParty(line)?.countries.join('; ') ?? null },
+    { header: 'risk_tier', cell: (line) => toParty(line)?.riskTier ?? null },
+  ];
+}
+
+/** Of an id without a readable record no type is known either. */
+const readType = (party: PartyFacts | null): string | null => (party === null || party.name === '' ? null : party.type);

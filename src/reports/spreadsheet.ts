@@ -1,8 +1,196 @@
 import { ZipWriter } from '@zip.js/zip.js';
-import { toRowHeight, toWorkbookText } from '../workbook-text.js';
-import { escapeXml } from './escape-xml.js';
-import type { Dropdown, Sheet, SheetCell, SheetRow, Table, Workbook } from './sheet.js';
-import { isWrapped, renderStyles, type StyleName, toStyleNumber } from './styles.js';
+import { escapeXml, toVisibleText } from './text.js';
+
+/** The font of all cells. */
+const workbookFont = { name: 'Calibri', size: 11 };
+
+const size = `<sz val="${workbookFont.size}"/>`;
+const fonts = {
+  normal: size,
+  bold: `<b/>${size}`,
+  title: '<b/><sz val="15"/>',
+  warning: `<b/>${size}<color rgb="FFB00020"/>`,
+} as const;
+
+const solid = (rgb: string): string =>
+  `<patternFill patternType="solid"><fgColor rgb="FF${rgb}"/><bgColor indexed="64"/></patternFill>`;
+// The format reserves the first two.
+const fills = {
+  none: '<patternFill patternType="none"/>',
+  reserved: '<patternFill patternType="gray125"/>',
+  header: solid('DDE3EA'),
+  fillHeader: solid('FFE08A'),
+  fill: solid('FFF8DC'),
+} as const;
+
+interface Style {
+  font: keyof typeof fonts;
+  fill: keyof typeof fills;
+  hasBorder: boolean;
+  /** Long text runs over several lines; else over the next cells, where they are empty. */
+  isWrapped: boolean;
+  isLocked: boolean;
+  isFigure: boolean;
+}
+
+const plain: Style = {
+  ...{ font: 'normal', fill: 'none', hasBorder: false, isWrapped: true, isLocked: true, isFigure: false },
+};
+const text: Style = { ...plain, hasBorder: true };
+const styles = {
+  plain,
+  title: { ...plain, font: 'title', isWrapped: false },
+  warning: { ...plain, font: 'warning' },
+  heading: { ...plain, font: 'bold', isWrapped: false },
+  header: { ...text, font: 'bold', fill: 'header' },
+  fillHeader: { ...text, font: 'bold', fill: 'fillHeader' },
+  text,
+  figure: { ...text, isFigure: true },
+  fill: { ...text, fill: 'fill', isLocked: false },
+} as const satisfies Readonly<Record<string, Style>>;
+
+/** How a cell looks; all but `fill` are locked. */
+type StyleName = keyof typeof styles;
+
+const names = Object.keys(styles);
+
+/** The number by which a sheet names a style. */
+const toStyleNumber = (name: StyleName): number => names.indexOf(name);
+
+/** Whether long text of this style runs over several lines. */
+const isWrapped = (name: StyleName): boolean => styles[name].isWrapped;
+
+const sides = ['left', 'right', 'top', 'bottom'];
+const border = sides.map((side) => `<${side} style="thin"><color rgb="FFC8C8C8"/></${side}>`).join('');
+const noBorder = sides.map((side) => `<${side}/>`).join('');
+
+// With commas between the thousands, and apart from what is said beside it.
+const figure = { numbers: 3, side: ' horizontal="right" indent="1"' };
+
+/** The part of a workbook that holds all styles; each cell takes its direction from its own text. */
+function renderStyles(): string {
+  const formats = Object.values<Style>(styles).map(renderFormat);
+  return [
+    '<styleSheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">',
+    list(
+      'fonts',
+      Object.values(fonts).map((xml) => `<font>${xml}<name val="${workbookFont.name}"/></font>`),
+    ),
+    list(
+      'fills',
+      Object.values(fills).map((xml) => `<fill>${xml}</fill>`),
+    ),
+    list(
+      'borders',
+      [noBorder, border].map((xml) => `<border>${xml}<diagonal/></border>`),
+    ),
+    list('cellStyleXfs', ['<xf numFmtId="0" fontId="0" fillId="0" borderId="0"/>']),
+    list('cellXfs', formats),
+    list('cellStyles', ['<cellStyle name="Normal" xfId="0" builtinId="0"/>']),
+    '</styleSheet>',
+  ].join('');
+}
+
+const list = (name: string, entries: readonly string[]): string =>
+  `<${name} count="${entries.length}">${entries.join('')}</${name}>`;
+
+function renderFormat(style: Style): string {
+  const font = Object.keys(fonts).indexOf(style.font);
+  const fill = Object.keys(fills).indexOf(style.fill);
+  const { numbers, side } = style.isFigure ? figure : { numbers: 0, side: '' };
+  return `<xf numFmtId="${numbers}" fontId="${font}" fillId="${fill}" borderId="${style.hasBorder ? 1 : 0}" xfId="0" applyNumberFormat="1" applyFont="1" applyFill="1" applyBorder="1" applyAlignment="1" applyProtection="1"><alignment vertical="top"${side}${style.isWrapped ? ' wrapText="1"' : ''}/><protection locked="${style.isLocked ? 1 : 0}"/></xf>`;
+}
+
+// What a cell of a workbook can hold, less what is put in the place of signs that cannot be seen.
+const maxTextLength = 32_000;
+
+/** A cell of a workbook: moments of ours to the minute, signs that cannot be seen but could mislead by their numbers. */
+export function toWorkbookText<Value extends string | number | null>(cell: Value): Value | string {
+  if (typeof cell !== 'string') return cell;
+  // Two signs that XML has no place for, and the half of a pair that cutting leaves.
+  const text = toMinute(cell)
+    .replace(/[\ufffe\uffff]/g, '\ufffd')
+    .replace(/[^\n\t]+/g, toVisibleText);
+  const shown =
+    text.length > maxTextLength ? `${text.slice(0, maxTextLength).replace(/[\ud800-\udbff]$/, '')} ...` : text;
+  // The format's own way to write a sign by its number must not be read into a name.
+  return shown.replace(/_(?=x[0-9a-f]{4}_)/gi, '_x005F_');
+}
+
+/** A moment of ours to the minute; other text as it is. */
+const toMinute = (text: string): string => text.replace(/^(\d{4}-\d\d-\d\d)T(\d\d:\d\d):\d\d\.\d{3}Z$/, '$1 $2 UTC');
+
+const linePoints = 15;
+const maxLines = 8;
+const wide = /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
+
+/** The height, in points, that shows the wrapped text of a row in columns of these widths; not every program finds it by itself. */
+function toRowHeight(cells: readonly (string | number | null)[], widths: readonly number[]): number {
+  const lines = cells.map((cell, index) => countLines(String(cell ?? ''), widths[index] ?? 1));
+  return linePoints * Math.min(maxLines, Math.max(1, ...lines));
+}
+
+const countLines = (text: string, width: number): number =>
+  text.split('\n').reduce((sum, line) => {
+    const { length } = line.replace(wide, 'MM');
+    // Words do not break, so that of several lines each holds less than its width.
+    return sum + (length < width ? 1 : Math.ceil((length * 1.15) / width));
+  }, 0);
+
+/** A cell: text is never taken for a formula, numbers stay numbers, null is empty. */
+export type SheetCell = string | number | null;
+
+/** A row; its cells look as their columns do unless `styles` says otherwise. */
+export interface SheetRow {
+  cells: readonly SheetCell[];
+  styles?: readonly StyleName[];
+  /** The only cell reaches over all columns, above a table over its first ones. */
+  isAcross?: true;
+}
+
+/** A column; `width` in characters. */
+interface SheetColumn {
+  width: number;
+  style: StyleName;
+}
+
+/** What can be chosen in a column; nothing else can be written there if `isStrict`. */
+export interface Dropdown {
+  /** From 0. */
+  column: number;
+  values: readonly string[];
+  isStrict: boolean;
+  title: string;
+  hint: string;
+}
+
+/** What of a sheet is a table; its headers and first columns stay in sight, and stand on every printed page. */
+interface Table {
+  /** From 1. */
+  headerRow: number;
+  /** How many rows are below the headers. */
+  rows: number;
+  firstColumns: number;
+}
+
+/** A sheet of a workbook; only cells whose style is `fill` can be typed into. Its table can be sorted and filtered. */
+export interface Sheet {
+  name: string;
+  columns: readonly SheetColumn[];
+  /** From the top; read once, while the file is written. */
+  rows: Iterable<SheetRow>;
+  /** Null for a sheet that is read as text. */
+  table: Table | null;
+  dropdowns: readonly Dropdown[];
+}
+
+/** A workbook; `title` and `warning` stand on every printed page. */
+interface Workbook {
+  title: string;
+  createdAt: Date;
+  warning: string | null;
+  sheets: readonly Sheet[];
+}
 
 const declaration = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const office = 'http://schemas.openxmlformats.org';

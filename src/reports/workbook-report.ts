@@ -1,24 +1,197 @@
-import { severityRules } from '../../changes/severity-rules.js';
-import { describeCadence } from '../cadence-words.js';
-import { severityWords } from '../change-words.js';
-import { type ChangeLine, changeColumns } from '../changes-csv.js';
-import { toDiscrepancySheet } from '../discrepancy-list.js';
-import { countNoun, formatCount } from '../format-count.js';
-import { formatTime } from '../format-time.js';
-import { type SheetLayout, toHeadings, toListSheet } from '../list-sheet.js';
-import { notScreenedColumns } from '../not-screened-csv.js';
-import type { Column } from '../render-csv.js';
-import type { Report } from '../report.js';
-import { toTitle } from '../report.js';
-import { describeSnapshot } from '../snapshot-words.js';
-import { renderWorkbook } from '../spreadsheet/render-workbook.js';
-import type { Sheet, SheetRow } from '../spreadsheet/sheet.js';
-import { stateWords } from '../state-words.js';
+import { severityRules } from '../changes/severity-rules.js';
+import type { ChangeGroup } from './change-groups.js';
+import type { Column } from './csv.js';
+import { type ChangeLine, changeColumns, notScreenedColumns } from './csv-files.js';
+import { toDiscrepancySheet } from './discrepancy-list.js';
+import type { Sum } from './list-sums.js';
+import { describeDoubtedValues, describeReason, describeSnapshot } from './reasons.js';
+import { type Coverage, listOwnDoubts, type Report, toTitle } from './report.js';
+import {
+  listGuideRows,
+  type SheetLayout,
+  type ToReviewFacts,
+  toCutNotice,
+  toHeading,
+  toHeadings,
+  toLine,
+  toListSheet,
+  toWarning,
+} from './review-list.js';
+import { renderWorkbook, type Sheet, type SheetCell, type SheetRow } from './spreadsheet.js';
+import { countNoun, formatCount, formatDuration, formatTime, toVisibleText } from './text.js';
+import { levelWords } from './verdict.js';
+import { describeAges, describeCadence, severityWords, stateWords } from './words.js';
 
-import { listGuideRows, toCutNotice, toLine, toWarning } from '../workbook-guide.js';
-import type { ToReviewFacts } from '../working-list.js';
-import { type Fact, toFactSheet } from './fact-sheet.js';
-import { toSummarySheet } from './summary-sheet.js';
+/** A fact's name, its figure, and what there is to say of it. */
+type Fact = readonly [name: string, value: SheetCell, note?: string | null];
+
+/** Facts under a heading. */
+interface FactBlock {
+  title: string;
+  facts: readonly Fact[];
+}
+
+/** A sheet that is read from top to bottom; a block without facts is left out. */
+function toFactSheet(
+  name: string,
+  {
+    top,
+    blocks,
+    bottom = [],
+  }: { top: readonly SheetRow[]; blocks: readonly FactBlock[]; bottom?: readonly SheetRow[] },
+): Sheet {
+  const rows = blocks
+    .filter(({ facts }) => facts.length > 0)
+    .flatMap(({ title, facts }): readonly SheetRow[] => [{ cells: [] }, toHeading(title), ...facts.map(toRow)]);
+  return {
+    name,
+    columns: [
+      { width: 32, style: 'plain' },
+      { width: 36, style: 'plain' },
+      { width: 90, style: 'plain' },
+    ],
+    rows: [...top, ...rows, ...bottom],
+    table: null,
+    dropdowns: [],
+  };
+}
+
+const toRow = ([name, value, note = null]: Fact): SheetRow => ({
+  cells: [name, value, note],
+  styles: ['text', typeof value === 'number' ? 'figure' : 'text', 'text'],
+});
+
+/** The first sheet: what the run comes to, what waits, and the sums that balance. */
+function toSummarySheet(report: Report, above: readonly SheetRow[]): Sheet {
+  const { verdict, coverage } = report;
+  const top: readonly SheetRow[] = [
+    ...above,
+    { cells: [toTitle(report)], styles: ['title'] },
+    toHeading(levelWords[verdict.level]),
+    ...[verdict.coverage, verdict.waiting ?? '', verdict.news, ...verdict.remarks]
+      .filter((text) => text !== '')
+      .map(toLine),
+  ];
+  const blocks = [...listFound(report), ...(coverage === null ? [] : listCovered(coverage)), toRunBlock(report)];
+  return toFactSheet('Summary', { top, blocks });
+}
+
+const listFound = (report: Report): readonly FactBlock[] => {
+  const { changes, baseline, openItems, dossiers, droppedParties, rejects, doubted } = report;
+  return [
+    { title: 'Waiting for a decision when the run closed', facts: openItems === null ? [] : listWaiting(openItems) },
+    { title: 'Changes by severity', facts: (changes ?? []).map(toSeverityFact) },
+    { title: 'Matches of first screenings by severity', facts: baseline.map(toSeverityFact) },
+    {
+      title: 'Dossiers',
+      facts: dossiers === null ? [] : listDossierFacts(dossiers),
+    },
+    {
+      title: 'Values in doubt: they count as unknown',
+      facts: listOwnDoubts(report).map((column) => [
+        toVisibleText(column.column),
+        column.doubts,
+        `of ${formatCount(column.doubts + column.read)}${column.values.length === 0 ? '' : `: ${describeDoubtedValues(column)}`}`,
+      ]),
+    },
+    {
+      title: 'Only in the other files',
+      facts: [
+        ...(rejects === null || rejects.length === 0
+          ? []
+          : [['Rejected rows', rejects.length, 'rejects.csv'] as const]),
+        ...(doubted.length === 0 ? [] : [['Rows with values in doubt', doubted.length, 'rejects.csv'] as const]),
+        ...(droppedParties.length === 0
+          ? []
+          : [['No longer in the source', droppedParties.length, 'report.html and report.json'] as const]),
+      ],
+    },
+  ];
+};
+
+const listDossierFacts = ({ sweeps, changes }: NonNullable<Report['dossiers']>): readonly Fact[] => [
+  ...sweeps.map(({ startedAt, dossiers, proven, unprovenBecause }): Fact => {
+    const proof = proven ? 'proven complete' : `not proven complete: ${unprovenBecause ?? 'no reason given'}`;
+    return ['Dossiers seen', dossiers, `by the sweep of ${formatTime(startedAt)}, ${proof}`];
+  }),
+  ['Changes', changes.length],
+];
+
+function toSeverityFact({ severity, count, sanctionHits, floods }: ChangeGroup): Fact {
+  const notes = [
+    ...(sanctionHits === 0 ? [] : [`${countNoun(sanctionHits, 'hit')} for a sanction`]),
+    ...(floods.length === 0 ? [] : [`with ${countNoun(floods.length, 'group')} of changes alike`]),
+  ];
+  return [severityWords[severity], count, notes.join(', ') || null];
+}
+
+const listWaiting = (openItems: NonNullable<Report['openItems']>): readonly Fact[] => [
+  ['Alerts', openItems.waiting, `${formatCount(openItems.overdue)} overdue`],
+  ...(openItems.customers === null ? [] : [['of customers', openItems.customers] as const]),
+  ...openItems.bySeverity.map(
+    ({ severity, waiting, overdue }): Fact => [`of them ${severity}`, waiting, `${formatCount(overdue)} overdue`],
+  ),
+  ...(openItems.oldestAt === null
+    ? []
+    : [['How long', describeAges(openItems), `the oldest since ${formatTime(openItems.oldestAt)}`] as const]),
+  ['For a second person to confirm', openItems.proposed],
+  ...(openItems.absent === null ? [] : [['No longer matched, to be confirmed', openItems.absent] as const]),
+  ['Assigned to nobody', openItems.unassigned],
+];
+
+const listCovered = ({
+  sums,
+  formerRosterAt,
+  states,
+  failedBecause,
+  skippedBecause,
+}: Coverage): readonly FactBlock[] => [
+  {
+    title: 'Coverage: every sum holds, or there would be no report',
+    facts: [
+      ...sums.map(toSumFact),
+      ...(formerRosterAt === null
+        ? []
+        : [['roster', formatTime(formerRosterAt), 'imported then; this run read none'] as const]),
+    ],
+  },
+  {
+    title: 'Customers in scope by state',
+    facts: (states ?? []).map(({ code, count }) => [stateWords[code].name, count, stateWords[code].meaning]),
+  },
+  { title: 'Failed because', facts: failedBecause.map(({ code, count }) => [describeReason(code), count]) },
+  { title: 'Skipped because', facts: skippedBecause.map(({ code, count }) => [describeReason(code), count]) },
+];
+
+const toSumFact = ({ whole, parts, relation }: Sum): Fact => [
+  whole.name,
+  whole.count,
+  `${relation === 'equal' ? '=' : 'at most'} ${parts.map(({ name, count }) => `${formatCount(count)} ${name}`).join(' + ')}`,
+];
+
+function toRunBlock({ run, calls, canaries }: Report): FactBlock {
+  const { startedAt, finishedAt, comparedWith } = run;
+  return {
+    title: 'The run',
+    facts: [
+      ['Run', run.runId, `${run.kind}, ${run.state}`],
+      ['Time', formatTime(startedAt), `took ${formatDuration(startedAt, finishedAt)}`],
+      ['Compared with', comparedWith?.runId ?? 'no earlier run', comparedWith && formatTime(comparedWith.finishedAt)],
+      ...(calls.searches === null ? [] : [['Searches', calls.searches, 'control searches not included'] as const]),
+      ...(canaries === null
+        ? []
+        : [
+            [
+              'Control searches',
+              canaries.length,
+              canaries.length === 0
+                ? 'none are configured'
+                : `${formatCount(canaries.filter(({ verdict }) => verdict === 'passed').length)} passed`,
+            ] as const,
+          ]),
+    ],
+  };
+}
 
 const testWarning = 'TEST: not evidence';
 

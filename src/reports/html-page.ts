@@ -1,44 +1,121 @@
+import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { changeCauses, severities } from '../changes/change-event.js';
 import type { CustomerState } from '../matches/customer-state.js';
-import { describeCadence } from './cadence-words.js';
-import { causeWords, severityWords } from './change-words.js';
-import { chooseShown, type ShownGroup } from './choose-shown.js';
-import { type DetailLookup, hasDetails, listDetailsOf } from './detail-facts.js';
-import { describeDetails } from './detail-words.js';
-import { countNoun, formatCount } from './format-count.js';
-import { showBaseline } from './html-baseline.js';
-import { showChangeCard } from './html-change-card.js';
-import { showChangeList } from './html-change-list.js';
-import { showDossiers } from './html-dossiers.js';
 import {
+  chooseShown,
   type FindCode,
   furtherHitsPattern,
   furtherHitsPlace,
   renderFurtherHits,
+  type ShownGroup,
+  showBaseline,
+  showChangeCard,
+  showChangeList,
   toFindCode,
-} from './html-further-hits.js';
-import { showGroups } from './html-groups.js';
-import { showHealth } from './html-health.js';
-import { showHeld } from './html-held.js';
-import { type Markup, nothing, section, showParty, showText, showTime } from './html-markup.js';
-import { showNotScreened, showRejects } from './html-missing.js';
-import { showOpening } from './html-opening.js';
-import { showReconciliations } from './html-reconciliation.js';
-import { reportScript, reportScriptSource } from './html-script.js';
-import { showSpan } from './html-span.js';
-import { reportStyle, toPageStyle } from './html-style.js';
-import { showTable, type TableColumn } from './html-table.js';
-import { showTrend } from './html-trend.js';
+} from './html-changes.js';
+import { showHeld, showNotScreened, showReconciliations, showRejects } from './html-coverage.js';
+import { showDossiers, showHealth, showSpan, showTrend } from './html-history.js';
+import {
+  type Markup,
+  nothing,
+  reportStyle,
+  section,
+  showParty,
+  showTable,
+  showText,
+  showTime,
+  type TableColumn,
+  toPageStyle,
+} from './html-markup.js';
+import { showGroups, showOpening } from './html-opening.js';
 import { showWaiting } from './html-waiting.js';
-import type { DroppedPartyFacts } from './list-facts.js';
+import { type DetailLookup, type DroppedPartyFacts, hasDetails, listDetailsOf } from './list-facts.js';
 import type { Sum } from './list-sums.js';
-import { describeReason } from './reason-words.js';
-import type { Coverage, Report, Tally } from './report.js';
-import { toTitle } from './report.js';
+import { describeReason, describeSnapshot } from './reasons.js';
+import { type Coverage, type Report, type Tally, toTitle } from './report.js';
+import { countNoun, formatCount } from './text.js';
+import { causeWords, describeCadence, describeDetails, severityWords, stateWords } from './words.js';
 
-import { describeSnapshot } from './snapshot-words.js';
-import { stateWords } from './state-words.js';
+/** The page's script: filters and sorts the changes, sorts tables by their headers. Without it everything is there to be read. */
+export const reportScript = `
+'use strict';
+(() => {
+  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
+  const fold = (text) => text.normalize('NFKD').replace(/\\p{M}/gu, '').toLowerCase();
+  const order = new Intl.Collator('en', { numeric: true });
+
+  const tools = document.querySelector('.tools');
+  if (tools) {
+    const [text, severity, cause, sort, told] = ['text', 'severity', 'cause', 'sort', 'told'].map((name) => tools.querySelector('[data-tool=' + name + ']'));
+    const lines = all('#changes [data-score], #changes .hits tbody tr:not(.kind)').map((element, place) => ({
+      element, place,
+      list: element.parentElement,
+      section: element.closest('.severity'),
+      text: fold(element.textContent),
+      customer: (element.querySelector('.reference') || element.cells[0]).textContent,
+      cause: element.closest('[data-cause]')?.dataset.cause,
+      score: Number(element.dataset.score || (element.cells[4]?.textContent ?? '0').split(' ').pop()),
+      since: element.dataset.since || '9',
+    }));
+    const by = {
+      listed: (a, b) => a.place - b.place,
+      customer: (a, b) => order.compare(a.customer, b.customer) || a.place - b.place,
+      score: (a, b) => b.score - a.score || a.place - b.place,
+      since: (a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : a.place - b.place),
+    };
+    const filter = () => {
+      const wanted = fold(text.value.trim());
+      let shown = 0;
+      for (const line of lines) {
+        const fits = line.text.includes(wanted)
+          && (cause.value === '' || !line.cause || line.cause === cause.value)
+          && (severity.value === '' || line.section.classList.contains(severity.value));
+        line.element.hidden = !fits;
+        if (fits) shown += 1;
+      }
+      const filtered = wanted !== '' || cause.value !== '' || severity.value !== '';
+      const open = new Set(lines.flatMap((line) => (line.element.hidden ? [] : [line.section])));
+      for (const section of all('#changes .severity')) section.hidden = filtered && !open.has(section);
+      told.textContent = filtered ? shown.toLocaleString('en') + ' of ' + lines.length.toLocaleString('en') + ' on this page' : '';
+    };
+    const arrange = () => {
+      for (const line of [...lines].sort(by[sort.value])) line.list.append(line.element);
+    };
+    tools.hidden = false;
+    text.addEventListener('input', filter);
+    severity.addEventListener('change', filter);
+    cause.addEventListener('change', filter);
+    sort.addEventListener('change', arrange);
+    filter();
+    if (sort.value !== 'listed') arrange();
+  }
+
+  for (const table of all('table.list')) {
+    if (table.rows.length < 11) continue;
+    const heads = all('thead th', table);
+    heads.forEach((head, column) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener('click', () => {
+        const down = head.getAttribute('aria-sort') === 'ascending';
+        for (const other of heads) other.removeAttribute('aria-sort');
+        head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+        for (const body of table.tBodies) {
+          const rows = [...body.rows].filter((row) => !row.matches('.kind')).map((row) => ({ row, text: row.cells[column].textContent }));
+          rows.sort((a, b) => (down ? order.compare(b.text, a.text) : order.compare(a.text, b.text)));
+          for (const { row } of rows) body.append(row);
+        }
+      });
+    });
+  }
+})();
+`;
+
+/** The source that the page's policy allows for its script. */
+const reportScriptSource = `'sha256-${createHash('sha256').update(reportScript).digest('base64')}'`;
 
 const asCards: ReadonlySet<string> = new Set(['critical', 'high']);
 

@@ -1,0 +1,110 @@
+/** A whole number with commas between the thousands, the same in every locale: `12,345`. */
+export function formatCount(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** A count with its noun in the right number: `1 customer`, `2 customers`; `plural` where an s is not enough. */
+export function countNoun(count: number, singular: string, plural = `${singular}s`): string {
+  return `${formatCount(count)} ${count === 1 ? singular : plural}`;
+}
+
+/** A size in words, with one decimal from a million bytes on: `812 bytes`, `47 kB`, `12.3 MB`. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1_000) return countNoun(bytes, 'byte');
+  return bytes < 1_000_000 ? `${Math.round(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** An instant as `2026-11-21 02:04:11 UTC`, whatever the machine's time zone. */
+export function formatTime(instant: Date): string {
+  return `${instant.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+}
+
+/** The UTC day of an instant as `2026-11-21`. */
+export function formatDay(instant: Date): string {
+  return instant.toISOString().slice(0, 10);
+}
+
+/** The time between two instants in words: `48 s`, `4 min 12 s`, `3 h 5 min`. */
+export function formatDuration(from: Date, until: Date): string {
+  return formatSeconds(Math.max(0, Math.round((until.getTime() - from.getTime()) / 1000)));
+}
+
+/** So many whole seconds in the same words. */
+export function formatSeconds(seconds: number): string {
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${seconds % 60} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Orders texts by code units: an order must not depend on the machine's locale. */
+export const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+// U+200C and U+200D join letters in some scripts and are kept.
+const hidden =
+  /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+// No script puts more marks on a letter; further ones would be drawn over other lines.
+const heaped = /(?<=\p{M}{5})\p{M}/gu;
+
+/**
+ * Text in which characters that cannot be seen but could mislead (controls, direction overrides, zero-width spaces, lone surrogates, heaped
+ * marks) are shown as their code point, `[U+202E]`; joiners that scripts need are kept.
+ */
+export function toVisibleText(text: string): string {
+  return text.replace(hidden, toCodePoint).replace(heaped, toCodePoint);
+}
+
+/** The same for text of several lines: line breaks (LF, CRLF) and tabs are kept, a single CR is shown. */
+export const toVisibleLines = (text: string): string =>
+  text.replace(/(\r?\n|\t)|(?:(?!\r?\n|\t)[\s\S])+/gu, (part, kept: string | undefined) => kept ?? toVisibleText(part));
+
+/** A JSON document or a part of one, with the same characters as escapes (`\u202e`): its values stay what they are. */
+export const toVisibleJson = (json: string): string =>
+  json.replace(hidden, (character) =>
+    // Line breaks and tabs stand between values only.
+    /[\n\r\t]/.test(character)
+      ? character
+      : Array.from({ length: character.length }, (_, at) => toEscape(character.charCodeAt(at))).join(''),
+  );
+
+const toEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`;
+
+/** Visible lines of which `restoreHidden` (src/roster) makes the text again: a code point that the text itself spells gets a bracket by number. */
+export const markHidden = (text: string): string =>
+  toVisibleLines(text.replace(/\[(?=U\+[0-9A-F]{4,6}\])/g, '[U+005B]'));
+
+function toCodePoint(character: string): string {
+  const codePoint = character.codePointAt(0) ?? 0;
+  return `[U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}]`;
+}
+
+// Space of every kind, control and format characters: what spreadsheets skip or drop before they look for a formula.
+const ignorable = '[\\s\\p{C}]*';
+// ASCII, full-width and small forms, and the true minus sign.
+const starters = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\ufe66\\ufe62\\ufe63\\ufe6b\\u2212]';
+const atStart = new RegExp(`^${ignorable}${starters}`, 'u');
+// A spreadsheet set to another delimiter cuts cells here, whatever the quotes say.
+const afterBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})${starters}`, 'gu');
+// The same places, also where the text has apostrophes of its own before the sign.
+const markedStart = new RegExp(`^(?='*${ignorable}${starters})`, 'u');
+const markedBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})(?='*${starters})`, 'gu');
+
+/**
+ * The text with an apostrophe before whatever a spreadsheet could take for a formula: at its start, and after a line
+ * break, tab, semicolon or bar inside it; other text is returned unchanged.
+ */
+export function neutraliseFormula(text: string): string {
+  const inside = text.replace(afterBreak, "'$&");
+  return atStart.test(text) ? `'${inside}` : inside;
+}
+
+/** The same for text that is to be read in again: taking off one apostrophe at each such place gives every text back as it was. */
+export function markFormula(text: string): string {
+  const inside = text.replace(markedBreak, "'");
+  return markedStart.test(text) ? `'${inside}` : inside;
+}
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+/** Text as it stands between tags or in an attribute. */
+export const escapeXml = (text: string): string => text.replace(/[&<>"]/g, (sign) => entities[sign] ?? sign);

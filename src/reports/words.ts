@@ -1,0 +1,369 @@
+import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
+import type { Agreement } from '../changes/compare-birth-dates.js';
+import type { DossierChangeKind } from '../changes/dossier-change.js';
+import type { SeverityAdjustment } from '../changes/severity.js';
+import type { CustomerState } from '../matches/customer-state.js';
+import type { Absence } from '../matches/review/project-items.js';
+import type {
+  AcceptedFacts,
+  CadenceFacts,
+  ChangeItemFacts,
+  CustomerRecordFacts,
+  DetailCounts,
+  DetailKind,
+  DetailStop,
+  ItemOwner,
+  MatchChangeFacts,
+  OpenItemsFacts,
+  ReplacedFacts,
+  RosterAcceptanceFacts,
+  SaidFacts,
+  SettingsChangeFacts,
+} from './list-facts.js';
+import { countNoun, formatCount, formatDay, formatTime } from './text.js';
+
+const kindWords: Readonly<Record<MatchChangeKind, string>> = {
+  match_added: 'New match',
+  match_changed: 'Details changed',
+  match_removed: 'No longer matched',
+  match_not_returned: 'No longer shown: the answer was cut short, it may still be listed',
+  match_rekeyed: 'Same party under a new id',
+  match_returned: 'Back again after it was removed',
+  hit_gained: 'Now flagged as hit',
+  hit_lost: 'No longer flagged as hit',
+};
+
+/** What happened to a match in words; who is listed or delisted is said only where the list itself changed. */
+export function describeChange(change: Pick<MatchChangeFacts, 'kind' | 'cause' | 'before' | 'after'>): string {
+  const byList = change.cause === 'service_data';
+  if (isEscalation(change)) {
+    return `Escalated to sanctions${change.after?.isHit && !change.before?.isHit ? ', now flagged as hit' : ''}`;
+  }
+  if (change.kind === 'match_added') {
+    return `${byList ? 'Newly listed' : kindWords.match_added}${change.after?.isHit ? ', flagged as hit' : ''}`;
+  }
+  if (change.kind === 'match_removed') {
+    return `${byList ? 'Delisted' : kindWords.match_removed}${change.before?.isHit ? ', was flagged as hit' : ''}`;
+  }
+  if (change.kind === 'match_returned') {
+    return `${byList ? 'Listed again' : kindWords.match_returned}${change.after?.isHit ? ', flagged as hit' : ''}`;
+  }
+  return kindWords[change.kind];
+}
+
+/** The rule that judged a change, in words; the rule for matches that are absent says that the party was delisted only where the list changed. */
+export function describeRule({ rule, kind, cause }: Pick<MatchChangeFacts, 'rule' | 'kind' | 'cause'>): string {
+  const isDelisted = kind === 'match_removed' && cause === 'service_data';
+  return rule === 'delisted' && !isDelisted ? 'no longer matched' : rule.replaceAll('_', ' ');
+}
+
+/** Whether a match that was known already is listed for a sanction now and was not before. */
+function isEscalation({ before, after }: Pick<MatchChangeFacts, 'before' | 'after'>): boolean {
+  if (before === null || after === null) return false;
+  return after.topics.some(isSanction) && !before.topics.some(isSanction);
+}
+
+const isSanction = (topic: string): boolean => topic === 'sanction' || topic.startsWith('sanction.');
+
+/** What happened to a dossier in words. */
+export const dossierChangeWords: Readonly<Record<DossierChangeKind, string>> = {
+  dossier_appeared: 'New dossier',
+  dossier_status_changed: 'Status changed',
+  dossier_changed: 'Details changed',
+  dossier_touched: 'Touched, nothing visible changed',
+  dossier_returned: 'Back again',
+  dossier_gone: 'Gone',
+};
+
+/** Whose doing a change is, as the end of a sentence. */
+export const causeWords: Readonly<Record<ChangeCause, string>> = {
+  service_data: 'the list data changed',
+  customer_record: 'our customer record changed',
+  settings: 'our settings changed',
+};
+
+/** The name of a severity. */
+export const severityWords: Readonly<Record<Severity, string>> = {
+  critical: 'Critical',
+  high: 'High',
+  medium: 'Medium',
+  low: 'Low',
+  info: 'For information',
+};
+
+/** The name of a compared field. */
+export const fieldWords: Readonly<Record<MatchField, string>> = {
+  birth_date: 'born',
+  country: 'countries',
+  match: 'flagged as hit',
+  name: 'name',
+  schema: 'kind',
+  score: 'score',
+  topics: 'listed for',
+};
+
+/** Whether a fact of the customer bears a match out, in words. */
+export const agreementWords: Readonly<Record<Agreement, string>> = {
+  agree: 'agrees',
+  contradict: 'contradicts',
+  unknown: 'cannot be compared',
+};
+
+/** What moved a severity away from its rule's, in words. */
+export const adjustmentWords: Readonly<Record<SeverityAdjustment, string>> = {
+  birth_date_contradicts: 'lowered, the birth date contradicts',
+  risk_tier: 'raised for the customer’s risk tier',
+};
+
+/** The topics of the FollowTheMoney model that services send most (service facts: AML vocabulary). */
+const topicWords: ReadonlyMap<string, string> = new Map([
+  ['sanction', 'Sanctioned'],
+  ['sanction.linked', 'Linked to a sanctioned party'],
+  ['sanction.counter', 'Counter-sanctioned'],
+  ['debarment', 'Debarred'],
+  ['role.pep', 'Politically exposed'],
+  ['role.rca', 'Close to a politically exposed person'],
+  ['role.judge', 'Judge'],
+  ['role.civil', 'Civil servant'],
+  ['crime', 'Crime'],
+  ['crime.boss', 'Criminal leadership'],
+  ['crime.cyber', 'Cybercrime'],
+  ['crime.fin', 'Financial crime'],
+  ['crime.fraud', 'Fraud'],
+  ['crime.terror', 'Terrorism'],
+  ['crime.theft', 'Theft'],
+  ['crime.traffick', 'Trafficking'],
+  ['crime.traffick.drug', 'Drug trafficking'],
+  ['crime.traffick.human', 'Human trafficking'],
+  ['crime.war', 'War crimes'],
+  ['wanted', 'Wanted'],
+  ['poi', 'Person of interest'],
+  ['reg.action', 'Regulatory action'],
+  ['reg.warn', 'Regulatory warning'],
+  ['export.control', 'Export controlled'],
+  ['export.risk', 'Trade risk'],
+]);
+
+/** A topic in words; one we do not know is shown as the service sent it. */
+export function describeTopic(topic: string): string {
+  return topicWords.get(topic) ?? topic;
+}
+
+/** The order in which a reader meets the states: settled ones first, those that ask for work after them. */
+export const stateOrder = [
+  'clear',
+  'below_threshold',
+  'settled_false_positive',
+  'confirmed',
+  'open_hit',
+  'incompletely_seen',
+  'not_screened',
+] as const satisfies readonly CustomerState[];
+
+/** Each state of a customer in words: its name and what it means. */
+export const stateWords: Readonly<Record<CustomerState, { name: string; meaning: string }>> = {
+  clear: { name: 'Clear', meaning: 'full answer, nobody on a list matches' },
+  below_threshold: {
+    name: 'Weak matches only',
+    meaning: 'somebody resembles the customer, the service flagged nobody',
+  },
+  settled_false_positive: { name: 'Settled as false positive', meaning: 'flagged, and a reviewer ruled it out' },
+  confirmed: { name: 'Confirmed', meaning: 'a reviewer confirmed that the customer is the listed party' },
+  open_hit: { name: 'Open hit', meaning: 'flagged by the service, not decided yet' },
+  incompletely_seen: { name: 'Not fully seen', meaning: 'the service cut its answer short, no hit in the part we saw' },
+  not_screened: { name: 'Not screened', meaning: 'no valid answer; nothing is known' },
+};
+
+const dayMs = 86_400_000;
+
+/** How much waits for a decision and how much of it too long: `12 open alerts, 2 critical, 3 overdue`. */
+export function describeWaiting(openItems: OpenItemsFacts): string {
+  const { waiting, overdue, proposed } = openItems;
+  const critical = countCritical(openItems);
+  return [
+    countNoun(waiting, 'open alert'),
+    ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
+    overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
+    ...(proposed === 0 ? [] : [`${formatCount(proposed)} for a second person to confirm`]),
+  ].join(', ');
+}
+
+/** The same as a sentence, with whose they are and since when: `12 alerts of 5 customers wait for a decision: 2 critical, 3 overdue, ...`. */
+export function tellWaiting(openItems: OpenItemsFacts, now: Date): string {
+  const { waiting, customers, overdue, proposed, absent, oldestAt } = openItems;
+  if (waiting === 0) return 'No alert waits for a decision.';
+  const critical = countCritical(openItems);
+  const whose = customers === null ? '' : ` of ${countNoun(customers, 'customer')}`;
+  const parts = [
+    ...(critical === 0 ? [] : [`${formatCount(critical)} critical`]),
+    overdue === 0 ? 'none overdue' : `${formatCount(overdue)} overdue`,
+    ...(oldestAt === null ? [] : [`the oldest since ${formatDay(oldestAt)} (${countDays(oldestAt, now)})`]),
+    ...(proposed === 0 ? [] : [`${formatCount(proposed)} for a second person to confirm`]),
+    ...(absent === null || absent === 0 ? [] : [`${formatCount(absent)} no longer matched`]),
+  ];
+  return `${countNoun(waiting, 'alert')}${whose} ${waiting === 1 ? 'waits' : 'wait'} for a decision: ${parts.join(', ')}.`;
+}
+
+/** How many critical alerts wait. */
+export const countCritical = ({ bySeverity }: Pick<OpenItemsFacts, 'bySeverity'>): number =>
+  bySeverity.find(({ severity }) => severity === 'critical')?.waiting ?? 0;
+
+/** For how many whole days something waits: `19 days`, or `less than a day`. */
+export function countDays(since: Date, now: Date): string {
+  const days = Math.floor((now.getTime() - since.getTime()) / dayMs);
+  return days <= 0 ? 'less than a day' : countNoun(days, 'day');
+}
+
+/** Why the match of an alert is absent, in words. */
+export const absenceWords: Readonly<Record<Absence, string>> = {
+  not_returned: 'the service no longer returns the match',
+  below_threshold: 'the match fell below the threshold',
+  customer_changed: 'the match is absent since our customer record changed',
+  settings_changed: 'the match is absent since our settings changed',
+};
+
+/** What was decided about the match that an alert seems to replace: `false positive by ada on 2026-11-20 about "John DOE" (m-12): ...`. */
+export const describeReplaced = ({ verdict, reviewer, reason, decidedAt, name, matchId }: ReplacedFacts): string =>
+  `${verdict.replaceAll('_', ' ')} by ${reviewer} on ${formatDay(decidedAt)} about ${name} (${matchId}), which left the list when this one came: ${reason}`;
+
+/** For how long they have waited: `9 up to a day, 2 up to a week, 1 longer than 30 days`. */
+export function describeAges({ byAge }: OpenItemsFacts): string {
+  const parts: readonly [number, string][] = [
+    [byAge.upToOneDay, 'up to a day'],
+    [byAge.upToOneWeek, 'up to a week'],
+    [byAge.upToThirtyDays, 'up to 30 days'],
+    [byAge.older, 'longer'],
+  ];
+  return parts
+    .filter(([count]) => count > 0)
+    .map(([count, words]) => `${formatCount(count)} ${words}`)
+    .join(', ');
+}
+
+/** Who answers for an item: `bea`, or `bea (for ada)`. */
+export const describeOwner = ({ name, standsInFor }: ItemOwner): string =>
+  standsInFor === null ? name : `${name} (for ${standsInFor})`;
+
+/** Where an item stood at `now`, and since when: `Open since 2026-11-21 (4 days), overdue since 2026-11-22, assigned to bea (for ada)`. */
+export function describeItem({ state, openedAt, dueAt, owner, reopenedBecause }: ChangeItemFacts, now: Date): string {
+  if (state === 'settled') return 'Settled';
+  if (state === 'confirmed') return 'Confirmed';
+  if (state === 'gone') return 'No longer matched, nothing to decide';
+  const days = Math.floor((now.getTime() - openedAt.getTime()) / dayMs);
+  const age = days <= 0 ? 'today' : countNoun(days, 'day');
+  const waits = state === 'proposed' ? 'Waits for a second person' : reopenedBecause.length > 0 ? 'Re-opened' : 'Open';
+  const because = reopenedBecause.length === 0 ? '' : ` (${describeReopening(reopenedBecause)})`;
+  const due =
+    dueAt === null
+      ? ''
+      : `, ${dueAt < now ? 'overdue since' : 'due'} ${dueAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${waits}${because} since ${formatDay(openedAt)} (${age})${due}, ${owner === null ? 'assigned to nobody' : `assigned to ${describeOwner(owner)}`}`;
+}
+
+/** Where an item stood in a few words: `due 2026-11-22`, `false positive by ada`. */
+export function describeBriefly({ state, dueAt, said, replaced }: ChangeItemFacts): string {
+  const [last] = said;
+  const before = replaced === null ? '' : `before: ${replaced.verdict.replaceAll('_', ' ')} by ${replaced.reviewer}`;
+  if (state === 'open')
+    return [...(dueAt === null ? ['open'] : [`due ${formatDay(dueAt)}`]), ...(before === '' ? [] : [before])].join(
+      '; ',
+    );
+  if (state === 'proposed') return 'for a second person';
+  if (state === 'gone') return 'no longer matched';
+  return last?.verdict ? `${last.verdict.replaceAll('_', ' ')} by ${last.reviewer}` : state;
+}
+
+/** Why an item is open again, in words. */
+export const describeReopening = (reasons: readonly string[]): string => reasons.map(describeReason).join(', ');
+
+/** What was said about an item: `false positive by ada on 2026-11-20: another birth date`. */
+export function describeSaid({ kind, verdict, reviewer, isAttested, reason, saidAt }: SaidFacts): string {
+  const what =
+    kind === 'undone' ? 'undone' : `${kind === 'decided' ? '' : `${kind}: `}${verdict?.replaceAll('_', ' ') ?? ''}`;
+  return `${what} by ${reviewer}${isAttested ? ' (attested)' : ''} on ${formatDay(saidAt)}: ${reason}`;
+}
+
+function describeReason(reason: string): string {
+  if (reason === 'expired') return 'the decision ran out';
+  if (reason === 'undone') return 'the decision was undone';
+  if (reason === 'returned') return 'matched again';
+  return `${reason.replaceAll('_', ' ')} changed`;
+}
+
+/** What a detail is, in words. */
+export const detailWords: Readonly<Record<DetailKind, string>> = {
+  activity: 'match in detail',
+  entity: 'screened record',
+};
+
+/** Why fewer were asked for than there were, in words. */
+export const stopWords: Readonly<Record<DetailStop, string>> = {
+  limit: 'evidence.details.maxPerRun allows no more',
+  out_of_reach: 'the service was out of reach',
+  refused: 'the service refused the account',
+  time: 'it took too long',
+  signal: 'stopped on request',
+};
+
+/** What became of a run's details, in one line. */
+export function describeDetails(counts: DetailCounts): string {
+  const { hits, withoutRecord, asked, kept, notAvailable, leftOver, backlogAsked, backlogLeft, stoppedBecause } =
+    counts;
+  const left = leftOver + backlogLeft;
+  return [
+    `${countNoun(hits, 'new hit')}: ${countNoun(asked, 'record')} asked for, ${formatCount(kept)} kept`,
+    ...(notAvailable > 0 ? [`${formatCount(notAvailable)} not available`] : []),
+    ...(backlogAsked > 0
+      ? [`${formatCount(backlogAsked)} of the records asked for were left over by earlier runs`]
+      : []),
+    ...(left > 0
+      ? [`${formatCount(left)} still missing${stoppedBecause === null ? '' : ` (${stopWords[stoppedBecause]})`}`]
+      : []),
+    ...(backlogLeft > 0 ? [`${formatCount(backlogLeft)} of them since earlier runs`] : []),
+    ...(withoutRecord > 0 ? [`${countNoun(withoutRecord, 'match id')} that cannot be looked up`] : []),
+  ].join(', ');
+}
+
+/** Who accepted something, when and why: `by A. Meyer (attested) on ..: reason`. */
+export function describeAcceptance({
+  acceptedBy,
+  isAttested,
+  acceptedAt,
+  reason,
+}: Omit<SettingsChangeFacts, 'differences'>): string {
+  return `accepted by ${acceptedBy}${isAttested ? ' (attested)' : ''} on ${formatTime(acceptedAt)}: ${reason}`;
+}
+
+/** What was accepted since the roster's last report, one line each: what is otherwise, and by whom. */
+export function describeSettingsChanges({
+  settingsChanges,
+}: Pick<AcceptedFacts, 'settingsChanges'>): readonly string[] {
+  return settingsChanges.map(
+    (change) =>
+      `Settings changed since the last report: ${change.differences.join('; ')} (${describeAcceptance(change)})`,
+  );
+}
+
+/** Whoever took the roster against its guards, one line each with what the guards found. */
+export const describeRosterAcceptance = (acceptance: RosterAcceptanceFacts): string =>
+  `The roster was taken although guards would have held it, ${describeAcceptance(acceptance)}. They found: ${acceptance.heldBy
+    .map(({ guard, message }) => `${message} [guard ${guard}]`)
+    .join('; ')}`;
+
+/** What was known of a customer, on one line. */
+export const describeRecord = ({ name, type, birthDate, countries, parties }: CustomerRecordFacts): string =>
+  [name, type, birthDate ?? 'no birth date', countries.join(';'), ...parties].filter((fact) => fact !== '').join(', ');
+
+const hoursPerDay = 24;
+
+/** How often customers are screened, in words: one span where all risk tiers have the same. */
+export function describeCadence({ hours }: CadenceFacts): string {
+  const { high, medium, low } = hours;
+  if (high === medium && medium === low) return `every customer every ${describeHours(high)}`;
+  return `high risk every ${describeHours(high)}, medium every ${describeHours(medium)}, low every ${describeHours(low)}`;
+}
+
+const describeHours = (hours: number): string => {
+  const [count, noun] = hours % hoursPerDay === 0 ? [hours / hoursPerDay, 'day'] : [hours, 'hour'];
+  return count === 1 ? noun : `${count} ${noun}s`;
+};
