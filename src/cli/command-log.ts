@@ -2,11 +2,44 @@ import type { Logger } from 'pino';
 import { createLogger, type LoggerSettings } from '../logging.js';
 import type { LastRun } from '../runs/workplace.js';
 import { type ErrorDescription, formatError } from './describe-error.js';
-import type { TellStop } from './signals.js';
+import { exitCodes, InterruptedError } from './exit-code.js';
 import type { Terminal } from './terminal.js';
 
+const endingSignals = ['SIGINT', 'SIGTERM'] as const;
+/** Answers may arrive for five seconds; what is then still being written is rolled back by the database (PROMISES: 15). */
+const longestStopMs = 7_000;
+
+/** What is said while a process is being asked to end. */
+type TellStop = (event: { kind: 'asked'; signal: string } | { kind: 'overdue' }) => void;
+
+/**
+ * Turns the first SIGINT or SIGTERM into an abort; the second ends the process at once, and so does a stop that takes longer than 7
+ * seconds, both with exit code 4: what was not saved is taken up by the next start.
+ */
+export function listenForSignals(tell: TellStop): { signal: AbortSignal; stop: () => void } {
+  const controller = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const listen = (name: NodeJS.Signals): void => {
+    if (controller.signal.aborted) process.exit(exitCodes.stopped);
+    tell({ kind: 'asked', signal: name });
+    timer = setTimeout(() => {
+      tell({ kind: 'overdue' });
+      process.exit(exitCodes.stopped);
+    }, longestStopMs);
+    controller.abort(new InterruptedError(name));
+  };
+  for (const name of endingSignals) process.on(name, listen);
+  return {
+    signal: controller.signal,
+    stop: () => {
+      clearTimeout(timer);
+      for (const name of endingSignals) process.off(name, listen);
+    },
+  };
+}
+
 /** What a command is told by, beside its result. */
-export interface TellingMeans {
+interface TellingMeans {
   terminal: Terminal;
   lastRun: LastRun;
   redact: (text: string) => string;
@@ -15,7 +48,7 @@ export interface TellingMeans {
 }
 
 /** What is to be known beside the result of a command; `code` is stable. */
-export interface Notice {
+interface Notice {
   level: 'info' | 'warn';
   code: string;
   message: string;
@@ -99,3 +132,47 @@ const describeStop = (event: Parameters<TellStop>[0]): string =>
   event.kind === 'asked'
     ? `${event.signal}: finishing what is under way; once more ends at once`
     : 'what was under way took too long and is given up; the next start goes on from what was saved';
+
+const changingSignal = 'SIGUSR2';
+const loudest = 'debug';
+/** What a logger that is configured to say everything is turned down to. */
+const usual = 'info';
+
+/** The levels of this process's loggers, which a signal changes. */
+export interface LogLevels {
+  /** Takes a logger under its hand: while the signal says so it says everything, else what it was made to say. */
+  attach(logger: Logger): void;
+  detach(logger: Logger): void;
+  stop(): void;
+}
+
+/** Turns each SIGUSR2 into more words (level debug), and the next one into as many as are configured (info where that is debug). */
+export function listenForLogLevels(): LogLevels {
+  const configured = new Map<Logger, string>();
+  let isTurned = false;
+  const choose = (level: string): string => {
+    if (!isTurned) return level;
+    return level === loudest ? usual : loudest;
+  };
+  const turn = (): void => {
+    isTurned = !isTurned;
+    for (const [logger, level] of configured) {
+      logger.level = choose(level);
+      logger.warn({ now: logger.level }, 'log_level');
+    }
+  };
+  process.on(changingSignal, turn);
+  return {
+    attach: (logger) => {
+      configured.set(logger, logger.level);
+      logger.level = choose(logger.level);
+    },
+    detach: (logger) => {
+      configured.delete(logger);
+    },
+    stop: () => {
+      process.off(changingSignal, turn);
+      configured.clear();
+    },
+  };
+}

@@ -6,6 +6,7 @@ import {
   ConnectionError,
   DatabaseMissingError,
   FolderOwnerError,
+  NightscreenError,
   NotStartedError,
   PaymentRequiredError,
   PermissionError,
@@ -17,7 +18,16 @@ import {
   ServiceUnavailableError,
 } from '../errors.js';
 import { RunHalted } from '../runs/halt.js';
-import { InterruptedError } from './interrupted-error.js';
+
+/** A signal asked the process to end; `signal` is its name. */
+export class InterruptedError extends NightscreenError {
+  readonly signal: string;
+
+  constructor(signal: string) {
+    super('interrupted', `stopped by ${signal}`);
+    this.signal = signal;
+  }
+}
 
 /** What the process tells its caller (DESIGN: Exit codes). */
 export const exitCodes = { complete: 0, unexpected: 1, refused: 2, incomplete: 3, stopped: 4 } as const;

@@ -1,9 +1,8 @@
 import type { Environment } from '../config/environment.js';
 import type { GrowingRedactor } from '../logging.js';
 import type { LastRun } from '../runs/workplace.js';
-import type { Notify } from './command-log.js';
-import type { LogLevels } from './log-levels.js';
-import type { Measuring } from './measuring/measuring.js';
+import type { LogLevels, Notify } from './command-log.js';
+import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';
 
 /** The options that every command takes. */

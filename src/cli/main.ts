@@ -1,13 +1,11 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { boundHeap } from './bound-heap.js';
 
 /** Loading the program opens up to 160 files at the same time; two small runs on the embedded database had 338 open, and it breaks where it gets no more. */
 const fewestOpenFiles = 512;
 
 // Nobody else hears it while the program is being loaded, and unheard it would end the process.
 process.on('SIGUSR2', () => {});
-boundHeap();
 refuseFewOpenFiles(process.argv.includes('--json'));
 await import('./run-process.js');
 

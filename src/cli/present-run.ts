@@ -1,13 +1,22 @@
+import type { Night } from '../../jobs/rescreen.js';
+import type { RunCounts } from '../reports/list-facts.js';
 import { describeSnapshot, listDoubtLines } from '../reports/reasons.js';
 import { countNoun, formatCount } from '../reports/text.js';
 import { describeWaiting } from '../reports/words.js';
 import type { RunSummary } from '../runs/run-summary.js';
-import { describeCounts } from './describe-counts.js';
-import { describeChanges, describeFound } from './describe-found.js';
-import { exitCodes } from './exit-code.js';
-import { formatTable } from './format-table.js';
+import { describeError, formatError } from './describe-error.js';
+import { combineExitCodes, exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Outcome } from './invocation.js';
-import { formatChanges } from './present-import-preview.js';
+import { formatChanges } from './present-preview.js';
+import { describeCounts, formatTable } from './text.js';
+
+/** What the answers of a run held: each different search counts once, however many customers it serves. */
+export const describeFound = ({ matches, hits }: Pick<RunCounts, 'matches' | 'hits'>): string =>
+  `${countNoun(matches, 'match', 'matches')} in the answers, ${formatCount(hits)} of them ${hits === 1 ? 'a hit' : 'hits'}; an answer that serves several customers counts once`;
+
+/** What is different from what was last told: each customer and related party counts for itself. */
+export const describeChanges = ({ changes }: Pick<RunCounts, 'changes'>): string =>
+  `${formatCount(changes)} since the last report, for each customer and related party; first screenings apart`;
 
 function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [string, string][] {
   if ('pages' in counts) {
@@ -101,3 +110,27 @@ export const presentNothingMarked = (text: string): Outcome => ({
   document: { schema: 'nightscreen/nothing-marked/1', message: text },
   text: `${text}\n`,
 });
+
+/** What a command says that made a run for each of several rosters; a single failure is thrown as it is. */
+export function presentNight({ summaries, failures }: Night): Outcome {
+  const [only, ...others] = summaries;
+  if (only && others.length === 0 && failures.length === 0) return presentRun(only);
+  const [failure] = failures;
+  if (failure && summaries.length === 0 && failures.length === 1) throw failure.error;
+  const described = failures.map(({ roster, error }) => ({ roster, ...describeError(error) }));
+  return {
+    exitCode: combineExitCodes([
+      ...summaries.map((summary) => summary.exitCode),
+      ...failures.map(({ error }) => toErrorExitCode(error)),
+    ]),
+    document: {
+      schema: 'nightscreen/run-summaries/1',
+      runs: summaries,
+      errors: described.map(({ roster, code, message, problems }) => ({ roster, code, message, problems })),
+    },
+    text: [
+      ...summaries.map(formatRun),
+      ...described.map((description) => `roster ${description.roster}\n${formatError(description)}`),
+    ].join('\n'),
+  };
+}

@@ -1,7 +1,8 @@
-import { publishExit } from './process-channels.js';
+import { boundHeap, publishExit } from './process.js';
 import { runCommandLine } from './run-command-line.js';
 import { openTerminal } from './terminal.js';
 
+boundHeap();
 const exitCode = await runCommandLine({
   words: process.argv.slice(2),
   environment: process.env,

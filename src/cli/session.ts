@@ -11,16 +11,11 @@ import { createLogger } from '../logging.js';
 import { toVisibleText } from '../reports/text.js';
 import type { RunEvent } from '../runs/workplace.js';
 import type { Notify } from './command-log.js';
-import { toFolderPatience } from './folder-patience.js';
 import type { Invocation } from './invocation.js';
-import { listSecrets } from './list-secrets.js';
-import { isMeasured } from './measuring/is-measured.js';
-import { locateDatabase, requireDatabase } from './open-database.js';
-import { publishAttempts, publishRunEvent } from './process-channels.js';
-import { ProgressMeter } from './progress-meter.js';
-import { showProgress } from './show-progress.js';
-import type { Teller } from './teller.js';
-import { buildWorkplace, findMissingService, type OpenWorkplace } from './workplace.js';
+import { locateDatabase, requireDatabase, toFolderPatience } from './open-database.js';
+import { publishAttempts, publishRunEvent } from './process.js';
+import { ProgressMeter, showProgress, type Teller } from './progress.js';
+import { buildWorkplace, findMissingService, listSecrets, type OpenWorkplace } from './workplace.js';
 
 /** Those that have heard of unknown variables: each is told once, however often it reads its configuration. */
 const hasHeard = new WeakSet<Notify>();
@@ -182,7 +177,7 @@ export async function withWorkplace<Prepared, Result>(
 
 /** Loaded by those alone that leave metrics somewhere. */
 async function openMeasuring(invocation: Invocation, config: Config) {
-  const { measureCommand } = await import('./measuring/measuring.js');
+  const { measureCommand } = await import('./measuring.js');
   return measureCommand(invocation, config);
 }
 
@@ -316,4 +311,25 @@ class RunTracker {
     const roster = this.#rosters.get(runId);
     return roster === undefined ? {} : { runId, roster };
   }
+}
+
+/** The commands after which figures are others than before. */
+const measured: ReadonlySet<string> = new Set([
+  'rescreen',
+  'onboard',
+  'screen',
+  'sweep',
+  'import',
+  'report',
+  'runs resume',
+  'review import',
+  'mail retry',
+  'mail drop',
+  'status send',
+  'watchdog',
+]);
+
+/** Whether a command that ends by itself is measured, and the settings say where its metrics are left. */
+function isMeasured({ settings }: Config, command: string): boolean {
+  return settings.metrics.textfile !== undefined && (measured.has(command) || command.startsWith('schedule run '));
 }

@@ -4,6 +4,7 @@ import type { AttemptObserver } from '../client/calls/attempt-observer.js';
 import type { Client } from '../client/create-client.js';
 import { type Clock, systemClock } from '../clock.js';
 import type { Config } from '../config/load-config.js';
+import { listNamedSecrets } from '../config/named-secrets.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { needsArchive } from '../mail/recipients.js';
 import { toDurationMs } from '../roster/duration.js';
@@ -12,10 +13,10 @@ import { findNextRun } from '../scheduling/next-run.js';
 import type { FolderPatience } from '../store/database/folder-lock.js';
 import type { ConnectionEvent } from '../store/database/reconnecting.js';
 import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
-import { version } from './version.js';
+import { version } from './process.js';
 
 /** What a workplace is built from; `command` names this process to operators. */
-export interface WorkplaceParts {
+interface WorkplaceParts {
   config: Config;
   command: string;
   tell: (event: RunEvent) => void;
@@ -181,4 +182,19 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
       await database.close();
     },
   };
+}
+
+/** Every secret value that is configured, those of the rosters' own databases, webhooks and pings included; one that cannot be read is left out. */
+export function listSecrets(config: Config): string[] {
+  const known = config.secrets.map((secret) => secret.value);
+  const named = listNamedSecrets(config.settings).flatMap((name) => {
+    try {
+      const value = config.secret(name) ?? '';
+      // A variable may hold two secrets while one takes the place of the other.
+      return [value, ...value.split(/\s+/)];
+    } catch {
+      return [];
+    }
+  });
+  return [...known, ...named].filter((secret) => secret !== '');
 }

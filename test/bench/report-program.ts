@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { boundHeap } from '../../src/cli/bound-heap.js';
+import { boundHeap } from '../../src/cli/process.js';
 import { runReports } from '../../src/runs/write-reports.js';
 import { openDatabase } from '../../src/store/database/open-database.js';
 import { readPeakBytes } from '../helpers/read-peak-bytes.js';

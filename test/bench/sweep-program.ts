@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { boundHeap } from '../../src/cli/bound-heap.js';
+import { boundHeap } from '../../src/cli/process.js';
 import { sweepSettingsSchema } from '../../src/dossiers/settings.js';
 import { runSweep } from '../../src/runs/sweep-run.js';
 import { migrate } from '../../src/store/database/migrate.js';

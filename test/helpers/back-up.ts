@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { writeBackupFile } from '../../src/cli/write-backup-file.js';
+import { writeBackupFile } from '../../src/cli/commands/backup.js';
 import { checkBackup, listTables } from '../../src/store/backup/backup-file.js';
 import { type RestoreSummary, restoreBackup } from '../../src/store/backup/restore-backup.js';
 import { writeBackup } from '../../src/store/backup/write-backup.js';

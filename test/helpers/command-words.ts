@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { createProgram } from '../../src/cli/program.js';
+import { createProgram } from '../../src/cli/run-command-line.js';
 
 /** The words of a command as a shell splits them, without comments and what is behind a pipe or another command. */
 export function splitWords(line: string): string[] {

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { formatListed } from '../../src/cli/format-listed.js';
+import { formatListed } from '../../src/cli/commands/runs.js';
 import { guardsSchema } from '../../src/roster/guards/settings.js';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';

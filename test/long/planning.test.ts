@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { formatRunDescription } from '../../src/cli/format-run-description.js';
+import { formatRunDescription } from '../../src/cli/commands/runs.js';
 import { formatRun } from '../../src/cli/present-run.js';
 import { ConfigError } from '../../src/errors.js';
 import { toFileRoster } from '../../src/roster/settings.js';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { findChromium } from '../../src/cli/find-chromium.js';
+import { findChromium } from '../../src/cli/commands/report.js';
 import { printPdf } from '../../src/reports/print-pdf.js';
 import { toReport } from '../../src/reports/report.js';
 import { writeReport } from '../../src/reports/write-report.js';

@@ -1,15 +1,14 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ConfigError } from '../../errors.js';
+import { formatCount, toVisibleText } from '../../reports/text.js';
 import { partyTypes } from '../../roster/customer.js';
-import type { AssuranceOptions } from '../../runs/checks/assurance.js';
-import { examples } from '../examples.js';
+import type { AssuranceOptions, AssuranceResult, Recall, StratumRecall } from '../../runs/checks/assurance.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { parseWholeNumber } from '../parse-number.js';
-import { presentAssurance } from '../present-assurance.js';
+import { examples, parseWholeNumber } from '../options.js';
 import { loadInvocationConfig, requireService, withWorkplace } from '../session.js';
+import { formatTable } from '../text.js';
 
 interface AssureOptions {
   list?: string;
@@ -120,3 +119,69 @@ export function addAssureCommand(program: Command, act: Act): void {
     .addHelpText('after', examples(['assure show 12', 'assure show 12 --json']))
     .action((runId: string) => act((invocation) => show(invocation, runId)));
 }
+
+const mostMissed = 50;
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+
+function describeRecall({ recall }: Recall): string {
+  if (recall === null) return 'not known: nothing was answered';
+  return `${percent(recall.share)} (95 %: ${percent(recall.low)} to ${percent(recall.high)})`;
+}
+
+function listStrata(title: string, strata: readonly StratumRecall[]): string {
+  const rows = strata.map(({ stratum, sample, answered, found, withResults, ...part }) => [
+    stratum,
+    sample,
+    answered,
+    found,
+    withResults,
+    describeRecall({ sample, answered, found, withResults, ...part }),
+  ]);
+  return `\n${formatTable([[title, 'sample', 'answered', 'hit', 'any result', 'recall'], ...rows])}`;
+}
+
+function listMissed({ missed }: AssuranceResult): string {
+  if (missed.length === 0) return '';
+  const rows = missed
+    .slice(0, mostMissed)
+    .map((item) => [
+      toVisibleText(item.listedName),
+      item.sentName === item.listedName ? '' : `sent as ${toVisibleText(item.sentName)} (${item.variant})`,
+      `${item.type}${item.listedId === null ? '' : ` ${toVisibleText(item.listedId)}`}`,
+      `${formatCount(item.results)} results`,
+    ]);
+  const others = missed.length - rows.length;
+  const more = others > 0 ? `and ${formatCount(others)} more (--json lists all)\n` : '';
+  return `\nNot found\n${formatTable(rows)}${more}`;
+}
+
+/** A measurement of recall as lines for people. */
+export const formatAssurance = (result: AssuranceResult): string =>
+  formatTable([
+    ['run', result.runId],
+    ['state', result.state],
+    ...result.reasons.map((reason): [string, string] => ['because', reason]),
+    ['list', `${result.file}: ${formatCount(result.listed)} entries, SHA-256 ${result.digest}`],
+    ['sample', `${formatCount(result.total.sample)} names, ${result.spelling}, seed ${result.seed}`],
+    ['recall', describeRecall(result.total)],
+    [
+      'found',
+      `${formatCount(result.total.found)} with a hit, ${formatCount(result.total.withResults)} with any result, of ${formatCount(result.total.answered)} answered`,
+    ],
+    [
+      'not asked',
+      `${formatCount(result.total.remaining)} remaining, ${formatCount(result.total.failed)} without a valid answer`,
+    ],
+    ['calls', formatCount(result.attempts)],
+  ]) +
+  listStrata('type and script', result.byTypeAndScript) +
+  (result.spelling === 'variants' ? listStrata('variant', result.byVariant) : '') +
+  listMissed(result);
+
+/** What `assure` says, now or later. */
+const presentAssurance = (result: AssuranceResult): Outcome => ({
+  exitCode: result.exitCode,
+  document: { schema: 'nightscreen/assurance/1', ...result },
+  text: formatAssurance(result),
+});

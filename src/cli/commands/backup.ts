@@ -1,14 +1,23 @@
-import { resolve } from 'node:path';
+import { createHash } from 'node:crypto';
+import { lstat, readdir, rm } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.js';
-import { examples } from '../examples.js';
-import { toFolderPatience } from '../folder-patience.js';
-import type { Act } from '../invocation.js';
-import { locateDatabase, requireDatabase, requireSchema, withDatabase } from '../open-database.js';
-import { presentBackup, presentRestore } from '../present-backup.js';
+import { StoreError } from '../../errors.js';
+import { readPassingName, writeWhole } from '../../mail/write-whole.js';
+import { countNoun, formatCount, formatSize } from '../../reports/text.js';
+import type { RowCounts } from '../../store/backup/backup-file.js';
+import type { RestoreSummary } from '../../store/backup/restore-backup.js';
+import type { BackupSummary } from '../../store/backup/write-backup.js';
+import { exitCodes } from '../exit-code.js';
+import type { Act, Outcome } from '../invocation.js';
+import { locateDatabase, requireDatabase, requireSchema, toFolderPatience, withDatabase } from '../open-database.js';
+import { examples } from '../options.js';
+import { version } from '../process.js';
 import { loadInvocationConfig } from '../session.js';
-import { version } from '../version.js';
-import { writeBackupFile } from '../write-backup-file.js';
+import { formatTable } from '../text.js';
 
 /** Adds `backup`. */
 export function addBackupCommand(program: Command, act: Act): void {
@@ -54,4 +63,149 @@ export function addRestoreCommand(program: Command, act: Act): void {
         });
       }),
     );
+}
+
+const compress = promisify(gzip);
+/** In UTF-16 units: what is compressed at once. */
+const blockLength = 1_000_000;
+
+/** A backup's file as it was written. */
+interface WrittenBackup extends BackupSummary {
+  bytes: number;
+  /** Of the file (hex). */
+  sha256: string;
+}
+
+/**
+ * Writes a backup into a file for its owner's eyes only, whole or not at all; what stood there before is replaced then. `fill` writes the
+ * lines. What a backup that was killed more than a day ago left there is removed. Throws StoreError `backup_not_written` when the disk is full or the folder cannot be written to.
+ */
+export async function writeBackupFile(
+  path: string,
+  fill: (write: (lines: string) => Promise<void>) => Promise<BackupSummary>,
+): Promise<WrittenBackup> {
+  await removeStale(path);
+  const digest = createHash('sha256');
+  let bytes = 0;
+  let block = '';
+  let written: WrittenBackup | undefined;
+  try {
+    await writeWhole(path, async (file) => {
+      // Blocks that are compressed one by one are one file to gzip.
+      const flush = async (): Promise<void> => {
+        const compressed = await compress(block);
+        block = '';
+        bytes += compressed.length;
+        digest.update(compressed);
+        await file.appendFile(compressed);
+      };
+      const summary = await fill(async (lines) => {
+        block += lines;
+        if (block.length >= blockLength) await flush();
+      });
+      await flush();
+      written = { ...summary, bytes, sha256: digest.digest('hex') };
+      return path;
+    });
+  } catch (error) {
+    throw toNotWritten(path, error);
+  }
+  if (!written) throw new StoreError('backup_not_written', `${path} was not written`);
+  return written;
+}
+
+const staleMs = 24 * 3_600_000;
+
+/** A killed backup leaves what it had written, with names and decisions; one that goes on is written to all the time. */
+async function removeStale(path: string): Promise<void> {
+  const folder = dirname(path);
+  const kind = extname(path);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const former = readPassingName(name);
+    // Under names such as $(date +%F).backup each night has another.
+    if (former === undefined || !(former === basename(path) || (kind !== '' && extname(former) === kind))) continue;
+    const facts = await lstat(join(folder, name)).catch(() => null);
+    const isOurs = facts?.isFile() === true && facts.uid === process.geteuid?.();
+    if (isOurs && Date.now() - facts.mtimeMs > staleMs) await rm(join(folder, name), { force: true });
+  }
+}
+
+function toNotWritten(path: string, error: unknown): unknown {
+  const isOfSystem = error instanceof Error && 'syscall' in error && 'code' in error;
+  if (!isOfSystem) return error;
+  const remedy =
+    error.code === 'ENOENT'
+      ? `the folder ${dirname(path)} is not there: make it, or name another file`
+      : 'make room there or give the right, or name another file';
+  const message = `the backup cannot be written to ${path}: ${remedy}; nothing was left`;
+  return new StoreError('backup_not_written', message, { cause: error });
+}
+
+const sum = (rows: RowCounts): number => Object.values(rows).reduce((total, count) => total + count, 0);
+
+/** A backup that was written: what it is, and what to do with it. */
+function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBackup): Outcome {
+  const { createdAt, dialect, organisations, migrations } = header;
+  return {
+    exitCode: exitCodes.complete,
+    document: {
+      schema: 'nightscreen/backup-written/1',
+      ...{ file, bytes, sha256, createdAt, dialect, organisations },
+      ...{ schemaVersion: migrations.length, rows },
+    },
+    text: formatTable([
+      ['backup', file],
+      ['of', `${createdAt}, schema ${migrations.length}, ${organisations.join(', ') || 'no organisation yet'}`],
+      ['holds', `${countNoun(sum(rows), 'row')} in ${countNoun(Object.keys(rows).length, 'table')}`],
+      ['size', `${formatSize(bytes)}, SHA-256 ${sha256}`],
+      [
+        'keep',
+        'as safe as the database: it has all names, decisions and answers. Reports and configuration are not in it',
+      ],
+    ]),
+  };
+}
+
+/** What was put back, table by table, and what is to be done before the next run. */
+function presentRestore(file: string, restored: RestoreSummary, applied: readonly string[]): Outcome {
+  const { header, rows, heldMails, waitingMessages, openRuns } = restored;
+  const filled = Object.entries(rows).filter(([, count]) => count > 0);
+  const held =
+    heldMails.length === 0
+      ? 'no mail waited'
+      : `${countNoun(heldMails.length, 'mail')} that waited, because it may have been sent since: nightscreen mail list shows it, mail retry NUMBER sends it`;
+  const waiting =
+    waitingMessages === 0
+      ? []
+      : [['told again', `${countNoun(waitingMessages, 'message')} to webhooks, under the same ids, by the next run`]];
+  const open =
+    openRuns.length === 0
+      ? []
+      : [
+          [
+            'open',
+            `${openRuns.join(', ')}: if it ended after the backup, move its folder out of reports.dir before it goes on`,
+          ],
+        ];
+  const migrated =
+    applied.length === 0 ? [] : [['migrated', `from schema ${header.migrations.length}: ${applied.join(', ')}`]];
+  return {
+    exitCode: exitCodes.complete,
+    document: {
+      schema: 'nightscreen/restore/1',
+      ...{ file, createdAt: header.createdAt, organisations: header.organisations },
+      ...{ schemaVersion: header.migrations.length, applied, rows, heldMails, waitingMessages, openRuns },
+    },
+    text:
+      formatTable(filled.map(([table, count]) => [formatCount(count), table])) +
+      formatTable([
+        ['restored', `${countNoun(sum(rows), 'row')} of ${header.createdAt} from ${file}`],
+        ...migrated,
+        ['held', held],
+        ...waiting,
+        ...open,
+        ['lost', 'what was found, decided and spent since then; docs/operations.md says what to do about it'],
+        ['next', 'nightscreen doctor, then nightscreen runs list; give reviewers and readers their rights again'],
+      ]),
+  };
 }

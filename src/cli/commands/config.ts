@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { describeConfig } from '../../config/describe-config.js';
 import { toRedactor } from '../../logging.js';
 import { formatTime, toVisibleText } from '../../reports/text.js';
-import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
-import { listSecrets } from '../list-secrets.js';
+import { examples } from '../options.js';
 import { loadInvocationConfig, withWorkplace } from '../session.js';
+import { formatTable } from '../text.js';
+import { listSecrets } from '../workplace.js';
 
 function addShow(config: Command, act: Act): void {
   config
@@ -71,8 +71,7 @@ function addAccept(config: Command, act: Act): void {
     .addHelpText('after', examples(['config accept --by "A. Meyer" --reason "step agreed on 12 March"']))
     .action((options: { by?: string; reason?: string }) =>
       act(async (invocation) => {
-        const { acceptSettings } = await import('../../runs/settings-acceptance.js');
-        const { findAcceptance } = await import('../../runs/settings-acceptance.js');
+        const { acceptSettings, findAcceptance } = await import('../../runs/settings-acceptance.js');
         return withWorkplace(invocation, {
           command: 'config accept',
           needsDatabase: true,

@@ -2,15 +2,12 @@ import type { Command } from 'commander';
 import { formatCount } from '../../reports/text.js';
 import type { Coverage, CoverageSums } from '../../runs/coverage.js';
 import type { CoverageGap } from '../../store/coverage.js';
-import { describeCounts } from '../describe-counts.js';
-import { describeGap } from '../describe-gap.js';
-import { describeSpan } from '../describe-progress.js';
-import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
-import { parseWholeNumber } from '../parse-number.js';
+import { examples, parseWholeNumber } from '../options.js';
+import { describeSpan } from '../progress.js';
 import { withWorkplace } from '../session.js';
+import { describeCounts, describeGap, formatTable } from '../text.js';
 
 interface CoverageOptions {
   roster?: string;

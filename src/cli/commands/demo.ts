@@ -3,16 +3,20 @@ import { dirname, join, relative } from 'node:path';
 import type { Command } from 'commander';
 import { shiftedClock, systemClock } from '../../clock.js';
 import { reportJsonSchema } from '../../reports/report-json.js';
-import { type Comparison, compareWithExpected } from '../demo/compare-expected.js';
-import { makeDemoConfig } from '../demo/demo-config.js';
-import { type DemoFolder, prepareDemoFolder } from '../demo/demo-folder.js';
-import { type Night, playNight } from '../demo/play-night.js';
-import { findDemoFixture } from '../demo-fixtures.js';
-import { describeCounts } from '../describe-counts.js';
-import { examples } from '../examples.js';
+import {
+  type Comparison,
+  compareWithExpected,
+  type DemoFolder,
+  findDemoFixture,
+  makeDemoConfig,
+  type Night,
+  playNight,
+  prepareDemoFolder,
+} from '../demo.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
+import { examples } from '../options.js';
+import { describeCounts, formatTable } from '../text.js';
 
 const demoFolderName = 'nightscreen-demo';
 const dayMs = 86_400_000;

@@ -1,28 +1,18 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import { checkBudget } from '../doctor/check-budget.js';
-import { checkCanaries } from '../doctor/check-canaries.js';
-import { checkMemory, checkSpace } from '../doctor/check-capacity.js';
-import { checkConfigured } from '../doctor/check-configured.js';
-import { checkDatabase } from '../doctor/check-database.js';
-import { checkDataFolder, checkFolder } from '../doctor/check-folder.js';
-import { checkRosters } from '../doctor/check-inputs.js';
-import { checkClock, checkSchedules } from '../doctor/check-machine.js';
-import { checkMail } from '../doctor/check-mail.js';
-import { checkOutputs } from '../doctor/check-outputs.js';
-import { checkPings } from '../doctor/check-pings.js';
-import { checkReview } from '../doctor/check-review.js';
-import { checkService } from '../doctor/check-service.js';
-import { checkWebhooks } from '../doctor/check-webhooks.js';
+import { checkDatabase, checkMemory, checkSpace } from '../doctor/database.js';
+import { checkMail, checkOutputs, checkPings, checkReview, checkWebhooks } from '../doctor/delivery.js';
 import { type Finding, well, wrong } from '../doctor/finding.js';
-import type { ProbeReport } from '../doctor/probe/probe-service.js';
-import { examples } from '../examples.js';
+import { checkConfigured, checkRosters } from '../doctor/inputs.js';
+import { checkClock, checkDataFolder, checkFolder, checkSchedules } from '../doctor/machine.js';
+import type { ProbeReport } from '../doctor/probe-service.js';
+import { checkBudget, checkCanaries, checkService } from '../doctor/service.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act, Invocation } from '../invocation.js';
-import { parseWholeNumber } from '../parse-number.js';
+import { examples, parseWholeNumber } from '../options.js';
 import { loadInvocationConfig } from '../session.js';
+import { formatTable } from '../text.js';
 
 interface DoctorOptions {
   probe?: true;
@@ -62,7 +52,7 @@ async function checkAll(config: Config, folder: string): Promise<Finding[]> {
 }
 
 async function askProbe(config: Config, spend: number, signal: AbortSignal): Promise<ProbeReport> {
-  const { runProbe } = await import('../doctor/probe/run-probe.js');
+  const { runProbe } = await import('../doctor/probe-service.js');
   return runProbe(config, spend, signal);
 }
 

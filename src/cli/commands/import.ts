@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
+import type { Act } from '../invocation.js';
 import {
   addAcceptOption,
   chooseRoster,
+  examples,
   findRosterAcceptance,
   type RosterAcceptance,
   type RosterChoice,
-} from '../choose-rosters.js';
-import { examples } from '../examples.js';
-import type { Act } from '../invocation.js';
-import { presentImportPreview } from '../present-import-preview.js';
+} from '../options.js';
+import { presentImportPreview } from '../present-preview.js';
 import { presentRun } from '../present-run.js';
 import { withWorkplace } from '../session.js';
 

@@ -1,12 +1,11 @@
 import { type Command, Option } from 'commander';
 import { countNoun, formatCount } from '../../reports/text.js';
 import type { InvitingResult } from '../../runs/invitations/invite.js';
-import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act, Outcome } from '../invocation.js';
-import { parseWholeNumber } from '../parse-number.js';
+import { examples, parseWholeNumber } from '../options.js';
 import { requireService, withWorkplace } from '../session.js';
+import { formatTable } from '../text.js';
 
 interface InviteFlags {
   roster?: string;

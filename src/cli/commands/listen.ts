@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
 import type { Listener, ListenerParts } from '../../webhooks/listener.js';
-import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { locateDatabase, requireDatabase, requireOwnDatabase, toEventsFolder } from '../open-database.js';
-import { parseWholeNumber } from '../parse-number.js';
+import { examples, parseWholeNumber } from '../options.js';
+import { waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
-import { waitForAbort } from '../wait-for-abort.js';
+import { formatTable } from '../text.js';
 
 const forgetEveryMs = 600_000;
 

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
 import { SchemaError } from '../../errors.js';
-import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import { toFolderPatience } from '../folder-patience.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { isMissing, locateDatabase, withDatabase } from '../open-database.js';
+import { isMissing, locateDatabase, toFolderPatience, withDatabase } from '../open-database.js';
+import { examples } from '../options.js';
 import { loadInvocationConfig } from '../session.js';
 
 async function applyPending(invocation: Invocation): Promise<Outcome> {
@@ -22,8 +21,9 @@ async function applyPending(invocation: Invocation): Promise<Outcome> {
 
 /** Says what `migrate` would do. A database that this version cannot work with is an answer here, and no error. */
 async function check(invocation: Invocation): Promise<Outcome> {
-  const { pendingMigrations, readSchemaUsers, describeSchemaUser } = await import('../../store/database/migrate.js');
-  const { packagedMigrations, readMigrations } = await import('../../store/database/migrate.js');
+  const { pendingMigrations, readSchemaUsers, describeSchemaUser, packagedMigrations, readMigrations } = await import(
+    '../../store/database/migrate.js'
+  );
   const location = locateDatabase(loadInvocationConfig(invocation));
   const toOutcome = (exitCode: number, state: string, pending: readonly string[], text: string): Outcome => ({
     exitCode,

@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
+import type { Act } from '../invocation.js';
 import {
   addAcceptOption,
   chooseRoster,
+  examples,
   findRosterAcceptance,
+  parseWholeNumber,
   type RosterAcceptance,
   type RosterChoice,
-} from '../choose-rosters.js';
-import { examples } from '../examples.js';
-import type { Act } from '../invocation.js';
-import { parseWholeNumber } from '../parse-number.js';
-import { presentOnboardingPreview } from '../present-import-preview.js';
+} from '../options.js';
+import { presentOnboardingPreview } from '../present-preview.js';
 import { presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 

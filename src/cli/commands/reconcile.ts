@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
+import { examples } from '../options.js';
 import { presentRun } from '../present-run.js';
 import { withWorkplace } from '../session.js';
 

@@ -1,21 +1,20 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type { Command } from 'commander';
+import type { Environment } from '../../config/environment.js';
 import type { Config } from '../../config/load-config.js';
-
 import { ConfigError, flagError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
 import { formatCount } from '../../reports/text.js';
 import type { SentReport } from '../../runs/mail/deliver.js';
 import type { SpanEdge } from '../../runs/write-reports.js';
-import { examples } from '../examples.js';
 import { combineExitCodes, exitCodes } from '../exit-code.js';
-import { findChromium } from '../find-chromium.js';
-import { formatTable } from '../format-table.js';
 import type { Act, Outcome } from '../invocation.js';
-
-import { parseInstant } from '../parse-instant.js';
-import { describeMailState } from '../present-mail.js';
+import { examples, parseInstant } from '../options.js';
 import { withWorkplace } from '../session.js';
+import { formatTable } from '../text.js';
 import { findMissingMail } from '../workplace.js';
+import { describeMailState } from './mail.js';
 
 const dayMs = 86_400_000;
 
@@ -141,4 +140,33 @@ export function addReportCommand(program: Command, act: Act): void {
         });
       }),
     );
+}
+
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** The program that prints PDFs: `CHROMIUM_PATH`, else the first one of the usual names on `PATH`; throws ConfigError that says what to install. */
+export function findChromium(environment: Environment): string {
+  const named = environment['CHROMIUM_PATH'];
+  if (named) {
+    if (isProgram(named)) return named;
+    throw new ConfigError([
+      { where: 'env CHROMIUM_PATH', path: '', message: `names no program that can be run (${named})` },
+    ]);
+  }
+  const folders = (environment['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  const found = folders.flatMap((folder) => names.map((name) => join(folder, name))).find(isProgram);
+  if (found !== undefined) return found;
+  throw flagError(
+    '--pdf',
+    'no Chromium is found: install one (Debian: `apt-get install chromium`) or Google Chrome, or name it with CHROMIUM_PATH',
+  );
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

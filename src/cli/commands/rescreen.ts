@@ -1,18 +1,17 @@
 import type { Command } from 'commander';
 import { rescreenRosters } from '../../../jobs/rescreen.js';
+import type { Act } from '../invocation.js';
+import { withFailureMail, withPingedWorkplace } from '../notify.js';
 import {
   addAcceptOption,
   chooseRosters,
+  examples,
   findRosterAcceptance,
   type RosterAcceptance,
   type RosterChoice,
-} from '../choose-rosters.js';
-import { examples } from '../examples.js';
-import type { Act } from '../invocation.js';
-import { presentNight } from '../present-night.js';
+} from '../options.js';
+import { presentNight } from '../present-run.js';
 import { requireService } from '../session.js';
-import { withFailureMail } from '../with-failure-mail.js';
-import { withPingedWorkplace } from '../with-pinged-workplace.js';
 
 /** Adds `rescreen`. */
 export function addRescreenCommand(program: Command, act: Act): void {

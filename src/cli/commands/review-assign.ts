@@ -3,11 +3,11 @@ import { type Severity, severities } from '../../changes/change-event.js';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import type { Assigned, AssignmentRequest } from '../../runs/review/people.js';
-import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act, Outcome } from '../invocation.js';
+import { examples } from '../options.js';
 import { withWorkplace } from '../session.js';
+import { formatTable } from '../text.js';
 
 interface AssignOptions {
   to?: string;
@@ -35,8 +35,7 @@ export function addAssign(review: Command, act: Act): void {
     )
     .action((items: string[], options: AssignOptions) =>
       act(async (invocation) => {
-        const { assignItems } = await import('../../runs/review/people.js');
-        const { findReviewer, requireAssignee } = await import('../../runs/review/people.js');
+        const { assignItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
         return withWorkplace(invocation, {
           command: 'review assign',
           needsDatabase: true,

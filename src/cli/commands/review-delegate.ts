@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 import { flagError } from '../../errors.js';
-import { examples } from '../examples.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
 import type { Act } from '../invocation.js';
-import { requireText } from '../require-text.js';
+import { examples, requireText } from '../options.js';
 import { withWorkplace } from '../session.js';
+import { formatTable } from '../text.js';
 
 interface DelegateOptions {
   from: string;
@@ -36,8 +35,7 @@ export function addDelegate(review: Command, act: Act): void {
     )
     .action((options: DelegateOptions) =>
       act(async (invocation) => {
-        const { delegateItems } = await import('../../runs/review/people.js');
-        const { findReviewer, requireAssignee } = await import('../../runs/review/people.js');
+        const { delegateItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
         return withWorkplace(invocation, {
           command: 'review delegate',
           needsDatabase: true,

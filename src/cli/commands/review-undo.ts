@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
-import { examples } from '../examples.js';
-import type { Act } from '../invocation.js';
-import { presentUndo } from '../present-undo.js';
+import type { UndoResult } from '../../runs/review/decide.js';
+import { exitCodes } from '../exit-code.js';
+import type { Act, Outcome } from '../invocation.js';
+import { examples } from '../options.js';
+import { refusalWords } from '../present-review.js';
 import { withWorkplace } from '../session.js';
 
 /** Adds `review undo`. */
@@ -16,8 +18,8 @@ export function addUndo(review: Command, act: Act): void {
       act(async (invocation) => {
         const { undoDecision } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
-        const { requireText } = await import('../require-text.js');
-        const { tellDecidedStates } = await import('../tell-decided-states.js');
+        const { requireText } = await import('../options.js');
+        const { tellDecidedStates } = await import('../notify.js');
         return withWorkplace(invocation, {
           command: 'review undo',
           needsDatabase: true,
@@ -31,4 +33,37 @@ export function addUndo(review: Command, act: Act): void {
         });
       }),
     );
+}
+
+const undoRefusalWords = {
+  no_item: 'is no item of a list or of review show: a slip of the pen?',
+  unknown_item: refusalWords.unknown_item,
+  changed_since: 'what was to be seen has changed since: look again with review show, or review export',
+  decided_since: 'somebody has decided about it since: look again with review show',
+  nothing_to_undo: 'nothing was decided about it that stands',
+} as const;
+
+/** What became of undoing a decision. */
+function presentUndo(result: UndoResult, mark: string): Outcome {
+  const schema = 'nightscreen/review-undo/1';
+  if (result.kind === 'refused') {
+    const { reason } = result;
+    const text = `nothing was undone: ${mark} ${reason === 'no_item' ? '' : '- '}${undoRefusalWords[reason]}\n`;
+    return { exitCode: exitCodes.refused, document: { schema, undone: null, reason }, text };
+  }
+  if (result.kind === 'acceptance_ended') {
+    const text = 'the discrepancy is no longer accepted or proposed: it stands open\n';
+    return { exitCode: exitCodes.complete, document: { schema, undone: 'acceptance' }, text };
+  }
+  const { undone, isListed, keepsConfirmed } = result;
+  const what = `${undone.isFinal ? 'the decision' : 'the proposal'} ${undone.verdict.replaceAll('_', ' ')} of ${undone.reviewer}`;
+  const now = isListed
+    ? 'the item waits for a decision'
+    : 'the match is absent, and the item waits for a decision (no_longer_matched)';
+  const still = keepsConfirmed ? '; the customer counts as confirmed until it is decided anew' : '';
+  return {
+    exitCode: exitCodes.complete,
+    document: { schema, undone, isListed, keepsConfirmed },
+    text: `${what} is undone; ${now}${still}\n`,
+  };
 }

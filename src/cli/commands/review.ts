@@ -1,12 +1,17 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { quoteArgument } from '../../runs/quote-argument.js';
-import { findCurrentUser } from '../current-user.js';
-import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
-import { presentExport, presentImportedDecisions, presentItemHistories } from '../present-review.js';
+import { examples } from '../options.js';
+import {
+  presentExport,
+  presentImportedDecisions,
+  presentItemHistories,
+  refuseUnknownKind,
+  writeWorkingList,
+} from '../present-review.js';
+import { findCurrentUser } from '../process.js';
 import { withWorkplace } from '../session.js';
-import { refuseUnknownKind, writeWorkingList } from '../write-working-list.js';
 import { importLegacyList, type LegacyImportOptions, refuseLegacyOptions } from './import-legacy-list.js';
 import { addAssign } from './review-assign.js';
 import { addDelegate } from './review-delegate.js';
@@ -87,7 +92,7 @@ function addImport(review: Command, act: Act): void {
         refuseLegacyOptions(options);
         const { importDecisions } = await import('../../runs/review/decide.js');
         const { findReviewer } = await import('../../runs/review/people.js');
-        const { tellDecidedStates } = await import('../tell-decided-states.js');
+        const { tellDecidedStates } = await import('../notify.js');
         return withWorkplace(invocation, {
           command: 'review import',
           needsDatabase: true,

@@ -1,13 +1,17 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { Document, visit } from 'yaml';
 import { flagError } from '../../errors.js';
-import { toVisibleText } from '../../reports/text.js';
-import { examples } from '../examples.js';
+import { doubtWords, listDoubtLines, rejectWords } from '../../reports/reasons.js';
+import { formatCount, toVisibleText } from '../../reports/text.js';
+import type { Customer, RosterRow } from '../../roster/customer.js';
+import type { ColumnGuess } from '../../roster/inspect/guess.js';
+import type { FileInspection } from '../../roster/inspect/inspect-file.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
-import type { Act } from '../invocation.js';
-import { presentInspection } from '../present-inspection.js';
+import type { Act, Outcome } from '../invocation.js';
+import { examples } from '../options.js';
 import { withWorkplace } from '../session.js';
+import { formatTable } from '../text.js';
 
 interface InspectOptions {
   name?: string;
@@ -112,4 +116,141 @@ function addInspect(roster: Command, act: Act): void {
         return presentInspection(await inspectFile({ path, name, delimiter, encoding, header }));
       }),
     );
+}
+
+const delimiterWords: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'bar' };
+const longestCell = 40;
+
+function showCell(text: string): string {
+  const visible = toVisibleText(text);
+  return visible.length > longestCell ? `${visible.slice(0, longestCell - 3)}...` : visible;
+}
+
+const describeParties = ({ parties }: Customer): string =>
+  parties.length === 1
+    ? ''
+    : `+ ${parties
+        .slice(1)
+        .map(({ role, name }) => `${role} ${showCell(name)}`)
+        .join(', ')}`;
+
+const listDoubts = ({ readings }: Customer): readonly string[] =>
+  readings.doubts.map(({ column, why }) => `in doubt: ${showCell(column)} (${doubtWords[why]})`);
+
+function toRow(row: RosterRow, repeatedLines: readonly number[]): (string | number)[] {
+  if (row.kind === 'rejected') {
+    const { line, reference, reason, column, valueClass } = row.rejected;
+    const where = column === null ? '' : ` (${showCell(column)}${valueClass === null ? '' : `: ${valueClass}`})`;
+    return [line, showCell(reference ?? ''), 'REJECTED', '', '', '', '', `${rejectWords[reason]}${where}`];
+  }
+  const { line, customer } = row;
+  const [{ type, name, birthDate, countries }] = customer.parties;
+  return [
+    line,
+    showCell(customer.reference),
+    type,
+    showCell(name),
+    birthDate ?? '',
+    countries.join(' '),
+    customer.riskTier ?? '',
+    [repeatedLines.includes(line) ? 'repeats a row above' : describeParties(customer), ...listDoubts(customer)]
+      .filter((note) => note !== '')
+      .join('; '),
+  ];
+}
+
+const columnOrder = ['id', 'name', 'type', 'birthDate', 'countries', 'language', 'riskTier'] as const;
+
+const listColumns = ({ columns }: ColumnGuess): [string, unknown][] =>
+  columnOrder.flatMap((key) => (columns[key] === undefined ? [] : [[key, columns[key]] satisfies [string, unknown]]));
+
+/** The entry of `rosters:` that was guessed, as YAML, each column on its line; what is as it would be anyway is left out. */
+function toYaml({ settings, guess, path, delimiter, encoding, hasHeader }: FileInspection): string {
+  const csv = {
+    path: relative(process.cwd(), path) || path,
+    ...(delimiter === ',' ? {} : { delimiter: delimiter === '\t' ? 'tab' : delimiter }),
+    ...(encoding === 'utf-8' ? {} : { encoding }),
+    ...(hasHeader ? {} : { header: false }),
+  };
+  const columns = Object.fromEntries(listColumns(guess));
+  const document = new Document({ rosters: [{ name: settings?.name ?? 'default', csv, columns }] });
+  visit(document, {
+    Collection: (_key, node, ancestors) => {
+      // The document, `rosters`, its list, the entry, `columns` and a column of it.
+      if (ancestors.length > 6) node.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: 120 });
+}
+
+const describeGuess = ({ guess }: FileInspection): string[][] =>
+  listColumns(guess).map(([key, value]) => [
+    `  ${key}`,
+    toVisibleText(describeColumn(value)),
+    guess.because[key] ?? '',
+  ]);
+
+function describeColumn(value: unknown): string {
+  if (Array.isArray(value)) return value.join(' + ');
+  if (typeof value !== 'object' || value === null) return String(value);
+  if ('value' in value) return `always ${value.value}`;
+  if ('format' in value && 'column' in value) return `${value.column} as ${value.format}`;
+  if (!('values' in value && 'column' in value)) return '';
+  const words = Object.entries(value.values ?? {}).map(([own, word]) => `${own} = ${word}`);
+  return `${value.column} (${words.join(', ')})`;
+}
+
+const describeFile = ({ path, files }: FileInspection): string =>
+  files.length === 1 && files[0] === path
+    ? path
+    : `${files[0] ?? path} (${files.length === 1 ? '1 file matches' : `${formatCount(files.length)} files match, the first is looked at`})`;
+
+function describeHeaderLines(lines: number, hasHeader: boolean): string {
+  if (lines > 1) return ` + ${formatCount(lines)} lines of header`;
+  if (hasHeader) return ' + the header';
+  return lines === 0 ? '' : ' + the line that names the delimiter';
+}
+
+/** What `roster inspect` says. */
+export function presentInspection(inspection: FileInspection): Outcome {
+  const { headers, hasHeader, delimiter, encoding, guess, counts, tally, firstRows, repeatedLines, settings } =
+    inspection;
+  const { customers, rejected, repeated, rejectedBecause, doubts, isComplete } = counts;
+  const { lines, blanks, continuations, records } = tally;
+  const text = [
+    formatTable([
+      ['file', describeFile(inspection)],
+      ['encoding', encoding],
+      ['delimiter', delimiterWords[delimiter] ?? JSON.stringify(delimiter)],
+      ['header', hasHeader ? 'the first line' : 'none: columns go by their number'],
+      ['columns', headers.map((header) => showCell(header)).join(', ')],
+      [
+        'lines',
+        `${formatCount(lines)} = ${formatCount(records)} rows + ${formatCount(continuations)} lines that go on + ${formatCount(blanks)} blank${describeHeaderLines(tally.headers, hasHeader)}`,
+      ],
+    ]),
+    '\nGuessed mapping\n',
+    formatTable(describeGuess(inspection)),
+    guess.doubts.length === 0
+      ? ''
+      : `\nTo be checked\n${guess.doubts.map((doubt) => `  - ${toVisibleText(doubt)}\n`).join('')}`,
+    customers + rejected + repeated === 0
+      ? '\nNo row can be read without an id and a name: name their columns under `columns:`.\n'
+      : `\nThe first rows as they would be read\n${formatTable([
+          ['line', 'id', 'type', 'name', 'born', 'countries', 'tier', ''],
+          ...firstRows.map((row) => toRow(row, repeatedLines)),
+        ])}\nAll rows: ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(repeated)} repeated\n${
+          isComplete
+            ? ''
+            : 'There are too many ids to compare all rows of one id: more rows may be repeated or rejected.\n'
+        }${formatTable(Object.entries(rejectedBecause).map(([reason, count]) => [`  ${reason}`, formatCount(count)]))}${formatTable(listDoubtLines(doubts).map((line) => [...line]))}`,
+    settings === null && customers + rejected + repeated > 0
+      ? '\nNo configuration is printed, because over half of the rows would be rejected: name the right columns under `columns:`.\n'
+      : `\nConfiguration to paste\n\n${toYaml(inspection)}`,
+  ].join('');
+  return {
+    exitCode: settings === null ? exitCodes.incomplete : exitCodes.complete,
+    document: { schema: 'nightscreen/roster-inspection/1', ...inspection },
+    text,
+  };
 }

@@ -2,12 +2,11 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import type { loadWorld } from '../../sandbox/world.js';
-import { findDemoFixture } from '../demo-fixtures.js';
-import { examples } from '../examples.js';
-import { formatTable } from '../format-table.js';
+import { findDemoFixture } from '../demo.js';
 import type { Act } from '../invocation.js';
-import { parseWholeNumber } from '../parse-number.js';
-import { waitForAbort } from '../wait-for-abort.js';
+import { examples, parseWholeNumber } from '../options.js';
+import { waitForAbort } from '../process.js';
+import { formatTable } from '../text.js';
 import { writePrivately } from '../write-privately.js';
 
 interface SandboxCommandOptions {

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import type { Workplace } from '../../runs/workplace.js';
-import { examples } from '../examples.js';
+import { type MetricsAddress, parseMetricsAddress } from '../health.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { type MetricsAddress, parseMetricsAddress } from '../measuring/metrics-server.js';
+import { withFailureMail } from '../notify.js';
+import { examples } from '../options.js';
 import type { RunOptions } from '../schedule/run-scheduled.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
-import { withFailureMail } from '../with-failure-mail.js';
 
 function addShow(schedule: Command, act: Act): void {
   schedule
@@ -15,9 +15,7 @@ function addShow(schedule: Command, act: Act): void {
     .addHelpText('after', examples(['schedule show', 'schedule show --json']))
     .action(() =>
       act(async (invocation) => {
-        const { planSchedule } = await import('../schedule/plan-schedule.js');
-        const { presentSchedule } = await import('../schedule/present-schedule.js');
-        const { showSchedule } = await import('../schedule/show-schedule.js');
+        const { planSchedule, presentSchedule, showSchedule } = await import('../schedule/plan-schedule.js');
         const { readPause } = await import('../../runs/scheduled.js');
         const plan = await planSchedule(loadInvocationConfig(invocation));
         return withWorkplace(invocation, {
@@ -68,8 +66,7 @@ async function runScheduled(
   }
   const logger = openLogger(invocation, config);
   const { signal } = invocation;
-  const { logJobFailure } = await import('../schedule/log-job-failure.js');
-  const { checkPings, withJobPings } = await import('../schedule/with-job-pings.js');
+  const { logJobFailure, checkPings, withJobPings } = await import('../schedule/jobs.js');
   checkPings(config);
   const complain = (message: string): void => logger.warn({ code: 'ping_not_taken', message }, 'warning');
   const options: RunOptions = {
@@ -96,7 +93,7 @@ function addControl(schedule: Command, act: Act): void {
     .action((job: string) =>
       act((invocation) =>
         control(invocation, 'cancel', async (workplace) => {
-          const { cancelJob } = await import('../schedule/control-schedule.js');
+          const { cancelJob } = await import('../schedule/plan-schedule.js');
           return cancelJob(workplace, job);
         }),
       ),
@@ -110,7 +107,7 @@ function addControl(schedule: Command, act: Act): void {
     .action(({ until, reason }: { until: string; reason?: string }) =>
       act((invocation) =>
         control(invocation, 'pause', async (workplace) => {
-          const { pauseJobs } = await import('../schedule/control-schedule.js');
+          const { pauseJobs } = await import('../schedule/plan-schedule.js');
           return pauseJobs(workplace, { until, reason: reason ?? null });
         }),
       ),
@@ -122,7 +119,7 @@ function addControl(schedule: Command, act: Act): void {
     .action(() =>
       act((invocation) =>
         control(invocation, 'resume', async (workplace) => {
-          const { resumeJobs } = await import('../schedule/control-schedule.js');
+          const { resumeJobs } = await import('../schedule/plan-schedule.js');
           return resumeJobs(workplace);
         }),
       ),

@@ -4,18 +4,17 @@ import type { PublishedList } from '../../lists/listed-party.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { RunSummary } from '../../runs/run-summary.js';
 import type { PlanSelection } from '../../store/plan.js';
+import type { Act, Outcome } from '../invocation.js';
 import {
   addAcceptOption,
   chooseStoredRoster,
+  examples,
   findRosterAcceptance,
+  parseWholeNumber,
   type RosterAcceptance,
   type RosterChoice,
-} from '../choose-rosters.js';
-import { examples } from '../examples.js';
-import type { Act, Outcome } from '../invocation.js';
-import { parseWholeNumber } from '../parse-number.js';
-import { addBecauseOf, mostNamed } from '../present-because-of.js';
-import { presentPreview } from '../present-preview.js';
+} from '../options.js';
+import { addBecauseOf, mostNamed, presentPreview } from '../present-preview.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
 import type { OpenWorkplace } from '../workplace.js';

@@ -2,12 +2,12 @@ import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { dossierChangeWords } from '../../reports/words.js';
 import type { DossierTransition } from '../../store/changes.js';
-import { examples } from '../examples.js';
-import { formatTable } from '../format-table.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
+import { withPingedWorkplace } from '../notify.js';
+import { examples } from '../options.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
-import { withPingedWorkplace } from '../with-pinged-workplace.js';
+import { formatTable } from '../text.js';
 
 /** Adds `sweep`. */
 export function addSweepCommand(program: Command, act: Act): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { examples } from '../examples.js';
 import type { Act } from '../invocation.js';
+import { examples } from '../options.js';
 
 /** Adds `watchdog`. */
 export function addWatchdogCommand(program: Command, act: Act): void {
@@ -10,7 +10,7 @@ export function addWatchdogCommand(program: Command, act: Act): void {
     .addHelpText('after', examples(['watchdog', 'watchdog --json']))
     .action(() =>
       act(async (invocation) => {
-        const { look } = await import('../watchdog/look.js');
+        const { look } = await import('../watchdog.js');
         return look(invocation);
       }),
     );

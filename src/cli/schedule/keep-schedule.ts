@@ -1,26 +1,27 @@
 import type { Logger } from 'pino';
-import { systemClock } from '../../clock.js';
+import { type Clock, systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
-import { ConfigError } from '../../errors.js';
+import { ConfigError, RunLockedError } from '../../errors.js';
+import { createMetrics } from '../../metrics/create-metrics.js';
+import { toDurationMs } from '../../roster/duration.js';
 import { keepSchedules } from '../../runs/scheduled.js';
 import { Lookout } from '../../scheduling/lookout.js';
 import { findNextRun } from '../../scheduling/next-run.js';
 import type { ScheduleEvent } from '../../scheduling/schedule-event.js';
 import { startScheduler } from '../../scheduling/scheduler.js';
-import { startBeside } from '../beside-scheduler.js';
 import { exitCodes } from '../exit-code.js';
-import { formatTable } from '../format-table.js';
+import { type MetricsAddress, nowAndThen, startMetricsServer, type WatchedHealth, watchHealth } from '../health.js';
 import type { Invocation, Written } from '../invocation.js';
-import type { MetricsAddress } from '../measuring/metrics-server.js';
+import { type Measuring, measureInto } from '../measuring.js';
+import { mailDirectly } from '../notify.js';
 import { requireOwnDatabase } from '../open-database.js';
+import { version, waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
-import { waitForAbort } from '../wait-for-abort.js';
-import { mailDirectly } from '../with-failure-mail.js';
+import { formatTable } from '../text.js';
+import { look } from '../watchdog.js';
 import { findMissingMail, findMissingService } from '../workplace.js';
-import { logJobFailure } from './log-job-failure.js';
-import { type JobFailure, performJob } from './perform-job.js';
+import { checkPings, type JobFailure, logJobFailure, performJob, withJobPings } from './jobs.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
-import { checkPings, withJobPings } from './with-job-pings.js';
 
 // A database that is being restarted is back by then.
 const mailBlockedAfterMs = 5 * 60_000;
@@ -216,6 +217,102 @@ function toLine(event: ScheduleEvent): Line {
     case 'blocked': {
       const fields = { err: event.error, retryMs: event.retryMs };
       return { level: 'error', fields, message: 'schedule_blocked: it is tried again' };
+    }
+  }
+}
+
+/** What runs beside the jobs of a scheduler. */
+interface Beside {
+  /** The invocation that jobs are to be run with, so that they are measured. */
+  invocation: Invocation;
+  noteJob(job: string, outcome: 'finished' | 'failed'): void;
+  stop(): Promise<void>;
+}
+
+/** What goes on beside jobs is told to `logger`; `clock` says when to look. */
+interface BesideOptions {
+  logger: Logger;
+  address: MetricsAddress | null;
+  clock?: Clock;
+}
+
+/** A look that hangs when somebody asks to stop is left behind: nothing is lost by it, and the whole has 7 seconds. */
+const mostAtStopMs = 5_000;
+
+/** Begins to look as the watchdog does, and serves metrics and health where an address is given; throws ConfigError when it cannot be taken. */
+export async function startBeside(
+  invocation: Invocation,
+  config: Config,
+  { logger, address, clock = systemClock }: BesideOptions,
+): Promise<Beside> {
+  const metrics = createMetrics(version, { isLasting: true });
+  const isStopping = (): boolean => invocation.signal.aborted;
+  const complain = (message: string): void => logger.warn({ code: 'metrics_not_left', message }, 'warning');
+  const measuring = measureInto(config, metrics, { isStopping, complain });
+  const health = watchHealth(config, measuring, isStopping);
+  const { textfile, hosts } = config.settings.metrics;
+  const server = address === null ? null : await startMetricsServer(address, health, hosts);
+  if (server) logger.info({ port: server.port }, 'metrics_served');
+  // On Postgres figures are read by connections of their own.
+  const isEmbedded = config.secret('DATABASE_URL') === undefined;
+  const measured: Measuring = isEmbedded
+    ? { ...measuring, refresh: nowAndThen(measuring.refresh, true) }
+    : { ...measuring, refresh: async () => true };
+  const isLeft = textfile !== undefined;
+  const inner = { ...invocation, measuring: measured };
+  const isAsked = isLeft || address !== null;
+  const first = isEmbedded && isAsked ? readFirst(inner, complain) : Promise.resolve();
+  const freshening = isEmbedded || !isLeft ? null : keepFresh(health, invocation.signal);
+  const looking = first.then(() => keepLooking(inner, config, logger, clock));
+  return {
+    invocation: inner,
+    noteJob: (job, outcome) => metrics.noteJob(job, outcome),
+    stop: async () => {
+      await Promise.race([Promise.all([looking, freshening]), clock.sleep(mostAtStopMs)]);
+      await server?.stop();
+      await health.close();
+    },
+  };
+}
+
+const freshenEveryMs = 60_000;
+
+/** Leaves figures where the settings say, until the signal, although nobody asks for them. */
+async function keepFresh(health: WatchedHealth, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    void health.freshen();
+    await systemClock.sleep(freshenEveryMs, signal).catch(() => undefined);
+  }
+}
+
+/** Reads figures before the first job does: until then there would be none. */
+async function readFirst(invocation: Invocation, complain: (message: string) => void): Promise<void> {
+  try {
+    await withWorkplace(invocation, { command: 'schedule: metrics', prepare: () => {}, work: async () => {} });
+  } catch (error) {
+    // Another process works in the embedded database, or it cannot be opened: the jobs say so, too.
+    complain(`there are no figures yet: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Looks every so often until the signal; on the embedded database in turn with the jobs. */
+async function keepLooking(invocation: Invocation, config: Config, logger: Logger, clock: Clock): Promise<void> {
+  const everyMs = toDurationMs(config.settings.watchdog.every);
+  for (;;) {
+    try {
+      await clock.sleep(everyMs, invocation.signal);
+    } catch {
+      return;
+    }
+    try {
+      const { exitCode, document } = await look(invocation);
+      const { findings } = document;
+      logger[exitCode === 0 ? 'debug' : 'warn']({ findings }, exitCode === 0 ? 'watchdog' : 'watchdog_alarm');
+    } catch (err) {
+      if (invocation.signal.aborted) return;
+      // Another process works in the embedded database.
+      if (err instanceof RunLockedError) logger.debug({ err }, 'watchdog_waits');
+      else logger.error({ err }, 'watchdog_failed');
     }
   }
 }

@@ -1,11 +1,27 @@
 import { allJobs } from '../../../jobs/all-jobs.js';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
-import type { Job } from '../../runs/workplace.js';
+import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
+import { openOrganisation } from '../../runs/session.js';
+import type { Job, Workplace } from '../../runs/workplace.js';
+import { findNextStart } from '../../scheduling/decide-due.js';
 import { planJobs } from '../../scheduling/plan-jobs.js';
 import { readUserJobs } from '../../scheduling/read-user-jobs.js';
-import type { JobsSettings } from '../../scheduling/settings.js';
-import type { SchedulePlan } from '../../scheduling/standings.js';
+import { type JobsSettings, toSpanMs } from '../../scheduling/settings.js';
+import { readStandings, type SchedulePlan } from '../../scheduling/standings.js';
+import {
+  cancelJobRun,
+  findSchedulePause,
+  type JobRun,
+  pauseSchedule,
+  resumeSchedule,
+  type SchedulePause,
+} from '../../store/jobs.js';
+import { readHeldLeases } from '../../store/leases.js';
+import { exitCodes } from '../exit-code.js';
+import type { Outcome } from '../invocation.js';
+import { findCurrentUser } from '../process.js';
+import { formatTable } from '../text.js';
 
 /** Every job there is, those of the user's own folder included, and the schedule that they make. */
 export interface JobsAndPlan extends SchedulePlan {
@@ -43,3 +59,173 @@ export async function planSchedule({ settings, originOf }: Config): Promise<Jobs
 }
 
 const unknownJob = (names: readonly string[]): string => `no such job; there are ${names.join(', ')}`;
+
+/** How one time of a job stands: `left` was begun by a process that has ended without a word. */
+interface ShownRun extends Omit<JobRun, 'jobRunId' | 'job' | 'state'> {
+  state: JobRun['state'] | 'left';
+}
+
+/** One job as `schedule show` prints it, with its last times, newest first. */
+interface ShownJob {
+  job: string;
+  /** Null: it is not planned. */
+  schedule: { cron: string; timezone: string } | null;
+  /** Null: it was never kept, so nothing that passed before the first start is missed. */
+  plannedSince: Date | null;
+  /** When it begins next, jitter included. */
+  next: Date | null;
+  runs: readonly ShownRun[];
+}
+
+const timesShown = 10;
+
+/** Every job that is planned or ever ran. */
+export async function showSchedule(workplace: Workplace, plan: JobsAndPlan): Promise<readonly ShownJob[]> {
+  const { database, clock, settings } = workplace;
+  const { schedules, runs } = await readScheduleHistory(workplace);
+  const standings = await readStandings(workplace, plan);
+  const live = new Set(
+    (await readHeldLeases(database)).filter(({ expiresInMs }) => expiresInMs > 0).map(({ key }) => key),
+  );
+  const toShown = ({ jobRunId: _, job, state, ...run }: JobRun): ShownRun => {
+    const isLive = live.has(toJobLeaseKey(settings.organisation, job));
+    return { ...run, state: state === 'running' && !isLive ? 'left' : state };
+  };
+  const names = [...new Set([...standings.keys(), ...runs.keys()])];
+  return names.map((job) => {
+    const standing = standings.get(job);
+    return {
+      job,
+      schedule: plan.planned.find((one) => one.job.name === job)?.schedule ?? null,
+      plannedSince: schedules.get(job)?.plannedSince ?? null,
+      next: (standing && findNextStart(standing, clock.now())?.at) ?? null,
+      runs: (runs.get(job) ?? []).slice(0, timesShown).map(toShown),
+    };
+  });
+}
+
+const toMinute = (moment: Date | null): string =>
+  moment === null ? '-' : moment.toISOString().slice(0, 16).replace('T', ' ');
+
+const endings: Readonly<Record<number, string>> = {
+  0: 'complete',
+  1: 'failed (1)',
+  2: 'refused (2)',
+  3: 'not all is well (3)',
+  4: 'stopped early (4)',
+};
+
+function describeOutcome({ state, exitCode, isLate, attempts }: ShownRun): string {
+  const words = {
+    running: 'running',
+    left: 'left by a process that ended; taken up again',
+    interrupted: 'interrupted; taken up again',
+    missed: 'missed',
+    finished: endings[exitCode ?? 0] ?? `exit code ${exitCode}`,
+  }[state];
+  return [words, ...(isLate ? ['late'] : []), ...(attempts > 1 ? [`${attempts} attempts`] : [])].join(', ');
+}
+
+function toRow({ job, schedule, next, runs }: ShownJob): string[] {
+  const [last] = runs;
+  const plan = schedule === null ? ['not planned', ''] : [schedule.cron, schedule.timezone];
+  const start = [job, ...plan, toMinute(next)];
+  if (!last) return [...start, 'never', '-', '-', '-', '-'];
+  return [
+    ...start,
+    last.localDate,
+    describeOutcome(last),
+    toMinute(last.begunAt),
+    toMinute(last.endedAt),
+    last.owner ?? '-',
+  ];
+}
+
+/** Why the last time of each job is not complete, and which of its last times were missed. */
+function listRemarks({ job, runs }: ShownJob): string[] {
+  const [last] = runs;
+  const because = last?.because && last.state !== 'missed' ? [`${job} of ${last.localDate}: ${last.because}`] : [];
+  const missed = runs.filter(({ state }) => state === 'missed').map(({ occasion }) => occasion);
+  return [...because, ...(missed.length > 0 ? [`${job} missed: ${missed.join(', ')}`] : [])];
+}
+
+/** What `schedule show` says; times are UTC. */
+export function presentSchedule(jobs: readonly ShownJob[], hasRosters: boolean, pause: SchedulePause | null): Outcome {
+  const head = ['job', 'cron', 'time zone', 'next (UTC)', 'last', 'outcome', 'begun (UTC)', 'ended (UTC)', 'by'];
+  const remarks = [
+    ...(pause === null ? [] : [describePause(pause)]),
+    ...(jobs.some(({ schedule }) => schedule !== null) ? [] : ['every job is switched off']),
+    ...(hasRosters ? [] : ['no roster is configured, so nobody is screened']),
+    ...jobs.flatMap(listRemarks),
+  ];
+  return {
+    exitCode: exitCodes.complete,
+    document: { schema: 'nightscreen/schedule-state/1', jobs, pause },
+    text: [
+      jobs.length === 0 ? '' : formatTable([head, ...jobs.map(toRow)]),
+      ...(remarks.length > 0 ? [`\n${remarks.join('\n')}\n`] : []),
+    ].join(''),
+  };
+}
+
+const dayMs = 86_400_000;
+/** Longer than that nobody would notice that nobody is screened. */
+const longestPauseMs = 7 * dayMs;
+
+const say = (document: Record<string, unknown>, text: string): Outcome => ({
+  exitCode: exitCodes.complete,
+  document: { schema: 'nightscreen/schedule-control/1', ...document },
+  text: `${text}\n`,
+});
+
+/** Asks the process that runs a job to end it; throws ConfigError where it is not under way. */
+export async function cancelJob(workplace: Workplace, job: string): Promise<Outcome> {
+  const { organisationId } = await openOrganisation(workplace);
+  const by = findCurrentUser();
+  const run = await cancelJobRun(workplace.database, organisationId, job, by);
+  if (run === null) {
+    const message = `the job ${job} is not under way; see nightscreen schedule show`;
+    throw new ConfigError([{ where: 'argument job', path: '', message }]);
+  }
+  const { owner, localDate: date } = run;
+  return say(
+    { action: 'cancel', job, date, owner, by },
+    `${owner ?? 'its process'} is asked to end ${job} of ${date}; it does so within seconds: nightscreen schedule show`,
+  );
+}
+
+/** Begins no job until a pause is over, at most seven days; jobs under way go on. */
+export async function pauseJobs(
+  workplace: Workplace,
+  { until, reason }: { until: string; reason: string | null },
+): Promise<Outcome> {
+  const now = workplace.clock.now();
+  const end = /^\d{1,6}(s|m|h|d)$/.test(until) ? new Date(now.getTime() + toSpanMs(until)) : new Date(until);
+  const aheadMs = end.getTime() - now.getTime();
+  if (!(aheadMs > 0 && aheadMs <= longestPauseMs)) {
+    const message = 'must be a span or an instant within the next 7 days, such as 12h or 2027-01-31T06:00:00Z';
+    throw new ConfigError([{ where: 'option --until', path: '', message }]);
+  }
+  const { organisationId } = await openOrganisation(workplace);
+  const pause = { pausedAt: now, until: end, by: findCurrentUser(), reason };
+  await pauseSchedule(workplace.database, organisationId, pause);
+  return say(
+    { action: 'pause', ...pause },
+    `${describePause(pause)}; jobs under way go on; end it: nightscreen schedule resume`,
+  );
+}
+
+/** Ends the pause. */
+export async function resumeJobs(workplace: Workplace): Promise<Outcome> {
+  const { organisationId } = await openOrganisation(workplace);
+  const now = workplace.clock.now();
+  const pause = await findSchedulePause(workplace.database, organisationId, now);
+  const by = findCurrentUser();
+  await resumeSchedule(workplace.database, organisationId, by, now);
+  const text = pause === null ? 'the schedule is not paused' : 'the schedule is resumed; jobs begin within 15 seconds';
+  return say({ action: 'resume', wasPaused: pause !== null, by }, text);
+}
+
+/** A pause in words. */
+export const describePause = ({ until, by, reason }: SchedulePause): string =>
+  `the schedule is paused until ${until.toISOString()} by ${by}${reason === null ? '' : ` (${reason})`}: no job is begun`;

@@ -17,9 +17,8 @@ import { readStandings, type SchedulePlan, toDecidingRules } from '../../schedul
 import type { JobDue } from '../../store/jobs.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';
-import { describePause } from './control-schedule.js';
-import { type PerformOptions, performJob, toEndingExitCode } from './perform-job.js';
-import type { JobsAndPlan } from './plan-schedule.js';
+import { type PerformOptions, performJob, toEndingExitCode } from './jobs.js';
+import { describePause, type JobsAndPlan } from './plan-schedule.js';
 
 /** What a job that is run once hangs on. */
 export type RunOptions = Omit<PerformOptions, 'plan'>;

@@ -38,8 +38,7 @@ async function openPostgres(
   owner: string,
   { queryTimeoutMs, reconnect }: DatabaseLocation,
 ): Promise<Database> {
-  const { PostgresDatabase } = await import('./postgres.js');
-  const { describeServer, postgresConfig } = await import('./postgres.js');
+  const { PostgresDatabase, describeServer, postgresConfig } = await import('./postgres.js');
   const config = postgresConfig(url, owner, queryTimeoutMs);
   const server = describeServer(config);
   const database = new PostgresDatabase(config, reconnect, queryTimeoutMs);

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { checkRights } from '../../../src/cli/doctor/check-database.js';
+import { checkRights } from '../../../src/cli/doctor/database.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
 import { describeOnEachDatabase, testDatabases } from '../../helpers/databases.js';

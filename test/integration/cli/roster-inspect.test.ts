@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'csv-stringify/sync';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { presentInspection } from '../../../src/cli/present-inspection.js';
+import { presentInspection } from '../../../src/cli/commands/roster.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
 import type { RosterRow } from '../../../src/roster/customer.js';

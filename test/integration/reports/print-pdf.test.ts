@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findChromium } from '../../../src/cli/find-chromium.js';
+import { findChromium } from '../../../src/cli/commands/report.js';
 import { printPdf } from '../../../src/reports/print-pdf.js';
 
 let folder = '';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { presentInspection } from '../../../src/cli/present-inspection.js';
+import { presentInspection } from '../../../src/cli/commands/roster.js';
 import { type FileInspection, inspectFile } from '../../../src/roster/inspect/inspect-file.js';
 import { exportSpecs, laterSpecs } from '../../helpers/export-specs.js';
 import { judgeInspection } from '../../helpers/judge-inspection.js';

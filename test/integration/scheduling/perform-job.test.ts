@@ -1,12 +1,9 @@
 import { expect, it } from 'vitest';
 import { NightError } from '../../../jobs/rescreen.js';
+import { logJobFailure, type PerformOptions, performJob } from '../../../src/cli/schedule/jobs.js';
 import { logSchedule } from '../../../src/cli/schedule/keep-schedule.js';
-import { logJobFailure } from '../../../src/cli/schedule/log-job-failure.js';
-import { type PerformOptions, performJob } from '../../../src/cli/schedule/perform-job.js';
-import type { JobsAndPlan } from '../../../src/cli/schedule/plan-schedule.js';
-import { presentSchedule } from '../../../src/cli/schedule/present-schedule.js';
+import { type JobsAndPlan, presentSchedule, showSchedule } from '../../../src/cli/schedule/plan-schedule.js';
 import { runForNow } from '../../../src/cli/schedule/run-scheduled.js';
-import { showSchedule } from '../../../src/cli/schedule/show-schedule.js';
 import { AuthenticationError, NotStartedError, RosterError } from '../../../src/errors.js';
 import { createLogger } from '../../../src/logging.js';
 import type { RunState } from '../../../src/reports/run-facts.js';

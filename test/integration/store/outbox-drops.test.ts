@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { presentMails } from '../../../src/cli/present-mail.js';
+import { presentMails } from '../../../src/cli/commands/mail.js';
 import { shiftedClock } from '../../../src/clock.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { listMails } from '../../../src/runs/mail/deliver.js';

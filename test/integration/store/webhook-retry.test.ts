@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { presentMails } from '../../../src/cli/present-mail.js';
+import { presentMails } from '../../../src/cli/commands/mail.js';
 import { ConfigError } from '../../../src/errors.js';
 import { listMails } from '../../../src/runs/mail/deliver.js';
 import { dropMails, retryMails } from '../../../src/runs/mail/manage.js';

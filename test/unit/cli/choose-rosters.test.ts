@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { chooseRoster } from '../../../src/cli/choose-rosters.js';
+import { chooseRoster } from '../../../src/cli/options.js';
 import { ConfigError } from '../../../src/errors.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';

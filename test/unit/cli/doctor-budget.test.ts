@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { checkBudget } from '../../../src/cli/doctor/check-budget.js';
+import { checkBudget } from '../../../src/cli/doctor/service.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 
 function examine(key: string, budget: object, database: object = { acceptEmbedded: true }): string[] {

@@ -2,9 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { checkOutputs } from '../../../src/cli/doctor/check-outputs.js';
-import { checkPings } from '../../../src/cli/doctor/check-pings.js';
-import { checkReview } from '../../../src/cli/doctor/check-review.js';
+import { checkOutputs, checkPings, checkReview } from '../../../src/cli/doctor/delivery.js';
 import type { Finding } from '../../../src/cli/doctor/finding.js';
 import { type Config, loadConfig } from '../../../src/config/load-config.js';
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { combineExitCodes, toErrorExitCode } from '../../../src/cli/exit-code.js';
-import { InterruptedError } from '../../../src/cli/interrupted-error.js';
+import { combineExitCodes, InterruptedError, toErrorExitCode } from '../../../src/cli/exit-code.js';
 import {
   AuthenticationError,
   BackupError,

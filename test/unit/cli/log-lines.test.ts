@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { listenForLogLevels } from '../../../src/cli/log-levels.js';
+import { listenForLogLevels } from '../../../src/cli/command-log.js';
 import { formatLogLine, logEvents } from '../../../src/cli/session.js';
 import { createLogger } from '../../../src/logging.js';
 import type { RunEvent } from '../../../src/runs/workplace.js';

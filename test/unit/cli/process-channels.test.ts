@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it } from 'vitest';
-import { publishAttempts, publishExit, publishRunEvent } from '../../../src/cli/process-channels.js';
+import { publishAttempts, publishExit, publishRunEvent } from '../../../src/cli/process.js';
 import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
 
 const listening: (() => void)[] = [];

@@ -1,10 +1,8 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { expect, it, vi } from 'vitest';
-import { describeProgress, describeSpan } from '../../../src/cli/describe-progress.js';
-import { ProgressMeter, SlidingRate } from '../../../src/cli/progress-meter.js';
+import { describeProgress, describeSpan, ProgressMeter, SlidingRate, showProgress } from '../../../src/cli/progress.js';
 import { logEvents } from '../../../src/cli/session.js';
-import { showProgress } from '../../../src/cli/show-progress.js';
 import type { RunEvent } from '../../../src/runs/workplace.js';
 
 const runId = '2026-01-01-rescreen-1';

@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { parseMetricsAddress, startMetricsServer } from '../../../src/cli/measuring/metrics-server.js';
+import { parseMetricsAddress, startMetricsServer } from '../../../src/cli/health.js';
 import { createMetrics } from '../../../src/metrics/create-metrics.js';
 import { markTextfileUnreadable, writeTextfile } from '../../../src/metrics/write-textfile.js';
 import type { MetricFacts } from '../../../src/runs/metrics.js';

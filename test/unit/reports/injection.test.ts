@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
-import { formatTable } from '../../../src/cli/format-table.js';
+import { formatTable } from '../../../src/cli/text.js';
 import { buildEarlyWarning } from '../../../src/mail/build-early-warning.js';
 import { buildReportMessage } from '../../../src/mail/build-message.js';
 import type { MailMessage } from '../../../src/mail/mail-message.js';

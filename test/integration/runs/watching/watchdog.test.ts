@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { afterEach, expect, it } from 'vitest';
-import { presentWatch } from '../../../../src/cli/watchdog/look.js';
+import { presentWatch } from '../../../../src/cli/watchdog.js';
 import { mailSettingsSchema } from '../../../../src/mail/settings.js';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import { keepSchedules } from '../../../../src/runs/scheduled.js';

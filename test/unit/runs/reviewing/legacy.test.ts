@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { presentLegacy } from '../../../../src/cli/present-legacy.js';
+import { presentLegacy } from '../../../../src/cli/commands/import-legacy-list.js';
 import type { DispositionVerdict } from '../../../../src/matches/review/disposition.js';
 import {
   findLegacyItems,

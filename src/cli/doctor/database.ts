@@ -1,0 +1,261 @@
+import { existsSync } from 'node:fs';
+import { readFile, statfs } from 'node:fs/promises';
+import { freemem } from 'node:os';
+import { dirname, resolve } from 'node:path';
+import { z } from 'zod';
+import type { Config } from '../../config/load-config.js';
+import { RunLockedError } from '../../errors.js';
+import { listTables } from '../../store/backup/backup-file.js';
+import { readImportedRosters } from '../../store/coverage.js';
+import type { Database, Queryable } from '../../store/database/database.js';
+import { packagedMigrations, readMigrations } from '../../store/database/migrate.js';
+import type { DatabaseLocation } from '../../store/database/open-database.js';
+import { findOrganisation } from '../../store/organisations.js';
+import { describeError } from '../describe-error.js';
+import { isMissing, locateDatabase, nameServer } from '../open-database.js';
+import { checkImportedMail } from './delivery.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
+
+/** What the database shows, and the rosters that were ever imported into it, as far as it says. */
+interface DatabaseExamination {
+  findings: Finding[];
+  imported: readonly string[];
+}
+
+/** Tries the database, counts the migrations that wait, and says who works in it; makes none. */
+export async function checkDatabase(config: Config): Promise<DatabaseExamination> {
+  const location = locateDatabase(config);
+  if (isMissing(location)) return { findings: [tellMissing(location)], imported: [] };
+  const { openDatabase } = await import('../../store/database/open-database.js');
+  try {
+    const database = await openDatabase(location, 'nightscreen doctor', { isBrief: true });
+    try {
+      return await examine(database, location, config);
+    } finally {
+      await database.close();
+    }
+  } catch (error) {
+    const { message, next } = describeError(error, { isDoctor: true });
+    const tell = error instanceof RunLockedError ? doubtful : wrong;
+    return {
+      findings: [tell('database', message, next ?? 'check DATABASE_URL or database.folder')],
+      imported: [],
+    };
+  }
+}
+
+function tellMissing({ folder = '' }: DatabaseLocation): Finding {
+  return doubtful(
+    'database',
+    `there is none yet at ${resolve(folder)}`,
+    'nothing, if no run has been yet: the first one makes it; if nights have run, this is the wrong folder or user, or --config, NIGHTSCREEN_DATA or DATABASE_URL is missing',
+  );
+}
+
+async function examine(database: Database, location: DatabaseLocation, config: Config): Promise<DatabaseExamination> {
+  const { hasSchema, pendingMigrations } = await import('../../store/database/migrate.js');
+  const { url, folder = '' } = location;
+  const place = url === undefined ? `embedded in ${resolve(folder)}` : 'Postgres';
+  if (!(await hasSchema(database))) {
+    const named = url === undefined ? place : `Postgres ${await nameServer(url)}`;
+    const next =
+      'nothing, if no run has been yet: the first one, or `nightscreen migrate`, makes its tables; if nights have run, it is another database: correct DATABASE_URL or database.folder';
+    const empty = doubtful('database', `${named} holds nothing of Nightscreen yet`, next);
+    return { findings: [empty, ...(await checkServer(database)), ...(await checkRights(database, 1))], imported: [] };
+  }
+  const pending = await pendingMigrations(database);
+  if (pending.length > 0) {
+    const message = `${place}, ${pending.length} migrations wait`;
+    const next = 'the next command applies them, or run `nightscreen migrate` now';
+    return {
+      findings: [
+        doubtful('database', message, next),
+        ...(await checkServer(database)),
+        ...(await checkRights(database, pending.length)),
+      ],
+      imported: [],
+    };
+  }
+  return {
+    findings: [
+      well('database', `${place}, schema up to date`),
+      ...(await checkServer(database)),
+      ...(await checkRights(database, 0)),
+      ...(await listHolders(database)),
+      ...(await checkAccepted(database, config)),
+      ...(await checkImportedMail(database, config)),
+    ],
+    imported: await listImported(database, config.settings.organisation),
+  };
+}
+
+async function listImported(database: Queryable, organisation: string): Promise<string[]> {
+  const known = await findOrganisation(database, organisation);
+  return known === undefined
+    ? []
+    : (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster);
+}
+
+/** Says who is at work on what; a lease that its holder left behind is freed by time alone. */
+async function listHolders(database: Queryable): Promise<Finding[]> {
+  const { describeHolder, readHeldLeases } = await import('../../store/leases.js');
+  return (await readHeldLeases(database)).map((holder) => {
+    const words = `held by ${describeHolder(holder)}`;
+    if (holder.expiresInMs > 0) return well(`lease ${holder.key}`, words);
+    const message = `${words}: its process has ended without a word`;
+    return doubtful(`lease ${holder.key}`, message, 'nothing: the next start takes it over and goes on with its run');
+  });
+}
+
+/** Says by day that runs would be refused because nobody has accepted the settings that judge. */
+async function checkAccepted(database: Database, { settings }: Config): Promise<Finding[]> {
+  const { findUnacceptedSettings, acceptCommand, describeRetired, describeSince } = await import(
+    '../../runs/settings-acceptance.js'
+  );
+  const { accepted, differences, retired } = await findUnacceptedSettings(database, settings);
+  if (accepted === null) return [well('settings', 'the first run records those that judge')];
+  const since = describeSince(accepted);
+  if (differences.length > 0) {
+    const named = [...differences, ...retired].join('; ');
+    const message = `those that judge are not as they were ${since}, and a run that goes by them is refused: ${named}`;
+    return [doubtful('settings', message, `set them back, or accept them: ${acceptCommand}`)];
+  }
+  if (retired.length === 0) return [well('settings', `those that judge are as they were ${since}`)];
+  return [doubtful('settings', describeRetired(accepted, retired), `to record that: ${acceptCommand}`)];
+}
+
+const rightsSchema = z.object({
+  schema: z.string().nullable(),
+  isStandby: z.boolean(),
+  isReadOnly: z.boolean(),
+  mayCreate: z.boolean().nullable(),
+  closed: z.array(z.string()),
+  foreign: z.array(z.string()),
+});
+
+const namesShown = 3;
+const listNames = (names: readonly string[]): string =>
+  `${names.slice(0, namesShown).join(', ')}${names.length > namesShown ? ` and ${names.length - namesShown} more` : ''}`;
+
+/**
+ * Whether this login may write what runs write, and change what migrations change; `pending`: how many of those wait. A server or a login
+ * that only reads answers everything else well.
+ */
+export async function checkRights(database: Queryable, pending: number): Promise<Finding[]> {
+  const check = 'database rights';
+  const [facts] = await database.query(
+    rightsSchema,
+    // Our tables in the schema that this login works in; where there is none yet, nothing is closed or foreign.
+    `with tables as (
+       select oid, relname, relowner from pg_class
+       where relkind = 'r' and relnamespace = to_regnamespace(current_schema()) and relname = any ($1::text[])
+     )
+     select current_schema() as schema, pg_is_in_recovery() as "isStandby",
+       current_setting('transaction_read_only')::boolean as "isReadOnly",
+       has_schema_privilege(current_schema(), 'create') as "mayCreate",
+       array(
+         select relname::text from tables
+         where not (has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')) order by relname
+       ) as closed,
+       array(select relname::text from tables where not pg_has_role(relowner, 'usage') order by relname) as foreign`,
+    [['schema_migration', ...listTables(await readMigrations(packagedMigrations()))]],
+  );
+  if (!facts) return [];
+  const { schema, isStandby, isReadOnly, mayCreate, closed, foreign } = facts;
+  if (isStandby) {
+    return [wrong(check, 'this server is a standby, which can only be read', 'let DATABASE_URL name the primary')];
+  }
+  if (isReadOnly) {
+    const next = 'set default_transaction_read_only to off for the login or the database, or use another login';
+    return [wrong(check, 'with this login the database can only be read', next)];
+  }
+  const findings: Finding[] = [];
+  if (mayCreate !== true) {
+    const message = `this login may not create tables in the schema ${schema ?? 'that it works in, for there is none'}`;
+    findings.push(wrong(check, message, `grant create on schema ${schema ?? 'public'} to the login`));
+  }
+  if (closed.length > 0) {
+    const message = `this login may not read and write ${listNames(closed)}, so every run would fail`;
+    findings.push(wrong(check, message, 'use the login that owns the tables'));
+  }
+  if (foreign.length > 0) {
+    const message = `this login does not own ${listNames(foreign)}, so it cannot apply migrations`;
+    const next = 'use the login that owns the tables, or let that one run `nightscreen migrate` first';
+    findings.push(pending > 0 ? wrong(check, message, next) : doubtful(check, message, next));
+  }
+  return findings.length > 0 ? findings : [well(check, 'this login may read, write and migrate')];
+}
+
+const mebibyte = 1_048_576;
+/** Below this a night may not end: a database cannot write its log, nor a run its report. */
+const leastMegabytes = 200;
+const scarceMegabytes = 2_000;
+
+const findExisting = (folder: string): string =>
+  existsSync(folder) || dirname(folder) === folder ? folder : findExisting(dirname(folder));
+
+/** How much room is left on the disk that a folder lies on, or will. */
+export async function checkSpace(check: string, folder: string): Promise<Finding> {
+  const { bavail, bsize } = await statfs(findExisting(resolve(folder)));
+  const megabytes = Math.floor((bavail * bsize) / mebibyte);
+  return judgeSpace(check, folder, megabytes);
+}
+
+/** What so many free megabytes mean. */
+export function judgeSpace(check: string, folder: string, megabytes: number): Finding {
+  const words = `${megabytes} MB are free for ${folder}`;
+  if (megabytes < leastMegabytes) return wrong(check, words, 'make room, or move it: a full disk ends a run');
+  return megabytes < scarceMegabytes ? doubtful(check, words, 'make room before it is full') : well(check, words);
+}
+
+const oldestMajor = 14;
+
+const serverSchema = z.object({ version: z.string(), major: z.number(), fsync: z.string() });
+
+/** Which server the database is, and of the embedded one whether its commits survive power loss. */
+async function checkServer(database: Database): Promise<Finding[]> {
+  const [facts] = await database.query(
+    serverSchema,
+    `select current_setting('server_version') as version, current_setting('server_version_num')::int / 10000 as major,
+      current_setting('fsync') as fsync`,
+  );
+  if (!facts) return [];
+  const { version, major, fsync } = facts;
+  const server = `PostgreSQL ${version}`;
+  const words =
+    fsync === 'on'
+      ? 'each commit is brought to the disk (fsync)'
+      : 'commits survive a kill, not power loss (no fsync); database.durable: always changes that';
+  return [
+    major < oldestMajor
+      ? doubtful('database server', server, `use PostgreSQL ${oldestMajor} or newer`)
+      : well('database server', server),
+    ...(database.dialect === 'embedded' ? [well('database durability', words)] : []),
+  ];
+}
+
+const leastMemoryMegabytes = 1_536;
+const groupLimits = ['/sys/fs/cgroup/memory.max', '/sys/fs/cgroup/memory/memory.limit_in_bytes'];
+
+/** Whether the machine and the container have the memory that the embedded database takes. */
+export async function checkMemory(): Promise<Finding> {
+  const numbers = await Promise.all(groupLimits.map((path) => readFile(path, 'utf8').then(Number, () => Number.NaN)));
+  const available = await readFile('/proc/meminfo', 'utf8').then(
+    (text) => Number(/^MemAvailable:\s+(\d+) kB/m.exec(text)?.[1]) * 1_024,
+    () => Number.NaN,
+  );
+  const bytes = [...numbers, Number.isNaN(available) ? freemem() : available].filter((number) => number > 0);
+  return judgeMemory(Math.floor(Math.min(...bytes) / mebibyte));
+}
+
+/** What so many megabytes mean for the embedded database. */
+function judgeMemory(megabytes: number): Finding {
+  const words = `${megabytes} MB of memory are available; the embedded database takes 560 to 925 MB`;
+  return megabytes < leastMemoryMegabytes
+    ? doubtful(
+        'memory',
+        words,
+        'give the machine or container 1.5 GB, or set DATABASE_URL: too little ends a run (137)',
+      )
+    : well('memory', words);
+}

@@ -1,0 +1,177 @@
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from '../../config/load-config.js';
+import { ConfigError } from '../../errors.js';
+import { countRecipients, listNamedRosters, listRecipients } from '../../mail/recipients.js';
+import type { MailSettings } from '../../mail/settings.js';
+import { countNoun } from '../../reports/text.js';
+import { readWebhookKeys } from '../../runs/status.js';
+import { readImportedRosters } from '../../store/coverage.js';
+import type { Queryable } from '../../store/database/database.js';
+import { findOrganisation } from '../../store/organisations.js';
+import { pingedWork } from '../../webhooks/ping-settings.js';
+import { findPingAddress } from '../notify.js';
+import { findFourEyesProblems, findMissingMail } from '../workplace.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
+import { checkFolder } from './machine.js';
+
+/** The longest wait for a mail server; a run has more patience. */
+const mostPatienceMs = 10_000;
+
+/**
+ * Whether mail is set up whole, whether it would leave, and whether somebody is told of every configured roster; nothing is said where none
+ * is configured, and no mail is sent.
+ */
+export async function checkMail(config: Config): Promise<Finding[]> {
+  const { mail, rosters } = config.settings;
+  if (!mail) return [];
+  const [problem] = findMissingMail(config);
+  if (problem) {
+    const next = problem.message.includes('SMTP_URL') ? 'set it to smtp://host or smtps://host' : 'set it';
+    return [wrong('mail', `${problem.path} ${problem.message}`, next)];
+  }
+  return [
+    well('mail', `${mail.transport} to ${countNoun(countRecipients(mail), 'recipient')}`),
+    await checkTransport(config, mail),
+    ...findUntold(
+      mail,
+      rosters.map(({ name }) => name),
+    ),
+  ];
+}
+
+/**
+ * The same for rosters that commands were given as files: whether somebody is told of each that was imported, and whether each that mail is
+ * restricted to was.
+ */
+export async function checkImportedMail(database: Queryable, { settings }: Config): Promise<Finding[]> {
+  const { mail, organisation, rosters } = settings;
+  const known = await findOrganisation(database, organisation);
+  if (!mail || known === undefined) return [];
+  const configured = rosters.map(({ name }) => name);
+  const imported = (await readImportedRosters(database, known.organisationId)).map(({ roster }) => roster);
+  const names = new Set([...configured, ...imported]);
+  const unknown = listNamedRosters(mail).filter((name) => !names.has(name));
+  return [
+    ...findUntold(
+      mail,
+      imported.filter((name) => !configured.includes(name)),
+    ),
+    ...unknown.map((name) =>
+      doubtful(
+        'mail',
+        `mail.recipients names the roster ${name}, which is neither configured nor was ever imported: nothing is mailed of it`,
+        names.size === 0
+          ? 'nothing, if its first import is still to come; else correct the name'
+          : `correct the name under mail.recipients; there are: ${[...names].join(', ')}`,
+      ),
+    ),
+  ];
+}
+
+/** A night of a roster that is not whole must be told to somebody. */
+function findUntold(mail: MailSettings, rosters: readonly string[]): Finding[] {
+  return rosters.flatMap((roster) => {
+    const told = listRecipients(mail, { kind: 'report', roster, level: 'partial', severities: [] });
+    if (told.length > 0) return [];
+    const message = `nobody is mailed about the roster ${roster}: of a night that is partial, red or did not run, nobody would hear`;
+    const next = `add ${roster} to the rosters of a recipient under mail.recipients whose kinds have report, summary or failure, or a recipient without rosters`;
+    return [doubtful('mail', message, next)];
+  });
+}
+
+async function checkTransport({ secret }: Config, mail: MailSettings): Promise<Finding> {
+  if (mail.transport === 'file') return checkFolder('mail folder', 'mail.directory', mail.directory);
+  const { probeSmtp } = await import('../../mail/probe-smtp.js');
+  const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(mail.timeoutMs, mostPatienceMs));
+  if (said.kind === 'ready') return well('mail server', said.message);
+  return wrong('mail server', said.message, said.next);
+}
+
+/** Why nothing can be written into a folder that is never made; null when something can. */
+async function findObstacle(folder: string): Promise<string | null> {
+  try {
+    if (!(await stat(folder)).isDirectory()) return `${folder} is not a folder`;
+  } catch {
+    return `the folder ${folder} is not there`;
+  }
+  try {
+    const trial = await mkdtemp(join(folder, '.nightscreen-doctor-'));
+    await rm(trial, { recursive: true });
+    return null;
+  } catch {
+    return `the folder ${folder} cannot be written to`;
+  }
+}
+
+/**
+ * Whether what is left beside the database can be written where the settings say: copies of reports, metrics, and the watchdog's note. None
+ * of these folders is ever made, so each must be there.
+ */
+export async function checkOutputs({ settings }: Config): Promise<Finding[]> {
+  const { reports, metrics, watchdog } = settings;
+  const findings: Finding[] = [];
+  if (reports.publishTo !== undefined) {
+    const obstacle = await findObstacle(reports.publishTo);
+    const next =
+      'mount or make it, with the right to write for this user: until then reports are not copied (reports.publishTo)';
+    findings.push(
+      obstacle === null
+        ? well('published reports', `${reports.publishTo} can be written`)
+        : wrong('published reports', obstacle, next),
+    );
+  }
+  if (metrics.textfile !== undefined) {
+    const obstacle = await findObstacle(dirname(metrics.textfile));
+    const next =
+      'make it, with the right to write for this user, or set metrics.textfile to another file: until then alerts go by old figures';
+    findings.push(
+      obstacle === null ? well('metrics', `${metrics.textfile} can be written`) : wrong('metrics', obstacle, next),
+    );
+  }
+  const obstacle = await findObstacle(dirname(watchdog.noteFile));
+  if (obstacle !== null) {
+    const message = `${obstacle}: that the database is out of reach would be mailed at each look`;
+    findings.push(
+      doubtful('watchdog note', message, 'set watchdog.noteFile to a file in a folder that this user may write to'),
+    );
+  }
+  return findings;
+}
+
+/** Whether each webhook has a secret that signs, without which runs are refused; nothing is said where there is none, and nothing is sent. */
+export function checkWebhooks(config: Config): Finding[] {
+  const { webhooks } = config.settings;
+  if (webhooks.length === 0) return [];
+  try {
+    readWebhookKeys(config);
+    return [well('webhooks', `${countNoun(webhooks.length, 'address', 'addresses')}, each with a secret`)];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const next = 'set it (docs/status.md, Webhooks): runs are refused without it';
+    return error.problems.map(({ where, message }) => wrong('webhooks', `${where} ${message}`, next));
+  }
+}
+
+/** Whether each monitor that is to be told has an address, without which its work is refused; nothing is said where there is none, and nothing is sent. */
+export function checkPings(config: Config): Finding[] {
+  return pingedWork.flatMap((work) => {
+    if (config.settings.pings[work] === undefined) return [];
+    const check = `ping of ${work}`;
+    try {
+      findPingAddress(config, work);
+      return [well(check, 'its monitor has an address')];
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      const next = `set it, or take pings.${work} out: ${work} and the scheduler are refused without it`;
+      return error.problems.map(({ path, message }) => wrong(check, `${path} ${message}`, next));
+    }
+  });
+}
+
+/** Whether two people can be asked for where the settings want them, without which every command is refused; nothing is said when all is well. */
+export function checkReview(config: Config): Finding[] {
+  return findFourEyesProblems(config).map(({ path, message }) =>
+    wrong('review', `${path} ${message}`, 'until then every command that opens the database is refused'),
+  );
+}

@@ -1,0 +1,149 @@
+import { access, constants, stat } from 'node:fs/promises';
+import type { Config } from '../../config/load-config.js';
+import { NightscreenError } from '../../errors.js';
+import { findFiles } from '../../roster/csv/find-files.js';
+import { toDurationMs } from '../../roster/duration.js';
+import type { CsvSettings, PartySettings, PostgresSettings, RosterSettings } from '../../roster/settings.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
+
+type Source = Pick<RosterSettings | PartySettings, 'csv' | 'postgres'>;
+
+/** What the sources are looked at with; `patience` is a span such as `30s`. */
+interface Examination {
+  config: Config;
+  patience: string;
+}
+
+/** Opens a source up to its first rows and gives it up again. */
+type Open = (source: Source) => Promise<void>;
+
+/** Opens files as far as their headers. */
+type OpenEach = (paths: readonly string[], csv: CsvSettings) => Promise<void>;
+
+/** Of how many files of a roster the headers are looked at. */
+const mostHeaders = 100;
+
+/** How long a query may take to be looked at: a run has more patience. */
+const defaultPatience = '30s';
+
+const toMessage = (error: unknown, otherwise: string): string =>
+  error instanceof NightscreenError ? error.message : otherwise;
+
+async function checkFiles(check: string, csv: CsvSettings, open: Open, openEach: OpenEach): Promise<Finding> {
+  const given = [csv.path].flat();
+  let paths: readonly string[];
+  try {
+    paths = await findFiles(given);
+    for (const path of paths) if (path !== '-') await access(path, constants.R_OK);
+  } catch (error) {
+    const next = 'correct the path (a relative one starts at the configuration file) or the right to read it';
+    return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
+  }
+  try {
+    // What comes through a pipe would be gone for the run that is meant to read it.
+    if (await isEachFile(paths)) {
+      await open({ csv });
+      if (paths.length > 1) await openEach(paths.slice(0, mostHeaders), csv);
+    }
+  } catch (error) {
+    const next =
+      'correct the file, or csv and columns of the roster: nightscreen roster inspect FILE shows how it reads';
+    return wrong(check, toMessage(error, `${given.join(', ')} cannot be read`), next);
+  }
+  const looked = paths.length > mostHeaders ? `; only the headers of the first ${mostHeaders} were looked at` : '';
+  return well(check, paths.length === 1 ? (paths[0] ?? '') : `${paths.length} files, ${paths[0]} first${looked}`);
+}
+
+async function isEachFile(paths: readonly string[]): Promise<boolean> {
+  for (const path of paths) if (path === '-' || !(await stat(path)).isFile()) return false;
+  return true;
+}
+
+async function checkDatabase(
+  check: string,
+  postgres: PostgresSettings,
+  { config, patience }: Examination,
+  open: Open,
+): Promise<Finding> {
+  const { urlEnv, table, statementTimeout } = postgres;
+  if (config.secret(urlEnv) === undefined) {
+    return wrong(check, `${urlEnv} is not set`, `set it, or ${urlEnv}_FILE, to the connection string`);
+  }
+  const isShort = toDurationMs(statementTimeout) > toDurationMs(patience);
+  try {
+    await open({ postgres: isShort ? { ...postgres, statementTimeout: patience } : postgres });
+  } catch (error) {
+    const message = toMessage(error, `the database that ${urlEnv} names cannot be read`);
+    if (isShort && error instanceof NightscreenError && error.code === 'query_timeout') {
+      return doubtful(check, message, `nothing, if it takes so long: a run waits ${statementTimeout}`);
+    }
+    return wrong(check, message, `correct ${urlEnv}, the query or table, or the columns of the roster`);
+  }
+  return well(check, `Postgres ${table === undefined ? 'query' : `table ${table}`} by ${urlEnv}`);
+}
+
+function checkSource(
+  check: string,
+  { csv, postgres }: Source,
+  examination: Examination,
+  open: Open,
+  openEach: OpenEach,
+): Promise<Finding> | [] {
+  if (csv) return checkFiles(check, csv, open, openEach);
+  return postgres ? checkDatabase(check, postgres, examination, open) : [];
+}
+
+/**
+ * Whether each configured roster and its parties can be opened and have the columns that are mapped; only their first rows are read, and
+ * of several files the headers of the first hundred.
+ * A query that gives none within `patience`, a span such as `30s`, is doubtful where its own timeout is longer.
+ */
+export async function checkRosters(config: Config, patience = defaultPatience): Promise<Finding[]> {
+  const examination = { config, patience };
+  const { readParties, readRoster } = await import('../../roster/read-roster.js');
+  const { checkHeaders } = await import('../../roster/csv/check-headers.js');
+  const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/column-names.js');
+  const none = { csv: undefined, postgres: undefined };
+  const findings = config.settings.rosters.flatMap((roster) => [
+    checkSource(
+      `roster ${roster.name}`,
+      roster,
+      examination,
+      async (source) => {
+        await (await readRoster({ ...roster, ...none, ...source }, config.secret)).close();
+      },
+      (paths, csv) => checkHeaders(paths, csv, createIsMapped(roster.columns, standardHeaders)),
+    ),
+    ...roster.parties.map((parties) =>
+      checkSource(
+        `parties of roster ${roster.name}`,
+        parties,
+        examination,
+        async (source) => {
+          await (await readParties({ ...parties, ...none, ...source }, config.secret)).close();
+        },
+        (paths, csv) => checkHeaders(paths, csv, createIsMapped(parties.columns, standardPartyHeaders)),
+      ),
+    ),
+  ]);
+  return (await Promise.all(findings)).flat();
+}
+
+/**
+ * Whether there is a roster that a night could screen; nothing is said where there is. `imported`: the rosters that were ever given as
+ * files, by which an installation without any of its own may be meant so.
+ */
+export function checkConfigured({ settings, file }: Config, imported: readonly string[]): Finding[] {
+  if (settings.rosters.length > 0) return [];
+  const write = `write \`rosters:\` into ${file ?? 'nightscreen.config.yaml'} (nightscreen.config.example.yaml shows how)`;
+  const find = 'or name the file that has them with --config or NIGHTSCREEN_CONFIG';
+  if (settings.jobs.rescreen?.enabled === false) {
+    return [doubtful('rosters', 'none is configured, and the job rescreen is switched off', `${write}, ${find}`)];
+  }
+  if (imported.length > 0) {
+    const message = `none is configured, so no night screens ${imported.join(', ')} again, imported from files`;
+    return [doubtful('rosters', message, `${write}, ${find}, or start \`nightscreen onboard --file FILE\` by hand`)];
+  }
+  const next = `${write}, ${find}; only \`nightscreen onboard --file FILE\` and \`nightscreen demo\` need none`;
+  return [wrong('rosters', 'none is configured: `rescreen` is refused, and the scheduler screens nobody', next)];
+}

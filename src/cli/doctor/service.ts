@@ -1,0 +1,161 @@
+import { toKeyFingerprint, toKeyMode } from '../../client/calls/api-key.js';
+import type { createClient as createClientType } from '../../client/create-client.js';
+import type { Config } from '../../config/load-config.js';
+import { NotFoundError } from '../../errors.js';
+import { canaryKinds, findCanaryCoverage } from '../../matches/canary-kinds.js';
+import { findProxy } from '../../outgoing.js';
+import { embeddedProblem, findBudgetProblems } from '../../runs/account.js';
+import { describeError } from '../describe-error.js';
+import { findMissingService } from '../workplace.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
+
+type Client = ReturnType<typeof createClientType>;
+
+function checkKey(config: Config): Finding {
+  const key = config.secret('NIGHTSCREEN_API_KEY');
+  if (key === undefined) {
+    return wrong('key', 'NIGHTSCREEN_API_KEY is not set', 'set it, or NIGHTSCREEN_API_KEY_FILE, to the private key');
+  }
+  const mode = toKeyMode(key);
+  const print = `fingerprint ${toKeyFingerprint(key)}`;
+  if (mode === 'unknown') {
+    return doubtful('key', `of an unknown family, ${print}`, 'private keys begin with private_ or private_sandbox_');
+  }
+  if (mode === 'live' && config.settings.canaries.length === 0) {
+    return doubtful(
+      'key',
+      `live, ${print}, but there are no canaries`,
+      'write `canaries:`; without them no live run is complete',
+    );
+  }
+  return well('key', `${mode}, ${print}`);
+}
+
+async function askService(client: Client, url: string, agreed: 'test' | 'live' | undefined): Promise<Finding> {
+  try {
+    const asked = await client.apiKeys.public().catch(async (error: unknown) => {
+      if (!(error instanceof NotFoundError)) throw error;
+      return { data: null, ...(await client.identify()) };
+    });
+    if (asked.data === null) {
+      const mode = asked.isTest ? 'test' : 'live';
+      const what = `${url} names no public key of this account; taken for a ${mode} key by ${agreed ? 'service.mode' : 'its prefix'}`;
+      return doubtful('service', what, 'create a public key, so that the service says which mode it is');
+    }
+    const answered = asked.data.is_test ? 'test' : 'live';
+    if (client.keyMode !== 'unknown' && client.keyMode !== answered) {
+      return wrong(
+        'service',
+        `${url} says ${answered}, the key says ${client.keyMode}`,
+        'use the key of the right account',
+      );
+    }
+    if (agreed !== undefined && agreed !== answered) {
+      return wrong(
+        'service',
+        `${url} says ${answered}, service.mode says ${agreed}`,
+        'use the key of the right account',
+      );
+    }
+    return well('service', `${url} answers, ${answered} mode`);
+  } catch (error) {
+    const { message, next } = describeError(error, { isDoctor: true });
+    return wrong('service', `${url}: ${message}`, next ?? 'ask the operators of the service');
+  }
+}
+
+function describeWay(url: URL, proxy: string | undefined): Finding {
+  const found = findProxy(url, { proxy });
+  if (found === null) return well('network', `requests go to ${url.host} directly`);
+  return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
+}
+
+/** Looks at the key, says which way requests leave, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. */
+export async function checkService(config: Config): Promise<Finding[]> {
+  const key = checkKey(config);
+  const { service } = config.settings;
+  const apiKey = config.secret('NIGHTSCREEN_API_KEY');
+  if (service.baseUrl === undefined || apiKey === undefined) {
+    const isUrlMissing = service.baseUrl === undefined;
+    const [problem] = findMissingService(config);
+    const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not asked, because there is no key';
+    return [key, wrong('service', message, 'set NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY')];
+  }
+  const { createClient } = await import('../../client/create-client.js');
+  const answers: TimedAnswer[] = [];
+  const client = createClient({
+    ...service,
+    retry: { ...service.retry, maxAttempts: 1 },
+    baseUrl: service.baseUrl,
+    apiKey,
+    observer: {
+      ended: ({ startedAt }, { endedAt, servedAt }) =>
+        answers.push({ sentAt: startedAt, receivedAt: endedAt, servedAt }),
+    },
+  });
+  try {
+    const way = describeWay(new URL(service.baseUrl), service.proxy);
+    const answered = await askService(client, service.baseUrl, service.mode);
+    // Where nobody answered there is nothing to compare, and the line above says so.
+    return [key, way, answered, ...(answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [])];
+  } finally {
+    await client.close();
+  }
+}
+
+/** One answer of the service: when we asked, when it came, and its own time by the `Date` header, in whole seconds. */
+interface TimedAnswer {
+  sentAt: Date;
+  receivedAt: Date;
+  servedAt: Date | undefined;
+}
+
+const toleratedSkewSeconds = 30;
+
+/** How far the service's clock is from this machine's, by the answer that shows the least. */
+export function checkClock(answers: readonly TimedAnswer[]): Finding {
+  const check = 'clock skew';
+  const skews = answers.flatMap(({ servedAt, sentAt, receivedAt }) => {
+    if (servedAt === undefined) return [];
+    // The header has whole seconds, so the service's instant lies within the second after it.
+    const earliest = servedAt.getTime() - receivedAt.getTime();
+    const latest = servedAt.getTime() + 1_000 - sentAt.getTime();
+    return [earliest > 0 ? earliest : latest < 0 ? latest : 0];
+  });
+  const [first] = skews;
+  if (first === undefined) return well(check, 'no Date header comes, so the clocks were not compared');
+  const seconds = Math.round(
+    skews.reduce((least, skew) => (Math.abs(skew) < Math.abs(least) ? skew : least), first) / 1_000,
+  );
+  if (seconds === 0) return well(check, "the service's clock and this machine's agree to the second");
+  const words = `the service's clock is ${Math.abs(seconds)} s ${seconds > 0 ? 'ahead of' : 'behind'} this machine's`;
+  return Math.abs(seconds) <= toleratedSkewSeconds
+    ? well(check, words)
+    : doubtful(check, words, 'set the clock (NTP): due dates, deadlines and the evidence go by it');
+}
+
+/** Whether a live key has the budget and the database without which it makes no search; nothing is said of a test key. */
+export function checkBudget(config: Config): Finding[] {
+  const key = config.secret('NIGHTSCREEN_API_KEY');
+  const mode = config.settings.service.mode ?? (key === undefined ? 'unknown' : toKeyMode(key));
+  if (mode !== 'live') return [];
+  const isRefused = config.secret('DATABASE_URL') === undefined && !config.settings.database.acceptEmbedded;
+  const problems = [...findBudgetProblems(config.settings), ...(isRefused ? [embeddedProblem] : [])];
+  const { maxSearchesPerMonth, pricePerSearch, currency } = config.settings.budget;
+  if (problems.length > 0) {
+    return problems.map(({ path, message }) =>
+      wrong('budget', `${path} ${message}`, `write it under \`${path.split('.')[0]}:\``),
+    );
+  }
+  return [well('budget', `${maxSearchesPerMonth} searches a month at ${pricePerSearch} ${currency} each`)];
+}
+
+/** Says which kinds of known parties the canaries stand for, and which of them nobody would miss if the service lost them. */
+export function checkCanaries({ settings: { canaries } }: Config): Finding[] {
+  if (canaries.length === 0) return [];
+  const { covered, missing } = findCanaryCoverage(canaries);
+  const cover = `${canaries.length} cover ${covered.length} of ${canaryKinds.length} kinds`;
+  if (missing.length === 0) return [well('canaries', cover)];
+  const next = 'add a listed party of each kind to `canaries:`, with the `topics` for which it is listed';
+  return [doubtful('canaries', `${cover}; missing: ${missing.join('; ')}`, next)];
+}

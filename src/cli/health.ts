@@ -1,0 +1,229 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Config } from '../config/load-config.js';
+import { flagError } from '../errors.js';
+import { isExpectedHost } from '../loopback.js';
+import type { Measuring } from './measuring.js';
+import { within } from './process.js';
+import { buildWorkplace, type OpenWorkplace } from './workplace.js';
+
+/** Longer than this the database is not waited for when somebody asks. */
+const answerLimitMs = 5_000;
+/** Nor longer than this until it is open, its schema compared. */
+const openLimitMs = 30_000;
+/** A query that hangs for longer is given up with its connection. */
+const queryTimeoutMs = 120_000;
+/** Whoever ends does not wait for a database that hangs. */
+const closeLimitMs = 1_000;
+
+/** The health of the scheduler's process; `close` frees its own connections. */
+export interface WatchedHealth extends Health {
+  /** Reads the figures anew where that is not left to the jobs, unless they are new enough. Never throws. */
+  freshen(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Answers from figures that are read in the background: on Postgres by connections of its own, at most once a minute; on the embedded
+ * database, which has one owner at a time, by each job before it ends.
+ */
+export function watchHealth(config: Config, measuring: Measuring, isStopping: () => boolean): WatchedHealth {
+  const { metrics } = measuring;
+  const own = config.secret('DATABASE_URL') === undefined ? null : openOwn(config, measuring);
+  let isFirst = true;
+  return {
+    write: async () => {
+      const freshening = own?.freshen();
+      // The first figures are waited for, though not for ever; others come in the background.
+      if (isFirst && freshening) await within(answerLimitMs, freshening).catch(ignore);
+      isFirst = false;
+      return { text: await metrics.write(), contentType: metrics.contentType };
+    },
+    readiness: async (): Promise<Readiness> => {
+      const database = own === null ? 'embedded, opened by each job' : await own.describe();
+      const scheduler = isStopping() ? 'stopping' : 'running';
+      const isReachable = own === null || database === 'reachable, schema up to date';
+      return { isReady: isReachable && !isStopping(), checks: { database, scheduler } };
+    },
+    freshen: async () => own?.freshen(),
+    close: async () => own?.close(),
+  };
+}
+
+function openOwn(config: Config, { refresh, noteUnreadable }: Measuring) {
+  let opened: Promise<OpenWorkplace> | null = null;
+  let refreshing: Promise<void> | null = null;
+  const open = (): Promise<OpenWorkplace> => {
+    opened ??= buildWorkplace({ config, command: 'schedule: metrics', tell: () => {}, queryTimeoutMs });
+    return opened;
+  };
+  /** What has failed is opened anew the next time; what hangs is closed when it answers at last. */
+  const forget = (): void => {
+    opened?.then((workplace) => workplace.close()).catch(ignore);
+    opened = null;
+  };
+  const read = nowAndThen(async (): Promise<void> => {
+    try {
+      if (await refresh(await within(openLimitMs, open()))) return;
+    } catch (error) {
+      await noteUnreadable(error);
+    }
+    forget();
+  }, undefined);
+  const freshen = (): Promise<void> => {
+    refreshing ??= read().finally(() => {
+      refreshing = null;
+    });
+    return refreshing;
+  };
+  return {
+    freshen,
+    describe: async (): Promise<string> => {
+      const { pendingMigrations } = await import('../store/database/migrate.js');
+      const look = async (): Promise<string> => {
+        const { database } = await open();
+        const pending = await pendingMigrations(database);
+        return pending.length === 0 ? 'reachable, schema up to date' : `${pending.length} migrations wait`;
+      };
+      const looking = look().catch(() => {
+        forget();
+        return 'out of reach';
+      });
+      return within(answerLimitMs, looking).catch(() => `no answer within ${answerLimitMs} ms`);
+    },
+    close: async (): Promise<void> => {
+      const closing = async (): Promise<void> => {
+        await refreshing;
+        await (await opened)?.close();
+      };
+      await within(closeLimitMs, closing()).catch(ignore);
+    },
+  };
+}
+
+function ignore(): void {}
+
+/** Whether a process can do its work, and what it says about that. */
+interface Readiness {
+  isReady: boolean;
+  checks: Readonly<Record<string, string>>;
+}
+
+/** What a server of metrics and health is asked about. */
+interface Health {
+  /** Everything in Prometheus' text format. */
+  write(): Promise<{ text: string; contentType: string }>;
+  readiness(): Promise<Readiness>;
+}
+
+/** Where metrics are served; without a host on all addresses of this machine. */
+export interface MetricsAddress {
+  host: string | undefined;
+  port: number;
+}
+
+/** Reads `:9464`, `127.0.0.1:9464` or `[::1]:9464`; throws ConfigError. Port 0 takes a free one. */
+export function parseMetricsAddress(text: string): MetricsAddress {
+  const [, ipv6, name, port = ''] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s[\]]*)):(\d{1,5})$/.exec(text) ?? [];
+  if (port === '' || Number(port) > 65_535) {
+    throw flagError('--metrics', `${text} is no address such as :9464 or 127.0.0.1:9464`);
+  }
+  return { host: ipv6 ?? (name === '' ? undefined : name), port: Number(port) };
+}
+
+/** A server that runs. */
+interface MetricsServer {
+  port: number;
+  stop(): Promise<void>;
+}
+
+type Answer = { status: number; contentType: string; text: string };
+
+async function answer(path: string, health: Health): Promise<Answer> {
+  if (path === '/metrics') return { status: 200, ...(await health.write()) };
+  // Whoever answers is alive, and its loop turns.
+  if (path === '/healthz') return { status: 200, contentType: 'text/plain', text: 'ok\n' };
+  if (path !== '/readyz')
+    return { status: 404, contentType: 'text/plain', text: 'there is /metrics, /healthz and /readyz\n' };
+  const { isReady, checks } = await health.readiness();
+  const text = Object.entries(checks).map(([name, state]) => `${name}: ${state}\n`);
+  return { status: isReady ? 200 : 503, contentType: 'text/plain', text: text.join('') };
+}
+
+const misdirected: Answer = {
+  status: 421,
+  contentType: 'text/plain',
+  text: 'no such host here: ask by the IP address, or add the name to metrics.hosts in the configuration\n',
+};
+
+async function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  health: Health,
+  hosts: readonly string[],
+): Promise<void> {
+  const [path = '/'] = (request.url ?? '/').split('?');
+  const isReading = request.method === 'GET' || request.method === 'HEAD';
+  const refused: Answer | null = isReading ? null : { status: 405, contentType: 'text/plain', text: 'only GET\n' };
+  const isExpected = isExpectedHost(request.headers.host, hosts);
+  const { status, contentType, text } = isExpected ? (refused ?? (await answer(path, health))) : misdirected;
+  response.writeHead(status, { 'content-type': contentType, 'cache-control': 'no-store' });
+  response.end(request.method === 'HEAD' ? undefined : text);
+}
+
+/** Serves `/metrics`, `/healthz` and `/readyz` to IP literals, localhost, the host of the address and `names`; throws ConfigError when the address cannot be taken. */
+export async function startMetricsServer(
+  { host, port }: MetricsAddress,
+  health: Health,
+  names: readonly string[] = [],
+): Promise<MetricsServer> {
+  const hosts = host === undefined ? names : [host, ...names];
+  const server = createServer((request, response) => {
+    respond(request, response, health, hosts).catch(() => {
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' });
+      response.end('the answer could not be made\n');
+    });
+  });
+  server.requestTimeout = 10_000;
+  try {
+    server.listen(host === undefined ? { port } : { port, host });
+    await once(server, 'listening');
+  } catch (error) {
+    throw flagError(
+      '--metrics',
+      `${host ?? ''}:${port} cannot be listened at: ${error instanceof Error ? error.message : ''}`,
+    );
+  }
+  const address = server.address();
+  return {
+    port: address !== null && typeof address === 'object' ? address.port : port,
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Figures are read no more often than this. */
+const leastRestMs = 60_000;
+/** And no more of the time is spent on it than one part in so many. */
+const restShare = 20;
+
+/** Work that is left out, which gives `otherwise`, while the last time of it is not long enough ago. */
+export function nowAndThen<Given extends readonly unknown[], Result>(
+  work: (...given: Given) => Promise<Result>,
+  otherwise: Result,
+): (...given: Given) => Promise<Result> {
+  let restUntilMs = 0;
+  return async (...given) => {
+    const begunMs = performance.now();
+    if (begunMs < restUntilMs) return otherwise;
+    try {
+      return await work(...given);
+    } finally {
+      const endedMs = performance.now();
+      restUntilMs = endedMs + Math.max(leastRestMs, (endedMs - begunMs) * restShare);
+    }
+  };
+}

@@ -1,0 +1,85 @@
+import type { Config } from '../config/load-config.js';
+import { ConfigError, RunLockedError } from '../errors.js';
+import { createMetrics, type Metrics } from '../metrics/create-metrics.js';
+import { markTextfileUnreadable, writeTextfile } from '../metrics/write-textfile.js';
+import { readMetricFacts } from '../runs/metrics.js';
+import type { Workplace } from '../runs/workplace.js';
+import type { Notify } from './command-log.js';
+import { version, within } from './process.js';
+
+/** The metrics of a process, read anew from an open database and left where the settings say. */
+export interface Measuring {
+  metrics: Metrics;
+  /** Gives whether they could be read. Never throws: what cannot be measured or left is told, and the work itself stands. */
+  refresh(workplace: Workplace): Promise<boolean>;
+  /** Says, where figures of before lie as well, that they can no longer be read; not for `error`s that say nothing about the database. Never throws. */
+  noteUnreadable(error: unknown): Promise<void>;
+}
+
+/** What metrics are measured with. */
+interface MeasuringOptions {
+  isStopping: () => boolean;
+  complain: (message: string) => void;
+  /** How long the database is waited for. */
+  limitMs?: number;
+}
+
+/** Counting a million customers takes half a minute; a database that has not answered by then hangs. */
+const readingLimitMs = 120_000;
+
+/** Measures a command that ends by itself. */
+export function measureCommand(invocation: { signal: AbortSignal; notify: Notify }, config: Config): Measuring {
+  return measureInto(config, createMetrics(version, { isLasting: false }), {
+    // Whoever asks to stop waits a few seconds only.
+    isStopping: () => invocation.signal.aborted,
+    complain: (message) => invocation.notify({ level: 'warn', code: 'metrics_not_left', message }),
+  });
+}
+
+/** Measures into `metrics`, and leaves them where the settings say. */
+export function measureInto(
+  { settings }: Pick<Config, 'settings'>,
+  metrics: Metrics,
+  { isStopping, complain, limitMs = readingLimitMs }: MeasuringOptions,
+): Measuring {
+  const attempt = async (what: string, work: () => Promise<void>): Promise<boolean> => {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      complain(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      return false;
+    }
+  };
+  const { textfile } = settings.metrics;
+  const { cron, enabled } = settings.jobs.sweep ?? {};
+  const sweeps = { isPlanned: cron !== undefined, isOff: enabled === false };
+
+  const leave = async (writeInto: (file: string, text: string) => Promise<void>): Promise<void> => {
+    if (textfile === undefined) return;
+    await attempt(`metrics could not be written to ${textfile}`, async () =>
+      writeInto(textfile, await metrics.write()),
+    );
+  };
+  // What was read before stands, as old as it says it is: without it the alerts that go by it would fall silent.
+  const leaveUnreadable = async (): Promise<void> => {
+    metrics.showUnreadable();
+    await leave(markTextfileUnreadable);
+  };
+  return {
+    metrics,
+    refresh: async (workplace) => {
+      if (isStopping()) return true;
+      const isRead = await attempt('the figures for metrics could not be read', async () =>
+        metrics.show(await within(limitMs, readMetricFacts(workplace, sweeps))),
+      );
+      if (isRead) await leave(writeTextfile);
+      else await leaveUnreadable();
+      return isRead;
+    },
+    noteUnreadable: async (error) => {
+      const saysNothing = error instanceof ConfigError || error instanceof RunLockedError;
+      if (!saysNothing && !isStopping()) await leaveUnreadable();
+    },
+  };
+}

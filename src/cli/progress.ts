@@ -1,0 +1,357 @@
+import type { ClientEvent } from '../client/client-event.js';
+import { systemClock } from '../clock.js';
+import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
+import type { RunEvent, RunStage } from '../runs/workplace.js';
+import type { Terminal } from './terminal.js';
+import { describeCounts } from './text.js';
+
+interface Sample {
+  atMs: number;
+  count: number;
+}
+
+/** How fast a counter has grown of late. */
+export class SlidingRate {
+  readonly #windowMs: number;
+  readonly #spacingMs: number;
+  #samples: Sample[] = [];
+
+  /** Looks back over `windowMs`. */
+  constructor(windowMs: number) {
+    this.#windowMs = windowMs;
+    this.#spacingMs = windowMs / 100;
+  }
+
+  /** Notes the counter at an instant. */
+  note(atMs: number, count: number): void {
+    const last = this.#samples.at(-1);
+    const isClose = this.#samples.length > 1 && last !== undefined && atMs - last.atMs < this.#spacingMs;
+    if (isClose) last.count = count;
+    else this.#samples.push({ atMs, count });
+    // The newest one that lies outside stays: it says where the counter stood when the window began.
+    const firstInside = this.#samples.findIndex((sample) => sample.atMs > atMs - this.#windowMs);
+    if (firstInside > 1) this.#samples = this.#samples.slice(firstInside - 1);
+  }
+
+  /** Growth per second over the window that ends at this instant, or since the first sample when that is shorter. */
+  perSecond(nowMs: number): number {
+    const [first] = this.#samples;
+    const last = this.#samples.at(-1);
+    if (first === undefined || last === undefined) return 0;
+    const beginMs = nowMs - this.#windowMs;
+    const start = this.#samples.findLast((sample) => sample.atMs <= beginMs) ?? first;
+    const spanMs = nowMs - Math.max(start.atMs, beginMs);
+    return spanMs <= 0 ? 0 : ((last.count - start.count) * 1_000) / spanMs;
+  }
+}
+
+/** How far a run has come; times are milliseconds of the clock that the meter reads. */
+interface ProgressFigures {
+  runId: string;
+  stage: RunStage;
+  done: number;
+  total: number | null;
+  /** Calls in the last ten seconds, per second, against the ceiling; null where none are counted. */
+  callsPerSecond: number | null;
+  limitPerSecond: number;
+  /** Of an import; null otherwise. */
+  rowsPerSecond: number | null;
+  waitingFor: Wait | null;
+  /** Of the whole run; null outside the searches. */
+  found: { matches: number; hits: number } | null;
+  secondsLeft: number | null;
+}
+
+/** What holds a run up; `seconds` counts from when it began, of a pause until it ends. */
+type Wait =
+  | { kind: 'outage' | 'pause' | 'database'; seconds: number }
+  /** The calls are made as fast as they may be. */
+  | { kind: 'rate' }
+  /** The calls wait for their answers. */
+  | { kind: 'answers' };
+
+type Progress = Extract<RunEvent, { kind: 'progress' }>;
+
+const shortMs = 10_000;
+const longMs = 60_000;
+// As much of the rate as is used while nothing but the rate holds the run up.
+const fullShare = 0.9;
+// Before that a rate says nothing.
+const settledMs = 2_000;
+const nothing = { matches: 0, hits: 0 };
+
+/** Turns what a run tells into how far it has come, how fast it is, and what it waits for. */
+export class ProgressMeter {
+  readonly #elapsedMs: () => number;
+  readonly #limitPerSecond: number;
+  readonly #outages = new Map<string, number>();
+  #pausedUntilMs = 0;
+  #databaseSinceMs: number | null = null;
+  #foundBefore = nothing;
+  #stage: { runId: string; stage: RunStage; beganMs: number; calls: SlidingRate; done: SlidingRate } | null = null;
+  #latest: Progress | null = null;
+
+  constructor(limitPerSecond: number, elapsedMs: () => number) {
+    this.#limitPerSecond = limitPerSecond;
+    this.#elapsedMs = elapsedMs;
+  }
+
+  /** Takes an event in. */
+  note(event: RunEvent): void {
+    const nowMs = this.#elapsedMs();
+    switch (event.kind) {
+      case 'run_started':
+        this.#foundBefore = event.found ?? nothing;
+        return;
+      case 'stage_started': {
+        const { runId, stage } = event;
+        this.#stage = {
+          runId,
+          stage,
+          beganMs: nowMs,
+          calls: new SlidingRate(shortMs),
+          done: new SlidingRate(longMs),
+        };
+        this.#stage.calls.note(nowMs, 0);
+        this.#latest = null;
+        return;
+      }
+      case 'progress':
+        this.#latest = event;
+        this.#stage?.calls.note(nowMs, event.calls ?? 0);
+        this.#stage?.done.note(nowMs, event.done);
+        return;
+      case 'stage_finished':
+      case 'run_finished':
+        this.#stage = null;
+        return;
+      case 'database_wait':
+        this.#databaseSinceMs = event.isWaiting ? nowMs - 2_000 : null;
+        return;
+      case 'service':
+        this.#noteService(event.event, nowMs);
+        return;
+      case 'warning':
+      case 'roster_failed':
+        return;
+    }
+  }
+
+  /** How things stand now; null between stages. */
+  get figures(): ProgressFigures | null {
+    if (this.#stage === null) return null;
+    const nowMs = this.#elapsedMs();
+    const { runId, stage, beganMs, calls, done } = this.#stage;
+    const { done: count = 0, total = null, found, reading } = this.#latest ?? {};
+    const perSecond = this.#latest?.calls === undefined ? null : calls.perSecond(nowMs);
+    const waitingFor = this.#findWait(nowMs, nowMs - beganMs > settledMs ? perSecond : null);
+    const isHeldUp = waitingFor?.kind === 'outage' || waitingFor?.kind === 'pause';
+    const donePerSecond = done.perSecond(nowMs);
+    const isKnown = total !== null && !isHeldUp && donePerSecond > 0 && nowMs - beganMs > settledMs;
+    return {
+      runId,
+      stage,
+      done: count,
+      total,
+      callsPerSecond: perSecond,
+      limitPerSecond: this.#limitPerSecond,
+      rowsPerSecond: reading?.perSecond ?? null,
+      waitingFor,
+      found: found
+        ? { matches: found.matches + this.#foundBefore.matches, hits: found.hits + this.#foundBefore.hits }
+        : null,
+      secondsLeft: isKnown ? Math.ceil((total - count) / donePerSecond) : toSecondsOrNull(reading?.leftMs),
+    };
+  }
+
+  #noteService(event: ClientEvent, nowMs: number): void {
+    if (event.kind === 'outage_began') this.#outages.set(event.operation, nowMs);
+    if (event.kind === 'outage_ended') this.#outages.delete(event.operation);
+    if (event.kind === 'paused') this.#pausedUntilMs = Math.max(this.#pausedUntilMs, nowMs + event.pauseMs);
+  }
+
+  #findWait(nowMs: number, callsPerSecond: number | null): Wait | null {
+    if (this.#outages.size > 0)
+      return { kind: 'outage', seconds: toSeconds(nowMs - Math.min(...this.#outages.values())) };
+    if (this.#pausedUntilMs > nowMs) return { kind: 'pause', seconds: toSeconds(this.#pausedUntilMs - nowMs) };
+    if (this.#databaseSinceMs !== null) return { kind: 'database', seconds: toSeconds(nowMs - this.#databaseSinceMs) };
+    if (callsPerSecond === null) return null;
+    return { kind: callsPerSecond >= fullShare * this.#limitPerSecond ? 'rate' : 'answers' };
+  }
+}
+
+const toSecondsOrNull = (ms: number | null | undefined): number | null => (ms == null ? null : Math.ceil(ms / 1_000));
+
+const toSeconds = (ms: number): number => Math.max(0, Math.round(ms / 1_000));
+
+/** A span in words that stay short: `45 s`, `12 min`, `3 h 20 min`, `5 d 2 h`. */
+export function describeSpan(seconds: number): string {
+  if (seconds < 90) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 90) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+function describeWait(wait: Wait): string {
+  switch (wait.kind) {
+    case 'outage':
+      return `service out of reach for ${describeSpan(wait.seconds)}`;
+    case 'pause':
+      return `pause, ${describeSpan(wait.seconds)} more`;
+    case 'database':
+      return `waits for the database for ${describeSpan(wait.seconds)}`;
+    case 'rate':
+      return 'waits for the rate';
+    case 'answers':
+      return 'waits for answers';
+  }
+}
+
+/** One line about how far a run has come, what matters most first; what goes beyond `width` is left out. */
+export function describeProgress(figures: ProgressFigures, width: number): string {
+  const { stage, done, total, callsPerSecond, limitPerSecond, rowsPerSecond, waitingFor, found, secondsLeft } = figures;
+  const parts = [
+    `${stage.padEnd(9)} ${done === 0 && total === null ? '...' : formatCount(done)}${total === null ? '' : ` of ${formatCount(total)}`}`,
+    ...(rowsPerSecond === null ? [] : [`${formatCount(rowsPerSecond)} rows per s`]),
+    ...(callsPerSecond === null ? [] : [`${callsPerSecond.toFixed(1)}/${limitPerSecond} per s`]),
+    ...(secondsLeft === null ? [] : [`${describeSpan(secondsLeft)} left`]),
+    ...(found === null ? [] : [`${countNoun(found.matches, 'match', 'matches')}, ${countNoun(found.hits, 'hit')}`]),
+    ...(waitingFor === null ? [] : [describeWait(waitingFor)]),
+  ];
+  // What holds the run up is worth more than how fast it would be.
+  const ordered =
+    waitingFor !== null && isTrouble(waitingFor) ? [parts[0], parts.at(-1), ...parts.slice(1, -1)] : parts;
+  // Half a word says nothing: what does not fit is left out whole.
+  let line = '';
+  for (const part of ordered) {
+    const longer = line === '' ? (part ?? '') : `${line}  ${part}`;
+    if (longer.length > width && line !== '') continue;
+    line = longer;
+  }
+  return line.slice(0, Math.max(0, width));
+}
+
+const isTrouble = ({ kind }: Wait): boolean => kind === 'outage' || kind === 'pause' || kind === 'database';
+
+const redrawMs = 100;
+// Waiting is also progress: its seconds count on while nothing happens.
+const idleRedrawMs = 1_000;
+const clearLine = '\r\u001b[2K';
+
+const occasionWords = {
+  start: 'before the first search',
+  resumed: 'before going on',
+  periodic: 'in between',
+  control: 'after trouble',
+  end: 'after the last search',
+} as const;
+
+const dim = (text: string, terminal: Terminal): string => (terminal.hasColours ? `\u001b[2m${text}\u001b[22m` : text);
+const yellow = (text: string, terminal: Terminal): string =>
+  terminal.hasColours ? `\u001b[33m${text}\u001b[39m` : text;
+
+/**
+ * Tells run events to a person: one line for each finished stage, and on a screen a line in between that is redrawn and cut to the
+ * screen's width.
+ */
+export function showProgress(terminal: Terminal, perSecond: number, indent = ''): Teller {
+  const meter = new ProgressMeter(perSecond, systemClock.elapsedMs);
+  let isDrawn = false;
+  let drawnAtMs = Number.NEGATIVE_INFINITY;
+  const draw = (everyMs: number): void => {
+    const nowMs = systemClock.elapsedMs();
+    if (!terminal.isScreen || nowMs - drawnAtMs < everyMs) return;
+    const { figures } = meter;
+    if (figures === null) return;
+    // A line as wide as the screen would wrap, and the next redraw would leave it standing.
+    const text = describeProgress(figures, terminal.columns - indent.length - 1);
+    terminal.writeMessage(`${clearLine}${indent}${dim(toVisibleText(text), terminal)}`, true);
+    isDrawn = true;
+    drawnAtMs = nowMs;
+  };
+  const erase = (): void => {
+    if (isDrawn) terminal.writeMessage(clearLine, true);
+    isDrawn = false;
+  };
+  const say = (head: string, rest: string): void => {
+    erase();
+    terminal.writeMessage(`${indent}${head}${toVisibleText(rest)}\n`, true);
+  };
+  const timer = setInterval(() => draw(idleRedrawMs), idleRedrawMs).unref();
+  const tell = (event: RunEvent): void => {
+    meter.note(event);
+    switch (event.kind) {
+      case 'run_started':
+        if (event.resumed) say('', `run ${event.runId} goes on`);
+        break;
+      case 'progress':
+        draw(redrawMs);
+        break;
+      case 'stage_started':
+      case 'database_wait':
+        draw(0);
+        break;
+      case 'stage_finished':
+        say(
+          '',
+          `${event.stage.padEnd(9)} ${describeCounts(chooseCounts(event))}${event.occasion ? ` (${occasionWords[event.occasion]})` : ''}`,
+        );
+        break;
+      case 'service': {
+        const text = describeServiceEvent(event.event);
+        if (text !== null) say(yellow('service', terminal), `   ${text}`);
+        break;
+      }
+      case 'warning':
+        say(yellow('warning', terminal), `   ${event.message}`);
+        break;
+      case 'run_finished':
+        if (event.state !== 'complete') say(yellow(event.state, terminal), `  ${event.reasons.join('; ')}`);
+    }
+  };
+  return {
+    tell,
+    close: () => {
+      clearInterval(timer);
+      erase();
+    },
+  };
+}
+
+const countedAlways: ReadonlySet<string> = new Set(['rows', 'customers', 'rejected', 'duplicates']);
+
+/** Of the many things that an import counts, only those that occurred. */
+function chooseCounts({ stage, counts }: Extract<RunEvent, { kind: 'stage_finished' }>): typeof counts {
+  if (stage !== 'import') return counts;
+  return Object.fromEntries(Object.entries(counts).filter(([name, count]) => countedAlways.has(name) || count !== 0));
+}
+
+const shortestToldMs = 5_000;
+
+const inSeconds = (ms: number): string => `${Math.max(1, Math.round(ms / 1_000))} s`;
+
+/** What the client met, in words for whoever watches the run; null for what is of no interest there. */
+function describeServiceEvent(event: ClientEvent): string | null {
+  switch (event.kind) {
+    case 'outage_began':
+      return `out of reach (${event.operation}); it is asked again in ${inSeconds(event.probeInMs)} and then at least every 20 s, nothing is lost`;
+    case 'outage_ended':
+      return `there again after ${inSeconds(event.lastedMs)} (${event.operation})`;
+    case 'paused':
+      return event.pauseMs < shortestToldMs ? null : `asks for a pause of ${inSeconds(event.pauseMs)}`;
+    case 'rate_lowered':
+      return null;
+    case 'key_renewed':
+      return `the key was refused and read again; the new one has the fingerprint ${event.fingerprint}`;
+    case 'no_public_key':
+      return `the account has no public key, so that the private key is a ${event.isTest ? 'test' : 'live'} one is taken from service.mode or its prefix`;
+  }
+}
+
+/** Tells what runs do, to a person or to a log. */
+export interface Teller {
+  tell: (event: RunEvent) => void;
+  /** Says what is left to say and lets go of its timer. */
+  close: () => void;
+}

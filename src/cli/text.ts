@@ -1,0 +1,36 @@
+import { formatCount } from '../reports/text.js';
+
+/** Rows of words as aligned columns, two spaces apart, each line ended; numbers given as numbers stand to the right. */
+export function formatTable(rows: readonly (readonly (string | number)[])[]): string {
+  const widths: number[] = [];
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, String(cell).length);
+  }
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => {
+        const width = widths[column] ?? 0;
+        return typeof cell === 'number' ? String(cell).padStart(width) : cell.padEnd(width);
+      })
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+const toWords = (name: string): string => name.replaceAll(/([A-Z])/g, (letter) => ` ${letter.toLowerCase()}`);
+
+/** Counts as one line, `rows 512, customers 505`, in the order given. */
+export const describeCounts = (counts: Readonly<Record<string, number | boolean>>): string =>
+  Object.entries(counts)
+    .map(([name, count]) => `${toWords(name)} ${typeof count === 'number' ? formatCount(count) : count ? 'yes' : 'no'}`)
+    .join(', ');
+
+/** Why a gate does not pass whatever it says of single customers: rosters or customers are missing; null when none are. */
+export function describeGap(neverImported: readonly string[], inScope: number): string | null {
+  if (neverImported.length > 0) {
+    const names = neverImported.join(', ');
+    return `never imported: ${names}. Nothing is known of their customers. Import each with nightscreen import --roster NAME, or remove it from the configuration.`;
+  }
+  return inScope === 0 ? 'No customer is in scope: no roster was imported, or all customers have left.' : null;
+}

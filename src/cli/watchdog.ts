@@ -1,0 +1,305 @@
+import { readFile, rm } from 'node:fs/promises';
+import { z } from 'zod';
+import { systemClock } from '../clock.js';
+import type { Config } from '../config/load-config.js';
+import { ConfigError, NightscreenError, RunLockedError, StoreError } from '../errors.js';
+import { type Alarm, buildAlarmMessage } from '../mail/build-alarm.js';
+import { deliver } from '../mail/deliver.js';
+import { listRecipients } from '../mail/recipients.js';
+import { countNoun, formatTime } from '../reports/text.js';
+import { limitSending } from '../runs/mail/queue.js';
+import type { Workplace } from '../runs/workplace.js';
+import { describeIncident } from '../scheduling/watchdog/describe-incident.js';
+import type { Watch } from '../scheduling/watchdog/watch.js';
+import type { Incident } from '../store/incidents.js';
+import { exitCodes } from './exit-code.js';
+import type { Invocation, Outcome } from './invocation.js';
+import { type PingListener, withPings } from './notify.js';
+import { describePause } from './schedule/plan-schedule.js';
+import { loadInvocationConfig, withWorkplace } from './session.js';
+import { findMissingMail } from './workplace.js';
+import { writePrivately } from './write-privately.js';
+
+/** Longer than this no night takes: whoever holds the embedded database for longer keeps everybody from looking. */
+const longestNightMs = 12 * 3_600_000;
+
+/** A database on a server that has not said by then how things are does not answer. */
+const longestLookMs = 5 * 60_000;
+
+/**
+ * Looks once and tells. What keeps it from looking is an alarm as well, except wrong settings, and a command that works in the embedded
+ * database: those are refused (ConfigError, RunLockedError). It never says that all is well without having looked. A database on a server
+ * has `limitMs` to answer.
+ */
+export async function look(invocation: Invocation, limitMs = longestLookMs): Promise<Outcome> {
+  const config = loadInvocationConfig(invocation);
+  const complain = (message: string): void => invocation.notify({ level: 'warn', code: 'not_told', message });
+  const problems = findMissingMail(config);
+  if (problems.length > 0) throw new ConfigError(problems);
+  const listener = { complain, signal: invocation.signal };
+  return withPings(
+    config,
+    'watchdog',
+    listener,
+    () => lookOrTell(invocation, config, { complain, limitMs }),
+    listLines,
+  );
+}
+
+async function lookOrTell(
+  invocation: Invocation,
+  config: Config,
+  { complain, limitMs }: { complain: (message: string) => void; limitMs: number },
+): Promise<Outcome> {
+  const { watch } = await import('../scheduling/watchdog/watch.js');
+  const { signal } = invocation;
+  const { jobs, scheduler, watchdog } = config.settings;
+  const lookInto = async (opened: Workplace, noteLooked: () => void): Promise<Outcome> => {
+    const workplace = await goByDatabaseClock(opened);
+    return presentWatch(await watch(workplace, { jobs, scheduler, watchdog }, { signal, noteLooked }));
+  };
+  const open = (noteLooked: () => void): Promise<Outcome> =>
+    withWorkplace(invocation, {
+      command: 'watchdog',
+      queryTimeoutMs: limitMs,
+      // An empty one of its own would have nothing to tell, on a host that was given no DATABASE_URL above all.
+      needsDatabase: true,
+      prepare: () => {},
+      work: (opened) => lookInto(opened, noteLooked),
+    });
+  try {
+    // The embedded database is waited for while jobs work in it, and answers by this process.
+    const isEmbedded = config.secret('DATABASE_URL') === undefined;
+    const outcome = isEmbedded ? await open(() => {}) : await withinLimit(limitMs, signal, open);
+    await tellReachable(config, { complain, signal });
+    return outcome;
+  } catch (error) {
+    if (error instanceof ConfigError || isAtWork(error) || signal.aborted) throw error;
+    const reason = error instanceof NightscreenError ? error.message : `an unexpected error (${toName(error)})`;
+    const since = await tellUnreachable(config, reason, { complain, signal });
+    return {
+      exitCode: exitCodes.incomplete,
+      document: {
+        schema: 'nightscreen/watchdog/1',
+        at: new Date().toISOString(),
+        isAlarm: true,
+        canLook: false,
+        reason,
+        since: since.toISOString(),
+      },
+      text: `ALARM  the watchdog cannot look: ${reason}\n       -> nightscreen doctor\n1 alarm: nothing could be watched\n`,
+    };
+  }
+}
+
+const toName = (error: unknown): string => (error instanceof Error ? error.name : 'unknown');
+
+const isAtWork = (error: unknown): boolean =>
+  error instanceof RunLockedError && (error.heldMs === null || error.heldMs < longestNightMs);
+
+const listLines = ({ exitCode, text }: Outcome) => ({ exitCode, lines: text.trimEnd().split('\n') });
+
+/** Clocks that are further apart than this are not both right. */
+const mostApartMs = 5 * 60_000;
+
+/**
+ * The workplace by the database's clock, with a warning, where this machine's is more than five minutes from it: watchdogs on several hosts
+ * would contradict one another otherwise. The embedded database has no other clock.
+ */
+export async function goByDatabaseClock(workplace: Workplace): Promise<Workplace> {
+  const { database, clock, tell } = workplace;
+  if (database.dialect === 'embedded') return workplace;
+  const askedAt = clock.now();
+  const [row] = await database.query(z.object({ now: z.date() }), 'select clock_timestamp() as now', []);
+  if (!row) return workplace;
+  const apartMs = row.now.getTime() - (askedAt.getTime() + clock.now().getTime()) / 2;
+  if (Math.abs(apartMs) <= mostApartMs) return workplace;
+  const minutes = Math.round(Math.abs(apartMs) / 60_000);
+  const message = `the clock of this host is ${minutes} minutes ${apartMs > 0 ? 'behind' : 'ahead of'} the database's, by which the watchdog goes; set it (NTP), because jobs here go by it`;
+  tell({ kind: 'warning', runId: null, code: 'clock_apart', message });
+  return { ...workplace, clock: { ...clock, now: () => new Date(clock.now().getTime() + apartMs) } };
+}
+
+/** A look takes less than a second as a rule; a process that is asked to end has few. */
+const graceMs = 2_000;
+
+/**
+ * Does work that calls `noteLooked` when the database has said everything; until then it has `limitMs`, and a moment once `signal` is
+ * aborted. Throws StoreError (`database_unreachable`) after the limit, and the signal's reason; what hangs is left behind.
+ */
+async function withinLimit<Result>(
+  limitMs: number,
+  signal: AbortSignal,
+  work: (noteLooked: () => void) => Promise<Result>,
+): Promise<Result> {
+  let clear = (): void => {};
+  const tooLate = new Promise<never>((_, reject) => {
+    const message = `the database has not answered within ${Math.ceil(limitMs / 1_000)} seconds`;
+    const timers = [setTimeout(() => reject(new StoreError('database_unreachable', message)), limitMs)];
+    const hurry = (): void => {
+      timers.push(setTimeout(() => reject(signal.reason), graceMs));
+    };
+    if (signal.aborted) hurry();
+    else signal.addEventListener('abort', hurry, { once: true });
+    clear = () => {
+      for (const timer of timers) clearTimeout(timer);
+      signal.removeEventListener('abort', hurry);
+    };
+  });
+  try {
+    return await Promise.race([work(clear), tooLate]);
+  } finally {
+    clear();
+  }
+}
+
+function describeAlarms(watch: Watch): readonly string[] {
+  return watch.findings.flatMap((finding) => {
+    const { incident, isKnown, isNews, reason, actions } = finding;
+    const standing = isKnown ? 'known' : 'ALARM';
+    const told = isNews ? 'told now' : `told ${formatTime(incident.toldAt)}`;
+    return [
+      `${standing}  ${describeIncident(finding)}`,
+      `       ${reason}`,
+      `       since ${formatTime(incident.openedAt)}, ${told}`,
+      ...(isKnown ? [] : actions.map((action) => `       -> ${action}`)),
+    ];
+  });
+}
+
+/** What a look of the watchdog says: every alarm with what to type, what is known, and what is over. */
+export function presentWatch(watch: Watch): Outcome {
+  const over = watch.over.map(
+    (incident) => `over   ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}`,
+  );
+  const dropped = watch.dropped.map(
+    (incident) =>
+      `closed ${describeIncident(incident)}, since ${formatTime(incident.openedAt)}: nobody watches it any more`,
+  );
+  const unscreened = watch.unscreened.map(
+    (roster) => `new    ${roster}: no night has screened it yet, and none was due`,
+  );
+  const paused = watch.pause === null ? [] : [`paused ${describePause(watch.pause)}`];
+  const alarms = watch.findings.filter(({ isKnown }) => !isKnown).length;
+  const rosters = countNoun(watch.rosters.length, 'roster');
+  const verdict = alarms === 0 ? `no alarm: ${rosters} watched` : `${countNoun(alarms, 'alarm')}: ${rosters} watched`;
+  return {
+    exitCode: watch.isAlarm ? exitCodes.incomplete : exitCodes.complete,
+    document: {
+      schema: 'nightscreen/watchdog/1',
+      at: watch.at.toISOString(),
+      isAlarm: watch.isAlarm,
+      canLook: true,
+      rosters: watch.rosters,
+      findings: watch.findings.map(({ kind, subject, roster, reason, actions, isKnown, isNews, incident }) => ({
+        kind,
+        subject,
+        roster,
+        reason,
+        actions,
+        isKnown,
+        isNews,
+        incidentId: incident.incidentId,
+        openedAt: incident.openedAt.toISOString(),
+        toldAt: incident.toldAt.toISOString(),
+        timesTold: incident.timesTold,
+      })),
+      over: watch.over.map(toClosed),
+      dropped: watch.dropped.map(toClosed),
+      unscreened: watch.unscreened,
+      pause: watch.pause,
+    },
+    text: [...describeAlarms(watch), ...over, ...dropped, ...unscreened, ...paused, verdict, ''].join('\n'),
+  };
+}
+
+const toClosed = ({ incidentId, kind, subject, openedAt }: Incident) => ({ incidentId, kind, subject, openedAt });
+
+/** No attempt takes longer than this. */
+const attemptLimitMs = 5 * 60_000;
+const title = 'watchdog: the database is out of reach';
+
+/**
+ * Mails directly that the database cannot be looked into, once until it can be again; whatever goes wrong with that is told to `complain`.
+ * Gives since when it is so.
+ */
+async function tellUnreachable(config: Config, reason: string, listener: PingListener): Promise<Date> {
+  const { complain } = listener;
+  const { noteFile } = config.settings.watchdog;
+  const known = await readNote(noteFile);
+  const at = systemClock.now();
+  const since = known?.since ?? at;
+  if (known?.told) return since;
+  const told = await mail(
+    config,
+    { telling: 'begun', title, reason, openedAt: since, at, actions: begunActions },
+    listener,
+  );
+  try {
+    await writeNote(noteFile, { since, told });
+  } catch (error) {
+    complain(`${noteFile} (watchdog.noteFile) cannot be written, so this is told each time: ${toWords(error)}`);
+  }
+  return since;
+}
+
+const begunActions = [
+  'See whether the database is up, and whether this host may reach it: nightscreen doctor',
+  'Nobody knows whether the nights run as long as this lasts: look at the host that runs them',
+];
+
+/** Mails that the database can be looked into again, where it was told that it could not. */
+async function tellReachable(config: Config, listener: PingListener): Promise<void> {
+  const { noteFile } = config.settings.watchdog;
+  const known = await readNote(noteFile);
+  if (known === null) return;
+  const at = systemClock.now();
+  const reason = 'the database could not be looked into';
+  const actions = ['See how the rosters stand: nightscreen coverage'];
+  const alarm: Alarm = { telling: 'over', title, reason, openedAt: known.since, at, actions };
+  if (known.told && !(await mail(config, alarm, listener))) return;
+  await removeNote(noteFile);
+}
+
+/** True once everybody has been told, or there is nobody to tell. */
+async function mail(config: Config, alarm: Alarm, { complain, signal }: PingListener): Promise<boolean> {
+  const { mail: settings } = config.settings;
+  if (!settings) return true;
+  const recipients = listRecipients(settings, { kind: 'failure', roster: null, level: 'red', severities: [] });
+  const key = ['unreachable', alarm.telling, alarm.openedAt.toISOString()];
+  const messages = recipients.map(({ address }) => buildAlarmMessage(alarm, key, address, settings));
+  const limit = limitSending(attemptLimitMs, signal);
+  try {
+    const results = await deliver(messages, settings, config.secret('SMTP_URL'), limit.signal);
+    const lost = results.filter(({ kind }) => kind !== 'accepted');
+    for (const { said } of lost) complain(`that the database is out of reach could not be mailed: ${said}`);
+    return lost.length < results.length || results.length === 0;
+  } catch (error) {
+    complain(`that the database is out of reach could not be mailed: ${toWords(error)}`);
+    return false;
+  } finally {
+    limit.clear();
+  }
+}
+
+const toWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const noteSchema = z.object({ since: z.coerce.date(), told: z.boolean() });
+/** Since when the database cannot be looked into, and whether that has been told: it cannot be kept in the database itself. */
+type UnreachableNote = z.infer<typeof noteSchema>;
+
+/** The note in a file; null when there is none, or none that can be read. */
+async function readNote(file: string): Promise<UnreachableNote | null> {
+  try {
+    return noteSchema.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return null;
+  }
+}
+
+/** Writes the note whole. */
+const writeNote = (file: string, note: UnreachableNote): Promise<void> =>
+  writePrivately(file, `${JSON.stringify(note)}\n`);
+
+/** Removes the note. */
+const removeNote = (file: string): Promise<void> => rm(file, { force: true });
