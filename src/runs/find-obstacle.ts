@@ -1,4 +1,4 @@
-import { type HeldBy, RosterError, RosterHeldError } from '../errors.js';
+import { RosterError, RosterHeldError } from '../errors.js';
 import type { RunKind } from '../reports/run-facts.js';
 import { guardAdvice } from '../roster/guards/judge-snapshot.js';
 import { readParties, readRoster } from '../roster/read-roster.js';
@@ -8,6 +8,7 @@ import { hasBegun, type PlanSelection } from '../store/plan.js';
 import { type RosterHold, readImportOrigin, readRosterHold } from '../store/roster-imports.js';
 import { type RunRow, readLastActivity, readRunKeys, toRunId } from '../store/runs.js';
 import { joinDigests } from './roster-scope.js';
+import type { Comparison } from './session.js';
 import { type Acceptance, nameChangedSettings, toStoredSettings } from './settings-diff.js';
 import type { Workplace } from './workplace.js';
 
@@ -28,16 +29,6 @@ interface Intention {
   isNamed: boolean;
   /** Whoever lets a run that somebody named go on with the roster as it was imported although it has been edited since. */
   acceptRoster: Acceptance | undefined;
-}
-
-/** Whether an open run may be gone on with. */
-export interface Comparison {
-  /** Why it must not be gone on with in place of what is wanted now, or null. */
-  obstacle: string | null;
-  /** What is no longer as it was and hinders nothing. */
-  differences: readonly string[];
-  /** Guards that somebody has overridden so that it goes on. */
-  overridden?: { acceptance: Acceptance; heldBy: readonly Pick<HeldBy, 'guard' | 'message'>[] } | undefined;
 }
 
 /**

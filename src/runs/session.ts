@@ -1,4 +1,5 @@
 import type { Client } from '../client/create-client.js';
+import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError } from '../errors.js';
 import type { HaltCode, RunKind } from '../reports/run-facts.js';
 import { countNoun } from '../reports/text.js';
@@ -33,9 +34,9 @@ import {
   toRunId,
 } from '../store/runs.js';
 import { countToldAndTakenBack, takeBackAnswers } from '../store/unconfirmed-answers.js';
-import type { Comparison } from './find-obstacle.js';
 import { OtherAccount, RunHalted } from './halt.js';
 import { takeBackVanished } from './screening/hold-run.js';
+import type { Acceptance } from './settings-diff.js';
 import { toAcceptanceFacts, toStoredSettings } from './settings-diff.js';
 import type { RunEvent, Workplace } from './workplace.js';
 
@@ -49,6 +50,16 @@ export interface RunSession extends HeldLease {
   roster: string | null;
   /** A transaction of this run; throws LeaseLostError, with nothing written, when another process has taken the run over. */
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
+}
+
+/** Whether an open run may be gone on with. */
+export interface Comparison {
+  /** Why it must not be gone on with in place of what is wanted now, or null. */
+  obstacle: string | null;
+  /** What is no longer as it was and hinders nothing. */
+  differences: readonly string[];
+  /** Guards that somebody has overridden so that it goes on. */
+  overridden?: { acceptance: Acceptance; heldBy: readonly Pick<HeldBy, 'guard' | 'message'>[] } | undefined;
 }
 
 /** What is to be run. */

@@ -28,13 +28,13 @@ import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import { clearSweptMarks } from './dirty-run.js';
 import { fetchDossierRecords } from './fetch-dossier-records.js';
-import type { Comparison } from './find-obstacle.js';
 import { RunHalted } from './halt.js';
 import { followInvitations } from './invitations/follow.js';
 import { mailRunReport, mailWithoutReport, queueBrokenRun } from './mail/deliver.js';
 import { queueReportOf } from './mail/queue.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import { outlastOutage, type Patience, watchOutage } from './screening/outages.js';
+import type { Comparison } from './session.js';
 import {
   openOrganisation,
   type RunRequest,

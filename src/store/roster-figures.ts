@@ -3,6 +3,7 @@ import type { ComparedCustomer } from '../roster/guards/judge-changes.js';
 import { firstRow, type Queryable } from './database/database.js';
 import { plainSql, type SeatedRecord, type StagedImport, seatedRecordSchema } from './roster-settling.js';
 import { fieldSeparator, rowSeparator } from './roster-staging.js';
+import type { PlainCounts } from './save-requests.js';
 
 /** What a settled snapshot comes to; rows = customers + rejected + duplicates, rows of related parties apart. */
 export interface SnapshotCounts {
@@ -56,13 +57,6 @@ const stagedRow = z.object({
   several: z.number(),
   leavers: z.number(),
 });
-
-/** Rows of a staged snapshot that stand by themselves, with what their customers need. */
-export interface PlainCounts {
-  customers: number;
-  /** Of them those with more than one party. */
-  several: number;
-}
 
 /** Who leaves because of how long they have been absent. */
 export interface LeavingRule {

@@ -1,13 +1,6 @@
 import { z } from 'zod';
-import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import { firstRow, type Queryable, requireAll } from './database/database.js';
-import {
-  findLeavingDay,
-  isReturningSql,
-  type PlainCounts,
-  type SnapshotCounts,
-  toLeavingSql,
-} from './roster-figures.js';
+import { findLeavingDay, isReturningSql, type SnapshotCounts, toLeavingSql } from './roster-figures.js';
 import { changedFieldsSql, plainSql, takeRoom } from './roster-settling.js';
 import {
   clearStaging,
@@ -18,31 +11,9 @@ import {
   type Staged,
   toJson,
 } from './roster-staging.js';
+import type { PlainCounts } from './save-requests.js';
+import type { ImportOrigin } from './unaccepted-customers.js';
 import { saveUnaccepted, saveUnreadableParties } from './unaccepted-customers.js';
-
-/** Whose snapshot it is and where it came from. */
-export interface ImportOrigin {
-  runId: number;
-  rosterId: number;
-  organisationId: number;
-  source: string;
-  sourceDigest: string;
-  importedAt: Date;
-  headers: readonly string[];
-  partyHeaders: readonly string[];
-  isFirst: boolean;
-  isDelta: boolean;
-  leaveAfterDays: number;
-  overriddenGuards: readonly string[];
-  doubts: readonly ColumnDoubts[];
-  doubted: readonly DoubtedRow[];
-  /** How many rows the source says it has. */
-  controlTotal?: number | null;
-  /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
-  lastCustomerId: number;
-  /** The same for requests. */
-  lastRequestId: number;
-}
 
 /** Takes blocks of customer and request numbers for whoever asks; gives the numbers before their first. */
 export async function takeNumbers(

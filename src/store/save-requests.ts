@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { DatabaseError, firstRow, type Queryable, requireAll, type Transaction } from './database/database.js';
-import type { PlainCounts } from './roster-figures.js';
+
 import { plainSql, takeRoom } from './roster-settling.js';
+
+/** Rows of a staged snapshot that stand by themselves, with what their customers need. */
+export interface PlainCounts {
+  customers: number;
+  /** Of them those with more than one party. */
+  several: number;
+}
 
 /** Whose requests are to be stored. */
 export interface RequestOrigin {

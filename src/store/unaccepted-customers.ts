@@ -1,6 +1,31 @@
+import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { Queryable } from './database/database.js';
-import type { ImportOrigin } from './roster-merge.js';
+
 import { relatedPath, type StagedImport } from './roster-settling.js';
+
+/** Whose snapshot it is and where it came from. */
+export interface ImportOrigin {
+  runId: number;
+  rosterId: number;
+  organisationId: number;
+  source: string;
+  sourceDigest: string;
+  importedAt: Date;
+  headers: readonly string[];
+  partyHeaders: readonly string[];
+  isFirst: boolean;
+  isDelta: boolean;
+  leaveAfterDays: number;
+  overriddenGuards: readonly string[];
+  doubts: readonly ColumnDoubts[];
+  doubted: readonly DoubtedRow[];
+  /** How many rows the source says it has. */
+  controlTotal?: number | null;
+  /** The numbers of new customers come after this; at least as many as there are staged rows and cases are taken. */
+  lastCustomerId: number;
+  /** The same for requests. */
+  lastRequestId: number;
+}
 
 /** SQL: roster $2 has a customer of this reference; rows that contradict each other make one as well. */
 const isKnownSql = (reference: string): string => `exists (

@@ -7,7 +7,7 @@ import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js';
 import { describe, expect, it } from 'vitest';
 import { toReport } from '../../src/reports/report.js';
 import { renderReportWorkbook } from '../../src/reports/workbook-report.js';
-import { openListTable } from '../../src/runs/review/lists.js';
+import { openListTable } from '../../src/runs/review/list-table.js';
 import { buildToReview, buildWaitingItem } from '../helpers/build-to-review.js';
 import { collectBytes } from '../helpers/collect-bytes.js';
 import { buildEventfulFacts } from '../helpers/eventful-run-facts.js';

@@ -17,13 +17,13 @@ import { type Database, type Queryable, requireFound } from '../../store/databas
 import { saveResponses } from '../../store/responses.js';
 import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
-import type { Comparison } from '../find-obstacle.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
 import { findRun } from '../run-reference.js';
 import { toExitCode } from '../run-summary.js';
 import { digestAnswer, searchBesidePlan } from '../screening/ledger.js';
 import { outlastOutage, type Patience, watchOutage } from '../screening/outages.js';
 import { findTightest, hasCaps, toBudgetHalt, watchLedger } from '../screening/plan.js';
+import type { Comparison } from '../session.js';
 import { openOrganisation, type RunSession, recordKeys, withLease, withRun } from '../session.js';
 import type { RunSettings, Workplace } from '../workplace.js';
 import { toStoredList } from './because-of.js';

@@ -13,7 +13,6 @@ import {
   findKnown,
   hasBirthDates,
   type LeavingRule,
-  type PlainCounts,
   readComparedFigures,
   readRosterBefore,
   readStagedFields,
@@ -37,6 +36,7 @@ import {
   takeRoom,
 } from '../../store/roster-settling.js';
 import { countOnTheWay, requireStaged, type Staged } from '../../store/roster-staging.js';
+import type { PlainCounts } from '../../store/save-requests.js';
 import { digestRecord, type StagedSource } from './stage.js';
 
 /** A staged snapshot of which is known what it would change, and whether guards hold it. */

@@ -7,8 +7,9 @@ import type { Queryable } from '../../store/database/database.js';
 import { readDecidable, readStandingDiscrepancies, saveAcceptance } from '../../store/discrepancies.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { readFourEyes } from '../../store/review/decisions.js';
-import type { DecisionContext } from './decide.js';
-import type { ListTable } from './lists.js';
+import type { ListTable } from './list-table.js';
+import type { DecisionContext } from './people.js';
+
 import type { ReviewSettings } from './settings.js';
 
 /** The discrepancies that stand now, or that stood when a run had compared, each with its mark; null where the run compared nothing. */

@@ -4,9 +4,9 @@ import type { WaitingItem } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';
 import { findPlainlyAbsent, readBulk, saveBulk } from '../../store/review/waiting.js';
-import type { Reviewer } from './decide.js';
 import { toItemStamp } from './items.js';
-import type { ExpandBulk } from './lists.js';
+import type { ExpandBulk } from './list-table.js';
+import type { Reviewer } from './people.js';
 
 /** The most alerts that one row confirms. */
 const mostAlerts = 500;

@@ -26,23 +26,10 @@ import {
 } from './accept-discrepancies.js';
 import { openBulkRows } from './bulk-absences.js';
 import { findStaleness, toItemStamp, toSeenDigest } from './items.js';
-import { type FaultyRow, type FilledList, type FilledRow, readReviewList } from './lists.js';
+import type { FaultyRow, FilledRow } from './list-table.js';
+import { type FilledList, readReviewList } from './lists.js';
+import type { DecisionContext, Reviewer } from './people.js';
 import { requireCustomer } from './people.js';
-import type { ReviewSettings } from './settings.js';
-
-/** Who decides; `isAttested` where nothing but their word says who they are. */
-export interface Reviewer {
-  name: string;
-  isAttested: boolean;
-}
-
-/** By whom, when and under which settings it is decided. */
-export interface DecisionContext {
-  digestKey: Buffer;
-  reviewer: Reviewer;
-  now: Date;
-  review: Pick<ReviewSettings, 'fourEyes' | 'expiresAfterDays'>;
-}
 
 /** What a reviewer has decided about an item. */
 export interface ItemDecision {

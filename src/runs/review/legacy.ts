@@ -18,9 +18,11 @@ import {
 } from '../../store/review/legacy.js';
 import { gatherBy } from '../replay.js';
 import type { Workplace } from '../workplace.js';
-import { type DecisionContext, decideItems, type ItemDecision, type Reviewer } from './decide.js';
+import { decideItems, type ItemDecision } from './decide.js';
 import { toItemStamp } from './items.js';
-import { openListTable, parseVerdict } from './lists.js';
+import { openListTable } from './list-table.js';
+import { parseVerdict } from './lists.js';
+import type { DecisionContext, Reviewer } from './people.js';
 
 /** Why a row is not taken although it is clear what it is about, or why that cannot be read. */
 type LegacyRefusal = 'unreadable' | 'decided_here' | 'taken_otherwise' | 'contradicted';

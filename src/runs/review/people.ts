@@ -14,7 +14,21 @@ import {
   saveAssignments,
 } from '../../store/review/waiting.js';
 import type { Workplace } from '../workplace.js';
-import type { Reviewer } from './decide.js';
+import type { ReviewSettings } from './settings.js';
+
+/** Who decides; `isAttested` where nothing but their word says who they are. */
+export interface Reviewer {
+  name: string;
+  isAttested: boolean;
+}
+
+/** By whom, when and under which settings it is decided. */
+export interface DecisionContext {
+  digestKey: Buffer;
+  reviewer: Reviewer;
+  now: Date;
+  review: Pick<ReviewSettings, 'fourEyes' | 'expiresAfterDays'>;
+}
 
 /**
  * Who decides; for a preview, which stores nothing, nobody needs a name. On Postgres the login, and nobody in another name; on the embedded database whoever `name` says, attested and not authenticated.

@@ -15,7 +15,7 @@ import { confirmAnswers, readLastBatch, takeBackAnswers } from '../../store/unco
 import type { RunSession } from '../session.js';
 import { type ControlOutcome, digestAnswer, searchBesidePlan } from './ledger.js';
 import { outlastOutage, type Patience } from './outages.js';
-import type { SearchTally } from './search-task.js';
+import type { CanaryRounds, SearchTally } from './search-task.js';
 
 // One answer that breaks the contract shows a fault on the way; several show that the service cannot be relied on.
 const maxAsks = 3;
@@ -86,18 +86,6 @@ async function askRound(
 async function allOf<T>(work: readonly Promise<T>[]): Promise<T[]> {
   await Promise.allSettled(work);
   return Promise.all(work);
-}
-
-/** The rounds of control searches amid a run's searches and after them. */
-export interface CanaryRounds {
-  /** How many more searches may be made before the next round. */
-  readonly untilNext: number;
-  /** Asks the next round when it is due; false when a control search has failed: nobody may be asked about any more. */
-  askIfDue(): Promise<boolean>;
-  /** Whether searches were made since the last round. */
-  readonly isDueAtEnd: boolean;
-  /** Asks the last round unless none is due, by a session of its own: the searches' one may have spent all that it was given. */
-  askAtEnd(closing: RunSession): Promise<void>;
 }
 
 /** The rounds after each `screening.canariesEvery` searches of the tally, counted from now on, and at the end. */

@@ -18,10 +18,16 @@ import {
   saveRunHold,
   saveVanishing,
 } from '../../store/held-runs.js';
+import type { RunRow } from '../../store/runs.js';
 import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import { countNewlyOpen, countStates, holdWebhookEvents } from '../../store/webhooks.js';
-import type { RunSession } from '../session.js';
-import type { RunSettings } from '../workplace.js';
+import type { RunSettings, Workplace } from '../workplace.js';
+
+/** A run whose answers are assessed. */
+interface AnsweredRun {
+  workplace: Workplace;
+  run: RunRow;
+}
 
 const weekMs = 7 * 24 * 60 * 60 * 1_000;
 
@@ -43,7 +49,7 @@ interface RunAssessment {
 /** Compares the answers of a run so far with each party's last trusted answer. */
 export async function assessRun(
   database: Queryable,
-  { workplace, run }: Pick<RunSession, 'workplace' | 'run'>,
+  { workplace, run }: AnsweredRun,
   accountId: number,
 ): Promise<RunAssessment> {
   const { settings, clock } = workplace;
@@ -99,7 +105,7 @@ export interface AnswerHold {
  */
 export async function holdUnreliable(
   transaction: Queryable,
-  session: RunSession,
+  session: AnsweredRun & { runId: string },
   accountId: number,
 ): Promise<AnswerHold | null> {
   const { run, workplace } = session;
@@ -117,7 +123,7 @@ export async function holdUnreliable(
 /** Takes back all that is left of a run that is given up, where it would have been held; gives why, or nothing. */
 export async function takeBackVanished(
   transaction: Queryable,
-  { workplace, run }: Pick<RunSession, 'workplace' | 'run'>,
+  { workplace, run }: AnsweredRun,
 ): Promise<readonly string[]> {
   if (run.accountId === null) return [];
   const { findings } = await assessRun(transaction, { workplace, run }, run.accountId);
@@ -138,7 +144,7 @@ const acceptCommand = (runId: string): string => `nightscreen runs accept ${runI
 /** Keeps with a held run how the customers of its roster stand meanwhile. */
 export async function noteHold(
   transaction: Queryable,
-  { run, workplace }: RunSession,
+  { run, workplace }: AnsweredRun & { runId: string },
   hold: AnswerHold,
 ): Promise<void> {
   const heldAt = workplace.clock.now();
@@ -153,7 +159,7 @@ export async function noteHold(
  */
 export async function holdWebhooks(
   transaction: Queryable,
-  { run, runId, workplace }: RunSession,
+  { run, runId, workplace }: AnsweredRun & { runId: string },
   lastChange: number,
   inScope: number,
 ): Promise<string | null> {

@@ -7,12 +7,13 @@ import { countSearchTasks, findAnsweredRequest, readSearchTasks, type SearchTask
 import { putBackSearches } from '../../store/unconfirmed-answers.js';
 import { openStopSignals, RunHalted, toAccountHalt } from '../halt.js';
 import type { RunSession } from '../session.js';
-import { askCanary, type CanaryRounds, openCanaryRounds, recordCanary } from './canaries.js';
+import { askCanary, openCanaryRounds, recordCanary } from './canaries.js';
 import { commitFailures, commitScreenings, type FinishedSearch } from './commit.js';
 import { assessRun, describeFinding, readBounds } from './hold-run.js';
 import { createAttemptNotes, searchBesidePlan } from './ledger.js';
 import type { WatchedAccount } from './monitoring.js';
 import { type OutageWatch, outlastOutage, type Patience, waitForService } from './outages.js';
+import type { CanaryRounds } from './search-task.js';
 import {
   type AnnouncedTask,
   askBadAgain,

@@ -4,7 +4,7 @@ import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import { readSearchTasks, type SearchTask } from '../../store/screenings.js';
 import { RunHalted, type StopSignals } from '../halt.js';
 import type { RunSession } from '../session.js';
-import type { CanaryRounds } from './canaries.js';
+
 import { commitFailures, type FinishedSearch } from './commit.js';
 import { type AnnounceAttempt, type AttemptNote, recordAttempts } from './ledger.js';
 import type { WatchedAccount } from './monitoring.js';
@@ -53,6 +53,18 @@ export async function searchTask(
 /** Whether the service itself answered, whatever it said. */
 const isAnswered = (outcome: ScreeningOutcome): boolean =>
   outcome.kind === 'screened' || outcome.kind === 'halted' || (outcome.kind === 'failed' && !outcome.isTransient);
+
+/** The rounds of control searches amid a run's searches and after them. */
+export interface CanaryRounds {
+  /** How many more searches may be made before the next round. */
+  readonly untilNext: number;
+  /** Asks the next round when it is due; false when a control search has failed: nobody may be asked about any more. */
+  askIfDue(): Promise<boolean>;
+  /** Whether searches were made since the last round. */
+  readonly isDueAtEnd: boolean;
+  /** Asks the last round unless none is due, by a session of its own: the searches' one may have spent all that it was given. */
+  askAtEnd(closing: RunSession): Promise<void>;
+}
 
 /** How far a run's searches have come, and how many more this start may make. */
 export class SearchTally {

@@ -11,7 +11,7 @@ import {
   type WorkbookFacts,
   workingListTable,
 } from '../../../../src/reports/review-list.js';
-import { openListTable } from '../../../../src/runs/review/lists.js';
+import { openListTable } from '../../../../src/runs/review/list-table.js';
 import { collectBytes } from '../../../helpers/collect-bytes.js';
 
 const folder = await mkdtemp(join(tmpdir(), 'nightscreen-workbook-'));

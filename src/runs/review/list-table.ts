@@ -1,0 +1,152 @@
+import { open } from 'node:fs/promises';
+import { RosterError } from '../../errors.js';
+import { findOddFile } from '../../files.js';
+import type { DispositionVerdict } from '../../matches/review/disposition.js';
+import { openCsvTable } from '../../roster/csv/csv-table.js';
+import type { TableReading, TableRecord } from '../../roster/table-reading.js';
+import { openWorkbookTable } from '../../roster/workbook/open-workbook-table.js';
+
+/** A row of a working list that somebody has filled in. */
+export interface FilledRow {
+  line: number;
+  /** Whom the row is about; null where nothing says it. */
+  customer: string | null;
+  itemId: number;
+  stamp: string;
+  /** The working list that it is on, where the row still says so. */
+  sheetId: number | null;
+  verdict: DispositionVerdict;
+  reason: string;
+  comment: string | null;
+}
+
+/** A row that cannot be taken, with why in words. */
+export interface FaultyRow {
+  line: number;
+  customer: string | null;
+  /** Where the cell can be read. */
+  itemId: number | null;
+  problem: string;
+}
+
+/** A filled row that names many absent alerts by one number. */
+export type BulkRow = Omit<FilledRow, 'itemId'> & { bulkId: number };
+
+/** Gives the row of each alert that a bulk row names, or why they cannot be taken together. */
+export type ExpandBulk = (row: BulkRow) => Promise<readonly FilledRow[] | FaultyRow>;
+
+/** A list that somebody has filled in, by the names of its columns. */
+export interface ListTable {
+  records: TableReading['records'];
+  /** Whether it has a column of this name. */
+  has(name: string): boolean;
+  /** The trimmed text of a row in a column; empty where there is none. */
+  pick(fields: readonly string[], name: string): string;
+  close(): Promise<void>;
+}
+
+interface WantedList {
+  names: readonly string[];
+  required: readonly string[];
+  /** What makes such lists. */
+  origin: string;
+  /** Null, where it lacks a required column. */
+  isOptional?: boolean;
+}
+
+/**
+ * Opens a CSV file or a workbook by what it begins with; columns are found by name in whatever case and spacing, a workbook's header by the
+ * `required` ones. Throws RosterError when it is neither, when it cannot be read, when it lacks one of them, or has one of `names` twice.
+ */
+export async function openListTable(path: string, wanted: WantedList & { isOptional?: false }): Promise<ListTable>;
+export async function openListTable(path: string, wanted: WantedList): Promise<ListTable | null>;
+export async function openListTable(
+  path: string,
+  { names, required, origin, isOptional = false }: WantedList,
+): Promise<ListTable | null> {
+  const odd = findOddFile(path);
+  if (odd !== null)
+    throw new RosterError('roster_unreadable', `${path} ${odd}. Save the list as a file and name that.`);
+  const isOurs = (header: string): boolean => names.includes(foldHeader(header));
+  const table = (await isWorkbook(path))
+    ? await openWorkbookTable(path, (cells) => required.every((name) => cells.map(foldHeader).includes(name)))
+    : await openCsvTable({ path, delimiter: 'auto', encoding: 'auto', header: true }, isOurs).catch(adviseOnEncoding);
+  const folded = table.headers.map(foldHeader);
+  const places = new Map(folded.map((header, index) => [header, index]));
+  const missing = required.filter((name) => !places.has(name));
+  if (missing.length > 0) {
+    await table.close();
+    if (isOptional) return null;
+    throw new RosterError('columns_missing', `${path} has no column ${missing.join(', ')}: is it ${origin}?`);
+  }
+  const repeated = names.filter((name) => folded.indexOf(name) !== folded.lastIndexOf(name));
+  if (repeated.length > 0) {
+    await table.close();
+    const columns = repeated.map((name) => `${name} (${toOrdinals(folded, name)})`).join(', ');
+    throw new RosterError('columns_repeated', `${path} has columns twice: ${columns}. Leave one of each.`);
+  }
+  return {
+    records: advise(table.records),
+    has: (name) => places.has(name),
+    pick: (fields, name) => fields[places.get(name) ?? -1]?.trim() ?? '',
+    close: () => table.close(),
+  };
+}
+
+async function* advise(records: ListTable['records']): AsyncGenerator<readonly TableRecord[]> {
+  try {
+    yield* records;
+  } catch (error) {
+    adviseOnEncoding(error);
+  }
+}
+
+/** There is no configuration to declare an encoding in, as there is for a roster. */
+function adviseOnEncoding(error: unknown): never {
+  if (!(error instanceof RosterError && error.code === 'encoding')) throw error;
+  const [where] = error.message.split('. ');
+  throw new RosterError('encoding', `${where}. Save it as CSV UTF-8, or as .xlsx.`, { cause: error });
+}
+
+const toOrdinals = (headers: readonly string[], name: string): string =>
+  headers.flatMap((header, index) => (header === name ? `column ${index + 1}` : [])).join(' and ');
+
+const foldHeader = (header: string): string =>
+  header
+    .trim()
+    .toLowerCase()
+    .replace(/[\s-]+/g, '_');
+
+const saveAs = 'Save it as .xlsx without a password, or as CSV UTF-8';
+
+const zipHeaderLength = 30;
+
+/** Throws RosterError where it is another file of an office program. */
+async function isWorkbook(path: string): Promise<boolean> {
+  const start = await readStart(path);
+  if (start.startsWith('\xd0\xcf\x11\xe0')) {
+    throw new RosterError(
+      'not_a_workbook',
+      `${path} has a password, or is a workbook of an old kind (.xls). ${saveAs}.`,
+    );
+  }
+  if (start.startsWith('mimetypeapplication/vnd.oasis.opendocument', zipHeaderLength)) {
+    throw new RosterError('not_a_workbook', `${path} is an OpenDocument file (.ods). ${saveAs}.`);
+  }
+  if (start.startsWith('PK')) return true;
+  if (/\.xlsx$/i.test(path)) {
+    throw new RosterError('not_a_workbook', `${path} is called .xlsx and is no workbook. ${saveAs}.`);
+  }
+  return false;
+}
+
+/** Nothing where there is no such file: patterns and missing files are CSV's to tell. */
+async function readStart(path: string): Promise<string> {
+  const file = await open(path, 'r').catch(() => null);
+  try {
+    const found = await file?.read(Buffer.alloc(100), 0, 100, 0).catch(() => undefined);
+    return found?.buffer.toString('latin1', 0, found.bytesRead) ?? '';
+  } finally {
+    await file?.close();
+  }
+}
