@@ -1,6 +1,5 @@
 import type { Match } from '../matches/match.js';
 import type { Party } from '../roster/customer.js';
-import { type Agreement, compareBirthDates } from './compare-birth-dates.js';
 
 /** How far a customer's facts bear out a match, beside the service's own score. */
 export interface Corroboration {
@@ -39,4 +38,56 @@ function compareCountries(ours: readonly string[], listed: readonly string[]): A
   const [own, known] = [ours.flatMap(toCodes), new Set(listed.flatMap(toCodes))];
   if (own.some((code) => code !== 'zz' && known.has(code))) return 'agree';
   return own.some(isOpen) || [...known].some(isOpen) ? 'unknown' : 'contradict';
+}
+
+/** What one fact of the customer says of a match: the same, another, or nothing that could be compared. */
+export const agreements = ['agree', 'contradict', 'unknown'] as const;
+export type Agreement = (typeof agreements)[number];
+
+/** A birth date as far as it is known. */
+interface PartialDate {
+  year: number;
+  month: number | null;
+  day: number | null;
+}
+
+/**
+ * Compares a customer's birth date (`yyyy`, `yyyy-mm` or `yyyy-mm-dd`) with all that a list gives. Only a date that cannot be the same
+ * one contradicts: one part mistyped, day and month exchanged, or a year that is off by one where only years are known is `unknown`,
+ * and 1 January counts as a year alone, because lists and forms write it when nobody knows the day. A date of ours with `?` behind it contradicts
+ * nothing: its century is a guess, or day and month may be exchanged.
+ */
+export function compareBirthDates(ours: string | null, listed: readonly string[]): Agreement {
+  const own = ours === null ? null : toPartialDate(ours.replace('?', ''));
+  const isGuess = ours?.endsWith('?') ?? false;
+  const dates = listed.map(toPartialDate);
+  if (own === null || dates.length === 0) return 'unknown';
+  const verdicts = dates.map((date) => (date === null ? 'unknown' : compareDates(own, date)));
+  if (verdicts.includes('agree')) return 'agree';
+  return isGuess || verdicts.includes('unknown') ? 'unknown' : 'contradict';
+}
+
+/** A date with or without a time; anything else after it, such as the end of a span, makes it a text that is not understood. */
+const partialDate = /^(\d{4})(?:-(0\d|1[0-2])(?:-([0-2]\d|3[01])(?:[T ]\d\d:.*)?)?)?$/;
+
+function toPartialDate(text: string): PartialDate | null {
+  const [, year, month = '00', day = '00'] = partialDate.exec(text.trim()) ?? [];
+  if (year === undefined || year === '0000') return null;
+  if (month === '00' || (month === '01' && day === '01')) return { year: Number(year), month: null, day: null };
+  return { year: Number(year), month: Number(month), day: day === '00' ? null : Number(day) };
+}
+
+function compareDates(ours: PartialDate, listed: PartialDate): Agreement {
+  const years = Math.abs(ours.year - listed.year);
+  if (ours.month === null || listed.month === null)
+    return years === 0 ? 'agree' : years === 1 ? 'unknown' : 'contradict';
+  const isSameMonth = ours.month === listed.month;
+  const isSameDay = ours.day === null || listed.day === null || ours.day === listed.day;
+  const areExchanged = ours.month === listed.day && ours.day === listed.month;
+  const slips = [years > 0, !isSameMonth, !isSameDay].filter(Boolean).length;
+  if (slips === 0) return 'agree';
+  // Tens of years are one key, as one year is.
+  const isYearSlip = years === 1 || years % 10 === 0;
+  if (years > 0) return slips === 1 && isYearSlip ? 'unknown' : 'contradict';
+  return slips === 1 || areExchanged ? 'unknown' : 'contradict';
 }

@@ -1,11 +1,14 @@
 import type { Match, MatchSet } from '../matches/match.js';
-import { projectItems, type ReviewItem } from '../matches/review/project-items.js';
-import type { SeenCustomer } from '../matches/review/seen-facts.js';
-import { type AnswerOrigin, type ChangedParty, detectChanges } from './detect-changes.js';
-import type { ReportedScores } from './diff-matches.js';
-import { isSameAnswer } from './is-same-answer.js';
-import type { MatchChange } from './match-change.js';
-import type { ChangeSettings } from './settings.js';
+import { projectItems, type ReviewItem, type SeenCustomer } from '../matches/review-item.js';
+import {
+  type AnswerOrigin,
+  type ChangedParty,
+  detectChanges,
+  isSameAnswer,
+  type MatchChange,
+  type ReportedScores,
+} from './match-changes.js';
+import type { ChangeSettings } from './severity.js';
 
 /** A stored answer for a party, with what was known beside it when it came. */
 export interface StoredAnswer extends AnswerOrigin {
@@ -21,7 +24,7 @@ export interface StoredAnswer extends AnswerOrigin {
 }
 
 /** What an answer changes, and what reviewers get to look at because of it. */
-export interface ReplayedAnswer {
+interface ReplayedAnswer {
   changes: readonly MatchChange[];
   /** Matches that become items. */
   opened: readonly Match[];

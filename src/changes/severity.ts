@@ -1,8 +1,245 @@
+import { z } from 'zod';
 import type { RiskTier } from '../roster/customer.js';
-import { type Severity, severities } from './change-event.js';
-import type { ChangeSettings } from './settings.js';
-import { type JudgedDifference, type SeverityRuleName, severityRules } from './severity-rules.js';
-import { isOfFamily } from './topic-families.js';
+import { type ChangeCause, type MatchDifference, type MatchField, type Severity, severities } from './change-event.js';
+import type { Corroboration } from './corroboration.js';
+
+const topicPattern = z
+  .string()
+  .regex(/^[^\s*]+$/, 'is a topic without white space or asterisks, such as sanction or role.pep');
+
+/**
+ * Which topics belong together (service facts: AML vocabulary); a topic stands for those below it as well: `crime` for `crime.fraud`.
+ */
+export const topicFamiliesSchema = z.strictObject({
+  sanction: z.array(topicPattern).min(1).default(['sanction']).describe('topics that mean a sanction'),
+  crime: z.array(topicPattern).default(['crime', 'wanted']).describe('topics that mean a crime'),
+  pep: z.array(topicPattern).default(['role.pep']).describe('topics that mean political exposure'),
+  associate: z.array(topicPattern).default(['role.rca']).describe('topics that mean closeness to somebody exposed'),
+  other: z
+    .array(topicPattern)
+    .default(['debarment', 'role', 'poi', 'reg', 'export', 'corp', 'fin', 'gov', 'asset', 'mil', 'invest'])
+    .describe('topics known to mean less than any of these; a topic of no family is unknown, which is serious'),
+});
+export type TopicFamilies = z.infer<typeof topicFamiliesSchema>;
+export type TopicFamily = keyof TopicFamilies;
+
+/** Whether a topic belongs to a family. */
+export const isOfFamily = (families: TopicFamilies, family: TopicFamily, topic: string): boolean =>
+  families[family].some((root) => topic === root || topic.startsWith(`${root}.`));
+
+const familyNames = ['sanction', 'crime', 'pep', 'associate', 'other'] as const satisfies readonly TopicFamily[];
+
+/** Whether no family knows a topic. */
+export const isUnknownTopic = (families: TopicFamilies, topic: string): boolean =>
+  !familyNames.some((family) => isOfFamily(families, family, topic));
+
+/** The most serious of what a listed party may be listed for; a topic of no family comes before political exposure. */
+const worstTopics = ['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'] as const;
+export type WorstTopic = (typeof worstTopics)[number];
+
+/** The most serious family among topics, `none` without any. */
+export function toWorstTopic(families: TopicFamilies, topics: readonly string[]): WorstTopic {
+  const found = new Set<WorstTopic>(
+    topics.map((topic) => familyNames.find((family) => isOfFamily(families, family, topic)) ?? 'unknown'),
+  );
+  return worstTopics.find((family) => found.has(family)) ?? 'none';
+}
+
+/** What a rule looks at. */
+interface JudgedDifference {
+  difference: MatchDifference;
+  corroboration: Corroboration;
+  cause: ChangeCause;
+  /** A reviewer has decided that the match is the customer. */
+  isConfirmed: boolean;
+  families: TopicFamilies;
+}
+
+interface SeverityRule {
+  rule: string;
+  severity: Severity;
+  /** When it applies, for the documentation. */
+  when: string;
+  applies: (judged: JudgedDifference) => boolean;
+}
+
+/** The topics that the match has now and did not have before; all of them where it is new, back, or has become a hit. */
+function findGainedTopics(difference: MatchDifference): readonly string[] {
+  const { before, after, kind } = difference;
+  if (after === null) return [];
+  if (before === null || kind === 'hit_gained' || kind === 'match_returned') return after.topics;
+  const known = new Set(before.topics);
+  return after.topics.filter((topic) => !known.has(topic));
+}
+
+const gains = ({ difference, families }: JudgedDifference, family: TopicFamily): boolean =>
+  findGainedTopics(difference).some((topic) => isOfFamily(families, family, topic));
+const isHitNow = ({ difference }: JudgedDifference): boolean => difference.after?.isHit === true;
+const isNew = ({ difference }: JudgedDifference): boolean =>
+  difference.before === null || difference.kind === 'match_returned';
+const hasField = ({ difference }: JudgedDifference, field: MatchField): boolean => {
+  const fields: readonly MatchField[] = difference.fields;
+  return fields.includes(field);
+};
+const wasSerious = ({ difference, families }: JudgedDifference): boolean => {
+  const { before } = difference;
+  return before !== null && (before.isHit || before.topics.some((topic) => isOfFamily(families, 'sanction', topic)));
+};
+
+/** The table, from the most severe rule to the least; the first that applies decides. */
+export const severityRules = [
+  {
+    rule: 'sanction_hit_gained',
+    severity: 'critical',
+    when: 'a hit with a sanction topic that it did not have before, or was no hit with',
+    applies: (judged) => isHitNow(judged) && gains(judged, 'sanction'),
+  },
+  {
+    rule: 'hit_without_topic',
+    severity: 'critical',
+    when: 'a hit that does not say what for: it may be a sanction',
+    applies: (judged) =>
+      isHitNow(judged) &&
+      (isNew(judged) || judged.difference.kind === 'hit_gained') &&
+      judged.difference.after?.topics.length === 0,
+  },
+  {
+    rule: 'confirmed_customer_changed',
+    severity: 'high',
+    when: 'the customer\u2019s facts changed, and with them a match that a reviewer has confirmed',
+    applies: ({ isConfirmed, cause }) => isConfirmed && cause === 'customer_record',
+  },
+  {
+    rule: 'crime_hit_gained',
+    severity: 'high',
+    when: 'a hit for crime, or of somebody wanted',
+    applies: (judged) => isHitNow(judged) && gains(judged, 'crime'),
+  },
+  {
+    rule: 'sanction_birth_date_agrees',
+    severity: 'high',
+    when: 'a sanction topic below the threshold, and the birth date agrees',
+    applies: (judged) => gains(judged, 'sanction') && judged.corroboration.birthDate === 'agree',
+  },
+  {
+    rule: 'unknown_topic',
+    severity: 'high',
+    when: 'a topic of no family that we know',
+    applies: ({ difference, families }) =>
+      findGainedTopics(difference).some((topic) => isUnknownTopic(families, topic)),
+  },
+  {
+    rule: 'sanction_below_threshold',
+    severity: 'medium',
+    when: 'a sanction topic below the threshold',
+    applies: (judged) => gains(judged, 'sanction'),
+  },
+  {
+    rule: 'pep_hit_gained',
+    severity: 'medium',
+    when: 'a hit of a politically exposed person',
+    applies: (judged) => isHitNow(judged) && gains(judged, 'pep'),
+  },
+  {
+    rule: 'crime_below_threshold',
+    severity: 'medium',
+    when: 'crime or wanted, below the threshold',
+    applies: (judged) => gains(judged, 'crime'),
+  },
+  {
+    rule: 'associate_hit_gained',
+    severity: 'low',
+    when: 'a hit for nothing but being close to a politically exposed person',
+    applies: (judged) => {
+      const gained = findGainedTopics(judged.difference);
+      return (
+        isHitNow(judged) &&
+        gained.length > 0 &&
+        gained.every((topic) => isOfFamily(judged.families, 'associate', topic))
+      );
+    },
+  },
+  {
+    rule: 'hit_gained',
+    severity: 'medium',
+    when: 'any other new hit',
+    applies: (judged) => isHitNow(judged) && (judged.difference.kind === 'hit_gained' || isNew(judged)),
+  },
+  {
+    rule: 'hit_lost',
+    severity: 'medium',
+    when: 'a hit that fell below the threshold',
+    applies: ({ difference }) => difference.kind === 'hit_lost',
+  },
+  {
+    rule: 'not_returned',
+    severity: 'medium',
+    when: 'a hit or a sanctioned match that a cut list no longer shows',
+    applies: (judged) => judged.difference.kind === 'match_not_returned' && wasSerious(judged),
+  },
+  {
+    rule: 'delisted',
+    severity: 'medium',
+    when: 'a hit or a sanctioned match that a whole list no longer holds',
+    applies: (judged) => judged.difference.after === null && wasSerious(judged),
+  },
+  {
+    rule: 'sanction_topic_lost',
+    severity: 'medium',
+    when: 'a match that is no longer listed for a sanction',
+    applies: ({ difference: { before, after }, families }) =>
+      before !== null &&
+      after !== null &&
+      before.topics.some((topic) => isOfFamily(families, 'sanction', topic)) &&
+      !after.topics.some((topic) => isOfFamily(families, 'sanction', topic)),
+  },
+  {
+    rule: 'hit_facts_changed',
+    severity: 'medium',
+    when: 'another name or birth date of a hit',
+    applies: (judged) =>
+      isHitNow(judged) &&
+      judged.difference.before !== null &&
+      (hasField(judged, 'birth_date') || hasField(judged, 'name')),
+  },
+  {
+    rule: 'rekeyed',
+    severity: 'info',
+    when: 'the same listed party under a new id, and nothing else',
+    applies: ({ difference }) => difference.kind === 'match_rekeyed' && difference.fields.length === 0,
+  },
+  { rule: 'other_change', severity: 'low', when: 'anything else', applies: () => true },
+] as const satisfies readonly SeverityRule[];
+
+/** The name of a rule of the severity table. */
+export type SeverityRuleName = (typeof severityRules)[number]['rule'];
+
+const riskTier = z.enum(['low', 'medium', 'high']) satisfies z.ZodType<RiskTier>;
+const ruleNames = severityRules.map(({ rule }): SeverityRuleName => rule);
+
+/** What counts as a change, and how much each matters. */
+export const changeSettingsSchema = z.strictObject({
+  scoreStep: z
+    .number()
+    .positive()
+    .max(1)
+    .default(0.02)
+    .describe('a score has to move by at least this much from the value last reported or decided on'),
+  topics: topicFamiliesSchema.prefault({}).describe('which topics belong together'),
+  severities: z
+    .partialRecord(z.enum(ruleNames), z.enum(severities))
+    .default({})
+    .describe("severities other than the table's own, by the name of the rule"),
+  birthDateLowers: z
+    .boolean()
+    .default(true)
+    .describe('whether a birth date that contradicts lowers a severity by a step'),
+  raisedTiers: z
+    .array(riskTier)
+    .default(['high'])
+    .describe('risk tiers whose customers have low and medium raised by a step'),
+});
+export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
 
 /** What moved a severity away from its rule's. */
 export const severityAdjustments = ['birth_date_contradicts', 'risk_tier'] as const;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { changeSettingsSchema } from '../changes/settings.js';
+import { changeSettingsSchema } from '../changes/severity.js';
 import { serviceSettingsSchema } from '../client/settings.js';
-import { sweepSettingsSchema } from '../dossiers/settings.js';
+import { sweepSettingsSchema } from '../dossiers/creation-windows.js';
 import { mailSettingsSchema } from '../mail/settings.js';
 import { canarySchema } from '../matches/canary.js';
 import { metricsSettingsSchema } from '../metrics/settings.js';
@@ -14,7 +14,7 @@ import { reviewSettingsSchema } from '../runs/review/settings.js';
 import { runSettingsSchema } from '../runs/workplace.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/settings.js';
 import { watchdogSettingsSchema } from '../scheduling/watchdog/settings.js';
-import { budgetSettingsSchema } from '../screening/budget-settings.js';
+import { budgetSettingsSchema } from '../screening/budget.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import { listenSettingsSchema } from '../webhooks/listen-settings.js';
 import { pingsSettingsSchema } from '../webhooks/ping-settings.js';

@@ -1,6 +1,6 @@
+import { z } from 'zod';
 import type { DossierPage, DossierSummary, Dossiers } from '../client/resources/dossiers.js';
 import { ApiError, ResponseError } from '../errors.js';
-import type { SweepSettings } from './settings.js';
 
 /** The part of the client that a sweep needs (interface: GET /dossiers). */
 export type DossierList = Pick<Dossiers, 'page' | 'pages'>;
@@ -15,7 +15,7 @@ export interface CreationWindow {
 export const everything: CreationWindow = { from: 0, to: Number.POSITIVE_INFINITY };
 
 /** The windows of a sweep, most recent first; neighbours share their limit, so that no dossier lies between two. */
-export interface WindowPlan {
+interface WindowPlan {
   windows: readonly CreationWindow[];
   /** Why there is one walk although more were wanted and would have paid; null otherwise. */
   oneWalkBecause: string | null;
@@ -122,3 +122,26 @@ export async function countWindow(list: DossierList, window: CreationWindow): Pr
   const { data } = await list.page({ page: 1, per_page: 1, ...toFilter(window) });
   return 'total' in data ? data.total : null;
 }
+
+/** How dossiers are swept (interface: Limits). */
+export const sweepSettingsSchema = z.strictObject({
+  perPage: z.number().int().min(1).max(100).default(100).describe('dossiers per page'),
+  windows: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(1)
+    .describe('spans of creation time that are walked at once, within `service.rate`; 1 for one walk'),
+  details: z
+    .strictObject({
+      maxPerRun: z
+        .int()
+        .min(0)
+        .max(100_000)
+        .default(0)
+        .describe('look-ups of one sweep: new and changed dossiers, their applicants and decisions; 0 for none'),
+    })
+    .prefault({})
+    .describe('what is fetched about single dossiers when the list has been read'),
+});
+export type SweepSettings = z.infer<typeof sweepSettingsSchema>;

@@ -8,11 +8,10 @@ import {
   everything,
   floorToSecond,
   isIn,
+  type SweepSettings,
   toFilter,
 } from './creation-windows.js';
-import type { DossierSnapshot } from './dossier.js';
-import type { SweepSettings } from './settings.js';
-import { toDossierSnapshot } from './to-dossier-snapshot.js';
+import { type DossierSnapshot, toDossierSnapshot } from './dossier.js';
 
 /** A window of a sweep, and how far it has been walked: its dossiers in the order of the walk, with their time of creation. */
 export interface WindowWalk extends CreationWindow {

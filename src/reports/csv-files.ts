@@ -1,7 +1,7 @@
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
 import type { RejectedRow, RejectReason } from '../roster/customer.js';
-import type { RejectsColumn, surplusColumn } from '../roster/rejects-columns.js';
+import type { RejectsColumn, surplusColumn } from '../roster/rejects.js';
 import { type Cell, type Column, partyColumns, renderCsv, renderCsvBatches } from './csv.js';
 import type {
   ChangeItemFacts,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
 import { changeCauses, severities } from '../changes/change-event.js';
-import type { CustomerState } from '../matches/customer-state.js';
+import type { CustomerState } from '../matches/match.js';
 import {
   chooseShown,
   type FindCode,

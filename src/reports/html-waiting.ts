@@ -1,5 +1,5 @@
 import { html, raw } from 'hono/html';
-import { foldName } from '../matches/fold-name.js';
+import { foldName } from '../matches/match.js';
 import type { PartyType } from '../roster/customer.js';
 import { toAnchor } from './html-changes.js';
 import {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { severities } from '../changes/change-event.js';
-import { dispositionVerdicts } from '../matches/review/disposition.js';
-import { itemStates } from '../matches/review/project-items.js';
+import { dispositionVerdicts, itemStates } from '../matches/review-item.js';
 import type { AcceptedFacts, ChangeItemFacts, CustomerRecordFacts, DetailFacts } from './list-facts.js';
 import type { Span } from './report.js';
 import { type HistoryFacts, runKinds, runStates, type TrendPoint } from './run-facts.js';

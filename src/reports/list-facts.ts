@@ -1,11 +1,10 @@
 import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
-import type { DossierChangeKind } from '../changes/dossier-change.js';
+import type { DossierChangeKind } from '../changes/dossier-changes.js';
 import type { SeverityAdjustment } from '../changes/severity.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
-import type { DispositionVerdict } from '../matches/review/disposition.js';
-import type { ItemState } from '../matches/review/project-items.js';
+import type { DispositionVerdict, ItemState } from '../matches/review-item.js';
 import type { PartyRole, PartyType, RiskTier } from '../roster/customer.js';
 
 /** The sums of a run under the names of the run summary; customers unless the name says otherwise. */

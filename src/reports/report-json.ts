@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { changeCauses, matchChangeKinds, matchFields, severities } from '../changes/change-event.js';
-import { agreements } from '../changes/compare-birth-dates.js';
-import { dossierChangeKinds } from '../changes/dossier-change.js';
+import { agreements } from '../changes/corroboration.js';
+import { dossierChangeKinds } from '../changes/dossier-changes.js';
 import { severityAdjustments } from '../changes/severity.js';
 import { discrepancyEvents, discrepancyKinds } from '../reconciliation/discrepancy.js';
 import { heldJsonSchema } from './html-coverage.js';

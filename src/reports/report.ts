@@ -1,6 +1,6 @@
-import type { DossierChangeKind } from '../changes/dossier-change.js';
+import type { DossierChangeKind } from '../changes/dossier-changes.js';
 import { ReportError } from '../errors.js';
-import type { CustomerState } from '../matches/customer-state.js';
+import type { CustomerState } from '../matches/match.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';

@@ -1,8 +1,7 @@
 import type { Severity } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
-import { type DispositionVerdict, dispositionVerdicts } from '../matches/review/disposition.js';
-import type { Absence } from '../matches/review/project-items.js';
+import { type Absence, type DispositionVerdict, dispositionVerdicts } from '../matches/review-item.js';
 import { mostAcceptedDays } from '../reconciliation/discrepancy.js';
 import { type Column, partyColumns, renderCsv } from './csv.js';
 import type { ItemOwner, PartyFacts, ReplacedFacts } from './list-facts.js';

@@ -1,10 +1,10 @@
 import type { Severity } from '../changes/change-event.js';
 import { ReportError } from '../errors.js';
-import type { CustomerState } from '../matches/customer-state.js';
+import type { CustomerState } from '../matches/match.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
-import type { partyFilePrefix } from '../roster/rejects-columns.js';
+import type { partyFilePrefix } from '../roster/rejects.js';
 import type {
   AcceptedFacts,
   CadenceFacts,

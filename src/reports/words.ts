@@ -1,9 +1,9 @@
 import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
-import type { Agreement } from '../changes/compare-birth-dates.js';
-import type { DossierChangeKind } from '../changes/dossier-change.js';
+import type { Agreement } from '../changes/corroboration.js';
+import type { DossierChangeKind } from '../changes/dossier-changes.js';
 import type { SeverityAdjustment } from '../changes/severity.js';
-import type { CustomerState } from '../matches/customer-state.js';
-import type { Absence } from '../matches/review/project-items.js';
+import type { CustomerState } from '../matches/match.js';
+import type { Absence } from '../matches/review-item.js';
 import type {
   AcceptedFacts,
   CadenceFacts,

@@ -1,4 +1,4 @@
-import { severityRules } from '../changes/severity-rules.js';
+import { severityRules } from '../changes/severity.js';
 import type { ChangeGroup } from './change-groups.js';
 import type { Column } from './csv.js';
 import { type ChangeLine, changeColumns, notScreenedColumns } from './csv-files.js';

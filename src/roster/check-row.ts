@@ -1,26 +1,30 @@
-import type { CustomerBinding, DateColumn, NameColumns, PartyBinding, RelatedBinding } from './bind-columns.js';
-import { toCountryCode } from './country-code.js';
-import type { CountryColumns } from './country-columns.js';
 import type {
-  Customer,
-  DoubtReason,
-  Party,
-  PartyRow,
-  RejectedRow,
-  RejectReason,
-  RelatedParty,
-  RosterRow,
+  CountryColumns,
+  CustomerBinding,
+  DateColumn,
+  NameColumns,
+  PartyBinding,
+  RelatedBinding,
+  WordColumn,
+} from './column-binding.js';
+import { toCountryCode } from './country.js';
+import {
+  type Customer,
+  type DoubtReason,
+  maxParties,
+  type Party,
+  type PartyRow,
+  type RejectedRow,
+  type RejectReason,
+  type RelatedParty,
+  type RosterRow,
+  toRequestKey,
 } from './customer.js';
-import { RowReadings } from './doubts.js';
-import { Fault } from './fault.js';
-import type { BoundColumn } from './find-columns.js';
-import { type FieldsSeen, isConspicuous, lookAtFields } from './find-field-fault.js';
-import { maxParties } from './max-parties.js';
-import { isPlaceholderName } from './placeholder-names.js';
-import { surplusColumn } from './rejects-columns.js';
-import { toRequestKey } from './screening-request.js';
+import { isPlaceholderName, RowReadings } from './doubts.js';
+import { Fault, type FieldsSeen, isConspicuous, lookAtFields } from './fault.js';
+import type { BoundColumn } from './headers.js';
+import { surplusColumn } from './rejects.js';
 import type { TableRecord } from './table-reading.js';
-import type { WordColumn } from './word-columns.js';
 
 /** Makes a record of a roster a customer, or a rejected row with the first fault found. */
 export function checkRow(binding: CustomerBinding, record: TableRecord): RosterRow {

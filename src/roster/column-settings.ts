@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { toCountryCode } from './country-code.js';
-import { listLanguages, readCountry } from './country-names.js';
+import { listLanguages, readCountry, toCountryCode } from './country.js';
 import { partyRoles, partyTypes, riskTiers } from './customer.js';
 import { findFormatClash, hasDay, isDateFormat } from './date-format.js';
-import { foldWord } from './fold-word.js';
+
+/** Gives the form in which own words of a mapping and of a row are compared. */
+export function foldWord(word: string): string {
+  return word.trim().normalize('NFC').toLowerCase();
+}
 
 /** The most unmapped columns that a customer keeps. */
 export const maxAttributes = 50;

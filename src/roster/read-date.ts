@@ -1,8 +1,6 @@
-import { parseDate, parseIsoDate } from './birth-date.js';
 import type { DoubtReason } from './customer.js';
-import { compileDateFormat, type DateOrder, findOrder } from './date-format.js';
+import { compileDateFormat, type DateOrder, findOrder, parseDate, parseIsoDate, rememberWords } from './date-format.js';
 import { saysUnknown } from './doubts.js';
-import { rememberWords } from './remember-words.js';
 
 /** How dates of a column are written. */
 export interface DateSettings {

@@ -1,29 +1,43 @@
-import { isUtf8 } from 'node:buffer';
-import { open, stat } from 'node:fs/promises';
 import { RosterError } from '../errors.js';
-import { bindColumns, bindPartyColumns, type SourceHeaders } from './bind-columns.js';
 import { checkPartyRow, checkRow } from './check-row.js';
-import { createIsMapped, standardHeaders, standardPartyHeaders } from './column-names.js';
-import { watchTotal } from './control-total.js';
+import { bindColumns, bindPartyColumns, type SourceHeaders } from './column-binding.js';
 import { openCsvTable } from './csv/csv-table.js';
-import { type HeaderOrigin, nameColumn } from './find-columns.js';
-import type { MappedColumns } from './postgres/cursor.js';
-import { openPostgresTable } from './postgres/open-postgres-table.js';
-import {
-  fileColumn,
-  isRejectsColumn,
-  isRejectsHeader,
-  partyFilePrefix,
-  reasonColumn,
-  structuralReasons,
-  surplusColumn,
-} from './rejects-columns.js';
-import { restoreFormula, restoreHidden } from './restore-formula.js';
-import type { PartyReading, RosterReading } from './roster-reading.js';
-import type { CsvSettings, PartySettings, RosterSettings } from './settings.js';
-import type { TableReading, TableRecord } from './table-reading.js';
+import type { PartyRow, RosterRow } from './customer.js';
+import { createIsMapped, type HeaderOrigin, nameColumn, standardHeaders, standardPartyHeaders } from './headers.js';
+import type { MappedColumns } from './postgres-cursor.js';
+import { openPostgresTable } from './postgres-table.js';
+import { asSource, partyFilePrefix, settleRejects } from './rejects.js';
+import type { PartySettings, RosterSettings } from './settings.js';
+import { type LineTally, type TableReading, type TableRecord, watchTotal } from './table-reading.js';
 
-export type { PartyReading, RosterReading } from './roster-reading.js';
+/** A source opened for one reading from its first row to its last. */
+interface Reading<Row> {
+  /** What reports show as the origin: a path or the name of a query, never credentials. */
+  source: string;
+  /** The source's columns. */
+  headers: readonly string[];
+  /** Whether its rows are those of a `rejects.csv`. */
+  isFedBack: boolean;
+  /** Batches of at most 500 rows in the source's order, read as they are asked for; throws RosterError when the source breaks off. */
+  rows: AsyncIterable<readonly Row[]>;
+  /** SHA-256 in hex over the files' bytes or the query's rows; throws RosterError until `rows` has been read to its end. */
+  digest(): string;
+  /** How the lines read so far add up. */
+  tally(): LineTally;
+  /** How far the reading has come, where the size of the source is known. */
+  progress?(): { doneBytes: number; totalBytes: number } | null;
+  /** Gives up a reading that is not read to its end; harmless at any time. */
+  close(): Promise<void>;
+}
+
+/** A roster opened for reading its customers. */
+export type RosterReading = Reading<RosterRow> & {
+  /** How many rows its source says it has, once it was read to its end: null where it says nothing, absent where nobody asks. */
+  controlTotal?: () => number | null;
+};
+
+/** A source of related parties opened for reading. */
+export type PartyReading = Reading<PartyRow>;
 
 type Secret = (name: string) => string | undefined;
 
@@ -123,109 +137,4 @@ async function* checkBatches<Row>(
   } finally {
     await close();
   }
-}
-
-/** Enough for the header; and for telling how a file is encoded that a spreadsheet has saved anew. */
-const headerBytes = 64 * 1024;
-const wholeBytes = 16 * 1024 * 1024;
-
-/**
- * Gives the settings by which a `rejects.csv` is read in place of the roster that it came from: it has a header and commas,
- * or what a spreadsheet made of them, however the roster itself is written. Settings of any other file are given as they are.
- */
-async function settleRejects(csv: CsvSettings): Promise<CsvSettings> {
-  const path = [csv.path].flat();
-  if (path.length !== 1 || path[0] === undefined || path[0] === '-') return csv;
-  const start = await readStart(path[0], headerBytes);
-  if (
-    start === null ||
-    !isRejectsHeader(
-      decode(start)
-        .replace(/^"?sep=.*[\r\n]+/i, '')
-        .split(/[\r\n]/, 1)[0]
-        ?.split(/[,;\t|"]+/) ?? [],
-    )
-  )
-    return csv;
-  const isMarked = start[0] === 0xef || start[0] === 0xff || start[0] === 0xfe;
-  const isPlain = isMarked || isUtf8((await readStart(path[0], wholeBytes)) ?? start);
-  return { ...csv, delimiter: 'auto', header: true, encoding: isPlain ? 'auto' : csv.encoding };
-}
-
-/** Null for what is no file that can be read: opening it as a roster says so. */
-async function readStart(path: string, length: number): Promise<Buffer | null> {
-  // Opening a pipe would wait for its writer, and closing it would end the writer.
-  const isFile = (await stat(path).catch(() => null))?.isFile() === true;
-  const file = isFile ? await open(path).catch(() => null) : null;
-  if (file === null) return null;
-  try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
-    return buffer.subarray(0, bytesRead);
-  } catch {
-    return null;
-  } finally {
-    await file.close();
-  }
-}
-
-function decode(start: Buffer): string {
-  if (start[0] === 0xff && start[1] === 0xfe) return start.toString('utf16le');
-  return start.toString('utf8').replace(/^\ufeff/, '');
-}
-
-/**
- * Gives a `rejects.csv` that is fed back as the source it came from: without our columns and without the apostrophes before
- * formulas, and with the characters that are shown as code points. A record that was broken in itself stays rejected until its `rejected_reason` is emptied. Any other table is given as it is.
- * Its records throw RosterError `parties_as_customers` where a roster is to be made of rejected parties.
- */
-function asSource(table: TableReading, what: 'roster' | 'parties'): TableReading {
-  const { headers } = table;
-  if (!isRejectsHeader(headers)) return table;
-  const kept = headers.flatMap((header, index) => (isRejectsColumn(header) ? [] : [index]));
-  const places = { kept, reason: headers.indexOf(reasonColumn), surplus: headers.indexOf(surplusColumn) };
-  const file = headers.indexOf(fileColumn);
-  const refuseParties = (record: TableRecord): void => {
-    if (what === 'parties' || !record.fields[file]?.startsWith(partyFilePrefix)) return;
-    const told = `${table.source}: line ${record.line} was rejected as a related party and is no customer.`;
-    throw new RosterError('parties_as_customers', `${told} Mend such rows in the source of the parties.`);
-  };
-  return {
-    ...table,
-    isFedBack: true,
-    headers: kept.map((index) => restoreHidden(restoreFormula(headers[index] ?? ''))),
-    records: mapBatches(table.records, (record) => {
-      refuseParties(record);
-      return toSourceRecord(record, headers.length, places);
-    }),
-  };
-}
-
-interface Places {
-  kept: readonly number[];
-  reason: number;
-  surplus: number;
-}
-
-async function* mapBatches(
-  batches: TableReading['records'],
-  toRecord: (record: TableRecord) => TableRecord,
-): AsyncGenerator<readonly TableRecord[], void, undefined> {
-  for await (const batch of batches) yield batch.map(toRecord);
-}
-
-function toSourceRecord(record: TableRecord, columnCount: number, { kept, reason, surplus }: Places): TableRecord {
-  const { fields } = record;
-  const isWhole = fields.length === columnCount;
-  const leftOver = isWhole ? (fields[surplus] ?? '').trim() : fields.slice(columnCount).join(' | ');
-  const former = isWhole ? (fields[reason] ?? '').trim() : '';
-  // The database keeps NUL as its visible symbol, which would pass as part of a name.
-  const toField = (text: string): string =>
-    restoreHidden(restoreFormula(former === 'control_character' ? text.replaceAll('\u2400', '\0') : text));
-  const own = kept.map((index) => toField(fields[index] ?? ''));
-  const fault = structuralReasons.find((each) => each === former) ?? null;
-  return {
-    ...record,
-    fields: leftOver === '' ? own : [...own, toField(leftOver)],
-    fault: record.fault ?? (isWhole ? fault : 'wrong_column_count'),
-  };
 }

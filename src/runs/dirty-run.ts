@@ -1,7 +1,6 @@
-import { diffDossier } from '../changes/diff-dossiers.js';
-import type { DossierChange } from '../changes/dossier-change.js';
+import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
 import type { Client } from '../client/create-client.js';
-import { toLookedUpSnapshot } from '../dossiers/to-dossier-snapshot.js';
+import { toLookedUpSnapshot } from '../dossiers/dossier.js';
 import type { DetailStop } from '../reports/list-facts.js';
 import { countNoun } from '../reports/text.js';
 import type { RosterSettings } from '../roster/settings.js';

@@ -3,8 +3,8 @@ import type { CallOptions } from '../client/operation.js';
 import type { DetailStop } from '../reports/list-facts.js';
 import { countNoun } from '../reports/text.js';
 import { stopWords } from '../reports/words.js';
-import { parseIsoDate } from '../roster/birth-date.js';
-import { toCountryCode } from '../roster/country-code.js';
+import { toCountryCode } from '../roster/country.js';
+import { parseIsoDate } from '../roster/date-format.js';
 import {
   countAskedRecords,
   countRecordsToAsk,

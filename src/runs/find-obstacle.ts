@@ -1,6 +1,6 @@
 import { RosterError, RosterHeldError } from '../errors.js';
 import type { RunKind } from '../reports/run-facts.js';
-import { guardAdvice } from '../roster/guards/judge-snapshot.js';
+import { guardAdvice } from '../roster/guards.js';
 import { readParties, readRoster } from '../roster/read-roster.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Account, readAccountName } from '../store/organisations.js';

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import type { PublishedList } from '../lists/listed-party.js';
 import { toLocalTime } from '../local-time/local-time.js';
+import type { ChangeExample } from '../roster/change-guards.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
-import type { ChangeExample } from '../roster/guards/judge-changes.js';
-import type { GuardVerdict } from '../roster/guards/judge-snapshot.js';
+import type { GuardVerdict } from '../roster/guards.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type ForcedCustomer, type ListComparison, readForcedCustomers } from '../store/checks.js';
 import type { Database, Transaction } from '../store/database/database.js';

@@ -1,15 +1,14 @@
 import { ConfigError } from '../errors.js';
 import { toDate, toDayNumber } from '../local-time/local-time.js';
-import { compareApplicant } from '../reconciliation/compare-applicant.js';
+import { compareApplicant, namesAgree } from '../reconciliation/applicant.js';
 import {
   findImbalances,
   findJoinProblem,
   type ReconciliationSums,
   toSeverities,
 } from '../reconciliation/discrepancy.js';
-import { namesAgree } from '../reconciliation/names-agree.js';
-import type { DossierLink } from '../roster/dossier-link.js';
 import { toDurationMs } from '../roster/duration.js';
+import type { DossierLink } from '../roster/settings.js';
 import { toCadence } from '../screening/cadence.js';
 import type { Transaction } from '../store/database/database.js';
 import { countNews, findLastCompared, settleDiscrepancies } from '../store/discrepancies.js';

@@ -1,8 +1,7 @@
 import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../changes/change-event.js';
-import type { MatchChange } from '../changes/match-change.js';
+import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
-import type { Match } from '../matches/match.js';
-import { treatAsCut } from '../matches/treat-as-cut.js';
+import { type Match, treatAsCut } from '../matches/match.js';
 import type { Queryable } from '../store/database/database.js';
 import {
   countStoredChanges,

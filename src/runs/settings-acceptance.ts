@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { changeSettingsSchema } from '../changes/settings.js';
+import { changeSettingsSchema } from '../changes/severity.js';
 import { serviceSettingsSchema } from '../client/settings.js';
 import { ConfigError, flagError } from '../errors.js';
 import { canarySchema } from '../matches/canary.js';
-import { guardsSchema } from '../roster/guards/settings.js';
+import { guardsSchema } from '../roster/guards.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import {

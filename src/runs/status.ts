@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CustomerState } from '../matches/customer-state.js';
+import type { CustomerState } from '../matches/match.js';
 import { openDispatcher } from '../outgoing.js';
 import { type CoverageGap, countAccepted, readCoverageGaps } from '../store/coverage.js';
 import type { Queryable } from '../store/database/database.js';

@@ -1,5 +1,4 @@
-import { diffDossier } from '../changes/diff-dossiers.js';
-import type { DossierChange } from '../changes/dossier-change.js';
+import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
 import type { Client } from '../client/create-client.js';
 import { walkDossierPages } from '../client/resources/walk-dossier-pages.js';
 import { type DossierList, planWindows } from '../dossiers/creation-windows.js';

@@ -15,7 +15,7 @@ import {
   StoreError,
   TimeoutError,
 } from '../errors.js';
-import type { ScreeningRequest } from '../roster/screening-request.js';
+import type { ScreeningRequest } from '../roster/customer.js';
 
 /** What came of one search. Only `screened` says anything about the customer. */
 export type ScreeningOutcome =

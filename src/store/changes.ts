@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Severity } from '../changes/change-event.js';
-import type { MatchChange } from '../changes/match-change.js';
+import type { MatchChange } from '../changes/match-changes.js';
 import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
 import type { CutMatches, SeverityCount } from '../reports/run-facts.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { PartyState } from '../matches/customer-state.js';
+import type { PartyState } from '../matches/match.js';
 import type { RunKind } from '../reports/run-facts.js';
 import { type Queryable, requireRows } from './database/database.js';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DossierChange } from '../changes/dossier-change.js';
+import type { DossierChange } from '../changes/dossier-changes.js';
 import type { CreationWindow } from '../dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';

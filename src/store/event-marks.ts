@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DossierLink } from '../roster/dossier-link.js';
+import type { DossierLink } from '../roster/settings.js';
 import type { HeardEvent } from '../webhooks/listener.js';
 import { type Database, firstRow, openBindings, type Queryable } from './database/database.js';
 import { toCustomerKey, toDossierKey } from './reconciliation.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { DiscrepancySeverity, ReconciliationSums } from '../reconciliation/discrepancy.js';
-import type { DossierLink } from '../roster/dossier-link.js';
+import type { DossierLink } from '../roster/settings.js';
 import { firstRow, type Queryable } from './database/database.js';
 
 /** What a roster is compared with, and how. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ComparedCustomer } from '../roster/guards/judge-changes.js';
+import type { ComparedCustomer } from '../roster/change-guards.js';
 import { firstRow, type Queryable } from './database/database.js';
 import { plainSql, type SeatedRecord, type StagedImport, seatedRecordSchema } from './roster-settling.js';
 import { fieldSeparator, rowSeparator } from './roster-staging.js';

@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-event.js';
-import type { Agreement } from '../changes/compare-birth-dates.js';
-import type { PartySaid } from '../changes/detect-changes.js';
-import type { WorstTopic } from '../changes/topic-families.js';
+import type { Agreement } from '../changes/corroboration.js';
+import type { PartySaid } from '../changes/match-changes.js';
+import type { WorstTopic } from '../changes/severity.js';
 import type { Match } from '../matches/match.js';
-import type { DispositionVerdict } from '../matches/review/disposition.js';
-import type { Absence, ItemState } from '../matches/review/project-items.js';
-import type { SeenCustomer } from '../matches/review/seen-facts.js';
+import type { Absence, DispositionVerdict, ItemState, SeenCustomer } from '../matches/review-item.js';
 import type { ChangeItemFacts, ItemOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
 
 /** A match as stored in JSON, with an answer or with a change event. */

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import type { ChangedParty, PartySaid } from '../changes/detect-changes.js';
-import type { PartyState } from '../matches/customer-state.js';
-import type { Match } from '../matches/match.js';
+import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
+import type { Match, PartyState } from '../matches/match.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { judgedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isSafeUrl } from '../loopback.js';
-import { customerStates } from '../matches/customer-state.js';
+import { customerStates } from '../matches/match.js';
 
 const urlSchema = z.string().superRefine((text, context) => {
   const complain = (message: string): void => context.addIssue({ code: 'custom', message });

@@ -1,8 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { dossierLinkSchema } from '../../src/roster/dossier-link.js';
-import { toFileRoster } from '../../src/roster/settings.js';
+import { dossierLinkSchema, toFileRoster } from '../../src/roster/settings.js';
 import { reconcileRoster } from '../../src/runs/reconcile-run.js';
 import type { Database, Queryable } from '../../src/store/database/database.js';
 import { migrate } from '../../src/store/database/migrate.js';

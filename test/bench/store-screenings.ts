@@ -1,5 +1,4 @@
-import { toPartyState } from '../../src/matches/customer-state.js';
-import { toMatchSet } from '../../src/matches/to-match-set.js';
+import { toMatchSet, toPartyState } from '../../src/matches/match.js';
 import { type FinishedSearch, readKnownStates } from '../../src/runs/screening/commit.js';
 import { digestAnswer } from '../../src/runs/screening/ledger.js';
 import type { WatchedAccount } from '../../src/runs/screening/monitoring.js';

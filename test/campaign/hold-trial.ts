@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { judgeVanished, VanishedTally } from '../../src/changes/assess-vanished.js';
-import { topicFamiliesSchema } from '../../src/changes/topic-families.js';
+import { topicFamiliesSchema } from '../../src/changes/severity.js';
 import type { Match } from '../../src/matches/match.js';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runScreening } from '../../src/runs/screening-run.js';

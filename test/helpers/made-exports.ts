@@ -1,7 +1,11 @@
 import { createRequire } from 'node:module';
 import countries from 'i18n-iso-countries/index.js';
-import { csvEncodings, type EncodingLabel } from '../../src/roster/csv/encodings.js';
-import { createSingleByteTable, decodeSingleBytes } from '../../src/roster/csv/single-byte-table.js';
+import {
+  createSingleByteTable,
+  csvEncodings,
+  decodeSingleBytes,
+  type EncodingLabel,
+} from '../../src/roster/csv/encodings.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { type MadeName, namePools } from './name-pools.js';
 

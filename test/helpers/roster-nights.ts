@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { ColumnSettings } from '../../src/roster/column-settings.js';
-import { type GuardSettings, guardsSchema } from '../../src/roster/guards/settings.js';
+import { type GuardSettings, guardsSchema } from '../../src/roster/guards.js';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import { type ImportOptions, runImport } from '../../src/runs/import/import-run.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';

@@ -1,12 +1,12 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { changeSettingsSchema } from '../../src/changes/settings.js';
+import { changeSettingsSchema } from '../../src/changes/severity.js';
 import type { AttemptObserver } from '../../src/client/calls/attempt-observer.js';
 import { createClient } from '../../src/client/create-client.js';
 import type { Pace } from '../../src/client/pace/pace.js';
 import { type Clock, shiftedClock } from '../../src/clock.js';
-import { sweepSettingsSchema } from '../../src/dossiers/settings.js';
+import { sweepSettingsSchema } from '../../src/dossiers/creation-windows.js';
 import { evidenceSettingsSchema } from '../../src/runs/details-settings.js';
 import { reviewSettingsSchema } from '../../src/runs/review/settings.js';
 import type { RunEvent, RunSettings, Workplace } from '../../src/runs/workplace.js';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { readPublishedList } from '../../src/lists/read-published-list.js';
+import { readPublishedList } from '../../src/lists/published-list.js';
 import { resumeRun } from '../../src/runs/resume-run.js';
 import type { ScreeningOptions } from '../../src/runs/screening-run.js';
 import { testDatabases } from '../helpers/databases.js';

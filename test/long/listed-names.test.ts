@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createComparison, type FindListed } from '../../src/lists/compare-names.js';
 import type { ListedParty } from '../../src/lists/listed-party.js';
-import { readPublishedList } from '../../src/lists/read-published-list.js';
+import { readPublishedList } from '../../src/lists/published-list.js';
 import { createSeededRandom, varyName } from '../../src/runs/checks/sample.js';
 import { isFullSize } from '../helpers/full-size.js';
 import { printFigure } from '../helpers/print-figure.js';

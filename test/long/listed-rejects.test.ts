@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { formatListed } from '../../src/cli/commands/runs.js';
-import { guardsSchema } from '../../src/roster/guards/settings.js';
+import { guardsSchema } from '../../src/roster/guards.js';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import { listOfRun } from '../../src/runs/run-reference.js';

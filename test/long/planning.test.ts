@@ -11,7 +11,7 @@ import { resumeRun } from '../../src/runs/resume-run.js';
 import { listRuns, showRun } from '../../src/runs/run-reference.js';
 import { readBudget } from '../../src/runs/screening/plan.js';
 import type { Sandbox } from '../../src/sandbox/start-sandbox.js';
-import { budgetSettingsSchema } from '../../src/screening/budget-settings.js';
+import { budgetSettingsSchema } from '../../src/screening/budget.js';
 import { screeningSettingsSchema } from '../../src/screening/settings.js';
 import { testDatabases } from '../helpers/databases.js';
 import { printFigure } from '../helpers/print-figure.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../src/matches/review/disposition.js';
+import type { DispositionVerdict } from '../../src/matches/review-item.js';
 import { decideItems } from '../../src/runs/review/decide.js';
 import { toItemStamp } from '../../src/runs/review/items.js';
 import { findReviewer, requireAssignee } from '../../src/runs/review/people.js';

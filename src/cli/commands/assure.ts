@@ -40,7 +40,7 @@ async function readOptions(invocation: Invocation, options: AssureOptions): Prom
   if (options.list === undefined)
     throw refuse('flag --list', 'is missing: the published list whose names are searched for');
   if (options.sample === undefined) throw refuse('flag --sample', 'is missing: how many names are searched for');
-  const { readPublishedList } = await import('../../lists/read-published-list.js');
+  const { readPublishedList } = await import('../../lists/published-list.js');
   const list = await readPublishedList(resolve(invocation.folder, options.list));
   if (options.type === undefined && list.parties.some((party) => party.type === null)) {
     const message = `is missing: ${list.file} does not say of all its names whether they are persons or entities`;

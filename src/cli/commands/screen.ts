@@ -102,7 +102,7 @@ export function addScreenCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const { runScreening } = await import('../../runs/screening-run.js');
         const { maxSearches, becauseOf: listFile } = options;
-        const { readPublishedList } = await import('../../lists/read-published-list.js');
+        const { readPublishedList } = await import('../../lists/published-list.js');
         const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
         return withWorkplace(invocation, {
           command: 'screen',

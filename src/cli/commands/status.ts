@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { flagError } from '../../errors.js';
-import { type CustomerState, customerStates } from '../../matches/customer-state.js';
+import { type CustomerState, customerStates } from '../../matches/match.js';
 import { type Column, renderCsvBatches } from '../../reports/csv.js';
 import { countNoun } from '../../reports/text.js';
 import type { StatusExport } from '../../runs/status.js';

@@ -101,8 +101,8 @@ function checkSource(
 export async function checkRosters(config: Config, patience = defaultPatience): Promise<Finding[]> {
   const examination = { config, patience };
   const { readParties, readRoster } = await import('../../roster/read-roster.js');
-  const { checkHeaders } = await import('../../roster/csv/check-headers.js');
-  const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/column-names.js');
+  const { checkHeaders } = await import('../../roster/csv/csv-table.js');
+  const { createIsMapped, standardHeaders, standardPartyHeaders } = await import('../../roster/headers.js');
   const none = { csv: undefined, postgres: undefined };
   const findings = config.settings.rosters.flatMap((roster) => [
     checkSource(

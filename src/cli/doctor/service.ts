@@ -2,7 +2,7 @@ import { toKeyFingerprint, toKeyMode } from '../../client/calls/api-key.js';
 import type { createClient as createClientType } from '../../client/create-client.js';
 import type { Config } from '../../config/load-config.js';
 import { NotFoundError } from '../../errors.js';
-import { canaryKinds, findCanaryCoverage } from '../../matches/canary-kinds.js';
+import { canaryKinds, findCanaryCoverage } from '../../matches/canary.js';
 import { findProxy } from '../../outgoing.js';
 import { embeddedProblem, findBudgetProblems } from '../../runs/account.js';
 import { describeError } from '../describe-error.js';

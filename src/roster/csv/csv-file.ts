@@ -1,18 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { RosterError } from '../../errors.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
-import type { CsvSource } from './csv-source.js';
-import { detectEncoding } from './detect-encoding.js';
-import type { EncodingLabel } from './encodings.js';
-import type { Chunks } from './file-chunks.js';
-import { type CsvDialect, findDialect } from './find-dialect.js';
-import { guessEncoding } from './guess-encoding.js';
-import { type LineBlock, sliceBlock } from './line-block.js';
-import { createRecordSplitter, isBlank, type SplitRecords } from './record-splitter.js';
-import { refuseJson } from './refuse-other-formats.js';
-import { createSoundnessGuard } from './soundness-guard.js';
-import { readSourceBytes } from './source-bytes.js';
-import { createTextDecoder, type DecodeText } from './text-decoder.js';
+import { type CsvDialect, type CsvSource, findDialect } from './dialect.js';
+import { createTextDecoder, type DecodeText, detectEncoding, type EncodingLabel, guessEncoding } from './encodings.js';
+import {
+  createRecordSplitter,
+  createSoundnessGuard,
+  isBlank,
+  type LineBlock,
+  type SplitRecords,
+  sliceBlock,
+} from './record-splitter.js';
+import { type Chunks, readSourceBytes, refuseJson } from './source-bytes.js';
 
 /** One file of a table, opened behind its header. */
 export interface CsvFile extends CsvDialect {

@@ -1,3 +1,6 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+import { RosterError } from '../../errors.js';
+
 const utf16 = ['utf-16le', 'utf-16be'] as const;
 const eastAsian = ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'] as const;
 
@@ -46,3 +49,313 @@ export type EncodingLabel = (typeof csvEncodings)[number];
 
 /** Encodings whose characters take several bytes, so that a line of theirs may pass for UTF-8. */
 export const wideEncodings: readonly EncodingLabel[] = [...utf16, ...eastAsian];
+
+const marks: readonly { bytes: readonly number[]; label: EncodingLabel | 'utf-32' }[] = [
+  { bytes: [0xff, 0xfe, 0, 0], label: 'utf-32' },
+  { bytes: [0, 0, 0xfe, 0xff], label: 'utf-32' },
+  { bytes: [0xef, 0xbb, 0xbf], label: 'utf-8' },
+  { bytes: [0xff, 0xfe], label: 'utf-16le' },
+  { bytes: [0xfe, 0xff], label: 'utf-16be' },
+];
+
+/** How much of the start is looked at. */
+const sampleBytes = 64 * 1024;
+
+/** The least share of UTF-16 units with a zero byte: delimiters, digits and line ends have one in every script. */
+const leastZeroShare = 0.2;
+const leastZeroShareWithoutLines = 0.4;
+
+/**
+ * Finds the encoding of a file by its first bytes: its byte order mark, else what is declared, else UTF-16 by its zero bytes, else UTF-8.
+ * Throws RosterError `encoding` when the mark contradicts the declaration or means UTF-32.
+ */
+export function detectEncoding(start: Buffer, declared: 'auto' | EncodingLabel, path: string): EncodingLabel {
+  const marked = marks.find(({ bytes }) => bytes.every((byte, at) => start[at] === byte))?.label;
+  if (marked === 'utf-32') throw new RosterError('encoding', `${path} begins like UTF-32. Save it as UTF-8.`);
+  if (marked !== undefined && declared !== 'auto' && marked !== declared) {
+    throw new RosterError(
+      'encoding',
+      `${path} begins with the byte order mark of ${marked}, but is declared as ${declared}. ` +
+        'Write `encoding: auto` under `csv:` of this roster, or check which file it is.',
+    );
+  }
+  if (marked !== undefined) return marked;
+  return declared === 'auto' ? (detectUtf16(start.subarray(0, sampleBytes)) ?? 'utf-8') : declared;
+}
+
+/** Line ends tell UTF-16 from text with stray NULs: bytes like those of a line end have the zero beside them, unless letters hold the same bytes. */
+function detectUtf16(sample: Buffer): EncodingLabel | null {
+  const zeros: [number, number] = [0, 0];
+  const lineEnds: [number, number] = [0, 0];
+  let lineBytes = 0;
+  for (let at = 0; at + 1 < sample.length; at += 2) {
+    const [first, second] = [sample[at], sample[at + 1]];
+    if (first === 0) zeros[0] += 1;
+    if (second === 0) zeros[1] += 1;
+    if (isLineByte(first)) lineBytes += 1;
+    if (isLineByte(second)) lineBytes += 1;
+    if (isLineByte(first) && second === 0) lineEnds[1] += 1;
+    if (isLineByte(second) && first === 0) lineEnds[0] += 1;
+  }
+  const unitCount = Math.floor(sample.length / 2);
+  const isUtf16 = (own: 0 | 1) => {
+    if (unitCount === 0 || zeros[own] < zeros[own === 0 ? 1 : 0] * 4) return false;
+    const share = zeros[own] / unitCount;
+    if (lineBytes === 0) return share >= leastZeroShareWithoutLines;
+    return share >= leastZeroShare && lineEnds[own] >= lineBytes / 4;
+  };
+  if (isUtf16(1)) return 'utf-16le';
+  return isUtf16(0) ? 'utf-16be' : null;
+}
+
+function isLineByte(byte: number | undefined): boolean {
+  return byte === 0x0a || byte === 0x0d;
+}
+
+/** An encoding that may be meant: characters that are frequent in names written in it, and how much a frequent one says. */
+interface Candidate {
+  label: EncodingLabel;
+  frequent: string;
+  script: RegExp;
+  bytesPerCharacter: 1 | 2;
+}
+
+const latin = /\p{Script=Latin}/u;
+const cyrillic = /\p{Script=Cyrillic}/u;
+const han = /\p{Script=Han}/u;
+const western = 'éèäöüßåøæçñáíóúàâêîôëïÉÄÖÜÅØÇÑÁãõ';
+const russian = 'оеаинтсрвлкмдпуяыьгзбчйхОЕАИНТСРВЛКМДПУЯГЗБЧ';
+
+// The first of equals wins.
+const candidates: readonly Candidate[] = [
+  { label: 'windows-1252', frequent: western, script: latin, bytesPerCharacter: 1 },
+  { label: 'windows-1250', frequent: 'áéíóúýčďěňřšťžůąćęłńśźżőűăäöüßČŘŠŽŁŚŻŹ', script: latin, bytesPerCharacter: 1 },
+  { label: 'windows-1254', frequent: 'çğıİöşüâŞĞÇÖÜ', script: latin, bytesPerCharacter: 1 },
+  { label: 'windows-1257', frequent: 'ąčęėįšųūžāēģīķļņõäöüŠŽČ', script: latin, bytesPerCharacter: 1 },
+  { label: 'macintosh', frequent: western, script: latin, bytesPerCharacter: 1 },
+  { label: 'windows-1251', frequent: russian, script: cyrillic, bytesPerCharacter: 1 },
+  { label: 'koi8-r', frequent: russian, script: cyrillic, bytesPerCharacter: 1 },
+  { label: 'ibm866', frequent: russian, script: cyrillic, bytesPerCharacter: 1 },
+  { label: 'iso-8859-5', frequent: russian, script: cyrillic, bytesPerCharacter: 1 },
+  {
+    label: 'windows-1253',
+    frequent: 'αειηοςστνρπκλμυωάέήίόύώδγθχΑΓΔΚΜΝΠΣ',
+    script: /\p{Script=Greek}/u,
+    bytesPerCharacter: 1,
+  },
+  { label: 'windows-1255', frequent: 'יוהלאמרבתנשחדקםעפןכסגטזצ', script: /\p{Script=Hebrew}/u, bytesPerCharacter: 1 },
+  {
+    label: 'windows-1256',
+    frequent: 'المينرودبتهحسعكفقخجشةىطصضزغأ',
+    script: /\p{Script=Arabic}/u,
+    bytesPerCharacter: 1,
+  },
+  { label: 'windows-874', frequent: 'านรอกเงมยลวดทสต่้ปบคหแจพชขใไะัิีุู', script: /\p{Script=Thai}/u, bytesPerCharacter: 1 },
+  {
+    label: 'shift_jis',
+    frequent: '田中山本小林藤佐木高村井野橋川島口子美郎一太鈴のアイスンルトリラー',
+    script: /[\p{Script=Han}\p{Script=Hiragana}\u30a0-\u30ff]/u,
+    bytesPerCharacter: 2,
+  },
+  {
+    label: 'euc-jp',
+    frequent: '田中山本小林藤佐木高村井野橋川島口子美郎一太鈴のアイスンルトリラー',
+    script: /[\p{Script=Han}\p{Script=Hiragana}\u30a0-\u30ff]/u,
+    bytesPerCharacter: 2,
+  },
+  {
+    label: 'gb18030',
+    frequent: '王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗华明国文伟芳小丽军杰',
+    script: han,
+    bytesPerCharacter: 2,
+  },
+  {
+    label: 'big5',
+    frequent: '陳林黃張李王吳劉蔡楊許鄭謝郭洪曾邱廖賴周華明國文美淑志雅',
+    script: han,
+    bytesPerCharacter: 2,
+  },
+  {
+    label: 'euc-kr',
+    frequent: '김이박최정강조윤장임한오서신권황안송류전홍민수영지현성준희은진우',
+    script: /\p{Script=Hangul}/u,
+    bytesPerCharacter: 2,
+  },
+];
+
+const guessBytes = 16 * 1024;
+const lineFeed = 0x0a;
+const asciiLimit = 0x80;
+
+/** Guesses in which encoding bytes that are not UTF-8 are written, from the letters that names in it would have; null where none fits. */
+export function guessEncoding(bytes: Buffer): EncodingLabel | null {
+  const sample = takeTellingLines(bytes);
+  const highCount = sample.reduce((count, byte) => count + (byte >= asciiLimit ? 1 : 0), 0);
+  if (highCount === 0) return null;
+  const scored = candidates
+    .map((candidate) => ({ label: candidate.label, score: scoreCandidate(candidate, sample) / highCount }))
+    .sort((one, other) => other.score - one.score);
+  const best = scored[0];
+  return best !== undefined && best.score > 0.2 ? best.label : null;
+}
+
+/** Whole lines that are not UTF-8. */
+function takeTellingLines(bytes: Buffer): Buffer {
+  const lines: Buffer[] = [];
+  let length = 0;
+  for (let at = 0; at < bytes.length && length < guessBytes; ) {
+    const end = bytes.indexOf(lineFeed, at);
+    const line = bytes.subarray(at, end < 0 ? Math.min(bytes.length, at + guessBytes) : end + 1);
+    if (!isUtf8(line)) {
+      lines.push(line);
+      length += line.length;
+    }
+    at = end < 0 ? bytes.length : end + 1;
+  }
+  return Buffer.concat(lines);
+}
+
+function scoreCandidate(candidate: Candidate, sample: Buffer): number {
+  const text = createTextDecoder(candidate.label)(sample);
+  if (text === null) return Number.NEGATIVE_INFINITY;
+  const characters = [...text];
+  let score = 0;
+  for (const [at, character] of characters.entries()) {
+    const [before = '', after = ''] = [characters[at - 1], characters[at + 1]];
+    if (character.charCodeAt(0) >= asciiLimit) {
+      score += scoreCharacter(candidate, character, before, after) * candidate.bytesPerCharacter;
+    } else if (isMixed(candidate, character, before)) score -= 1;
+  }
+  return score;
+}
+
+function scoreCharacter(candidate: Candidate, character: string, before: string, after: string): number {
+  const { frequent, script } = candidate;
+  if (/\p{Cc}|\p{Co}/u.test(character)) return -2;
+  if (!/[\p{L}\p{M}]/u.test(character)) return -0.5;
+  // A capital within a word is what the wrong code page shows.
+  if (isMixed(candidate, before, character)) return -1;
+  // A letter of another script hardly stands alone.
+  if (script !== latin && !script.test(before) && !script.test(after)) return 0;
+  if (/\p{Lu}/u.test(character) && /\p{Ll}/u.test(before)) return -1;
+  // In Portuguese an e follows; elsewhere the byte is more likely the ő of windows-1250.
+  if (character === 'õ' && after !== 'e' && candidate.label === 'windows-1252') return 0.2;
+  if (frequent.includes(character)) return 1;
+  return script.test(character) ? 0.2 : -0.5;
+}
+
+/** Tells whether a Latin letter of ASCII stands directly beside a letter of another script, as it does in the wrong code page. */
+function isMixed({ script }: Candidate, ascii: string, other: string): boolean {
+  return script !== latin && /^[A-Za-z]$/.test(ascii) && script.test(other);
+}
+
+/** Decodes whole characters; null where the bytes are not of the encoding, so nothing is ever replaced. */
+export type DecodeText = (bytes: Buffer) => string | null;
+
+const multiByte: readonly EncodingLabel[] = ['shift_jis', 'euc-jp', 'euc-kr', 'gbk', 'gb18030', 'big5'];
+
+/** Makes the strict decoder of an encoding. */
+export function createTextDecoder(label: EncodingLabel): DecodeText {
+  if (label === 'utf-8') return (bytes) => (isUtf8(bytes) ? bytes.toString('utf8') : null);
+  if (label === 'utf-16le') return decodeUtf16;
+  if (label === 'utf-16be') {
+    return (bytes) => (bytes.length % 2 === 0 ? decodeUtf16(Buffer.from(bytes).swap16()) : null);
+  }
+  const decode = multiByte.includes(label) ? createMultiByteDecoder(label) : createSingleByteDecoder(label);
+  return (bytes) => (isAscii(bytes) ? bytes.toString('latin1') : decode(bytes));
+}
+
+function decodeUtf16(bytes: Buffer): string | null {
+  if (bytes.length % 2 !== 0) return null;
+  const text = bytes.toString('utf16le');
+  return text.isWellFormed() ? text : null;
+}
+
+function createSingleByteDecoder(label: EncodingLabel): DecodeText {
+  const table = createSingleByteTable(label);
+  return (bytes) => decodeSingleBytes(bytes, table);
+}
+
+function createMultiByteDecoder(label: EncodingLabel): DecodeText {
+  const decoder = new TextDecoder(label, { fatal: true, ignoreBOM: true });
+  const original = findMovedControls(decoder);
+  return (bytes) => {
+    try {
+      const text = decoder.decode(bytes);
+      if (stray.test(text)) return null;
+      return original.size === 0 ? text : text.replaceAll(movable, (unit) => original.get(unit) ?? unit);
+    } catch {
+      return null;
+    }
+  };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are moved
+const movable = /[\x1a\x1c\x7f]/g;
+
+/** What ICU gives for some single bytes that stand for nothing in an encoding of several. */
+const stray = /[\uf8f0-\uf8ff]/;
+
+/** ICU's code pages of IBM give 0x1a, 0x1c and 0x7f to one another. */
+function findMovedControls(decoder: InstanceType<typeof TextDecoder>): ReadonlyMap<string, string> {
+  const controls = ['\x1a', '\x1c', '\x7f'];
+  const read = controls.map((control) => [decoder.decode(Buffer.from(control)), control] as const);
+  return new Map(read.filter(([shown, control]) => shown !== control));
+}
+
+/** Marks a byte that stands for no character. */
+const unassigned = 0xffff;
+
+const firstC1 = 0x80;
+const lastC1 = 0x9f;
+
+// From 0x80; a space stands for what has no character there. Node 20 and 22 read windows-1252 as if it were iso-8859-1.
+const windows1252Signs = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
+
+// From 0xa1. Node knows no iso-8859-16.
+const iso16Letters =
+  'ĄąŁ€„Š§š©Ș«Ź\u00adźŻ°±ČłŽ”¶·žčș»ŒœŸżÀÁÂĂÄĆÆÇÈÉÊËÌÍÎÏĐŃÒÓÔŐÖŚŰÙÚÛÜĘȚßàáâăäćæçèéêëìíîïđńòóôőöśűùúûüęțÿ';
+
+/** The Windows code page that holds the letters of a standard which Node does not read as it is. */
+const relatives: Partial<Record<EncodingLabel, string>> = {
+  'iso-8859-9': 'windows-1254',
+  'iso-8859-11': 'windows-874',
+};
+
+/** What each byte of an encoding of single bytes stands for, as UTF-16 units, the same on every version of Node. */
+export function createSingleByteTable(label: EncodingLabel): Uint16Array {
+  const table = Uint16Array.from({ length: 256 }, (_, byte) => byte);
+  if (label === 'windows-1252') {
+    for (const [index, sign] of [...windows1252Signs].entries()) {
+      if (sign !== ' ') table[firstC1 + index] = sign.charCodeAt(0);
+    }
+  } else if (label === 'iso-8859-16') {
+    for (const [index, letter] of [...iso16Letters].entries()) table[0xa1 + index] = letter.charCodeAt(0);
+  } else if (label !== 'iso-8859-1') {
+    const decoder = new TextDecoder(relatives[label] ?? label, { fatal: true });
+    const first = label.startsWith('iso-') ? lastC1 + 1 : firstC1;
+    for (let byte = first; byte < 256; byte += 1) table[byte] = decodeByte(decoder, byte);
+  }
+  return table;
+}
+
+/** Decodes bytes by a table; null where one of them stands for no character. */
+export function decodeSingleBytes(bytes: Buffer, table: Uint16Array): string | null {
+  const units = new Uint16Array(bytes.length);
+  for (let at = 0; at < bytes.length; at += 1) {
+    const unit = table[bytes[at] ?? 0] ?? unassigned;
+    if (unit === unassigned) return null;
+    units[at] = unit;
+  }
+  return Buffer.from(units.buffer).toString('utf16le');
+}
+
+/** ICU gives some unassigned bytes a character of private use. */
+function decodeByte(decoder: InstanceType<typeof TextDecoder>, byte: number): number {
+  try {
+    const unit = decoder.decode(Uint8Array.of(byte)).charCodeAt(0);
+    return unit === 0xfffd || (unit >= 0xe000 && unit <= 0xf8ff) ? unassigned : unit;
+  } catch {
+    return unassigned;
+  }
+}

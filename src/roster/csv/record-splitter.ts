@@ -1,15 +1,12 @@
+import { RosterError } from '../../errors.js';
 import type { LineTally, TableRecord } from '../table-reading.js';
-import { joinBlocks, joinLines, type LineBlock, sliceBlock } from './line-block.js';
-import { measureRecord, type RecordShape } from './measure-record.js';
-import { parseRecords } from './parse-records.js';
-import { dropPadding } from './scan-quotes.js';
-import { createSoundnessGuard } from './soundness-guard.js';
+import { dropPadding, measureRecord, parseRecords, type RecordShape } from './quoted-record.js';
 
 /** Turns the blocks of a file, in order, into its records. */
 export type SplitRecords = (block: LineBlock) => TableRecord[];
 
 /** How a file is written, and how messages and records call it. */
-export interface SplitSettings extends RecordShape {
+interface SplitSettings extends RecordShape {
   /** Whether a record has one delimiter more at its end. */
   endsWithDelimiter: boolean;
   path: string;
@@ -128,4 +125,91 @@ function parseQuoted(quoted: readonly QuotedRecord[], delimiter: string): void {
 /** Tells whether a line holds nothing but spaces. */
 export function isBlank(text: string): boolean {
   return text === '' || (text.charCodeAt(0) === 0x20 && /^ +$/.test(text));
+}
+
+/** Consecutive physical lines of a file, without their endings. */
+export interface LineBlock {
+  /** The number of the first of them in the file, from 1. */
+  firstLine: number;
+  texts: readonly string[];
+  /** How each of them ends (`\n`, `\r\n`, `\r`), or one ending where all have the same. */
+  endings: string | readonly string[];
+  /** False where no line has a quote, so that delimiters alone decide. */
+  hasQuote: boolean;
+  /** Whether nothing follows in the file. */
+  isLast: boolean;
+  /** Whether it is the last, and its last line has no ending. */
+  isOpen: boolean;
+}
+
+/** Gives lines of a block as they lie, without the ending of the last. */
+export function joinLines(block: LineBlock, from: number, count: number): string {
+  let text = block.texts[from] ?? '';
+  for (let at = from + 1; at < from + count; at += 1) text += endingAt(block, at - 1) + (block.texts[at] ?? '');
+  return text;
+}
+
+/** Gives the lines of a block from one of them on. */
+export function sliceBlock(block: LineBlock, from: number, to = block.texts.length): LineBlock {
+  const { texts, endings } = block;
+  return {
+    ...block,
+    firstLine: block.firstLine + from,
+    texts: texts.slice(from, to),
+    endings: typeof endings === 'string' ? endings : endings.slice(from, to),
+  };
+}
+
+/** Makes one block of two that follow each other. */
+function joinBlocks(one: LineBlock, other: LineBlock): LineBlock {
+  const isUniform = typeof one.endings === 'string' && one.endings === other.endings;
+  return {
+    firstLine: one.firstLine,
+    texts: [...one.texts, ...other.texts],
+    endings: isUniform ? one.endings : [...listEndings(one), ...listEndings(other)],
+    hasQuote: one.hasQuote || other.hasQuote,
+    isLast: other.isLast,
+    isOpen: other.isOpen,
+  };
+}
+
+function listEndings(block: LineBlock): readonly string[] {
+  return block.texts.map((_, at) => endingAt(block, at));
+}
+
+function endingAt({ endings }: LineBlock, at: number): string {
+  return typeof endings === 'string' ? endings : (endings[at] ?? '');
+}
+
+/** After so many lines, or so many UTF-16 units, without one sound record a file is not the table that its header says. */
+const maxUnsoundLines = 200_000;
+const maxUnsoundLength = 64 * 1024 * 1024;
+
+/** Watches that sound records keep coming. */
+interface SoundnessGuard {
+  noteSound(): void;
+  /** Throws RosterError `not_a_table` when too much has gone by without a sound record. */
+  noteUnsound(length: number, line: number): void;
+}
+
+/** Makes the guard of one file, which ends the reading of what only begins like a table. */
+export function createSoundnessGuard(path: string, columnCount: number): SoundnessGuard {
+  let lines = 0;
+  let length = 0;
+  return {
+    noteSound: () => {
+      lines = 0;
+      length = 0;
+    },
+    noteUnsound: (added, line) => {
+      lines += 1;
+      length += added;
+      if (lines <= maxUnsoundLines && length <= maxUnsoundLength) return;
+      throw new RosterError(
+        'not_a_table',
+        `${path}: none of the last ${lines} lines up to line ${line} is a row of ${columnCount} columns. ` +
+          'Check which file it is, its delimiter and its quotes.',
+      );
+    },
+  };
 }

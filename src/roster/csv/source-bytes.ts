@@ -1,11 +1,84 @@
+import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, type Gunzip } from 'node:zlib';
 import { RosterError } from '../../errors.js';
-import { type Chunks, readFileChunks } from './file-chunks.js';
-import { gunzipChunks, isGzip } from './gunzip-chunks.js';
-import { refuseOtherFormats } from './refuse-other-formats.js';
+import { findOddFile } from '../../files.js';
+
+const chunkBytes = 128 * 1024;
+
+/** Bytes as they come; `return()` gives up the rest and lets go of what they come from. */
+export type Chunks = AsyncGenerator<Buffer, void, undefined>;
+
+/**
+ * Reads a file from start to end; throws RosterError `roster_not_found`, `roster_unreadable`, `roster_broken_off` when reading fails
+ * half-way, or `roster_changed` when somebody writes to the file meanwhile.
+ */
+async function* readFileChunks(path: string): Chunks {
+  const file = await openFile(path);
+  try {
+    const before = await file.stat({ bigint: true });
+    let offset = 0n;
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null);
+      if (bytesRead === 0) break;
+      offset += BigInt(bytesRead);
+      yield buffer.subarray(0, bytesRead);
+    }
+    checkUnchanged(path, before, await file.stat({ bigint: true }), offset);
+  } catch (error) {
+    if (error instanceof RosterError) throw error;
+    if (readCode(error) === 'EISDIR') {
+      throw new RosterError(
+        'roster_unreadable',
+        `${path} is a folder. Name a CSV file, or a pattern such as ${path}/*.csv.`,
+        { cause: error },
+      );
+    }
+    throw new RosterError('roster_broken_off', `${path}: reading broke off (${readCode(error)}).`, { cause: error });
+  } finally {
+    await file.close();
+  }
+}
+
+function checkUnchanged(path: string, before: BigIntStats, after: BigIntStats, offset: bigint): void {
+  if (before.size === after.size && before.mtimeNs === after.mtimeNs && offset === after.size) return;
+  throw new RosterError(
+    'roster_changed',
+    `${path} was changed while it was read (${before.size} bytes at first, ${after.size} at last, ${offset} read). ` +
+      'Start when the export is complete; let it write under another name and rename the file at the end.',
+  );
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  const odd = findOddFile(path);
+  if (odd !== null) {
+    throw new RosterError(
+      'roster_unreadable',
+      `${path} ${odd}. Write the rows into a file and name that, or send them to standard input and name -.`,
+    );
+  }
+  try {
+    return await open(path);
+  } catch (error) {
+    if (readCode(error) === 'ENOENT') {
+      throw new RosterError(
+        'roster_not_found',
+        `${path}: there is no such file. Check the path; a relative one starts at ${process.cwd()}.`,
+        { cause: error },
+      );
+    }
+    throw new RosterError('roster_unreadable', `${path} cannot be opened (${readCode(error)}).`, { cause: error });
+  }
+}
+
+function readCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+}
 
 /** What is gathered before anything is decided by it. */
 const firstBytes = 64 * 1024;
@@ -71,8 +144,6 @@ async function* watchBytes(chunks: Chunks, onBytes: (bytes: Buffer) => void): Ch
     yield chunk;
   }
 }
-
-const chunkBytes = 128 * 1024;
 
 /** What of standard input has been read so far, kept in a file that has no name any more, so that nothing is left of it. */
 interface Kept {
@@ -143,3 +214,107 @@ function hold(isReading: boolean): void {
 }
 
 const isSocket = (stream: object): stream is Socket => 'ref' in stream && 'unref' in stream;
+
+const unpackedChunkBytes = 64 * 1024;
+
+/** Each stretch of this many unpacked bytes must have taken at least the `maxRatio`th part of it in the file: no roster packs better. */
+const stretchBytes = 4 * 1024 * 1024;
+const maxRatio = 200;
+
+const firstMagic = 0x1f;
+const secondMagic = 0x8b;
+
+/** Tells by its first two bytes whether a file is packed by gzip. */
+function isGzip(start: Buffer): boolean {
+  return start[0] === firstMagic && start[1] === secondMagic;
+}
+
+/**
+ * Unpacks gzip data; throws RosterError `roster_broken_off` where they are cut off, damaged or followed by something else,
+ * `gzip_bomb` where they unpack to more than `maxRatio` times their size.
+ */
+async function* gunzipChunks(packed: Chunks, path: string): Chunks {
+  let givenBytes = 0;
+  const counted = async function* () {
+    for await (const chunk of packed) {
+      givenBytes += chunk.length;
+      yield chunk;
+    }
+  };
+  const gunzip = createGunzip({ chunkSize: unpackedChunkBytes });
+  const flow = pipeline(Readable.from(counted(), { highWaterMark: 1 }), gunzip);
+  // The reader below meets the same error.
+  flow.catch(() => undefined);
+  const checkRatio = createRatioCheck(gunzip, path);
+  try {
+    for await (const chunk of gunzip) {
+      const bytes: Buffer = chunk;
+      checkRatio(bytes.length);
+      yield bytes;
+    }
+    if (gunzip.bytesWritten !== givenBytes) {
+      throw new RosterError('roster_broken_off', `${path}: something that is not gzip follows behind the gzip data.`);
+    }
+  } catch (error) {
+    throw toGzipError(error, path);
+  } finally {
+    gunzip.destroy();
+    await packed.return();
+  }
+}
+
+function createRatioCheck(gunzip: Gunzip, path: string): (length: number) => void {
+  let unpackedBytes = 0;
+  let packedBytes = 0;
+  return (length) => {
+    unpackedBytes += length;
+    if (unpackedBytes < stretchBytes) return;
+    if ((gunzip.bytesWritten - packedBytes) * maxRatio < unpackedBytes) {
+      throw new RosterError(
+        'gzip_bomb',
+        `${path} unpacks to more than ${maxRatio} times its size, which no table does. It was not read on.`,
+      );
+    }
+    unpackedBytes = 0;
+    packedBytes = gunzip.bytesWritten;
+  };
+}
+
+function toGzipError(error: unknown, path: string): unknown {
+  if (error instanceof RosterError || !(error instanceof Error)) return error;
+  const code = 'code' in error ? String(error.code) : 'unknown';
+  const told = code === 'Z_BUF_ERROR' ? 'end too early: the file is incomplete' : `are damaged (${code})`;
+  return new RosterError('roster_broken_off', `${path}: its gzip data ${told}. Fetch or write the file again.`, {
+    cause: error,
+  });
+}
+
+const exportIt = 'Export its sheet as CSV UTF-8';
+
+/** Formats that are no text, by the bytes with which they begin. */
+const formats: readonly { bytes: string; what: string; advice: string }[] = [
+  { bytes: 'PK\x03\x04', what: 'an Excel workbook or another ZIP file', advice: `${exportIt}, or unpack it` },
+  { bytes: 'PK\x05\x06', what: 'an empty ZIP file', advice: 'Fetch or write the file again' },
+  { bytes: '\xd0\xcf\x11\xe0', what: 'an old Excel workbook or another Office file', advice: exportIt },
+  { bytes: '%PDF', what: 'a PDF', advice: 'Ask for the table itself, exported as CSV UTF-8' },
+  { bytes: 'SQLite format 3\0', what: 'an SQLite database', advice: 'Export its table as CSV UTF-8' },
+  { bytes: '\x89PNG', what: 'a picture (PNG)', advice: 'Ask for the table itself, exported as CSV UTF-8' },
+  { bytes: '\xff\xd8\xff', what: 'a picture (JPEG)', advice: 'Ask for the table itself, exported as CSV UTF-8' },
+];
+
+/** Throws RosterError `not_a_table` that names the format where a file begins like one that is no text, whatever its name. */
+function refuseOtherFormats(start: Buffer, path: string): void {
+  const format = formats.find(({ bytes }) => start.subarray(0, bytes.length).toString('latin1') === bytes);
+  if (format !== undefined) throw toFormatError(path, format.what, format.advice);
+}
+
+/** Throws RosterError `not_a_table` where the first line of a table can only be that of JSON. */
+export function refuseJson(firstLine: string, path: string): void {
+  if (/^\s*(\{\s*("|$)|\[\s*(\{|\[|$))/.test(firstLine)) {
+    throw toFormatError(path, 'JSON', 'Export it as CSV UTF-8');
+  }
+}
+
+function toFormatError(path: string, what: string, advice: string): RosterError {
+  return new RosterError('not_a_table', `${path} is ${what}, not CSV. ${advice}.`);
+}

@@ -1,24 +1,28 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { basename } from 'node:path';
 import { ConfigError } from '../../errors.js';
-import { bindColumns } from '../bind-columns.js';
 import { checkRow } from '../check-row.js';
+import { bindColumns } from '../column-binding.js';
 import { columnsSchema } from '../column-settings.js';
 import { openCsvTable } from '../csv/csv-table.js';
-import { detectEncoding } from '../csv/detect-encoding.js';
-import { csvEncodings, type EncodingLabel, wideEncodings } from '../csv/encodings.js';
+import {
+  createSingleByteTable,
+  csvEncodings,
+  detectEncoding,
+  type EncodingLabel,
+  guessEncoding,
+  wideEncodings,
+} from '../csv/encodings.js';
 import { findFiles } from '../csv/find-files.js';
-import { guessEncoding } from '../csv/guess-encoding.js';
-import { createSingleByteTable } from '../csv/single-byte-table.js';
 import { readSourceBytes } from '../csv/source-bytes.js';
-import { nameColumn } from '../find-columns.js';
+import { nameColumn } from '../headers.js';
 import { type CsvSettings, type RosterSettings, rosterSettingsSchema } from '../settings.js';
 import type { TableReading } from '../table-reading.js';
+import { guessColumns } from './column-guess.js';
 import { type ColumnProfile, profileColumn } from './column-profile.js';
-import type { ColumnGuess } from './guess.js';
-import { guessColumns } from './guess-columns.js';
+import type { ColumnGuess } from './name-guess.js';
 import { dropSharedPrefix, readHeader } from './read-header.js';
-import { readWhole, type WholeReading } from './read-whole.js';
+import { readWhole, type WholeReading } from './whole-reading.js';
 
 /** What is said about a file before anybody has described it. */
 interface InspectionRequest {

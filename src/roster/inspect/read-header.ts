@@ -1,4 +1,4 @@
-import { type ColumnRole, fold, readTokens, toKey, toTokens } from './header-words.js';
+import { type ColumnRole, fold, readTokens, toKey, toTokens } from '../headers.js';
 
 /** Ids that a file may have beside the customer's: of these the second kind only where nothing better is there. */
 const plainIds =

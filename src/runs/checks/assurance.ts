@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../errors.js';
 import type { PublishedList } from '../../lists/listed-party.js';
-import { toMatchSet } from '../../matches/to-match-set.js';
+import { toMatchSet } from '../../matches/match.js';
 import type { RunState } from '../../reports/run-facts.js';
 import { ensureRequests } from '../../store/canaries.js';
 import {

@@ -1,11 +1,8 @@
 import type { Clock } from '../../clock.js';
 import { ConfigError, type ConfigProblem } from '../../errors.js';
-import { type PartyState, toPartyState } from '../../matches/customer-state.js';
-import type { MatchSet } from '../../matches/match.js';
-import { toMatchSet } from '../../matches/to-match-set.js';
-import { treatAsCut } from '../../matches/treat-as-cut.js';
+import { type MatchSet, type PartyState, toMatchSet, toPartyState, treatAsCut } from '../../matches/match.js';
 import type { RunState } from '../../reports/run-facts.js';
-import { type ScreeningRequest, toScreeningRequest } from '../../roster/screening-request.js';
+import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
 import { ensureRequests, readLastControls } from '../../store/canaries.js';
 import {
   type CheckOutcome,

@@ -1,10 +1,16 @@
 import { RosterError } from '../../errors.js';
 import { formatCount } from '../../reports/text.js';
-import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
-import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/guards/judge-changes.js';
-import { changeGuards, type GuardVerdict, judgeSnapshot, type Verdict } from '../../roster/guards/judge-snapshot.js';
-import { type GuardSettings, guardsSchema } from '../../roster/guards/settings.js';
-import { maxParties } from '../../roster/max-parties.js';
+import { type ChangeExample, ChangeTally, findNameColumn } from '../../roster/change-guards.js';
+import { maxParties } from '../../roster/customer.js';
+import {
+  changeGuards,
+  type GuardSettings,
+  type GuardVerdict,
+  guardsSchema,
+  judgeSnapshot,
+  type Verdict,
+} from '../../roster/guards.js';
+import { createIsRead, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
 import type { PartySettings, RosterSettings } from '../../roster/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import {

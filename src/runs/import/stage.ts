@@ -1,13 +1,19 @@
 import * as crypto from 'node:crypto';
 import type { Clock } from '../../clock.js';
 import { nameFields } from '../../roster/check-row.js';
-import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/column-names.js';
-import type { Customer, Party, PartyRow, Readings, RejectedRow, RosterRow } from '../../roster/customer.js';
+import {
+  type Customer,
+  type Party,
+  type PartyRow,
+  type Readings,
+  type RejectedRow,
+  type RosterRow,
+  toScreeningRequest,
+} from '../../roster/customer.js';
 import { type ColumnDoubts, type DoubtedRow, DoubtTally } from '../../roster/doubts.js';
-import { readParties, readRoster } from '../../roster/read-roster.js';
-import { partyFilePrefix } from '../../roster/rejects-columns.js';
-import type { PartyReading, RosterReading } from '../../roster/roster-reading.js';
-import { toScreeningRequest } from '../../roster/screening-request.js';
+import { describeUnmapped, standardHeaders, standardPartyHeaders } from '../../roster/headers.js';
+import { type PartyReading, type RosterReading, readParties, readRoster } from '../../roster/read-roster.js';
+import { partyFilePrefix } from '../../roster/rejects.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { Transaction } from '../../store/database/database.js';
 import type { SeatedParty } from '../../store/roster-settling.js';

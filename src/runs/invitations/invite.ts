@@ -14,7 +14,7 @@ import {
   ServerError,
   ServiceUnavailableError,
 } from '../../errors.js';
-import type { DossierLink } from '../../roster/dossier-link.js';
+import type { DossierLink } from '../../roster/settings.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
 import { DatabaseError, type Transaction } from '../../store/database/database.js';
 import { findLastSweep } from '../../store/dossiers.js';

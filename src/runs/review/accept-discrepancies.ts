@@ -1,5 +1,5 @@
 import { toDate, toDayNumber, toDayNumberOf } from '../../local-time/local-time.js';
-import { parseItemMark, toEventStamp, toItemMark } from '../../matches/review/item-code.js';
+import { parseItemMark, toEventStamp, toItemMark } from '../../matches/item-code.js';
 import { type ListedDiscrepancy, mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
 import { maxListRows } from '../../reports/review-list.js';

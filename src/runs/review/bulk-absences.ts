@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { toItemMark, toStamp } from '../../matches/review/item-code.js';
+import { toItemMark, toStamp } from '../../matches/item-code.js';
 import type { WaitingItem } from '../../reports/review-list.js';
 import type { Queryable } from '../../store/database/database.js';
 import { type DecidableItem, readDecidableItems } from '../../store/review/decisions.js';

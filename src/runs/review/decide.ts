@@ -1,9 +1,6 @@
-import type { Severity } from '../../changes/change-event.js';
-import { toDueTime } from '../../changes/due-time.js';
-import type { DispositionVerdict } from '../../matches/review/disposition.js';
-import { parseItemMark, toItemMark } from '../../matches/review/item-code.js';
-import { type DecisionStep, judgeDecision } from '../../matches/review/judge-decision.js';
-import { toSeenFacts } from '../../matches/review/seen-facts.js';
+import { type Severity, toDueTime } from '../../changes/change-event.js';
+import { parseItemMark, toItemMark } from '../../matches/item-code.js';
+import { type DecisionStep, type DispositionVerdict, judgeDecision, toSeenFacts } from '../../matches/review-item.js';
 import { type Queryable, readAtOnce } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import {

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
-import { compareBirthDates } from '../../changes/compare-birth-dates.js';
+import { compareBirthDates } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
-import { foldName } from '../../matches/fold-name.js';
-import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review/disposition.js';
+import { foldName } from '../../matches/match.js';
+import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review-item.js';
 import { type Column, renderCsv } from '../../reports/csv.js';
 import { markFormula } from '../../reports/text.js';
-import { parseIsoDate } from '../../roster/birth-date.js';
-import { restoreFormula } from '../../roster/restore-formula.js';
+import { parseIsoDate } from '../../roster/date-format.js';
+import { restoreFormula } from '../../roster/rejects.js';
 import type { Queryable } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { holdItems } from '../../store/review/decisions.js';

@@ -1,5 +1,5 @@
-import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review/disposition.js';
-import { parseItemMark } from '../../matches/review/item-code.js';
+import { parseItemMark } from '../../matches/item-code.js';
+import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review-item.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
 import { type WaitingItem, workingListColumns } from '../../reports/review-list.js';
 import type { Database } from '../../store/database/database.js';

@@ -1,7 +1,7 @@
 import type { Severity } from '../../changes/change-event.js';
 import { ConfigError, flagError } from '../../errors.js';
 import { toInstant, toLocalTime, toNextDay } from '../../local-time/local-time.js';
-import { parseItemMark } from '../../matches/review/item-code.js';
+import { parseItemMark } from '../../matches/item-code.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';
 import { isKnownCustomer, readOrganisation, readRostersOf, wasEverNamed } from '../../store/organisations.js';

@@ -1,6 +1,6 @@
 import type { Client } from '../../client/create-client.js';
 import { type Canary, judgeCanary } from '../../matches/canary.js';
-import { toMatchSet } from '../../matches/to-match-set.js';
+import { toMatchSet } from '../../matches/match.js';
 import {
   type CanaryOutcome,
   type CanaryRound,

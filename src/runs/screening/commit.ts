@@ -1,10 +1,6 @@
-import { type AnswerOrigin, type DetectedChanges, detectChanges } from '../../changes/detect-changes.js';
-import { isSameAnswer } from '../../changes/is-same-answer.js';
-import type { ChangeSettings } from '../../changes/settings.js';
-import { toPartyState } from '../../matches/customer-state.js';
-import type { MatchSet } from '../../matches/match.js';
-import { toMatchSet } from '../../matches/to-match-set.js';
-import { treatAsCut } from '../../matches/treat-as-cut.js';
+import { type AnswerOrigin, type DetectedChanges, detectChanges, isSameAnswer } from '../../changes/match-changes.js';
+import type { ChangeSettings } from '../../changes/severity.js';
+import { type MatchSet, toMatchSet, toPartyState, treatAsCut } from '../../matches/match.js';
 import type { ScreeningOutcome } from '../../screening/screen.js';
 import { type NewChangeEvent, saveChangeEvents } from '../../store/changes.js';
 import { type Queryable, requireFound } from '../../store/database/database.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type PrioritySubject, toPriority } from '../../changes/priority.js';
+import { type PrioritySubject, toPriority } from '../../changes/change-event.js';
 import { followSignals } from '../../client/calls/follow-signals.js';
 import type { Client } from '../../client/create-client.js';
 import type { Answer, CallOptions } from '../../client/operation.js';

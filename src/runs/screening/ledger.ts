@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { setImmediate as turnOfEvents } from 'node:timers/promises';
 import type { AttemptEnd, AttemptObserver } from '../../client/calls/attempt-observer.js';
 import type { Client } from '../../client/create-client.js';
-import type { ScreeningRequest } from '../../roster/screening-request.js';
+import type { ScreeningRequest } from '../../roster/customer.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import { ensureRequests } from '../../store/canaries.js';
 import { firstRow, requireFound } from '../../store/database/database.js';

@@ -1,7 +1,7 @@
 import { toDurationMs } from '../../roster/duration.js';
+import { type BudgetLeft, toBudgetLeft, toPlanAllowance } from '../../screening/budget.js';
 import { listTierDues, type TierDue, toCadence } from '../../screening/cadence.js';
 import { dirtySettingsSchema } from '../../screening/settings.js';
-import { type BudgetLeft, toBudgetLeft, toPlanAllowance } from '../../screening/to-budget-left.js';
 import { hasUncontrolledSearches } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
 import { forceMarkedCustomers, listMarkedCustomers, type MarkedScope } from '../../store/event-marks.js';

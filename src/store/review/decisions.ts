@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { Severity } from '../../changes/change-event.js';
-import type { WorstTopic } from '../../changes/topic-families.js';
+import type { WorstTopic } from '../../changes/severity.js';
 import type { Match } from '../../matches/match.js';
-import type { DispositionVerdict } from '../../matches/review/disposition.js';
-import type { Absence, ItemState } from '../../matches/review/project-items.js';
-import type { SeenCustomer, SeenFacts } from '../../matches/review/seen-facts.js';
+import type { Absence, DispositionVerdict, ItemState, SeenCustomer, SeenFacts } from '../../matches/review-item.js';
 import type { OpenItemsFacts } from '../../reports/list-facts.js';
 import type { SettledFacts } from '../../reports/run-facts.js';
 import { firstRow, type Queryable } from '../database/database.js';

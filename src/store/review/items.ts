@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import type { Severity } from '../../changes/change-event.js';
-import type { WorstTopic } from '../../changes/topic-families.js';
+import type { WorstTopic } from '../../changes/severity.js';
 import { StoreError } from '../../errors.js';
-import type { ReviewItem } from '../../matches/review/project-items.js';
-import type { SeenCustomer, SeenFacts } from '../../matches/review/seen-facts.js';
+import type { ReviewItem, SeenCustomer, SeenFacts } from '../../matches/review-item.js';
 import type { Queryable } from '../database/database.js';
 import {
   absenceShape,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Match } from '../../matches/match.js';
-import type { DispositionVerdict } from '../../matches/review/disposition.js';
+import type { DispositionVerdict } from '../../matches/review-item.js';
 import type { Queryable } from '../database/database.js';
 import { storedMatchSchema, verdictShape } from '../row-shapes.js';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ChangeCause, MatchChangeKind, Severity } from '../../changes/change-event.js';
 import type { Corroboration } from '../../changes/corroboration.js';
 import type { Match } from '../../matches/match.js';
-import type { SeenCustomer } from '../../matches/review/seen-facts.js';
+import type { SeenCustomer } from '../../matches/review-item.js';
 import type { RiskTier } from '../../roster/customer.js';
 import { firstRow, type Queryable } from '../database/database.js';
 import {

@@ -3,7 +3,7 @@ import { shiftedClock } from '../../../src/clock.js';
 import { ConfigError } from '../../../src/errors.js';
 import { measureCoverage } from '../../../src/runs/coverage.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
-import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
+import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { people } from '../../helpers/small-world.js';

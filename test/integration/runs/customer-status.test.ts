@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { shiftedClock } from '../../../src/clock.js';
 import { runImport } from '../../../src/runs/import/import-run.js';
-import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
+import { budgetSettingsSchema } from '../../../src/screening/budget.js';
 import { recordStateChanges } from '../../../src/store/webhooks.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
+import type { DispositionVerdict } from '../../../src/matches/review-item.js';
 import { decideItems } from '../../../src/runs/review/decide.js';
 import { toItemStamp } from '../../../src/runs/review/items.js';
 import { findReviewer } from '../../../src/runs/review/people.js';

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { dirtyJob } from '../../../jobs/dirty.js';
-import { dossierLinkSchema } from '../../../src/roster/dossier-link.js';
+import { dossierLinkSchema } from '../../../src/roster/settings.js';
 import { screenMarked, sweepMarked } from '../../../src/runs/dirty-run.js';
 import { openEventSpool } from '../../../src/runs/event-spool.js';
 import { openOrganisation } from '../../../src/runs/session.js';

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '../../../src/clock.js';
-import { dossierLinkSchema } from '../../../src/roster/dossier-link.js';
+import { dossierLinkSchema } from '../../../src/roster/settings.js';
 import { type InvitingOptions, inviteCustomers } from '../../../src/runs/invitations/invite.js';
 import { runReconciliation } from '../../../src/runs/reconcile-run.js';
 import { showRun } from '../../../src/runs/run-reference.js';

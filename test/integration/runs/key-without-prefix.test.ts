@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
-import { readPublishedList } from '../../../src/lists/read-published-list.js';
+import { readPublishedList } from '../../../src/lists/published-list.js';
 import { runAssurance } from '../../../src/runs/checks/assurance.js';
 import { runCheck } from '../../../src/runs/checks/check.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';

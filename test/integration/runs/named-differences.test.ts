@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { changeSettingsSchema } from '../../../src/changes/settings.js';
+import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import { RosterHeldError } from '../../../src/errors.js';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import { resumeRun } from '../../../src/runs/resume-run.js';

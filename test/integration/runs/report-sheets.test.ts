@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
+import type { DispositionVerdict } from '../../../src/matches/review-item.js';
 import { decideItems, showItems, undoDecision } from '../../../src/runs/review/decide.js';
 import { toItemStamp } from '../../../src/runs/review/items.js';
 import { assignItems, delegateItems, findReviewer } from '../../../src/runs/review/people.js';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { parseItemMark } from '../../../src/matches/review/item-code.js';
+import { parseItemMark } from '../../../src/matches/item-code.js';
 import { toFileRoster } from '../../../src/roster/settings.js';
 import { decideItems, type ItemDecision, showItems } from '../../../src/runs/review/decide.js';
 import { exportItems } from '../../../src/runs/review/lists.js';

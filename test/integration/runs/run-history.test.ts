@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
-import { parseItemMark } from '../../../src/matches/review/item-code.js';
+import { parseItemMark } from '../../../src/matches/item-code.js';
+import type { DispositionVerdict } from '../../../src/matches/review-item.js';
 import { decideItems, showItems } from '../../../src/runs/review/decide.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';

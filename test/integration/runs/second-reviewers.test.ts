@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
-import { parseItemMark } from '../../../src/matches/review/item-code.js';
+import { parseItemMark } from '../../../src/matches/item-code.js';
+import type { DispositionVerdict } from '../../../src/matches/review-item.js';
 import { decideItems, showItems, undoDecision } from '../../../src/runs/review/decide.js';
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { assignItems, delegateItems, findReviewer, listDelegations } from '../../../src/runs/review/people.js';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { z } from 'zod';
-import { sweepSettingsSchema } from '../../../src/dossiers/settings.js';
+import { sweepSettingsSchema } from '../../../src/dossiers/creation-windows.js';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
 import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';

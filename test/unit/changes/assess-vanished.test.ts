@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeVanished, type VanishedFigures, VanishedTally } from '../../../src/changes/assess-vanished.js';
-import { topicFamiliesSchema } from '../../../src/changes/topic-families.js';
+import { topicFamiliesSchema } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 import { holdSettingsSchema } from '../../../src/screening/settings.js';
 import { makeMatch } from '../../helpers/make-match.js';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { detectChanges, type PartySaid } from '../../../src/changes/detect-changes.js';
-import { changeSettingsSchema } from '../../../src/changes/settings.js';
+import { detectChanges, type PartySaid } from '../../../src/changes/match-changes.js';
+import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import type { MatchSet } from '../../../src/matches/match.js';
 import { makeMatch } from '../../helpers/make-match.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { diffDossier } from '../../../src/changes/diff-dossiers.js';
+import { diffDossier } from '../../../src/changes/dossier-changes.js';
 import type { DossierSnapshot } from '../../../src/dossiers/dossier.js';
 
 const dossier: DossierSnapshot = {

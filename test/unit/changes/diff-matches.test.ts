@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { MatchDifference } from '../../../src/changes/change-event.js';
-import { diffMatches as diffKnown, type KnownMatches } from '../../../src/changes/diff-matches.js';
+import { diffMatches as diffKnown, type KnownMatches } from '../../../src/changes/match-changes.js';
 import type { Match, MatchSet } from '../../../src/matches/match.js';
 import { makeMatch } from '../../helpers/make-match.js';
 import { arbitraryMatchSet } from './arbitrary-matches.js';

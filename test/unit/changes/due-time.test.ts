@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { toDueTime, type WorkCalendar } from '../../../src/changes/due-time.js';
+import { toDueTime, type WorkCalendar } from '../../../src/changes/change-event.js';
 import { toInstant, toLocalTime } from '../../../src/local-time/local-time.js';
 
 const copenhagen: WorkCalendar = {

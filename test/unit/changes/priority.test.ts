@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { severities } from '../../../src/changes/change-event.js';
-import { agreements } from '../../../src/changes/compare-birth-dates.js';
-import { type PrioritySubject, toPriority } from '../../../src/changes/priority.js';
+import { type PrioritySubject, severities, toPriority } from '../../../src/changes/change-event.js';
+import { agreements } from '../../../src/changes/corroboration.js';
 
 const agreement = fc.constantFrom(...agreements);
 const subject: fc.Arbitrary<PrioritySubject> = fc.record({

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { replayAnswers, type StoredAnswer } from '../../../src/changes/replay-answers.js';
-import { changeSettingsSchema } from '../../../src/changes/settings.js';
+import { changeSettingsSchema } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 import { makeMatch } from '../../helpers/make-match.js';
 

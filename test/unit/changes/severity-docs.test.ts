@@ -2,10 +2,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { severities } from '../../../src/changes/change-event.js';
 import { corroborate } from '../../../src/changes/corroboration.js';
-import { diffMatches } from '../../../src/changes/diff-matches.js';
-import { changeSettingsSchema } from '../../../src/changes/settings.js';
-import { type SeverityCase, toSeverity } from '../../../src/changes/severity.js';
-import { type SeverityRuleName, severityRules } from '../../../src/changes/severity-rules.js';
+import { diffMatches } from '../../../src/changes/match-changes.js';
+import {
+  changeSettingsSchema,
+  type SeverityCase,
+  type SeverityRuleName,
+  severityRules,
+  toSeverity,
+} from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 import { makeMatch } from '../../helpers/make-match.js';
 

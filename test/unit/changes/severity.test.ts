@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { diffMatches } from '../../../src/changes/diff-matches.js';
-import { changeSettingsSchema } from '../../../src/changes/settings.js';
-import { type SeverityCase, toSeverity } from '../../../src/changes/severity.js';
+import { diffMatches } from '../../../src/changes/match-changes.js';
+import { changeSettingsSchema, type SeverityCase, toSeverity } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
 import { makeMatch as match } from '../../helpers/make-match.js';
 

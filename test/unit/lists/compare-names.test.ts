@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createComparison, type FindListed } from '../../../src/lists/compare-names.js';
-import { isWithinEdits } from '../../../src/lists/comparison/edit-distance.js';
-import { WordCounts } from '../../../src/lists/comparison/word-counts.js';
 import type { ListedParty } from '../../../src/lists/listed-party.js';
+import { isWithinEdits } from '../../../src/lists/name-agreement.js';
+import { WordCounts } from '../../../src/lists/name-index.js';
 
 const listed = (type: ListedParty['type'], name: string, ...aliases: string[]): ListedParty => ({
   id: null,

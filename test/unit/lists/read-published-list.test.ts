@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readPublishedList } from '../../../src/lists/read-published-list.js';
+import { readPublishedList } from '../../../src/lists/published-list.js';
 
 const write = async (file: string, content: string | Buffer): Promise<string> => {
   const path = join(await mkdtemp(join(tmpdir(), 'nightscreen-list-')), file);

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type Canary, judgeCanary } from '../../../src/matches/canary.js';
-import { canaryKinds, findCanaryCoverage, findScript } from '../../../src/matches/canary-kinds.js';
-import type { MatchSet } from '../../../src/matches/match.js';
-import { treatAsCut } from '../../../src/matches/treat-as-cut.js';
+import { type Canary, canaryKinds, findCanaryCoverage, findScript, judgeCanary } from '../../../src/matches/canary.js';
+import { type MatchSet, treatAsCut } from '../../../src/matches/match.js';
 import { countCanarySearches } from '../../../src/runs/screening/plan.js';
 import { readDemoCanaries } from '../../helpers/demo-world.js';
 import { buildMatch } from '../../helpers/run-facts.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { parseItemMark, toItemMark, toStamp } from '../../../src/matches/review/item-code.js';
+import { parseItemMark, toItemMark, toStamp } from '../../../src/matches/item-code.js';
 
 const key = Buffer.from('the key of an organisation');
 const ids = fc.integer({ min: 1, max: 2 ** 40 - 1 });

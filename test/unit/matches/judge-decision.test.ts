@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { dispositionVerdicts } from '../../../src/matches/review/disposition.js';
-import { judgeDecision, type StandingDecision } from '../../../src/matches/review/judge-decision.js';
+import { dispositionVerdicts, judgeDecision, type StandingDecision } from '../../../src/matches/review-item.js';
 
 const names = fc.constantFrom('ada', 'boris', 'cleo');
 const releasing: readonly string[] = ['false_positive', 'no_longer_matched'];

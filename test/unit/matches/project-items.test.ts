@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
-import type { DispositionVerdict } from '../../../src/matches/review/disposition.js';
 import {
+  type DispositionVerdict,
   type ItemStep,
   projectItems,
   type ReviewedParty,
   type ReviewItem,
+  type SeenCustomer,
+  toSeenFacts,
   toState,
-} from '../../../src/matches/review/project-items.js';
-import { type SeenCustomer, toSeenFacts } from '../../../src/matches/review/seen-facts.js';
+} from '../../../src/matches/review-item.js';
 import { makeMatch } from '../../helpers/make-match.js';
 import { arbitraryMatchSet } from '../changes/arbitrary-matches.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { namesAgree } from '../../../src/reconciliation/names-agree.js';
+import { namesAgree } from '../../../src/reconciliation/applicant.js';
 
 it.each([
   ['Jörg Møller', 'JORG MOLLER'],

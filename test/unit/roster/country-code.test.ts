@@ -1,7 +1,6 @@
 import { createRequire } from 'node:module';
 import { expect, test } from 'vitest';
-import { toCountryCode } from '../../../src/roster/country-code.js';
-import { listLanguages, readCountry } from '../../../src/roster/country-names.js';
+import { listLanguages, readCountry, toCountryCode } from '../../../src/roster/country.js';
 
 test.each([
   ['de', 'de'],

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { csvEncodings, type EncodingLabel } from '../../../src/roster/csv/encodings.js';
-import { guessEncoding } from '../../../src/roster/csv/guess-encoding.js';
-import { createTextDecoder } from '../../../src/roster/csv/text-decoder.js';
+import {
+  createTextDecoder,
+  csvEncodings,
+  type EncodingLabel,
+  guessEncoding,
+} from '../../../src/roster/csv/encodings.js';
 import { failCsv, readCsv } from './open-csv.js';
 
 const header = 'customer_id,type,name,note';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sizeNextFetch } from '../../../src/roster/postgres/open-postgres-table.js';
+import { sizeNextFetch } from '../../../src/roster/postgres-table.js';
 
 const mega = 1024 * 1024;
 

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { RosterError } from '../../../src/errors.js';
-import type { CsvSource } from '../../../src/roster/csv/csv-source.js';
 import { openCsvTable } from '../../../src/roster/csv/csv-table.js';
+import type { CsvSource } from '../../../src/roster/csv/dialect.js';
 import type { LineTally, TableReading, TableRecord } from '../../../src/roster/table-reading.js';
 
 /** What differs from a CSV with a header of which everything is detected. */

@@ -11,7 +11,7 @@ import { isOfParties } from '../../../src/reports/run-facts.js';
 import { markFormula, markHidden, neutraliseFormula, toVisibleJson } from '../../../src/reports/text.js';
 import type { RejectedRow, RosterRow } from '../../../src/roster/customer.js';
 import { readRoster } from '../../../src/roster/read-roster.js';
-import { restoreFormula, restoreHidden } from '../../../src/roster/restore-formula.js';
+import { restoreFormula, restoreHidden } from '../../../src/roster/rejects.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 import { buildCounts, buildRunFacts } from '../../helpers/run-facts.js';
 import { onlyRejected, summarise } from './read-text.js';

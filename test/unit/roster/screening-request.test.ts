@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Party } from '../../../src/roster/customer.js';
-import { toRequestKey, toScreeningRequest } from '../../../src/roster/screening-request.js';
+import { type Party, toRequestKey, toScreeningRequest } from '../../../src/roster/customer.js';
 
 function sent(name: string): string {
   const party: Party = { role: 'customer', type: 'person', name, birthDate: null, countries: [] };

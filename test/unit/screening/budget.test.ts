@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { budgetSettingsSchema } from '../../../src/screening/budget-settings.js';
-import { toBudgetLeft, toPlanAllowance } from '../../../src/screening/to-budget-left.js';
+import { budgetSettingsSchema, toBudgetLeft, toPlanAllowance } from '../../../src/screening/budget.js';
 
 const count = fc.integer({ min: 0, max: 20_000 });
 const cap = fc.option(fc.integer({ min: 1, max: 10_000 }), { nil: undefined });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { formatRun } from '../../../../src/cli/present-run.js';
-import { guardsSchema } from '../../../../src/roster/guards/settings.js';
+import { guardsSchema } from '../../../../src/roster/guards.js';
 import { type RosterSettings, toFileRoster } from '../../../../src/roster/settings.js';
 import { describeRun } from '../../../../src/runs/describe-run.js';
 import { runImport } from '../../../../src/runs/import/import-run.js';

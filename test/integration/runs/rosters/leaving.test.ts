@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../../../src/matches/review/disposition.js';
+import type { DispositionVerdict } from '../../../../src/matches/review-item.js';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { describeRun } from '../../../../src/runs/describe-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';

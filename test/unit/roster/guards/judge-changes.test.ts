@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { ChangeTally, type ComparedRecord } from '../../../../src/roster/guards/judge-changes.js';
-import { guardsSchema } from '../../../../src/roster/guards/settings.js';
+import { ChangeTally, type ComparedRecord } from '../../../../src/roster/change-guards.js';
+import { guardsSchema } from '../../../../src/roster/guards.js';
 
 const settings = guardsSchema.parse({});
 const toRecord = (name: string, facts: Partial<NonNullable<ComparedRecord['parties'][0]>> = {}): ComparedRecord => ({

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type GuardFigures, judgeSnapshot } from '../../../../src/roster/guards/judge-snapshot.js';
-import { guardsSchema } from '../../../../src/roster/guards/settings.js';
+import { type GuardFigures, guardsSchema, judgeSnapshot } from '../../../../src/roster/guards.js';
 
 const quiet: GuardFigures = {
   rows: 100_000,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { presentLegacy } from '../../../../src/cli/commands/import-legacy-list.js';
-import type { DispositionVerdict } from '../../../../src/matches/review/disposition.js';
+import type { DispositionVerdict } from '../../../../src/matches/review-item.js';
 import {
   findLegacyItems,
   findUntaken,

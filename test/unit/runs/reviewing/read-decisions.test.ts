@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { toItemMark } from '../../../../src/matches/review/item-code.js';
+import { toItemMark } from '../../../../src/matches/item-code.js';
 import { readReviewList } from '../../../../src/runs/review/lists.js';
 
 const key = Buffer.alloc(32, 7);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Severity } from '../../../../src/changes/change-event.js';
-import { topicFamiliesSchema } from '../../../../src/changes/topic-families.js';
-import { toSeenFacts } from '../../../../src/matches/review/seen-facts.js';
+import { topicFamiliesSchema } from '../../../../src/changes/severity.js';
+import { toSeenFacts } from '../../../../src/matches/review-item.js';
 import { toItemChanges } from '../../../../src/runs/review/items.js';
 import { reviewSettingsSchema } from '../../../../src/runs/review/settings.js';
 import type { StoredItem } from '../../../../src/store/review/items.js';

@@ -1,0 +1,195 @@
+import { type Match, type MatchSet, pairMatches } from '../matches/match.js';
+import type { Party, RiskTier } from '../roster/customer.js';
+import type { ChangeCause, MatchDifference, MatchField } from './change-event.js';
+import { type Corroboration, corroborate } from './corroboration.js';
+import { type ChangeSettings, isOfFamily, type SeverityVerdict, type TopicFamilies, toSeverity } from './severity.js';
+
+/** Scores as they were last reported, by match id; a match that is not in it was reported with the score of its last answer. */
+export type ReportedScores = Readonly<Record<string, number>>;
+
+/** What a party's matches were known to be: the last answer, and what earlier cut lists have hidden since. */
+export interface KnownMatches {
+  matches: readonly Match[];
+  unreturned: readonly Match[];
+  /** Matches that were removed earlier and have not come back. */
+  removed: readonly Match[];
+  reportedScores: ReportedScores;
+}
+
+/** What differs, and what the next comparison starts from. */
+interface MatchDiff {
+  differences: readonly MatchDifference[];
+  reportedScores: ReportedScores;
+  /** Known matches that this answer or earlier ones were cut too short to show. */
+  unreturned: readonly Match[];
+}
+
+/**
+ * Compares what is known of one party with a new answer. Order, rank jitter and score noise below `scoreStep` (measured from the
+ * score last reported) are no difference; a match missing from a cut list is `match_not_returned`, once, and `match_removed` only
+ * when a whole list lacks it. A match that was removed earlier and is back is `match_returned`, compared with what it was.
+ */
+export function diffMatches(known: KnownMatches, after: MatchSet, scoreStep: number): MatchDiff {
+  const { pairs, onlyBefore, onlyAfter } = pairMatches([...known.matches, ...known.unreturned], after.matches);
+  const reportedScores: Record<string, number> = {};
+  const differences: MatchDifference[] = [];
+
+  for (const pair of pairs) {
+    const before: Match = { ...pair.before, score: known.reportedScores[pair.before.id] ?? pair.before.score };
+    const fields = findChangedFields(before, pair.after, scoreStep);
+    if (fields.length > 0 || before.id !== pair.after.id) {
+      differences.push({ kind: toKind(before, pair.after), matchId: pair.after.id, before, after: pair.after, fields });
+    }
+    // A new id alone reports no score, so drift goes on being measured from the old one.
+    if (fields.length === 0 && before.score !== pair.after.score) reportedScores[pair.after.id] = before.score;
+  }
+  const alreadyHidden = new Set(known.unreturned);
+  for (const match of onlyBefore) {
+    if (after.truncated && alreadyHidden.has(match)) continue;
+    const kind = after.truncated ? 'match_not_returned' : 'match_removed';
+    differences.push({ kind, matchId: match.id, before: match, after: null, fields: [] });
+  }
+  const comeBack = pairMatches(known.removed, onlyAfter);
+  for (const { before, after: match } of comeBack.pairs) {
+    const fields = findChangedFields(before, match, scoreStep);
+    differences.push({ kind: 'match_returned', matchId: match.id, before, after: match, fields });
+  }
+  for (const match of comeBack.onlyAfter) {
+    differences.push({ kind: 'match_added', matchId: match.id, before: null, after: match, fields: [] });
+  }
+  return { differences, reportedScores, unreturned: after.truncated ? onlyBefore : [] };
+}
+
+function toKind(before: Match, after: Match): 'hit_gained' | 'hit_lost' | 'match_rekeyed' | 'match_changed' {
+  if (before.isHit !== after.isHit) return after.isHit ? 'hit_gained' : 'hit_lost';
+  return before.id === after.id ? 'match_changed' : 'match_rekeyed';
+}
+
+function findChangedFields(before: Match, after: Match, scoreStep: number): readonly MatchField[] {
+  // Binary fractions: 0.92 - 0.90 is a hair below 0.02, and must still count as a step of 0.02.
+  const scoreMoved = Math.abs(after.score - before.score) >= scoreStep - 1e-9;
+  const changed: Record<MatchField, boolean> = {
+    birth_date: !sameMembers(before.birthDates, after.birthDates),
+    country: !sameMembers(before.countries, after.countries),
+    match: before.isHit !== after.isHit,
+    name: before.name !== after.name,
+    schema: before.schema !== after.schema,
+    score: scoreMoved,
+    topics: !sameMembers(before.topics, after.topics),
+  };
+  const fields: readonly MatchField[] = ['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'];
+  return fields.filter((field) => changed[field]);
+}
+
+/** Whether two lists hold the same values, whatever their order and repetitions. */
+function sameMembers(left: readonly string[], right: readonly string[]): boolean {
+  const known = new Set(left);
+  const seen = new Set(right);
+  return known.size === seen.size && [...seen].every((value) => known.has(value));
+}
+
+/** What shaped an answer, as fingerprints: what was asked, for which record, under which settings. */
+export interface AnswerOrigin {
+  requestId: number;
+  customerVersion: number;
+  settingsDigest: string;
+  /** What the record says of the party, where it may have to be compared with another version. */
+  said?: PartySaid | undefined;
+}
+
+/** The facts of a party that are no part of its request, and what stands in the source for those that are kept in another form or in doubt. */
+export interface PartySaid extends ChangedParty {
+  doubts: Readonly<Record<string, string>>;
+  said: Readonly<Record<string, string>>;
+}
+
+/** What is known of a party from its valid answers so far. */
+interface KnownAnswer extends KnownMatches {
+  origin: AnswerOrigin;
+  /** Ids under which reviewers have confirmed that a match is the customer. */
+  confirmedIds: ReadonlySet<string>;
+}
+
+/** What of a customer bears on how much a change matters. */
+export interface ChangedParty extends Pick<Party, 'birthDate' | 'countries'> {
+  riskTier: RiskTier | null;
+}
+
+/** An answer as it came for a party. */
+interface NewAnswer {
+  matchSet: MatchSet;
+  origin: AnswerOrigin;
+  party: ChangedParty;
+}
+
+/** The changes of one party, and what the next comparison starts from. */
+export interface DetectedChanges extends Omit<MatchDiff, 'differences'> {
+  changes: readonly MatchChange[];
+}
+
+const nothing: KnownMatches = { matches: [], unreturned: [], removed: [], reportedScores: {} };
+
+/** Judges what a valid answer changes for a party; without a known answer everything in it is the baseline. */
+export function detectChanges(
+  known: KnownAnswer | null,
+  { matchSet, origin, party }: NewAnswer,
+  settings: ChangeSettings,
+): DetectedChanges {
+  const { differences, ...next } = diffMatches(known ?? nothing, matchSet, settings.scoreStep);
+  const cause = known ? toCause(known.origin, origin) : 'service_data';
+  const changes = differences.map((difference): MatchChange => {
+    const corroboration = corroborate(party, difference.after ?? difference.before);
+    const isConfirmed = difference.before !== null && (known?.confirmedIds.has(difference.before.id) ?? false);
+    const subject = { difference, corroboration, cause, isConfirmed, riskTier: party.riskTier };
+    const isSanctionHit = [difference.before, difference.after].some((match) => isHitFor(match, settings.topics));
+    const verdict = toSeverity(subject, settings);
+    return { difference, corroboration, cause, isBaseline: known === null, isSanctionHit, ...verdict };
+  });
+  return { changes, ...next };
+}
+
+const isHitFor = (match: Match | null, families: TopicFamilies): boolean =>
+  match?.isHit === true && match.topics.some((topic) => isOfFamily(families, 'sanction', topic));
+
+/** Whose doing a difference between two answers is: our settings before the customer's record before the service's data. */
+function toCause(before: AnswerOrigin, after: AnswerOrigin): ChangeCause {
+  if (before.settingsDigest !== after.settingsDigest) return 'settings';
+  if (before.requestId !== after.requestId) return 'customer_record';
+  if (before.customerVersion === after.customerVersion) return 'service_data';
+  return isReadDifferently(before.said, after.said) ? 'settings' : 'customer_record';
+}
+
+/** Whether two versions of a record differ, and the source says the same for each fact that does. */
+function isReadDifferently(before: PartySaid | undefined, after: PartySaid | undefined): boolean {
+  if (before === undefined || after === undefined) return false;
+  const fields = ['birthDate', 'countries', 'riskTier'] as const;
+  const changed = fields.filter((field) => toValue(before, field) !== toValue(after, field));
+  return changed.length > 0 && changed.every((field) => isSaidAlike(before, after, field));
+}
+
+/** A record of an earlier version has only the value: its text is then the value itself, or reads as that value. */
+function isSaidAlike(before: PartySaid, after: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): boolean {
+  const [texts, others] = [before, after].map(
+    (facts) => new Set([facts.doubts[field], facts.said[field], toValue(facts, field)].filter((text) => text)),
+  );
+  return [...(texts ?? [])].some((text) => others?.has(text));
+}
+
+const toValue = (facts: PartySaid, field: 'birthDate' | 'countries' | 'riskTier'): string =>
+  field === 'countries' ? facts.countries.toSorted().join(';') : (facts[field] ?? '');
+
+/** A difference with its judgement; `isBaseline` for a first screening. */
+export interface MatchChange extends SeverityVerdict {
+  difference: MatchDifference;
+  corroboration: Corroboration;
+  cause: ChangeCause;
+  isBaseline: boolean;
+  /** Whether the match is, or was, a hit for a sanction. */
+  isSanctionHit: boolean;
+}
+
+/** Whether an answer is the known one and hides as much as it did: such a one changes nothing. A list that is taken for whole now shows what is gone. */
+export const isSameAnswer = (
+  known: { responseId: number; unreturned: readonly unknown[] } | null | undefined,
+  answer: { responseId: number; truncated: boolean },
+): boolean => known?.responseId === answer.responseId && (answer.truncated || known.unreturned.length === 0);

@@ -1,0 +1,409 @@
+import anyAscii from 'any-ascii';
+import { type GuardName, type GuardSettings, judgeShare, type Verdict } from './guards.js';
+
+/** A record of a customer, as far as guards compare it. */
+export interface ComparedRecord {
+  riskTier: string | null;
+  parties: readonly (ComparedParty | null)[];
+}
+
+interface ComparedParty {
+  role: string;
+  type: string;
+  name: string;
+  birthDate: string | null;
+  countries: readonly string[];
+}
+
+/** A known customer whose record changed by a snapshot, or within seven days. */
+export interface ComparedCustomer {
+  reference: string;
+  /** Whether anything about the customer waits for a decision or was decided. */
+  hasAlerts: boolean;
+  known: ComparedRecord;
+  /** As the snapshot has it; null where it says the same. */
+  next: ComparedRecord | null;
+  /** As it was seven days ago; null where it has not changed since. */
+  weekAgo: ComparedRecord | null;
+}
+
+/** A customer's facts that are screened. */
+interface ScreenedFacts {
+  name: string;
+  type: string;
+  birthDate: string | null;
+  countries: readonly string[];
+  /** Aliases and related parties, as `role: name`. */
+  parties: readonly string[];
+}
+
+/** A change of a known customer with the facts before and after. */
+export interface ChangeExample {
+  reference: string;
+  before: ScreenedFacts;
+  after: ScreenedFacts;
+}
+
+/** What the changes of a snapshot are measured by. */
+interface ChangeScale {
+  /** Customers of the last snapshot, those who have left aside. */
+  known: number;
+  /** Customers with an alert or a decision. */
+  withAlerts: number;
+  /** Whether any customer of the snapshot has a birth date. */
+  hasBirthDates: boolean;
+  /** Rows whose name is the id of a known customer. */
+  namesAsIds: number;
+  /** Of the customers of `sample` how many have their former name in another column now, and in which one; null unless columns may be swapped. */
+  movedTo: { column: string; customers: number } | null;
+}
+
+/** A customer whose name changed, to look for the former one in the row. */
+interface RenamedCustomer {
+  reference: string;
+  before: string;
+}
+
+const mostExamples = 20;
+const mostSampled = 200;
+/** So many customers make a shape: fewer may look alike by chance. */
+const fewest = 5;
+const columns = ['birth_date', 'countries', 'risk_tier', 'aliases'] as const;
+
+interface Kinds {
+  /** Name, type, birth date or a party is another one, or a value is lost. */
+  isMaterial: boolean;
+  areCountries: boolean;
+}
+
+/** Adds up what a snapshot changes of known customers, one customer after another. */
+export class ChangeTally {
+  /** The first customers whose name changed. */
+  readonly sample: RenamedCustomer[] = [];
+  // Of customers with alerts or decisions, of all others, and of those of whom only the words of the name changed places.
+  readonly #examples: Readonly<Record<'alerts' | 'others' | 'reordered', ChangeExample[]>> = {
+    alerts: [],
+    others: [],
+    reordered: [],
+  };
+  readonly #counts = { changed: 0, countries: 0, week: 0, weekCountries: 0, withAlerts: 0 };
+  readonly #names = { changed: 0, reordered: 0 };
+  readonly #births = { changed: 0, exchanged: 0 };
+  readonly #net = new Map<string, number>();
+  readonly #givenUp = new Map<number, number>();
+  readonly #taken = new Map<number, number>();
+  readonly #cut = new Map<string, number>();
+  /** Birth dates of customers who had none. */
+  readonly #filled = new Map<string, number>();
+  #personsTurned = 0;
+  #birthDatesLost = 0;
+
+  add({ reference, hasAlerts, known, next, weekAgo }: ComparedCustomer): void {
+    const after = next ?? known;
+    if (weekAgo !== null || next !== null) {
+      const week = compareRecords(weekAgo ?? known, after);
+      if (week.isMaterial) this.#counts.week += 1;
+      if (week.areCountries) this.#counts.weekCountries += 1;
+    }
+    if (next === null) return;
+    const tonight = compareRecords(known, next);
+    if (tonight.isMaterial) this.#counts.changed += 1;
+    if (tonight.areCountries) this.#counts.countries += 1;
+    if (tonight.isMaterial && hasAlerts) this.#counts.withAlerts += 1;
+    const isReordered = this.#addShapes(reference, known, next);
+    if (!tonight.isMaterial && !tonight.areCountries && !isReordered) return;
+    const list =
+      this.#examples[tonight.isMaterial || tonight.areCountries ? (hasAlerts ? 'alerts' : 'others') : 'reordered'];
+    if (list.length < mostExamples) list.push({ reference, before: toFacts(known), after: toFacts(next) });
+  }
+
+  /** Whether birth dates are lost, so that it matters whether any is left. */
+  get losesBirthDates(): boolean {
+    return this.#birthDatesLost >= fewest;
+  }
+
+  /** Whether so many names are other ones that columns may be swapped. */
+  mayBeSwapped(known: number): boolean {
+    return this.#names.changed >= fewest && 3 * this.#names.changed > known;
+  }
+
+  /** The changes to show: those of customers with alerts or decisions first. */
+  listExamples(): readonly ChangeExample[] {
+    const { alerts, others, reordered } = this.#examples;
+    return [...alerts, ...others, ...reordered].slice(0, mostExamples);
+  }
+
+  /** Gives every guard that the changes do not pass, what they look like first. */
+  judge(scale: ChangeScale, settings: GuardSettings): readonly Verdict[] {
+    const { changed, countries, week, weekCountries, withAlerts } = this.#counts;
+    const { known } = scale;
+    const what = 'known customers have another name, type, birth date or party, or lost a value';
+    const limit = {
+      share: settings.maxChangedShare,
+      count: settings.maxChangedCustomers,
+      key: 'maxChangedShare',
+    } as const;
+    const ofCountries = {
+      ...limit,
+      share: settings.maxChangedCountriesShare,
+      key: 'maxChangedCountriesShare',
+    } as const;
+    const whatCountries = 'known customers have other countries';
+    const since = 'within seven days';
+    const verdicts = [
+      judgeShare('changed', changed, known, what, limit) ??
+        judgeShare('changed_7_days', week, known, `${what}, ${since}`, { ...limit, times: 3 }),
+      judgeShare('changed_countries', countries, known, whatCountries, ofCountries) ??
+        judgeShare('changed_7_days', weekCountries, known, `${whatCountries}, ${since}`, { ...ofCountries, times: 3 }),
+      judgeShare('changed_alerts', withAlerts, scale.withAlerts, 'customers with alerts or decisions are changed', {
+        share: settings.maxChangedAlertsShare,
+        count: settings.maxChangedAlertsCustomers,
+        key: 'maxChangedAlertsShare',
+      }),
+    ];
+    return [...(settings.shapes ? this.#judgeShapes(scale) : []), ...verdicts.filter((verdict) => verdict !== null)];
+  }
+
+  /** Whether the words of the name are in another order, and it is the same otherwise. */
+  #addShapes(reference: string, known: ComparedRecord, next: ComparedRecord): boolean {
+    for (const column of columns) {
+      const net = Number(isFilled(next, column)) - Number(isFilled(known, column));
+      if (net !== 0) this.#net.set(column, (this.#net.get(column) ?? 0) + net);
+    }
+    const before = findOwn(known);
+    const after = findOwn(next);
+    if (before === null || after === null) return false;
+    if (before.type === 'person' && after.type === 'entity') this.#personsTurned += 1;
+    if (before.birthDate !== after.birthDate) {
+      this.#births.changed += 1;
+      if (before.birthDate === null && after.birthDate !== null) count(this.#filled, after.birthDate);
+      if (after.birthDate === null) this.#birthDatesLost += 1;
+      if (after.birthDate !== null && after.birthDate === exchangeDayAndMonth(before.birthDate))
+        this.#births.exchanged += 1;
+    }
+    return before.name !== after.name && this.#addName(reference, before.name, after.name);
+  }
+
+  #addName(reference: string, before: string, after: string): boolean {
+    const [former, now] = [toTokens(before), toTokens(after)];
+    const [formerKey, key] = [toKey(former), toKey(now)];
+    if (formerKey === key) {
+      const isReordered = former.join(' ') !== now.join(' ');
+      if (isReordered) this.#names.reordered += 1;
+      return isReordered;
+    }
+    this.#names.changed += 1;
+    if (this.sample.length < mostSampled) this.sample.push({ reference, before: formerKey });
+    count(this.#givenUp, digest(formerKey));
+    count(this.#taken, digest(key));
+    for (const cut of findCuts(before, after)) count(this.#cut, cut);
+    return false;
+  }
+
+  #judgeShapes({ known, hasBirthDates, namesAsIds, movedTo }: ChangeScale): readonly Verdict[] {
+    const { changed, reordered } = this.#names;
+    const shapes: Verdict[] = [];
+    const add = (guard: GuardName, message: string): void => {
+      shapes.push({ guard, message });
+    };
+    const isMost = (part: number, whole: number): boolean => part >= fewest && 2 * part > whole;
+    const moved = this.#countMoved();
+    const cut = this.#findCut();
+    const isSwapped = movedTo !== null && isMost(movedTo.customers, this.sample.length);
+    if (isSwapped && movedTo) {
+      const [column, renamed] = [JSON.stringify(movedTo.column.slice(0, 60)), this.sample.length];
+      const which = `the former names of ${movedTo.customers} of ${renamed} renamed customers are in column ${column}`;
+      add('columns_swapped', `${which}: columns are swapped`);
+    }
+    if (isMost(namesAsIds, known)) {
+      add('columns_swapped', `${namesAsIds} rows have the id of a known customer as their name: columns are swapped`);
+    }
+    if (moved >= fewest && 10 * moved > changed) {
+      add(
+        'names_rotated',
+        `${moved} of ${known} known customers have the name that another one had: names are moved against the ids`,
+      );
+    } else if (cut !== null && isMost(cut.customers, changed)) {
+      add(
+        'names_cut',
+        `${cut.customers} of ${known} known customers have a name that ends after ${cut.length} characters of ${cut.of}: names are cut`,
+      );
+    } else if (isMost(changed, known) && !isSwapped) {
+      add('names_replaced', `${changed} of ${known} known customers have another name: all names are replaced`);
+    }
+    if (reordered >= fewest && 3 * reordered > known) {
+      add(
+        'names_exchanged',
+        `${reordered} of ${known} known customers have the words of their name in another order: first and last name are exchanged`,
+      );
+    }
+    if (isMost(this.#births.exchanged, this.#births.changed)) {
+      add(
+        'dates_exchanged',
+        `${this.#births.exchanged} of ${this.#births.changed} changed birth dates have day and month exchanged`,
+      );
+    }
+    const filled = [...this.#filled.values()].reduce((sum, customers) => sum + customers, 0);
+    const [date, same] = [...this.#filled].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0]);
+    if (isMost(same, filled)) {
+      add(
+        'birth_dates_same',
+        `${same} of ${filled} known customers who had no birth date have the same one now, ${date}`,
+      );
+    }
+    if (this.#personsTurned >= fewest && 5 * this.#personsTurned > known) {
+      add('types_turned', `${this.#personsTurned} of ${known} known customers were persons and are entities`);
+    }
+    if (this.losesBirthDates && !hasBirthDates) {
+      add('birth_dates_blank', `${this.#birthDatesLost} known customers lost their birth date, and no row has one`);
+    }
+    for (const [column, net] of this.#net) {
+      if (-net < fewest || -20 * net <= known) continue;
+      add('fill_rate', `${-net} of ${known} known customers fewer have a value of ${column}`);
+    }
+    return shapes;
+  }
+
+  #countMoved(): number {
+    let moved = 0;
+    for (const [key, given] of this.#givenUp) moved += Math.min(given, this.#taken.get(key) ?? 0);
+    return moved;
+  }
+
+  /** The length at which most names end that are the beginning of the former one; a space at the end is not seen any more. */
+  #findCut(): { customers: number; length: number; of: string } | null {
+    let found: { customers: number; length: number; of: string } | null = null;
+    for (const [cut, ended] of this.#cut) {
+      const [of = '', length = ''] = cut.split(' ');
+      const customers = ended + (this.#cut.get(`${of} ${Number(length) - 1}`) ?? 0);
+      if (found === null || customers > found.customers) found = { customers, length: Number(length), of: `the ${of}` };
+    }
+    return found;
+  }
+}
+
+/** Gives the column of a row that holds a name, where it is not made from the columns of the name; null where none does. */
+export function findNameColumn(fields: Readonly<Record<string, string>>, name: string): string | null {
+  for (const [column, field] of Object.entries(fields))
+    if (field !== '' && toKey(toTokens(field)) === name) return column;
+  return null;
+}
+
+const findOwn = ({ parties }: ComparedRecord): ComparedParty | null =>
+  parties[0]?.role === 'customer' ? parties[0] : null;
+
+const findOthers = ({ parties }: ComparedRecord): readonly ComparedParty[] =>
+  parties.filter(
+    (party): party is ComparedParty => party !== null && party.role !== 'customer' && party.role !== 'conflicting_row',
+  );
+
+function toFacts(record: ComparedRecord): ScreenedFacts {
+  const own = findOwn(record);
+  const parties = findOthers(record).map(({ role, name }) => `${role}: ${name}`);
+  return {
+    name: own?.name ?? '',
+    type: own?.type ?? '',
+    birthDate: own?.birthDate ?? null,
+    countries: own?.countries ?? [],
+    parties,
+  };
+}
+
+/** Case, accents and the order of words count for nothing, nor do parties that are new. */
+function compareRecords(before: ComparedRecord, after: ComparedRecord): Kinds {
+  const [own, now] = [findOwn(before), findOwn(after)];
+  const isPartyGone = isAnyGone(findOthers(before), findOthers(after));
+  if (own === null || now === null) return { isMaterial: isPartyGone, areCountries: false };
+  const areCountries = own.countries.length !== now.countries.length || hasOther(own.countries, now.countries);
+  const isMaterial =
+    isPartyGone ||
+    own.type !== now.type ||
+    isOtherDate(own.birthDate, now.birthDate) ||
+    (own.countries.length > 0 && now.countries.length === 0) ||
+    (own.name !== now.name && toKey(toTokens(own.name)) !== toKey(toTokens(now.name)));
+  return { isMaterial, areCountries };
+}
+
+const hasOther = (former: readonly string[], now: readonly string[]): boolean => {
+  const left = new Set(now);
+  return former.some((one) => !left.has(one));
+};
+
+/** A date that was not known, or of which only the year was, is not another one now. */
+const isOtherDate = (before: string | null, after: string | null): boolean =>
+  before !== null && after?.startsWith(before) !== true;
+
+// What a party is to the customer is not searched for.
+const toPartyKey = ({ type, name }: ComparedParty): string => `${type} ${toKey(toTokens(name))}`;
+
+function isAnyGone(before: readonly ComparedParty[], after: readonly ComparedParty[]): boolean {
+  if (before.length === 0) return false;
+  const left = new Map<string, (string | null)[]>();
+  for (const party of after) {
+    const key = toPartyKey(party);
+    const dates = left.get(key);
+    if (dates) dates.push(party.birthDate);
+    else left.set(key, [party.birthDate]);
+  }
+  return before.some(
+    (party) => left.get(toPartyKey(party))?.some((date) => !isOtherDate(party.birthDate, date)) !== true,
+  );
+}
+
+const latin = /\p{Script=Latin}+/gu;
+const words = /[\p{L}\p{M}\p{N}]+/gu;
+
+/** The words of a name without case and accents; letters of other scripts stay what they are. */
+function toTokens(name: string): readonly string[] {
+  const plain = name
+    .normalize('NFKD')
+    .replace(/\p{Script=Inherited}/gu, '')
+    .replace(latin, anyAscii);
+  return plain.toLowerCase().match(words) ?? [plain];
+}
+
+const toKey = (tokens: readonly string[]): string =>
+  tokens.length < 2 ? (tokens[0] ?? '') : tokens.toSorted().join(' ');
+
+const offset = 0x811c9dc5;
+const prime = 0x01000193;
+
+/** A number in place of a name: of a million of them so few are the same that it makes no difference. */
+function digest(text: string): number {
+  let hash = offset;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), prime);
+  return hash;
+}
+
+function count<Key>(counts: Map<Key, number>, key: Key): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+}
+
+/** Where a name ends before the former one does: after so many characters of the whole, or of one of its words. */
+function findCuts(before: string, after: string): readonly string[] {
+  const cuts: string[] = [];
+  if (after.length < before.length && before.startsWith(after)) cuts.push(`name ${after.length}`);
+  const [former, now] = [before.split(/\s+/), after.split(/\s+/)];
+  if (former.length !== now.length || !now.every((word, index) => former[index]?.startsWith(word))) return cuts;
+  const lengths = new Set(now.flatMap((word, index) => (word === former[index] ? [] : [word.length])));
+  return lengths.size === 1 ? [...cuts, ...[...lengths].map((length) => `word ${length}`)] : cuts;
+}
+
+/** The date with day and month exchanged; null where it would be the same, or no date. */
+function exchangeDayAndMonth(date: string | null): string | null {
+  const [, year, month, day] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(date ?? '') ?? [];
+  return year === undefined || month === day || Number(day) > 12 ? null : `${year}-${day}-${month}`;
+}
+
+function isFilled(record: ComparedRecord, column: (typeof columns)[number]): boolean {
+  switch (column) {
+    case 'risk_tier':
+      return record.riskTier !== null;
+    case 'aliases':
+      return record.parties.some((party) => party?.role === 'alias');
+    case 'birth_date':
+      return (findOwn(record)?.birthDate ?? null) !== null;
+    case 'countries':
+      return (findOwn(record)?.countries.length ?? 0) > 0;
+  }
+}

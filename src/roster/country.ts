@@ -1,0 +1,351 @@
+import { createRequire } from 'node:module';
+import countries from 'i18n-iso-countries/index.js';
+import type { DoubtReason } from './customer.js';
+import { saysUnknown } from './doubts.js';
+
+// The package's main entry loads the names of every language; only English is read here.
+
+const require = createRequire(import.meta.url);
+
+/** Names in daily use that the ISO list of English names lacks, each with its alpha-2 code. */
+const shortForms: Readonly<Record<string, string>> = {
+  england: 'gb',
+  scotland: 'gb',
+  wales: 'gb',
+  'northern ireland': 'gb',
+  britain: 'gb',
+  'u k': 'gb',
+  syria: 'sy',
+  burma: 'mm',
+  swaziland: 'sz',
+  macau: 'mo',
+  'dr congo': 'cd',
+  drc: 'cd',
+  'congo kinshasa': 'cd',
+  'democratic republic of congo': 'cd',
+  'congo brazzaville': 'cg',
+  congo: 'cg',
+  'east timor': 'tl',
+  laos: 'la',
+  moldova: 'md',
+  brunei: 'bn',
+  micronesia: 'fm',
+  vatican: 'va',
+  'vatican city': 'va',
+  holland: 'nl',
+  macedonia: 'mk',
+  'bolivarian republic of venezuela': 've',
+  'democratic peoples republic of korea': 'kp',
+  dprk: 'kp',
+  prc: 'cn',
+  'plurinational state of bolivia': 'bo',
+  'palestinian territory': 'ps',
+  'palestinian territories': 'ps',
+  bosnia: 'ba',
+  'viet nam': 'vn',
+  'cabo verde': 'cv',
+  'holy see': 'va',
+  'hong kong sar': 'hk',
+  'macao sar': 'mo',
+  'slovak republic': 'sk',
+  'kyrgyz republic': 'kg',
+  'republic of ireland': 'ie',
+  'republic of kosovo': 'xk',
+  'us virgin islands': 'vi',
+};
+
+const codes = collectCodes();
+
+/** Gives the lower-case ISO 3166-1 alpha-2 code of a country written as alpha-2, alpha-3 or English name; null when it is none. */
+export function toCountryCode(text: string): string | null {
+  const plain = codes.get(text.trim().toLowerCase());
+  if (plain !== undefined) return plain;
+  const folded = foldCountry(text);
+  // Without its accents a name is no code: Belgium is B\u1ec9 in Vietnamese, and BI is Burundi.
+  if (/^[a-z]{2,3}$/.test(folded)) return null;
+  return codes.get(folded) ?? codes.get(foldCountry(turnRound(text))) ?? null;
+}
+
+function collectCodes(): ReadonlyMap<string, string> {
+  countries.registerLocale(require('i18n-iso-countries/langs/en.json'));
+  const found = new Map<string, string>();
+  const names = countries.getNames('en', { select: 'all' });
+  for (const [alpha2, all] of Object.entries(names)) {
+    for (const name of [...all.map(turnRound), ...all]) found.set(foldCountry(name), alpha2.toLowerCase());
+  }
+  for (const [name, alpha2] of Object.entries(shortForms)) found.set(foldCountry(name), alpha2);
+  for (const [alpha2, alpha3] of [...Object.entries(countries.getAlpha2Codes()), ['XK', 'XKX'] as const]) {
+    found.set(alpha2.toLowerCase(), alpha2.toLowerCase());
+    found.set(alpha3.toLowerCase(), alpha2.toLowerCase());
+  }
+  return found;
+}
+
+/** Gives "Islamic Republic of Iran" for "Iran, Islamic Republic of" and "Iran (Islamic Republic of)". */
+function turnRound(name: string): string {
+  return name.replace(/^\s*(.+?)\s*[,(]\s*(.+?)\s*\)?\s*$/, '$2 $1');
+}
+
+/** Spells the name of a country so that case, accents, punctuation and articles make no difference; vowel signs of Indic scripts stay. */
+function foldCountry(text: string): string {
+  const bare = text
+    .normalize('NFKD')
+    .replace(/\p{Script=Inherited}/gu, '')
+    .toLowerCase()
+    .replace(/&/g, ' and ');
+  return bare
+    .replace(/['’`]/g, '')
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, ' ')
+    .trim()
+    .replace(/^the /, '')
+    .replace(/^st /, 'saint ');
+}
+
+/** What a text names: countries by their codes, or why it names none. */
+export type ReadCountry = { codes: readonly string[] } | { why: DoubtReason };
+
+/**
+ * Reads a country written as an ISO code of two or three letters (four, of former ones), as a name in any language that is known, or as the
+ * English adjective of a nationality. Names of `language` come first; a name that languages read differently is ambiguous without it.
+ */
+export function readCountry(text: string, language: string | null): ReadCountry {
+  const given = text.trim();
+  if (/^[A-Za-z]{2,3}$/.test(given)) {
+    const code = toCountryCode(given);
+    const isWord = code !== null && /^[A-Z][a-z]+$/.test(given);
+    if (code !== null) return isWord ? readWord(given, code, language) : { codes: [code] };
+  }
+  const folded = foldCountry(given);
+  if (stateless.has(folded)) return { why: 'stateless' };
+  if (saysUnknown(given) || folded === '' || folded === 'xx' || folded === 'zz') return { why: 'says_unknown' };
+  const inLanguage = language === null ? undefined : readNames(language).get(folded);
+  if (inLanguage !== undefined) return toCountry(inLanguage);
+  if (sharedNames.has(folded)) return { why: 'ambiguous_country' };
+  const code = toCountryCode(given);
+  if (code !== null) return { codes: [code] };
+  const former = formerCountries.get(folded);
+  if (former !== undefined) return { codes: former };
+  const nationality = readNationality(folded);
+  if (nationality !== null) return nationality;
+  const found = readAllNames().get(folded);
+  return found === undefined ? { why: 'unknown_country' } : toCountry(found);
+}
+
+const toCountry = (found: string): ReadCountry =>
+  found === 'ambiguous' ? { why: 'ambiguous_country' } : { codes: [found] };
+
+/** A code that is written like a word may be a name: Russia is Nga in Vietnamese, and NGA is Nigeria. */
+function readWord(given: string, code: string, language: string | null): ReadCountry {
+  const names = language === null ? readAllNames() : readNames(language);
+  const name = names.get(foldCountry(given)) ?? code;
+  if (name === code) return { codes: [code] };
+  return language === null ? { why: 'ambiguous_country' } : toCountry(name);
+}
+
+/** English names that the English list and others give to two countries. */
+const sharedNames = new Set(['congo']);
+
+/** The languages of the names of countries. */
+export function listLanguages(): readonly string[] {
+  const locales: readonly string[] = require('i18n-iso-countries/supportedLocales.json');
+  return locales;
+}
+
+const stateless = new Set(
+  `stateless,stateless person,no nationality,without nationality,xxa,staatenlos,apatride,apatrida,apatrido,apolide,staatloos,statslos,
+bezpanstwowiec,haymatlos,vatansiz,uden statsborgerskab`.split(/,\s*/),
+);
+
+/** ISO 3166-3: code of four letters, former codes of two and three, names; of one successor its code is meant. */
+const former: readonly (readonly [code: string, alpha2: string, alpha3: string, ...names: string[]])[] = [
+  [
+    'suhh',
+    'su',
+    'sun',
+    'ussr',
+    'soviet union',
+    'union of soviet socialist republics',
+    'sowjetunion',
+    'udssr',
+    'urss',
+    'ussr former',
+    'former ussr',
+    'former soviet union',
+    'cccp',
+    'ссср',
+  ],
+  [
+    'yucs',
+    'yu',
+    'yug',
+    'yugoslavia',
+    'former yugoslavia',
+    'federal republic of yugoslavia',
+    'socialist federal republic of yugoslavia',
+    'jugoslawien',
+    'yougoslavie',
+    'jugoslavija',
+    'iugoslavia',
+    'jugoslavia',
+    'fr yugoslavia',
+    'sfr yugoslavia',
+  ],
+  [
+    'cshh',
+    '',
+    'csk',
+    'czechoslovakia',
+    'czecho slovakia',
+    'tschechoslowakei',
+    'tchecoslovaquie',
+    'ceskoslovensko',
+    'former czechoslovakia',
+    'czechoslovak socialist republic',
+  ],
+  ['csxx', '', 'scg', 'serbia and montenegro', 'serbien und montenegro', 'serbie et montenegro', 'srbija i crna gora'],
+  [
+    'anhh',
+    'an',
+    'ant',
+    'netherlands antilles',
+    'niederlandische antillen',
+    'nederlandse antillen',
+    'antilles neerlandaises',
+    'dutch antilles',
+  ],
+  ['nthh', 'nt', 'ntz', 'neutral zone'],
+  ['pchh', '', 'pci', 'pacific islands', 'trust territory of the pacific islands', 'pacific islands trust territory'],
+  ['fqhh', '', 'atf', 'french southern and antarctic territories'],
+  ['gehh', '', 'gel', 'gilbert and ellice islands'],
+  [
+    'ddde',
+    'dd',
+    'ddr',
+    'east germany',
+    'german democratic republic',
+    'gdr',
+    'deutsche demokratische republik',
+    'ostdeutschland',
+    'german dem rep',
+  ],
+  ['dede', '', 'brd', 'west germany', 'federal republic of germany', 'westdeutschland'],
+  ['zrcd', 'zr', 'zar', 'zaire'],
+  ['bumm', 'bu', 'bur'],
+  ['tptl', 'tp', 'tmp', 'portuguese timor'],
+  ['dybj', 'dy', 'dhy', 'dahomey'],
+  ['hvbf', 'hv', 'hvo', 'upper volta', 'haute volta', 'obervolta'],
+  ['rhzw', 'rh', 'rho', 'rhodesia', 'southern rhodesia'],
+  ['nhvu', 'nh', 'nhb', 'new hebrides'],
+  ['vdvn', 'vd', 'vdr', 'north vietnam', 'democratic republic of vietnam', 'south vietnam'],
+  [
+    'ydye',
+    'yd',
+    'ymd',
+    'south yemen',
+    'north yemen',
+    'democratic yemen',
+    'yemen arab republic',
+    'peoples democratic republic of yemen',
+  ],
+  ['fxfr', 'fx', 'fxx', 'metropolitan france'],
+  ['byaa', '', 'bys', 'byelorussia', 'byelorussian ssr', 'belorussia'],
+  ['skin', '', 'skm', 'sikkim'],
+  ['aidj', '', 'afi', 'french afars and issas', 'french somaliland'],
+  ['ctki', 'ct', 'cte', 'canton and enderbury islands'],
+  ['jtum', 'jt', 'jtn', 'johnston island'],
+  ['mium', 'mi', 'mid', 'midway islands'],
+  ['puum', 'pu', 'pus'],
+  ['wkum', 'wk', 'wak', 'wake island'],
+  ['nqaq', 'nq', 'atn', 'dronning maud land'],
+  ['pzpa', 'pz', 'pcz', 'panama canal zone'],
+];
+
+const formerCountries: ReadonlyMap<string, readonly string[]> = new Map([
+  ...former.flatMap(([code, ...spellings]) =>
+    [code, ...spellings].filter((text) => text !== '').map((text): [string, string[]] => [text, [toSuccessor(code)]]),
+  ),
+  // Czechoslovakia, and Serbia and Montenegro after it.
+  ['cs', ['cshh', 'csxx']],
+  // Greece, as the European Union writes it.
+  ['el', ['gr']],
+]);
+
+/** Countries that only changed their name, or joined another one, are what they became; of others nobody can tell which part is meant. */
+function toSuccessor(code: string): string {
+  if (code === 'byaa') return 'by';
+  return /(?:hh|xx|cs)$/.test(code) ? code : code.slice(2);
+}
+
+/** English adjectives of nationalities; those of a country of another name too, such as `british`. */
+const adjectives = `
+ad:andorran ae:emirati,emirian af:afghan ag:antiguan al:albanian am:armenian ao:angolan ar:argentine,argentinian,argentinean at:austrian
+au:australian az:azerbaijani,azeri ba:bosnian,bosnian herzegovinian bb:barbadian bd:bangladeshi be:belgian bf:burkinabe bg:bulgarian bh:bahraini bi:burundian
+bj:beninese bn:bruneian bo:bolivian br:brazilian bs:bahamian bt:bhutanese bw:motswana,botswanan by:belarusian,belarussian,byelorussian bz:belizean
+ca:canadian cf:central african ch:swiss ci:ivorian cl:chilean cm:cameroonian cn:chinese co:colombian cr:costa rican cu:cuban
+cv:cape verdean cy:cypriot,cyprian cz:czech de:german dj:djiboutian dk:danish,dane dz:algerian ec:ecuadorian,ecuadorean ee:estonian eg:egyptian
+er:eritrean es:spanish,spaniard et:ethiopian fi:finnish,finn fj:fijian fm:micronesian fr:french ga:gabonese gb:british,briton,english,scottish,welsh,northern irish
+gd:grenadian ge:georgian gh:ghanaian gm:gambian gn:guinean gq:equatorial guinean,equatoguinean gr:greek gt:guatemalan gw:bissau guinean gy:guyanese
+hk:hong kong chinese,hongkonger hn:honduran hr:croatian,croat ht:haitian hu:hungarian id:indonesian ie:irish il:israeli in:indian iq:iraqi ir:iranian,persian
+is:icelandic,icelander it:italian jm:jamaican jo:jordanian jp:japanese ke:kenyan kg:kyrgyz,kyrgyzstani,kirghiz kh:cambodian ki:i kiribati km:comoran,comorian
+kn:kittitian kp:north korean kr:south korean kw:kuwaiti ky:caymanian kz:kazakh,kazakhstani la:lao,laotian lb:lebanese lc:saint lucian li:liechtensteiner
+lk:sri lankan lr:liberian ls:basotho,mosotho lt:lithuanian lu:luxembourgish,luxembourger lv:latvian ly:libyan ma:moroccan mc:monegasque,monacan md:moldovan
+me:montenegrin mg:malagasy mh:marshallese mk:macedonian,north macedonian ml:malian mm:burmese mn:mongolian mr:mauritanian mt:maltese mu:mauritian mv:maldivian
+mw:malawian mx:mexican my:malaysian mz:mozambican na:namibian ne:nigerien ng:nigerian ni:nicaraguan nl:dutch,netherlander no:norwegian np:nepalese,nepali
+nr:nauruan nz:new zealander om:omani pa:panamanian pe:peruvian pg:papua new guinean pg:papuan ph:filipino,filipina,philippine pk:pakistani pl:polish,pole
+pr:puerto rican ps:palestinian pt:portuguese pw:palauan py:paraguayan qa:qatari ro:romanian,rumanian rs:serbian,serb ru:russian rw:rwandan sa:saudi,saudi arabian
+sb:solomon islander sc:seychellois sd:sudanese se:swedish,swede sg:singaporean si:slovenian,slovene sk:slovak,slovakian sl:sierra leonean sm:sammarinese sn:senegalese
+so:somali,somalian sr:surinamese ss:south sudanese st:sao tomean sv:salvadoran,salvadorian sy:syrian sz:swazi td:chadian tg:togolese th:thai tj:tajik,tajikistani
+tl:timorese,east timorese tm:turkmen to:tongan tn:tunisian tr:turkish,turk tt:trinidadian tv:tuvaluan tw:taiwanese tz:tanzanian ua:ukrainian ug:ugandan
+us:american,us american uy:uruguayan uz:uzbek,uzbekistani va:vatican vc:saint vincentian ve:venezuelan vn:vietnamese vu:ni vanuatu ws:samoan xk:kosovar,kosovan
+ye:yemeni,yemenite za:south african zm:zambian zw:zimbabwean
+suhh:soviet yucs:yugoslav,yugoslavian cshh:czechoslovak,czechoslovakian`;
+
+/** Adjectives of more than one country. */
+const sharedAdjectives = new Set(['korean', 'congolese', 'dominican', 'samoan', 'micronesian']);
+
+const nationalities: ReadonlyMap<string, string> = new Map(
+  [...adjectives.matchAll(/([a-z]{2,4}):((?:(?! ?[a-z]{2,4}:)[^\n])+)/g)].flatMap(([, code = '', words = '']) =>
+    words.split(',').map((word) => [word.trim(), code] as const),
+  ),
+);
+
+function readNationality(folded: string): ReadCountry | null {
+  const word = folded.replace(/ (?:national|nationality|citizen|subject)$/, '');
+  if (sharedAdjectives.has(word)) return { why: 'ambiguous_country' };
+  const code = nationalities.get(word);
+  return code === undefined ? null : { codes: [code] };
+}
+
+const namesByLanguage = new Map<string, ReadonlyMap<string, string>>();
+let allNames: ReadonlyMap<string, string> | undefined;
+
+/** The names of all languages with what they mean; loaded when a value is read that nothing else knows, because it takes a fifth of a second. */
+function readAllNames(): ReadonlyMap<string, string> {
+  if (allNames !== undefined) return allNames;
+  const all = new Map<string, string>();
+  for (const language of listLanguages()) {
+    for (const [name, code] of readNames(language))
+      all.set(name, (all.get(name) ?? code) === code ? code : 'ambiguous');
+  }
+  allNames = all;
+  return all;
+}
+
+/** The names of countries in a language, folded; `ambiguous` for those of two countries. */
+function readNames(language: string): ReadonlyMap<string, string> {
+  const known = namesByLanguage.get(language);
+  if (known !== undefined) return known;
+  const { countries }: { countries: Readonly<Record<string, string | readonly string[]>> } = require(
+    `i18n-iso-countries/langs/${language}.json`,
+  );
+  const names = new Map<string, string>();
+  for (const [alpha2, each] of Object.entries(countries)) {
+    for (const name of [each].flat()) {
+      const folded = foldCountry(name);
+      const code = alpha2.toLowerCase();
+      names.set(folded, (names.get(folded) ?? code) === code ? code : 'ambiguous');
+    }
+  }
+  namesByLanguage.set(language, names);
+  return names;
+}

@@ -1,0 +1,390 @@
+import { z } from 'zod';
+import type { ColumnDoubts } from './doubts.js';
+
+/** What holds a roster; stable codes, also stored with an import that overrode them. */
+const guardNames = [
+  'empty',
+  'rejects',
+  'party_rejects',
+  'doubts',
+  'duplicates',
+  'shrink_night',
+  'shrink_30_days',
+  'leavers',
+  'party_shrink',
+  'growth',
+  'columns',
+  'party_columns',
+  'unmapped_columns',
+  'cut_off',
+  'control_total',
+  'edited',
+  'changed',
+  'changed_countries',
+  'changed_7_days',
+  'changed_alerts',
+  'columns_swapped',
+  'names_rotated',
+  'names_cut',
+  'names_replaced',
+  'names_exchanged',
+  'dates_exchanged',
+  'types_turned',
+  'birth_dates_blank',
+  'birth_dates_same',
+  'fill_rate',
+] as const;
+/** What holds a roster. */
+export type GuardName = (typeof guardNames)[number];
+
+/** Guards that compare known customers with their last accepted records. */
+export const changeGuards: readonly GuardName[] = guardNames.slice(guardNames.indexOf('changed'));
+
+/** A guard that a snapshot does not pass, in words that give both figures and the limit. */
+export interface GuardVerdict {
+  guard: GuardName;
+  message: string;
+  /** What to look at. */
+  look: string;
+}
+
+/** What to look at where a guard holds a roster. */
+export const guardAdvice: Readonly<Record<GuardName, string>> = {
+  empty: 'look whether the export came to its end, and whether the mapping of its columns still fits',
+  rejects: 'look at the rejected rows and their reasons: has a column another form, or the file another encoding?',
+  party_rejects: 'look at the rejected rows of related parties and their reasons',
+  doubts:
+    'look at the values in doubt: has the column another form? A format, a language or own words in the mapping may read them',
+  duplicates: 'look whether a file was written or given twice',
+  shrink_night: 'look whether the export is cut off or was filtered',
+  shrink_30_days: 'look whether exports have lost some customers each night',
+  leavers: 'look whether the column that says who has left, and the words that are mapped for it, still mean the same',
+  party_shrink: 'look whether the source of related parties is cut off, or is no longer configured',
+  growth: 'look whether the customers are new, or only their ids are written in another way',
+  columns: 'look whether the mapping has to follow the new headers',
+  party_columns: 'look whether the mapping of the related parties has to follow the new headers',
+  cut_off: 'look whether the export came to its end, and the whole file was copied',
+  unmapped_columns: 'look what the column holds, and say so in the configuration',
+  control_total: 'look whether the export came to its end, and all of its files were copied',
+  edited: 'look whether the file was meant to be changed while the run was stopped',
+  changed: 'look at the changes: was a column mapped, cut, filled or sorted in another way?',
+  changed_countries: 'look whether the column of countries still means the same',
+  changed_7_days: 'look whether exports have changed some customers each night',
+  changed_alerts: 'look at the changes: a changed record must not take an alert away from a customer',
+  columns_swapped: "look whether the columns of the file are in another order, or have each other's headers",
+  names_rotated: 'look whether one column was sorted without the others, as in a spreadsheet',
+  names_cut: 'look whether the export cuts names at a fixed length',
+  names_replaced: 'look whether the name comes from another column, or names were made anonymous',
+  names_exchanged: 'look whether the mapping of first and last name still fits',
+  dates_exchanged: 'look whether the format of birth dates still fits',
+  types_turned: 'look whether the column of the type, and the words that are mapped for it, still mean the same',
+  birth_dates_blank: 'look whether the export still fills the column of birth dates',
+  birth_dates_same: 'look whether the date is only a default for those that are not known',
+  fill_rate: 'look whether the export still fills this column',
+};
+
+/** What guards look at. */
+export interface GuardFigures {
+  rows: number;
+  customers: number;
+  rejected: number;
+  duplicates: number;
+  partyRows: number;
+  partyRejected: number;
+  joined: number;
+  /** Customers of the last snapshot that this one does not show. */
+  newlyAbsent: number;
+  /** Customers whose own row says that they have left. */
+  leaversByRow: number;
+  isFirst: boolean;
+  isDelta: boolean;
+  /** Rejects of this roster that were fed back. */
+  isFedBack: boolean;
+  /** Customers of the last snapshot, those who have left aside. */
+  known: number;
+  mostIn30Days: number | null;
+  headers: readonly string[];
+  headersBefore: readonly string[] | null;
+  /** Accepted rows of related parties of the last snapshot, and the columns of their sources then and now. */
+  partyRowsBefore: number;
+  partyHeaders: readonly string[];
+  partyHeadersBefore: readonly string[] | null;
+  /** Tells whether a column of the roster, or of the sources of related parties, is read; others may come and go. */
+  isRead: (header: string) => boolean;
+  isPartyRead: (header: string) => boolean;
+  /** Columns that read like a fact which no column is mapped for, in words. */
+  unmapped: readonly string[];
+  /** Files that end in the middle of a known customer's row, or of any in a first snapshot, in words. */
+  cutOff: readonly string[];
+  /** Whether the key is a live one, under which no fact may be lost by a header. */
+  isLive: boolean;
+  doubts: readonly ColumnDoubts[];
+  /** How many rows the source says it has: null where it says nothing, absent where nobody asks. */
+  controlTotal?: number | null;
+}
+
+/** A guard that a snapshot does not pass, without what to look at. */
+export type Verdict = Omit<GuardVerdict, 'look'>;
+
+/** What is rejected again of rows that were fed back says nothing about the roster. */
+const aboutRejects: readonly GuardName[] = ['empty', 'rejects'];
+
+/**
+ * Gives every guard that a snapshot does not pass, together with those that its changes do not pass; a part of a roster is not measured by
+ * the whole.
+ */
+export function judgeSnapshot(
+  figures: GuardFigures,
+  settings: GuardSettings,
+  changes: readonly Verdict[] = [],
+): readonly GuardVerdict[] {
+  const rejectLimit = {
+    share: settings.maxRejectShare,
+    key: 'maxRejectShare',
+    count: settings.maxRejectedRows,
+    // A few bad rows are let through, and not a source of which most cannot be read.
+    half: { from: 1, key: 'maxRejectedRows' },
+  } as const;
+  const verdicts = [
+    judgeEmptiness(figures),
+    judgeShare('rejects', figures.rejected, figures.rows, 'rows were rejected', rejectLimit),
+    judgeShare(
+      'party_rejects',
+      figures.partyRejected,
+      figures.partyRows,
+      'rows of related parties were rejected',
+      rejectLimit,
+    ),
+    ...(figures.isDelta ? [] : figures.doubts.map((column) => judgeDoubts(column, settings))),
+    judgeShare('duplicates', figures.duplicates, figures.rows, 'rows repeat another one', {
+      share: settings.maxDuplicateShare,
+      count: settings.maxDuplicateRows,
+      key: 'maxDuplicateShare',
+    }),
+    figures.isFirst
+      ? null
+      : judgeShare('leavers', figures.leaversByRow, figures.known, 'customers leave by what their own rows say', {
+          share: settings.maxShrinkNight,
+          key: 'maxShrinkNight',
+          count: settings.maxMissingCustomers,
+          half: halfMissing,
+        }),
+    figures.cutOff.length > 0 ? { guard: 'cut_off' as const, message: figures.cutOff.join('; ') } : null,
+    figures.isDelta ? null : judgeControlTotal(figures),
+    figures.isLive && figures.unmapped.length > 0
+      ? { guard: 'unmapped_columns' as const, message: figures.unmapped.join('; ') }
+      : null,
+    ...(figures.isFirst || figures.isDelta ? [] : judgeAgainstBefore(figures, settings)),
+    ...changes,
+  ];
+  return verdicts
+    .filter((verdict) => verdict !== null)
+    .filter(({ guard }) => !(figures.isFedBack && aboutRejects.includes(guard)))
+    .map((verdict) => ({ ...verdict, look: guardAdvice[verdict.guard] }));
+}
+
+function judgeControlTotal({ controlTotal, rows }: GuardFigures): Verdict | null {
+  if (controlTotal === undefined || (controlTotal !== null && rows >= controlTotal)) return null;
+  const message =
+    controlTotal === null
+      ? `no row says how many there are (controlTotal)`
+      : `its source says that it has ${controlTotal} rows, and ${rows} were read: ${controlTotal - rows} are missing (controlTotal)`;
+  return { guard: 'control_total', message };
+}
+
+/** A small roster may lose a few of its customers, and not most of them in one night. */
+const halfMissing = { from: 2, key: 'maxMissingCustomers' } as const;
+
+function judgeAgainstBefore(figures: GuardFigures, settings: GuardSettings): readonly (Verdict | null)[] {
+  const { known, newlyAbsent, mostIn30Days, customers, joined, partyRowsBefore } = figures;
+  const fewerParties = Math.max(0, partyRowsBefore - (figures.partyRows - figures.partyRejected));
+  const missingLimit = { count: settings.maxMissingCustomers };
+  const most = mostIn30Days ?? 0;
+  const fewer = Math.max(0, most - customers);
+  const mayGrow = known < settings.growthFromCustomers || joined <= settings.maxGrowth * known;
+  return [
+    judgeShare('shrink_night', newlyAbsent, known, 'customers of the last snapshot are missing', {
+      ...missingLimit,
+      half: halfMissing,
+      share: settings.maxShrinkNight,
+      key: 'maxShrinkNight',
+    }),
+    judgeShare('shrink_30_days', fewer, most, 'customers of the largest snapshot in 30 days are fewer now', {
+      ...missingLimit,
+      share: settings.maxShrink30Days,
+      key: 'maxShrink30Days',
+    }),
+    judgeShare(
+      'party_shrink',
+      fewerParties,
+      partyRowsBefore,
+      'rows of related parties are fewer than in the last snapshot',
+      {
+        ...missingLimit,
+        share: settings.maxShrinkNight,
+        key: 'maxShrinkNight',
+      },
+    ),
+    mayGrow
+      ? null
+      : {
+          guard: 'growth',
+          message: `${joined} customers are new beside the ${known} of the last snapshot: ${toPercent(joined / known, settings.maxGrowth)} (at most ${toPercent(settings.maxGrowth)}, guards.maxGrowth)`,
+        },
+    settings.columns ? judgeColumns('columns', figures.headers, figures.headersBefore, figures.isRead) : null,
+    settings.columns
+      ? judgeColumns('party_columns', figures.partyHeaders, figures.partyHeadersBefore, figures.isPartyRead)
+      : null,
+  ];
+}
+
+/** What a value says itself, that it is not known, is no sign of a column that is read wrongly. */
+function judgeDoubts({ column, read, doubts, unknown }: ColumnDoubts, settings: GuardSettings): Verdict | null {
+  const inDoubt = doubts - unknown;
+  const what = `values of column ${JSON.stringify(column.slice(0, 60))} are in doubt`;
+  return judgeShare('doubts', inDoubt, read + inDoubt, what, {
+    share: settings.maxDoubtShare,
+    count: settings.maxDoubtRows,
+    key: 'maxDoubtShare',
+  });
+}
+
+function judgeEmptiness({ rows, customers, known }: GuardFigures): Verdict | null {
+  if (customers > 0) return null;
+  const message = `none of its ${rows} rows is acceptable; the last snapshot showed ${known} customers`;
+  return { guard: 'empty', message };
+}
+
+/** Which part of a whole is too much. */
+interface ShareLimit {
+  share: number;
+  /** So many are let through whatever their share is. */
+  count: number;
+  key: keyof GuardSettings;
+  /** Of so few more than half is too many all the same, where it is at least `from`; `key` is that of the count. */
+  half?: { from: number; key: keyof GuardSettings };
+}
+
+/** `part` of `whole` is more than a share and more than a count let through; both of them `times` over where that is given. */
+export function judgeShare(
+  guard: GuardName,
+  part: number,
+  whole: number,
+  what: string,
+  { times = 1, half, key, ...of }: ShareLimit & { times?: number },
+): Verdict | null {
+  const limit = { share: times * of.share, count: times * of.count };
+  if (part <= limit.share * whole) return null;
+  const isFew = part <= limit.count;
+  if (isFew && !(half !== undefined && part >= half.from && 2 * part > whole)) return null;
+  const share = toPercent(part / whole, limit.share);
+  const few = isFew && half ? `; of so few more than half is too many, guards.${half.key}` : '';
+  return {
+    guard,
+    message: `${part} of ${whole} ${what}: ${share} (at most ${toPercent(limit.share)}, ${times === 1 ? '' : `${times} times `}guards.${key}${few})`,
+  };
+}
+
+function judgeColumns(
+  guard: GuardName,
+  headers: readonly string[],
+  headersBefore: readonly string[] | null,
+  isRead: (header: string) => boolean,
+): Verdict | null {
+  if (headersBefore === null) return null;
+  const missing = headersBefore.filter((header) => !headers.includes(header));
+  const added = headers.filter((header) => !headersBefore.includes(header));
+  if (![...missing, ...added].some(isRead)) return null;
+  const parts = [
+    ...(missing.length > 0 ? [`missing: ${quoteAll(missing)}`] : []),
+    ...(added.length > 0 ? [`new: ${quoteAll(added)}`] : []),
+  ];
+  const message = `it had ${headersBefore.length} columns and has ${headers.length}; ${parts.join('; ')}`;
+  return { guard, message };
+}
+
+const quoteAll = (headers: readonly string[]): string => {
+  const shown = headers.slice(0, 20).map((header) => JSON.stringify(header.slice(0, 60)));
+  return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
+};
+
+/** A tenth of a percent over the limit shows, and a share over its limit never reads like the limit. */
+function toPercent(share: number, limit?: number): string {
+  const percent = share * 100;
+  const round = (digits: number): number => Number(percent.toPrecision(digits));
+  let digits = percent >= 10 ? 4 : 3;
+  while (limit !== undefined && digits < 15 && round(digits) === Number((limit * 100).toPrecision(digits))) digits += 1;
+  return `${round(digits)} %`;
+}
+
+const share = z.number().min(0).max(1);
+
+/** When a snapshot is held before anything of it counts; shares of 1. */
+export const guardsSchema = z.strictObject({
+  maxRejectShare: share.default(0.005).describe('rejected rows of all rows'),
+  maxRejectedRows: z
+    .int()
+    .min(0)
+    .default(5)
+    .describe(
+      'so many rejected rows are let through whatever their share is, as long as they are not over half of all: a tenth of a small roster may be one row',
+    ),
+  maxDoubtShare: share
+    .default(0.2)
+    .describe(
+      'values of a column that are in doubt, of all that it has; those that say themselves that they are not known aside',
+    ),
+  maxDoubtRows: z.int().min(0).default(5).describe('so many values in doubt are let through whatever their share is'),
+  maxShrinkNight: share.default(0.01).describe('customers of the last snapshot that this one does not show any more'),
+  maxShrink30Days: share.default(0.03).describe('customers fewer than in the largest snapshot of the last 30 days'),
+  maxMissingCustomers: z
+    .int()
+    .min(0)
+    .default(5)
+    .describe(
+      'so many missing customers are let through whatever their share is, as long as they are not two or more and over half of all',
+    ),
+  maxGrowth: z
+    .number()
+    .min(0)
+    .default(0.5)
+    .describe('new customers beside those of the last snapshot; 0.5 is half as many again'),
+  growthFromCustomers: z.int().min(0).default(1_000).describe('a roster of fewer customers may grow as it likes'),
+  maxDuplicateShare: share.default(0.05).describe('rows that repeat another one, of all rows'),
+  maxDuplicateRows: z.int().min(0).default(5).describe('so many repetitions are let through whatever their share is'),
+  columns: z
+    .boolean()
+    .default(true)
+    .describe(
+      'whether a column that is missing or new since the last snapshot holds the roster, where the mapping reads it or it reads like a fact that is not mapped',
+    ),
+  maxChangedShare: share
+    .default(0.01)
+    .describe(
+      'known customers with another name, type, birth date or party, or with a value less; three times as many within seven days. Case, accents and the order of words do not count, nor do columns that are not screened',
+    ),
+  maxChangedCustomers: z
+    .int()
+    .min(0)
+    .default(20)
+    .describe(
+      'so many changed customers are let through whatever their share is; three times as many within seven days',
+    ),
+  maxChangedCountriesShare: share
+    .default(0.05)
+    .describe('known customers with other countries; three times as many within seven days'),
+  maxChangedAlertsShare: share.default(0.05).describe('changed customers of those with an alert or a decision'),
+  maxChangedAlertsCustomers: z
+    .int()
+    .min(0)
+    .default(4)
+    .describe('so many changed customers with an alert or a decision are let through whatever their share is'),
+  shapes: z
+    .boolean()
+    .default(true)
+    .describe(
+      'whether changes that look like a mistake hold the roster, such as names that are moved against the ids or cut at a fixed length',
+    ),
+});
+/** The `guards` of a roster with their defaults filled in. */
+export type GuardSettings = z.output<typeof guardsSchema>;

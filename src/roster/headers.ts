@@ -1,0 +1,364 @@
+import { RosterError } from '../errors.js';
+import type { ColumnSettings, PartyColumnSettings } from './column-settings.js';
+
+/** What a column of a roster may hold, as far as its header tells. */
+export type ColumnRole =
+  | 'id'
+  | 'name'
+  | 'first_name'
+  | 'middle_name'
+  | 'last_name'
+  | 'company'
+  | 'type'
+  | 'birth_date'
+  | 'countries'
+  | 'risk_tier'
+  | 'aliases'
+  | 'active'
+  | 'end_date';
+
+/** Headers in daily use in some forty languages; the order of the words of one does not matter. */
+const words: Readonly<Record<ColumnRole, string>> = {
+  id: `id, no, customer id, customer no, customer ref, customer reference, customer, cif, cif no, cif id,
+    client id, client no, client ref, account id, account no, party id, party ref, member id, member no, contact id, contact no,
+    reference, ref, external id, uuid, guid, key, record id, kunde, kundenr, kunde nr, kundennr, kundennummer, kunde id, kundenummer, kundnr,
+    kundnummer, debitor, debitor nr, debitornummer, konto, kontonummer, mandantennummer, personennummer, geschaftspartner, kundenkennung, klantnummer, klantnr, klant id, relatienummer, relatie id,
+    client number, id client, code client, identifiant, identifiant client, reference client, matricule, matricule client,
+    cliente id, codigo cliente, codigo, identificador, codice cliente, codice, codice anagrafica, nag, ndg, klient number, klient id, identyfikator, numer klienta,
+    asiakasnumero, asiakas id, asiakastunnus, cislo klienta, cislo zakaznika, klient cislo, ugyfelszam, ugyfel azonosito, ugyfelkod, musteri no, musteri numarasi, musteri kodu,
+    cod client, numar client, sifra klijenta, broj klijenta, клиент код, клиент номер, клиент id, ид клиента, номер клиента, код, код контрагента, κωδικος πελατη, αριθμος πελατη, κωδικος, 客户编号, 客户号, 客户代码, 编号, 客戶編號, 顧客番号, 顧客id, 会員番号, 顧客コード,
+    고객번호, رقم العميل, رقم الزبون, معرف العميل, kunnr, lifnr, partner, cid, uid, custno, custid,
+    kliendi kood, kliendi number, klienta numurs, klienta kods, kliento kodas, kliento numeris, код клієнта, номер клієнта, клиентски номер, stevilka stranke, מספר לקוח, รหัสลูกค้า, ma khach hang, nomor nasabah, id nasabah, kode pelanggan, user id, userid, user no`,
+  name: `name, full name, fullname, customer name, client name, legal name, party name, display name, account name, customer full name, complete name, registered name, navn,
+    fulde navn, fullt navn, fullstandigt namn, namn, naam, volledige naam, vollstandiger name, kundenname, name vorname, nachname vorname, name und vorname, nom complet, nom prenom, nom et prenom, prenom nom, nombre completo, nombre y apellidos, apellidos y nombre, nome completo, nome cognome, cognome nome, nominativo,
+    intestazione, nazwa, imie nazwisko, nazwisko imie, nimi, koko nimi, jmeno prijmeni, cele jmeno, nev, teljes nev, ugyfel neve, ad soyad, adi soyadi, musteri adi, nume complet, nume prenume, ime i prezime, фио, полное имя, имя фамилия, наименование, наименование клиента, клиент имя, название, ονοματεπωνυμο, 姓名, 客户姓名, 客户名称, 名称, 氏名, 名前, 顧客名, 성명, 이름, 고객명, الاسم الكامل, الاسم, اسم العميل, nm, short name,
+    nama, nama lengkap, ho ten, ho va ten, ime in priimek, meno a priezvisko, vards uzvards, vardas pavarde, ees perekonnanimi, піб, назва, שם, שם מלא, ชื่อ นามสกุล, نام کامل, nafn, fullt nafn`,
+  first_name: `first name, firstname, first, given name, givenname, forename, vorname, vornamen, rufname, fornavn, fornavne,
+    fornamn, tilltalsnamn, voornaam, voornamen, roepnaam, prenom, prenoms, prenom usuel, nombre, nombres, nombre pila, nome, nome proprio, imie, imie pierwsze, pierwsze imie, etunimi, etunimet, krestni jmeno, jmeno, meno, keresztnev, utonev, ad, adi, prenume, ime, имя, ονομα, μικρο ονομα, 名, 이름 이, الاسم الاول, vorname adressattyp naturl person,
+    eesnimi, vards, vardas, імя, ім я, שם פרטי, ชื่อ, ten, nama depan, eiginnafn, نام, given`,
+  middle_name: `middle name, middlename, second name, middle, mellemnavn, mellomnavn, mellannamn, tussenvoegsel, tussenvoegsels, zweiter vorname, weitere vornamen,
+    deuxieme prenom, segundo nombre, secondo nome, drugie imie, отчество, ikinci adi, πατρωνυμο,
+    по батькові, бащино име, презиме, ten dem`,
+  last_name: `last name, lastname, last, surname, family name, familyname, nachname, familienname, zuname, efternavn, etternavn, efternamn, slaktsnamn,
+    achternaam, familienaam, nom, nom famille, nom naissance, nom usage, nom usuel, apellido, apellidos, primer apellido, cognome, sobrenome, apelido, ultimo nome, nazwisko, sukunimi, prijmeni, priezvisko, csaladnev, vezeteknev, soyad, soyadi, nume familie, nume, prezime, фамилия, επωνυμο, επιθετο, 姓, 성, اللقب, اسم العائلة, name adressattyp naturl person,
+    perekonnanimi, perenimi, uzvards, pavarde, прізвище, priimek, שם משפחה, นามสกุล, ho, nama belakang, eftirnafn, نام خانوادگی`,
+  company: `company, company name, organisation, organisation name, business name, entity name, corporate name, corp name, firm, firm name, firma, registered company name, trading company,
+    firmenname, unternehmen, unternehmensname, unternehmensbezeichnung, gesellschaft, firmierung, firmanavn, virksomhed, virksomhedsnavn, selskab, selskabsnavn, bedrijf, bedrijfsnaam, handelsnaam, statutaire naam, raison sociale, denomination, denomination sociale, societe, nom societe, nom entreprise, entreprise, razon social, empresa, nombre empresa, denominacion social, denominacion, ragione sociale, denominazione, denominazione sociale, azienda, razao social, denominacao social,
+    foretag, foretagsnamn, bolag, bolagsnamn, foretak, foretaksnavn, nazwa firmy, nazwa przedsiebiorstwa, yritys, yrityksen nimi, yhtio, nazev firmy, nazev spolecnosti, firma neve, cegnev, ceg neve, unvan, sirket, sirket adi, firma adi, denumire, denumire firma, naziv, naziv tvrtke, организация, компания, название компании, наименование организации, επωνυμια, εταιρεια, 公司名称, 企业名称, 会社名, 法人名, 회사명, اسم الشركة, الشركة, name adressattyp unternehmen,
+    ettevote, firma nimi, uznemums, imone, imones pavadinimas, фирма, підприємство, компанія, podjetje, spolocnost, nazov firmy, nama perusahaan, perusahaan, cong ty, ten cong ty, חברה, שם חברה, บริษัท, fyrirtaki, شرکت`,
+  type: `type, customer type, client type, party type, entity type, kind, customer kind, legal form, person or entity, category, customer category, customer class, person type, legal status, entity kind, is company, is person, is organisation, is individual, is business, is entity, is legal entity,
+    kundentyp, kundenart, personenart, personentyp, partnertyp, adressattyp, art, rechtsform, kundetype, kundtyp, klanttype, soort, soort klant, soort relatie, type client, type personne, nature juridique, nature client, tipo, tipo cliente, tipo persona, tipo personeria, tipo soggetto, natura giuridica, tipo pessoa, typ klienta, rodzaj klienta, osoba, asiakastyyppi, typ osoby, ugyfel tipus, ugyfeltipus, tipus, musteri tipi, tip client, tip, тип, тип клиента, вид клиента, тип лица, τυπος, τυπος πελατη, 客户类型, 类型, 顧客区分, 種別, 고객유형, نوع العميل, النوع,
+    klienditüüp, kliendi tüüp, isiku liik, klienta tips, kliento tipas, тип клієнта, вид лице, vrsta stranke, vrsta klijenta, סוג לקוח, ประเภทลูกค้า, jenis nasabah, loai khach hang`,
+  birth_date: `birth date, birthdate, birth, dob, d o b, birthday, born, born on, year of birth, yob, date naissance, bdate, bday, birthdt, geburtsdatum, geburtstag, geboren, geboren am,
+    geb datum, geb dat, geb am, geb, gebdat, gebdatum, geburtsdat, gbdat, geburtsjahr, fodselsdato, fodselsdag, fodselsdata, fodt, fodd, fodelsedatum, fodelsear, geboortedatum, geboortejaar, naissance, ne, nee, ne nee, fecha nacimiento, nacimiento, fecha nac, data nascita, nascita, nato, nato il, data nasc,
+    data nascimento, nascimento, data urodzenia, urodzony, syntymaaika, syntymapaiva, datum narozeni, narozen, datum narodenia, datum rodenja, datum rojstva, szuletesi datum, szuletesi ido, szuletett, dogum tarihi, dogum, data nasterii, дата рождения, рождение, год рождения, ημερομηνια γεννησης, γεννηση, 出生日期, 生日, 出生年月日, 生年月日, 誕生日, 생년월일, تاريخ الميلاد,
+    sunniaeg, sunnikuupaev, dzimsanas datums, gimimo data, gimimo metai, дата народження, дата на раждане, раждане, датум рођења, datum rojstva, rojstni datum, תאריך לידה, วันเกิด, วันเดือนปีเกิด, ngay sinh, tanggal lahir, tgl lahir, fadingardagur, تاریخ تولد, tarikh lahir`,
+  countries: `country, country residence, residence country, residence, nationality, nationalities, nation, citizenship, citizen, country citizenship, country nationality, nationality country,
+    country incorporation, incorporation country, country registration, country origin, origin country, country domicile, country name, country region, home country, jurisdiction, domicile, residency, land, staat, staatsangehorigkeit, staatsburgerschaft, nationalitat, nation,
+    wohnsitzland, wohnland, wohnsitzstaat, sitzland, herkunftsland, ansassigkeit, nationalitet, statsborgerskab, statsborgerskap, statsborger, nasjonalitet, bopalsland, bopelsland, hjemland, medborgarskap, hemvist, hemvistland, nationaliteit, landcode, woonland, vestigingsland, pays, pays residence, pays siege, pays nationalite, nationalite, citoyennete, pais, pais residencia, residencia, nacionalidad, nacionalidade, cidadania, paese, paese residenza, stato, stato residenza, nazione,
+    nazionalita, cittadinanza, residenza, kraj, kraj zamieszkania, obywatelstwo, narodowosc, kansalaisuus, maa, asuinmaa, kotimaa, zeme, stat, statni prislusnost, statni obcanstvi, obcanstvi, narodnost, allampolgarsag, orszag, uyruk, uyrugu, ulke, ulkesi, vatandaslik, cetatenie, cetatenia, tara, nationalitate, drzava, drzavljanstvo, гражданство, страна, страна регистрации, υπηκοοτητα, χωρα, ιθαγενεια, 国籍, 国家, 国家地区, 國籍, 国, 居住国, 국적, 국가, الجنسية, البلد, الدولة, بلد الاقامة,
+    country birth, tax country, country tax residence, tax residence, pays naissance, geburtsland,
+    kodakondsus, riik, elukohariik, pilsoniba, valsts, pilietybe, salis, громадянство, країна, гражданство, държава, држављанство, држава, drzavljanstvo, krajina, statna prislusnost, obcianstvo, אזרחות, מדינה, לאום, สัญชาติ, ประเทศ, quoc tich, quoc gia, kewarganegaraan, warganegara, negara, rikisfang, land, ملیت, تابعیت, کشور`,
+  risk_tier: `risk, risk tier, risk rating, risk level, risk class, risk category, risk score class, customer risk, risiko, risikoklasse, risikostufe,
+    risikoklassifizierung, risikoeinstufung, risikoniveau, risikogruppe, riskklass, riskniva, risicoklasse, risico, risque, niveau risque, classe risque, riesgo, nivel riesgo, perfil riesgo, rischio, livello rischio, profilo rischio, risco, nivel risco, ryzyko, poziom ryzyka, kategoria ryzyka, riziko, kockazat, kockazati szint, риск, уровень риска, 风险等级, リスク`,
+  aliases: `alias, aliases, aka, a k a, also known as, other names, other name, former name, former names, maiden name, previous name, previous names,
+    native name, native script name, name native script, trading name, trade name, doing business as, dba, geburtsname, tidligere navn, nom jeune fille`,
+  active: `active, is active, status, customer status, account status, state, aktiv, er aktiv, actif, activo, ativo, attivo, actief`,
+  end_date: `end date, enddate, closed on, closing date, close date, date closed, closed at, terminated on, termination date, left on, leaving date,
+    relationship end, valid to, valid until, ophort, slutdato, slutdatum, enddatum, einddatum, date fin, fecha baja, data fine`,
+};
+
+/** What some shorten or write differently, each with the words that it is. */
+const spellings: ReadonlyMap<string, string> = new Map(
+  `nm:name nme:name names:name fst:first frst:first lst:last mid:middle mdl:middle fname:first_name lname:last_name mname:middle_name fnm:first_name
+  lnm:last_name surnames:surname forenames:forename dt:date dte:date brth:birth bth:birth fec:fecha ctry:country cntry:country ctr:country
+  cntr:country countries:country cd:code cod:codigo nat:nationality natl:nationality natio:nationality natn:nationality ntnlty:nationality
+  ctzn:citizenship ctznshp:citizenship res:residence rsdnc:residence nr:no nbr:no num:no number:no numero:no nummer:no n:no cust:customer
+  cst:customer cus:customer clnt:client cli:client clt:client kd:kunde kdn:kunde kunden:kunde kund:kunde acct:account acc:account
+  mbr:member mem:member emp:employee org:organisation typ:type organization:organisation organizations:organisation indiv:individual
+  ind:individual ident:id`
+    .split(/\s+/)
+    .map((pair) => {
+      const [short = '', long = ''] = pair.split(':');
+      return [short, long.replace('_', ' ')];
+    }),
+);
+
+/** Words that join others or say whose something is in a language; a header means the same without them. */
+const joints = new Set(
+  'of the de du des di del della do da le la les el los d l s af av den der des und and et y e il i du'.split(' '),
+);
+
+/** The words of phrases that some write without blanks, such as DATEOFBIRTH. */
+const glued = new Map<string, readonly string[]>();
+
+const roles: ReadonlyMap<string, ColumnRole> = new Map(
+  Object.entries(words).flatMap(([role, list]) =>
+    isRole(role) ? list.split(',').map((phrase) => [toKey(toTokens(phrase)), role] as const) : [],
+  ),
+);
+
+for (const phrase of Object.values(words).flatMap((list) => list.split(','))) {
+  const folded = fold(phrase);
+  if (folded.includes(' ')) glued.set(folded.replaceAll(' ', ''), toTokens(phrase));
+}
+
+function isRole(role: string): role is ColumnRole {
+  return Object.hasOwn(words, role);
+}
+
+/** Gives what a header says that its column holds, or null when it says nothing that is known. */
+export const readHeaderRole = (header: string): ColumnRole | null => readTokens(toTokens(header));
+
+/** The same for the words of a header. */
+export const readTokens = (tokens: readonly string[]): ColumnRole | null => roles.get(toKey(tokens)) ?? null;
+
+/** One key for the words of a header, whatever their order. */
+export function toKey(tokens: readonly string[]): string {
+  return [...tokens].sort().join(' ');
+}
+
+/** The words of a header, folded and spelt out. */
+export function toTokens(header: string): readonly string[] {
+  const folded = fold(header);
+  const known = glued.get(folded);
+  if (known !== undefined) return known;
+  const tokens = folded.split(' ').flatMap((token) => (spellings.get(token) ?? token).split(' '));
+  const telling = tokens.filter((token) => !joints.has(token));
+  return telling.length > 0 ? telling : tokens;
+}
+
+/** `Kunde-Nr.`, `kunde_nr` and `KundeNr` are one header, and so are `Geschäft` and `Geschaeft`. */
+export function fold(header: string): string {
+  return header
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .replace(/(\p{L})(\p{Nd})/gu, '$1 $2')
+    .toLowerCase()
+    .replace(/ø/g, 'o')
+    .replace(/æ/g, 'a')
+    .replace(/ß/g, 'ss')
+    .replace(/ł/g, 'l')
+    .replace(/ı/g, 'i')
+    .replace(/đ/g, 'd')
+    .replace(/[º°]/g, 'o ')
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/ς/g, 'σ')
+    .replace(/([aou])e/g, '$1')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+/** The headers of a roster that need no mapping. */
+export const standardHeaders = {
+  id: 'customer_id',
+  name: 'name',
+  type: 'type',
+  birthDate: 'birth_date',
+  countries: 'countries',
+  riskTier: 'risk_tier',
+} as const;
+
+/** The headers of a source of related parties that need no mapping. */
+export const standardPartyHeaders = {
+  customerId: 'customer_id',
+  role: 'role',
+  name: 'name',
+  type: 'type',
+  birthDate: 'birth_date',
+  countries: 'countries',
+} as const;
+
+/** Gives the predicate that tells whether a mapping asks for a header. */
+export function createIsMapped(
+  columns: ColumnSettings | PartyColumnSettings,
+  standard: Readonly<Record<string, string>>,
+): (header: string) => boolean {
+  const { realNames: _, ...headers } = columns;
+  const settings: unknown[] = Object.values({ ...standard, ...headers });
+  const names = new Set(settings.flatMap(listNames).map((name) => name.normalize('NFC')));
+  return (header) => names.has(header.trim().normalize('NFC'));
+}
+
+/** The headers that one setting names. */
+function listNames(setting: unknown): readonly string[] {
+  if (setting === 'all') return [];
+  if (typeof setting === 'string') return [setting];
+  if (Array.isArray(setting)) return setting.flatMap(listNames);
+  if (typeof setting !== 'object' || setting === null) return [];
+  if ('columns' in setting) return listNames(setting.columns);
+  return 'column' in setting ? listNames(setting.column) : [];
+}
+
+/** The facts that a source may leave out, with what its headers say then; each is lost without a word where the header is another one. */
+const facts = [
+  { key: 'type', role: 'type', otherwise: 'every party counts as a person' },
+  { key: 'birthDate', role: 'birth_date', otherwise: 'nobody has a birth date' },
+  { key: 'countries', role: 'countries', otherwise: 'nobody has a country' },
+  { key: 'riskTier', role: 'risk_tier', otherwise: 'everybody counts as high risk' },
+] as const satisfies readonly { key: string; role: ColumnRole; otherwise: string }[];
+
+/** The facts that no setting maps and no standard header gives. */
+function listUnmapped(
+  headers: readonly string[],
+  columns: ColumnSettings | PartyColumnSettings,
+  standard: Readonly<Record<string, string>>,
+): (typeof facts)[number][] {
+  const settings: Readonly<Record<string, unknown>> = columns;
+  const given = new Set(headers.map((header) => header.normalize('NFC')));
+  return facts.filter(({ key }) => {
+    const header = standard[key];
+    return header !== undefined && settings[key] === undefined && !given.has(header);
+  });
+}
+
+/**
+ * Gives the predicate that tells whether it matters that a column comes or goes: the mapping reads it, or its header is a known word for a fact
+ * that no column is mapped for. `headers` are those of now.
+ */
+export function createIsRead(
+  headers: readonly string[],
+  { ignore = [], ...columns }: ColumnSettings | PartyColumnSettings,
+  standard: Readonly<Record<string, string>>,
+): (header: string) => boolean {
+  const isMapped = createIsMapped(columns, standard);
+  const roles = new Set<ColumnRole | null>(listUnmapped(headers, columns, standard).map(({ role }) => role));
+  const ignored = new Set(ignore.map((header) => header.normalize('NFC')));
+  return (header) => !ignored.has(header) && (isMapped(header) || roles.has(readHeaderRole(header)));
+}
+
+/**
+ * Says of each fact that no column is mapped for which headers are known words for it, with the line to write. Headers that any setting
+ * names, under `attributes` or `ignore` as well, are not among them.
+ */
+export function describeUnmapped(
+  headers: readonly string[],
+  columns: ColumnSettings | PartyColumnSettings,
+  standard: Readonly<Record<string, string>>,
+): readonly string[] {
+  const isMapped = createIsMapped(columns, standard);
+  return listUnmapped(headers, columns, standard).flatMap(({ key, role, otherwise }) => {
+    const found = headers.filter((one) => !isMapped(one) && readHeaderRole(one) === role);
+    const [first] = found;
+    if (first === undefined) return [];
+    const quoted = found.map((one) => JSON.stringify(one));
+    const all = `[${quoted.join(', ')}]`;
+    const value = key === 'countries' && found.length > 1 ? all : quoted[0];
+    const where = 'customerId' in standard ? 'this source of related parties' : 'this roster';
+    const reads = found.length === 1 ? `column ${quoted[0]} reads` : `columns ${quoted.join(', ')} read`;
+    return [
+      `${reads} like ${key}, which no column is mapped for, so ${otherwise}: write ${key}: ${value} under columns of ${where}, or ignore: ${all} where ${found.length === 1 ? 'it is' : 'they are'} something else`,
+    ];
+  });
+}
+
+/** A column of the source by its place, with its header for messages. */
+export interface BoundColumn {
+  header: string;
+  index: number;
+}
+
+/**
+ * Where a source's headers come from: the `query` that names its columns, the `first_line` of a file, or `numbers` given by us. A first line
+ * may be a customer's, where a file has no header: of it no message quotes anything that the mapping does not name itself.
+ */
+export type HeaderOrigin = 'query' | 'first_line' | 'numbers';
+
+/** Finds columns by their headers and remembers those that are missing. */
+export interface ColumnFinder {
+  /** The source's headers; a blank one is named by its place. */
+  headers: readonly string[];
+  find(header: string): BoundColumn;
+  /** Null where the source has no such column. */
+  findOptional(header: string): BoundColumn | null;
+  /** Every column found so far. */
+  found(): readonly BoundColumn[];
+  /** Throws RosterError `column_missing` with all missing columns at once. */
+  finish(): void;
+}
+
+/** What a column without a header is called, by its place from 0. */
+export const nameColumn = (index: number): string => `column ${index + 1}`;
+
+/** Makes the finder for a source's headers; throws RosterError `duplicate_header`. */
+export function createColumnFinder(
+  givenHeaders: readonly string[],
+  source: string,
+  origin: HeaderOrigin,
+): ColumnFinder {
+  const headers = givenHeaders.map((header, index) => header.trim().normalize('NFC') || nameColumn(index));
+  const places = new Map<string, number>();
+  const repeated: number[] = [];
+  for (const [index, header] of headers.entries()) {
+    if (places.has(header)) repeated.push(index);
+    else places.set(header, index);
+  }
+  if (repeated.length > 0) throw toDuplicateError(repeated, headers, source, origin);
+  const missing = new Set<string>();
+  const found = new Map<string, BoundColumn>();
+  const find = (header: string): BoundColumn => {
+    const name = header.normalize('NFC');
+    const index = places.get(name);
+    if (index === undefined) missing.add(header);
+    const column = found.get(name) ?? { header: name, index: index ?? -1 };
+    found.set(name, column);
+    return column;
+  };
+  return {
+    headers,
+    find,
+    findOptional: (header) => (places.has(header) ? find(header) : null),
+    found: () => [...found.values()],
+    finish: () => {
+      if (missing.size === 0) return;
+      const present = [...found.values()].filter(({ index }) => index >= 0).map(({ header }) => header);
+      const told = `${source}: no column ${quoteAll([...missing])}. ${describeThere(headers, present, origin)}`;
+      throw new RosterError('column_missing', told);
+    },
+  };
+}
+
+function toDuplicateError(
+  repeated: readonly number[],
+  headers: readonly string[],
+  source: string,
+  origin: HeaderOrigin,
+): RosterError {
+  const names = new Set(repeated.map((index) => headers[index] ?? ''));
+  const places = headers.flatMap((header, index) => (names.has(header) ? index + 1 : []));
+  const told =
+    origin === 'query'
+      ? `the header has ${quoteAll([...names])} more than once. Give each column a name of its own.`
+      : `the first line says the same more than once (in the columns ${places.slice(0, mostQuoted).join(', ')}). ` +
+        `Give each column a name of its own. ${withoutHeader}.`;
+  return new RosterError('duplicate_header', `${source}: ${told}`);
+}
+
+const withoutHeader =
+  'Where the first line is a row already, say `header: false` under `csv:` and name the columns by number';
+
+/** What there is instead of what is missing; `present` are the columns that the mapping names and that were found. */
+function describeThere(headers: readonly string[], present: readonly string[], origin: HeaderOrigin): string {
+  const place = 'under `columns:` of this roster in the configuration, for example columns:';
+  const byName = '{ id: customer_no, name: [first_name, last_name], type: { value: person } }';
+  const byNumber = '{ id: 1, name: [2, 3], type: { value: person } }';
+  if (origin === 'numbers') {
+    return `The source is read without a header and has columns 1 to ${headers.length}. Name its columns by number ${place} ${byNumber}.`;
+  }
+  if (origin === 'query') return `The header has ${quoteAll(headers)}. Name the right columns ${place} ${byName}.`;
+  const count = headers.length === 1 ? '1 column' : `${headers.length} columns`;
+  const known =
+    present.length === 0 ? 'none of those that are mapped' : `of those that are mapped ${quoteAll(present)}`;
+  return (
+    `The first line has ${count}, ${known}; what else it says is not shown here, because it may be a customer's: ` +
+    `\`nightscreen roster inspect FILE\` shows it. Name the right columns ${place} ${byName}. ` +
+    `${withoutHeader}: columns: ${byNumber}.`
+  );
+}
+
+const mostQuoted = 50;
+
+function quoteAll(headers: readonly string[]): string {
+  const shown = headers.slice(0, mostQuoted).map((header) => JSON.stringify(header.slice(0, 60)));
+  return shown.join(', ') + (headers.length > shown.length ? ' ...' : '');
+}

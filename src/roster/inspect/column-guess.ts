@@ -1,0 +1,274 @@
+import { listLanguages, readCountry } from '../country.js';
+import { standardHeaders } from '../headers.js';
+import { createBirthDateReader } from '../read-date.js';
+import { type ColumnProfile, tierWords, toValues } from './column-profile.js';
+import { type ColumnGuess, enough, Guess, guessName, guessType, quoteAll, toHeaders } from './name-guess.js';
+import { endsLikeId, isOfThings } from './read-header.js';
+
+/** From this share on a column that is called so is what it is called. */
+const half = 0.5;
+const shortCode = 14;
+const yearLength = 4;
+
+/** Guesses which columns of a table hold what, by their headers first and by their values where these say nothing. */
+export function guessColumns(profiles: readonly ColumnProfile[]): ColumnGuess {
+  const guess = new Guess(profiles);
+  guessId(guess);
+  guessType(guess, guessName(guess));
+  guessBirthDate(guess);
+  guessTier(guess);
+  guessCountries(guess);
+  if (guess.columns.id === undefined) guessNoId(guess, profiles);
+  guessOthers(guess);
+  return guess;
+}
+
+function guessId(guess: Guess): void {
+  const [named] = guess.free
+    .filter(({ role }) => role === 'id')
+    .toSorted((one, other) => weighId(other) - weighId(one));
+  const profile = named ?? findCodes(guess);
+  if (profile === undefined) return;
+  const { header, filledShare, distinctShare } = profile;
+  guess.columns.id = header;
+  guess.take('id', named ? 'by its header' : 'by its values, which differ in every row', profile);
+  if (!named) guess.doubts.push(`${header} is taken for the customer id by its values alone`);
+  if (filledShare < 1) guess.doubts.push(`${header} is empty in some rows: these would be rejected`);
+  if (distinctShare < 1) guess.doubts.push(`${header} repeats: rows of one id that differ would be rejected`);
+}
+
+/** What the header says weighs most, unless the column is empty in places or says the same everywhere. */
+function weighId({ strength, filledShare, distinctShare, codeShare, filled }: ColumnProfile): number {
+  const isConstant = filled > 10 && distinctShare < 0.2;
+  return (
+    strength +
+    (filledShare > 0.99 ? 2 : 0) +
+    (distinctShare > 0.99 ? 0.4 : 0) +
+    (codeShare > enough ? 0.4 : 0) -
+    (isConstant ? 4 : 0)
+  );
+}
+
+/** Columns of codes that differ in every row; a long one may be the number of an account or a card, one that counts from 1 the row's. */
+function findCodes(guess: Guess): ColumnProfile | undefined {
+  const isOfCodes = (profile: ColumnProfile): boolean =>
+    profile.filledShare === 1 && profile.distinctShare === 1 && profile.codeShare >= enough && !holdsDates(profile);
+  const open = guess.unnamed.filter(isOfCodes);
+  const codes =
+    open.length > 0 ? open : guess.free.filter((profile) => endsLikeId(profile.header) && isOfCodes(profile));
+  const ofCustomers = codes.filter(({ header }) => !isOfThings(header));
+  const likely = ofCustomers.length > 0 ? ofCustomers : codes;
+  const short = likely.filter(({ meanLength }) => meanLength <= shortCode);
+  return short.find((profile) => !countsRows(profile)) ?? short[0] ?? likely[0];
+}
+
+const countsRows = ({ values }: ColumnProfile): boolean =>
+  values.every((value, row) => (row === 0 ? Number(value) === 1 : Number(value) > Number(values[row - 1])));
+
+/** A number of four digits passes for a year, but is nobody's birthday. */
+const holdsDates = ({ dateFormats: [best], meanLength }: ColumnProfile): boolean =>
+  best !== undefined && best.share > 0.5 && meanLength > yearLength;
+
+/** Without an id the name, with the birth date where every row has one, tells customers apart as long as it differs in every row. */
+function guessNoId(guess: Guess, profiles: readonly ColumnProfile[]): void {
+  const { name, birthDate } = guess.columns;
+  const born = typeof birthDate === 'string' ? birthDate : birthDate?.column;
+  const pick = (headers: ReadonlySet<string | undefined>): readonly ColumnProfile[] =>
+    profiles.filter(({ header, role, filledShare }) => headers.has(header) && role !== null && filledShare === 1);
+  const names = pick(new Set([name].flat()));
+  const columns = [...names, ...pick(new Set([born]))];
+  const texts = profiles[0]?.values.map((_, row) => columns.map(({ values }) => values[row]).join(' ')) ?? [];
+  const none = 'no column looks like a customer id';
+  if (names.length === 0 || new Set(texts).size < texts.length * 0.99) {
+    guess.doubts.unshift(`${none}: name one that has a different value in every row`);
+    return;
+  }
+  guess.columns.id = toHeaders(columns);
+  guess.because['id'] = 'no column tells';
+  guess.doubts.unshift(
+    `${none}: ${columns.map(({ header }) => header).join(' + ')} is taken for it, so that who is renamed is another customer; better have the id exported`,
+  );
+}
+
+function guessBirthDate(guess: Guess): void {
+  const named = guess.ofRole('birth_date').find(({ filled }) => filled > 0) ?? guess.byRole('birth_date');
+  if (named !== undefined) {
+    guess.columns.birthDate = toDateColumn(guess, named);
+    guess.take('birthDate', 'by its header', named);
+    return;
+  }
+  const dated = guess.unnamed.filter(
+    ({ dateFormats: [best], meanLength }) => best !== undefined && best.share >= enough && meanLength > yearLength,
+  );
+  const [oldest] = dated.toSorted((one, other) => toMiddleYear(one) - toMiddleYear(other));
+  if (oldest === undefined) return;
+  const { type } = guess.columns;
+  const isOfCompanies = typeof type === 'object' && 'value' in type && type.value === 'entity';
+  if (!isOfCompanies && isOfBirths(oldest)) {
+    guess.columns.birthDate = toDateColumn(guess, oldest);
+    guess.take('birthDate', 'by its values, years as people are born in', oldest);
+    guess.doubts.push(`${oldest.header} is taken for the birth date by its values alone`);
+    return;
+  }
+  const format = oldest.dateFormats[0]?.format;
+  guess.doubts.push(`${oldest.header} holds dates (${format}): if people were born on them, name it under birthDate`);
+}
+
+const toMiddleYear = ({ dateFormats: [best] }: ColumnProfile): number => best?.middleYear ?? 0;
+
+/** Half of the customers are older than 25, and the oldest 20 years older than the youngest; accounts are seldom as old. */
+function isOfBirths({ dateFormats: [best], filled }: ColumnProfile): boolean {
+  const thisYear = new Date().getFullYear();
+  return (
+    best?.format.includes('yyyy') === true &&
+    filled > 1 &&
+    best.middleYear <= thisYear - 25 &&
+    best.firstYear >= 1900 &&
+    best.firstYear <= thisYear - 45 &&
+    best.lastYear - best.firstYear >= 20
+  );
+}
+
+function toDateColumn(
+  guess: Guess,
+  { header, dateFormats, filled, values }: ColumnProfile,
+): string | { column: string; format: string } {
+  const [best, second] = dateFormats;
+  const plainShare = filled === 0 ? 0 : values.filter(isPlainDate).length / filled;
+  if (best === undefined || plainShare > best.share + 0.05) {
+    if (plainShare < enough && filled > 0)
+      guess.doubts.push(`the dates of ${header} are written in no form that is known: give their format`);
+    return header;
+  }
+  const isAmbiguous = second !== undefined && second.share === best.share && !isSameReading(best.format, second.format);
+  if (isAmbiguous)
+    guess.doubts.push(`${header} reads as ${best.format} and as ${second.format}: check which it is (birthDate)`);
+  return best.format === 'yyyy-MM-dd' ? header : { column: header, format: best.format };
+}
+
+/** Reads what needs no format, such as a day beside the name of a month. */
+const readPlainDate = createBirthDateReader({
+  formats: [],
+  language: null,
+  // Whatever the century, it is read.
+  pivot: 0,
+  today: new Date().toISOString().slice(0, 10),
+});
+const isPlainDate = (value: string): boolean => value !== '' && typeof readPlainDate(value) === 'string';
+
+/** Two formats that differ only in leading zeros put day and month in the same places. */
+const isSameReading = (one: string, other: string): boolean =>
+  one.replace(/M+/g, 'M').replace(/d+/g, 'd') === other.replace(/M+/g, 'M').replace(/d+/g, 'd');
+
+function guessTier(guess: Guess): void {
+  const profile = guess.byRole('risk_tier');
+  if (profile === undefined || profile.filled === 0) return;
+  const { values, unknown } = toValues(tierWords, profile.words ?? []);
+  if (Object.keys(values).length === 0) {
+    const otherwise = isStandard(profile, 'riskTier')
+      ? describeOmission(profile, 'riskTier')
+      : 'give its values, or everybody counts as high';
+    guess.doubts.push(`${profile.header} holds no words that are known for tiers: ${otherwise}`);
+    return;
+  }
+  const isPlain = Object.entries(values).every(([own, word]) => own === word) && unknown.length === 0;
+  guess.columns.riskTier = isPlain ? profile.header : { column: profile.header, values };
+  guess.take('riskTier', 'by its header', profile);
+  if (unknown.length > 0)
+    guess.doubts.push(`${profile.header} has values that are no tier as they stand: ${quoteAll(unknown)}`);
+}
+
+function guessCountries(guess: Guess): void {
+  const named = guess.ofRole('countries');
+  const read = named.filter(({ countryShare }) => countryShare >= half);
+  const clear = read.filter(({ strength }) => strength > 1);
+  const telling = clear.length > 0 ? clear : read;
+  const found =
+    telling.length > 0
+      ? guess.free.filter((profile) => telling.includes(profile))
+      : guess.unnamed
+          .filter((profile) => profile.countryShare >= enough && profile.filled > 1 && !isOfStates(profile))
+          .slice(0, 1);
+  if (found.length === 0) {
+    const [doubtful] = named;
+    if (doubtful && doubtful.filled > 0)
+      guess.doubts.push(`${doubtful.header} holds what are no countries: ${describeOmission(doubtful, 'countries')}`);
+    return;
+  }
+  guess.columns.countries = toHeaders(found);
+  guess.take('countries', telling.length > 0 ? 'by header and values' : 'by its values', ...found);
+  for (const { header, countryShare } of found)
+    if (countryShare < enough) guess.doubts.push(`${header} holds values that are no countries: they count as unknown`);
+  guessLanguage(guess, found);
+}
+
+/** Names that languages read differently are in doubt without a language: it is the one in which most of the column are names of countries. */
+function guessLanguage(guess: Guess, columns: readonly ColumnProfile[]): void {
+  const names = [...new Set(columns.flatMap(({ values }) => values))].filter((value) => value !== '');
+  const ambiguous = names.filter((name) => {
+    const found = readCountry(name, null);
+    return 'why' in found && found.why === 'ambiguous_country';
+  });
+  if (ambiguous.length === 0) return;
+  const counted = listLanguages().map((language) => ({ language, read: countNames(names, language) }));
+  const most = Math.max(1, ...counted.map(({ read }) => read));
+  const [language, ...others] = counted.filter(({ read }) => read === most).map((count) => count.language);
+  if (language === undefined || others.some((other) => readsAnother(ambiguous, language, other))) {
+    guess.doubts.push(
+      `languages read ${quoteAll(ambiguous.slice(0, 3))} as different countries: say which by language, such as language: de`,
+    );
+    return;
+  }
+  guess.columns.language = language;
+  guess.because['language'] = 'by the names of countries';
+}
+
+/** How many are the names of countries as a language has them. */
+function countNames(names: readonly string[], language: string): number {
+  const display = new Intl.DisplayNames([language], { type: 'region' });
+  return names.filter((name) => {
+    const found = readCountry(name, null);
+    const [code = ''] = 'codes' in found ? found.codes : [];
+    return /^[a-z]{2}$/.test(code) && display.of(code.toUpperCase())?.toLowerCase() === name.toLowerCase();
+  }).length;
+}
+
+const readsAnother = (names: readonly string[], one: string, other: string): boolean =>
+  names.some((name) => JSON.stringify(readCountry(name, one)) !== JSON.stringify(readCountry(name, other)));
+
+const usStates = new Set(
+  `al ak az ar ca co ct de dc fl ga hi id il in ia ks ky la me md ma mi mn ms mo mt ne nv nh nj nm ny nc nd oh ok or pa ri sc sd tn tx ut vt va wa wv wi wy`.split(
+    ' ',
+  ),
+);
+
+/** Most codes of the states of the USA are a country's as well, such as CA. */
+const isOfStates = ({ words }: ColumnProfile): boolean =>
+  words !== null && words.length > 2 && words.every((word) => usStates.has(word));
+
+/** A standard header is read although no key names it, so that leaving it out of the mapping does not leave it out. */
+const isStandard = ({ header }: ColumnProfile, key: 'countries' | 'riskTier'): boolean =>
+  header.trim().normalize('NFC') === standardHeaders[key];
+
+const describeOmission = (profile: ColumnProfile, key: 'countries' | 'riskTier'): string =>
+  isStandard(profile, key)
+    ? `by this header it is read all the same, and such values count as unknown; give its values under ${key}, or rename it in the export`
+    : 'left out';
+
+function guessOthers(guess: Guess): void {
+  const aliases = guess.byRole('aliases');
+  if (aliases)
+    guess.doubts.push(
+      `${aliases.header} may hold aliases: to search for these too, at the price of a search each, add aliases: ${JSON.stringify(aliases.header)}`,
+    );
+  const active = guess.byRole('active');
+  if (active?.words)
+    guess.doubts.push(
+      `${active.header} (${quoteAll(active.words)}) may tell who has left: to use it, add active: { column: ${JSON.stringify(active.header)}, values: { ... } }`,
+    );
+  const endDate = guess.byRole('end_date');
+  if (endDate)
+    guess.doubts.push(
+      `${endDate.header} may hold the last day of a customer: to use it, add endDate: ${JSON.stringify(endDate.header)}`,
+    );
+}

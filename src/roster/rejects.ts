@@ -1,0 +1,175 @@
+import { isUtf8 } from 'node:buffer';
+import { open, stat } from 'node:fs/promises';
+import { RosterError } from '../errors.js';
+import type { RejectReason } from './customer.js';
+import type { CsvSettings } from './settings.js';
+import type { TableReading, TableRecord } from './table-reading.js';
+
+/** The columns that `rejects.csv` adds to those of the source. */
+const rejectsColumns = [
+  'rejected_line',
+  'rejected_file',
+  'rejected_column',
+  'rejected_reason',
+  'rejected_because',
+  'rejected_value',
+  'rejected_reference',
+  'rejected_surplus',
+  'rejected_outcome',
+] as const;
+export type RejectsColumn = (typeof rejectsColumns)[number];
+
+/** Where a rejected row keeps the fields for which the source has no column. */
+export const surplusColumn = 'rejected_surplus' satisfies RejectsColumn;
+
+/** Where `rejects.csv` says why; of a reason that only a person can lift, until the cell is emptied. */
+const reasonColumn = 'rejected_reason' satisfies RejectsColumn;
+
+/** Where `rejects.csv` says in which file a row stood. */
+const fileColumn = 'rejected_file' satisfies RejectsColumn;
+
+const ours: ReadonlySet<string> = new Set(rejectsColumns);
+
+/** What is wrong with the record itself, so that its fields alone cannot show whether it has been mended. */
+const structuralReasons: readonly RejectReason[] = ['malformed_csv', 'wrong_column_count'];
+
+/** Tells whether a header is one of those that `rejects.csv` adds. */
+function isRejectsColumn(header: string): boolean {
+  return ours.has(header);
+}
+
+/** Tells whether headers are those of a `rejects.csv`, of which somebody may have deleted columns. */
+function isRejectsHeader(headers: readonly string[]): boolean {
+  return headers.filter(isRejectsColumn).length >= 2;
+}
+
+/** What the file of a related party begins with, beside its source: such rows are never rows of the roster itself. */
+export const partyFilePrefix = 'parties: ';
+
+// The signs before which a `rejects.csv` has an apostrophe, as src/reports/neutralise-formula.ts sets them; a test holds both together.
+const ignorable = '[\\s\\p{C}]*';
+const starters = '[=+\\-@\\uff1d\\uff0b\\uff0d\\uff20\\ufe66\\ufe62\\ufe63\\ufe6b\\u2212]';
+const atStart = new RegExp(`^'(?='*${ignorable}${starters})`, 'u');
+const afterBreak = new RegExp(`(?<=[;|\\t\\n\\v\\f\\r\\u0085\\u2028\\u2029]${ignorable})'(?='*${starters})`, 'gu');
+
+/** Takes off the apostrophes that `rejects.csv` puts before what a spreadsheet could take for a formula; others stay. */
+export function restoreFormula(text: string): string {
+  return text.includes("'") ? text.replace(afterBreak, '').replace(atStart, '') : text;
+}
+
+// What src/reports/visible-text.ts shows as code points; the bracket is of a text that spells one itself.
+const shown = /^[\p{C}\p{M}\u2028\u2029[]$/u;
+
+/** Puts back the characters that `rejects.csv` shows as their code points (`[U+001B]`); any other text in brackets stays. */
+export function restoreHidden(text: string): string {
+  return text.replace(/\[U\+([0-9A-F]{4,6})\]/g, (mark, digits: string) => {
+    const codePoint = Number.parseInt(digits, 16);
+    const character = codePoint > 0x10_ffff ? mark : String.fromCodePoint(codePoint);
+    return shown.test(character) ? character : mark;
+  });
+}
+
+/** Enough for the header; and for telling how a file is encoded that a spreadsheet has saved anew. */
+const headerBytes = 64 * 1024;
+const wholeBytes = 16 * 1024 * 1024;
+
+/**
+ * Gives the settings by which a `rejects.csv` is read in place of the roster that it came from: it has a header and commas,
+ * or what a spreadsheet made of them, however the roster itself is written. Settings of any other file are given as they are.
+ */
+export async function settleRejects(csv: CsvSettings): Promise<CsvSettings> {
+  const path = [csv.path].flat();
+  if (path.length !== 1 || path[0] === undefined || path[0] === '-') return csv;
+  const start = await readStart(path[0], headerBytes);
+  if (
+    start === null ||
+    !isRejectsHeader(
+      decode(start)
+        .replace(/^"?sep=.*[\r\n]+/i, '')
+        .split(/[\r\n]/, 1)[0]
+        ?.split(/[,;\t|"]+/) ?? [],
+    )
+  )
+    return csv;
+  const isMarked = start[0] === 0xef || start[0] === 0xff || start[0] === 0xfe;
+  const isPlain = isMarked || isUtf8((await readStart(path[0], wholeBytes)) ?? start);
+  return { ...csv, delimiter: 'auto', header: true, encoding: isPlain ? 'auto' : csv.encoding };
+}
+
+/** Null for what is no file that can be read: opening it as a roster says so. */
+async function readStart(path: string, length: number): Promise<Buffer | null> {
+  // Opening a pipe would wait for its writer, and closing it would end the writer.
+  const isFile = (await stat(path).catch(() => null))?.isFile() === true;
+  const file = isFile ? await open(path).catch(() => null) : null;
+  if (file === null) return null;
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, 0);
+    return buffer.subarray(0, bytesRead);
+  } catch {
+    return null;
+  } finally {
+    await file.close();
+  }
+}
+
+function decode(start: Buffer): string {
+  if (start[0] === 0xff && start[1] === 0xfe) return start.toString('utf16le');
+  return start.toString('utf8').replace(/^\ufeff/, '');
+}
+
+/**
+ * Gives a `rejects.csv` that is fed back as the source it came from: without our columns and without the apostrophes before
+ * formulas, and with the characters that are shown as code points. A record that was broken in itself stays rejected until its `rejected_reason` is emptied. Any other table is given as it is.
+ * Its records throw RosterError `parties_as_customers` where a roster is to be made of rejected parties.
+ */
+export function asSource(table: TableReading, what: 'roster' | 'parties'): TableReading {
+  const { headers } = table;
+  if (!isRejectsHeader(headers)) return table;
+  const kept = headers.flatMap((header, index) => (isRejectsColumn(header) ? [] : [index]));
+  const places = { kept, reason: headers.indexOf(reasonColumn), surplus: headers.indexOf(surplusColumn) };
+  const file = headers.indexOf(fileColumn);
+  const refuseParties = (record: TableRecord): void => {
+    if (what === 'parties' || !record.fields[file]?.startsWith(partyFilePrefix)) return;
+    const told = `${table.source}: line ${record.line} was rejected as a related party and is no customer.`;
+    throw new RosterError('parties_as_customers', `${told} Mend such rows in the source of the parties.`);
+  };
+  return {
+    ...table,
+    isFedBack: true,
+    headers: kept.map((index) => restoreHidden(restoreFormula(headers[index] ?? ''))),
+    records: mapBatches(table.records, (record) => {
+      refuseParties(record);
+      return toSourceRecord(record, headers.length, places);
+    }),
+  };
+}
+
+interface Places {
+  kept: readonly number[];
+  reason: number;
+  surplus: number;
+}
+
+async function* mapBatches(
+  batches: TableReading['records'],
+  toRecord: (record: TableRecord) => TableRecord,
+): AsyncGenerator<readonly TableRecord[], void, undefined> {
+  for await (const batch of batches) yield batch.map(toRecord);
+}
+
+function toSourceRecord(record: TableRecord, columnCount: number, { kept, reason, surplus }: Places): TableRecord {
+  const { fields } = record;
+  const isWhole = fields.length === columnCount;
+  const leftOver = isWhole ? (fields[surplus] ?? '').trim() : fields.slice(columnCount).join(' | ');
+  const former = isWhole ? (fields[reason] ?? '').trim() : '';
+  // The database keeps NUL as its visible symbol, which would pass as part of a name.
+  const toField = (text: string): string =>
+    restoreHidden(restoreFormula(former === 'control_character' ? text.replaceAll('\u2400', '\0') : text));
+  const own = kept.map((index) => toField(fields[index] ?? ''));
+  const fault = structuralReasons.find((each) => each === former) ?? null;
+  return {
+    ...record,
+    fields: leftOver === '' ? own : [...own, toField(leftOver)],
+    fault: record.fault ?? (isWhole ? fault : 'wrong_column_count'),
+  };
+}
