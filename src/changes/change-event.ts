@@ -1,4 +1,4 @@
-import { toInstant, toLocalTime, toNextDay } from '../local-time/local-time.js';
+import { toInstant, toLocalTime, toNextDay } from '../local-time.js';
 import type { Match } from '../matches/match.js';
 import type { Agreement, Corroboration } from './corroboration.js';
 

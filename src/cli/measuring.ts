@@ -1,7 +1,6 @@
 import type { Config } from '../config/load-config.js';
 import { ConfigError, RunLockedError } from '../errors.js';
-import { createMetrics, type Metrics } from '../metrics/create-metrics.js';
-import { markTextfileUnreadable, writeTextfile } from '../metrics/write-textfile.js';
+import { createMetrics, type Metrics, markTextfileUnreadable, writeTextfile } from '../metrics/metrics.js';
 import { readMetricFacts } from '../runs/metrics.js';
 import type { Workplace } from '../runs/workplace.js';
 import type { Notify } from './command-log.js';

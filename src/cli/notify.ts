@@ -6,8 +6,8 @@ import { type FailedWork, limitSending } from '../runs/mail/queue.js';
 import { tellStates } from '../runs/status.js';
 import { readOrganisation } from '../store/organisations.js';
 import { countWaiting, maySendWebhooks } from '../store/webhooks.js';
-import type { PingedWork } from '../webhooks/ping-settings.js';
-import { webhookPatienceMs } from '../webhooks/post-message.js';
+import { webhookPatienceMs } from '../webhooks/messages.js';
+import type { PingedWork } from '../webhooks/settings.js';
 import { describeError } from './describe-error.js';
 import { toErrorExitCode } from './exit-code.js';
 import type { Invocation, Outcome } from './invocation.js';
@@ -55,7 +55,7 @@ export async function withPings<Result>(
 ): Promise<Result> {
   const address = findPingAddress(config, work);
   if (address === null) return act();
-  const { sendPing } = await import('../webhooks/send-ping.js');
+  const { sendPing } = await import('../webhooks/ping.js');
   const runUuid = randomUUID();
   const tell = async (kind: 'start' | 'success' | 'failure', body: string): Promise<void> => {
     const { timeoutMs } = config.settings.pings;
@@ -130,7 +130,7 @@ export async function mailDirectly(invocation: Invocation, failed: FailedWork): 
   try {
     const { settings, secret } = loadInvocationConfig(invocation);
     if (!settings.mail) return;
-    const { deliver } = await import('../mail/deliver.js');
+    const { deliver } = await import('../mail/delivery.js');
     const { allowLastWords } = await import('../runs/mail/queue.js');
     const { buildFailureMails } = await import('../runs/mail/deliver.js');
     const mails = buildFailureMails(failed, settings.mail, new Date());

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { toKeyMode } from '../client/calls/api-key.js';
+import { toKeyMode } from '../client/credentials.js';
 import type { Config } from '../config/load-config.js';
 import { DatabaseMissingError } from '../errors.js';
 import type { Database, Queryable } from '../store/database/database.js';

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { hostname, userInfo } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { z } from 'zod';
-import type { AttemptObserver } from '../client/calls/attempt-observer.js';
+import type { AttemptObserver } from '../client/operation.js';
 import type { RunEvent } from '../runs/workplace.js';
 
 const runEvents = channel('nightscreen:run-event');

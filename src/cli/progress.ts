@@ -1,4 +1,4 @@
-import type { ClientEvent } from '../client/client-event.js';
+import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
 import { countNoun, formatCount, toVisibleText } from '../reports/text.js';
 import type { RunEvent, RunStage } from '../runs/workplace.js';

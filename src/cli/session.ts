@@ -1,10 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Logger } from 'pino';
-import type { ClientEvent } from '../client/client-event.js';
+import type { ClientEvent } from '../client/client.js';
 import { systemClock } from '../clock.js';
-import { findUnknownVariables } from '../config/find-unknown-variables.js';
+import { findUnknownVariables, type Override } from '../config/environment.js';
 import { type Config, loadConfig } from '../config/load-config.js';
-import type { Override } from '../config/override.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findFolderProblem } from '../files.js';
 import { createLogger } from '../logging.js';

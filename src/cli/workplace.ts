@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { AttemptObserver } from '../client/calls/attempt-observer.js';
-import type { Client } from '../client/create-client.js';
+import type { Client } from '../client/client.js';
+import type { AttemptObserver } from '../client/operation.js';
 import { type Clock, systemClock } from '../clock.js';
+import { listNamedSecrets } from '../config/environment.js';
 import type { Config } from '../config/load-config.js';
-import { listNamedSecrets } from '../config/named-secrets.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { needsArchive } from '../mail/recipients.js';
 import { toDurationMs } from '../roster/duration.js';
 import type { RunEvent, Workplace } from '../runs/workplace.js';
-import { findNextRun } from '../scheduling/next-run.js';
+import { findNextRun } from '../scheduling/due-times.js';
 import type { FolderPatience } from '../store/database/folder-lock.js';
 import type { ConnectionEvent } from '../store/database/reconnecting.js';
 import { locateDatabase, requireSchema, toEventsFolder } from './open-database.js';
@@ -141,7 +141,7 @@ export async function buildWorkplace(parts: WorkplaceParts): Promise<OpenWorkpla
   const { settings } = config;
   const impossible = findFourEyesProblems(config);
   if (impossible.length > 0) throw new ConfigError(impossible);
-  const { createClient } = await import('../client/create-client.js');
+  const { createClient } = await import('../client/client.js');
   const database = await openMigrated(parts);
   let client: Client | undefined;
   return {

@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { writeWhole } from '../mail/write-whole.js';
+import { writeWhole } from '../files.js';
 
 /** Writes a file for its owner's eyes only, whole or not at all; what stood there before is replaced. */
 export async function writePrivately(

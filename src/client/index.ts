@@ -20,18 +20,11 @@ export {
   TimeoutError,
   UnprocessableError,
 } from '../errors.js';
-export type { KeyMode } from './calls/api-key.js';
-export type { Attempt, AttemptEnd, AttemptObserver } from './calls/attempt-observer.js';
-export type { KeyIdentity } from './calls/key-holder.js';
-export type { ClientEvent } from './client-event.js';
-export { type Client, type ClientSettings, createClient } from './create-client.js';
-export type { Answer, CallOptions } from './operation.js';
-export { createPace, type PaceSettings } from './pace/create-pace.js';
-export type { Pace, PaceEvent } from './pace/pace.js';
-export type { Aml } from './resources/aml.js';
-export type { AmlSearchInput, AmlSearchResult } from './resources/aml-search.js';
-export type { ApiKeys, PublicKey } from './resources/api-keys.js';
-export type { IdentityDocument } from './resources/dossier-detail.js';
+export type { Aml, AmlSearchInput, AmlSearchResult, SearchEachOptions, SearchOutcome } from './aml.js';
+export type { ApiKeys, PublicKey } from './api-keys.js';
+export type { ClientEvent } from './client.js';
+export { type Client, type ClientSettings, createClient } from './client.js';
+export type { KeyIdentity, KeyMode } from './credentials.js';
 export type {
   CreatedDossier,
   DossierDetail,
@@ -40,7 +33,8 @@ export type {
   DossierPage,
   DossierSummary,
   Dossiers,
-} from './resources/dossiers.js';
+  IdentityDocument,
+} from './dossiers.js';
 export type {
   Invitation,
   InvitationInput,
@@ -48,8 +42,10 @@ export type {
   InvitationPage,
   Invitations,
   Locales,
-} from './resources/invitations.js';
-export type { ServiceRecord, ServiceStatus } from './resources/record-schema.js';
-export type { SearchEachOptions, SearchOutcome } from './resources/search-each.js';
-export type { CreatedSession, SessionInput, SessionSms, Sessions, SessionUpdate } from './resources/sessions.js';
+} from './invitations.js';
+export type { Answer, Attempt, AttemptEnd, AttemptObserver, CallOptions } from './operation.js';
+export type { Pace, PaceEvent } from './pace.js';
+export { createPace, type PaceSettings } from './pace.js';
+export type { CreatedSession, SessionInput, SessionSms, Sessions, SessionUpdate } from './sessions.js';
 export { verifyWebhook, type WebhookVerification } from './webhook-signature.js';
+export type { ServiceRecord, ServiceStatus } from './wire.js';

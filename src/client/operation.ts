@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { AttemptObserver } from './calls/attempt-observer.js';
+import { ConfigError } from '../errors.js';
 
 /** How one call may differ from the client's settings; `timeoutMs` is the total deadline of each attempt. */
 export interface CallOptions {
@@ -69,3 +69,74 @@ export interface Operation<T> {
 
 /** Calls one operation: paced, repeated where its declaration allows, validated; throws what `src/errors.ts` lists. */
 export type CallOperation = <T>(operation: Operation<T>, options?: CallOptions) => Promise<Answer<T>>;
+
+/** One HTTP exchange about to be made; `path` has neither query nor base URL, `attempt` counts from 1 within its call. */
+export interface Attempt {
+  operation: string;
+  method: string;
+  path: string;
+  attempt: number;
+  startedAt: Date;
+}
+
+/** How an attempt ended, as far as it is known here; `bytes` counts the answer's body as received. */
+export interface AttemptEnd {
+  endedAt: Date;
+  /** Whether the request left this machine: such attempts, and no others, are what the service can have counted. */
+  isSent: boolean;
+  status: number | null;
+  outcome: 'ok' | 'error_status' | 'bad_response' | 'timeout' | 'connection' | 'aborted';
+  bytes: number;
+  requestId: string | undefined;
+  /** The service's own clock by the `Date` header, in whole seconds (RFC 9110, section 6.6.1). */
+  servedAt: Date | undefined;
+}
+
+/** Is told of every attempt, retries included, before it is made and after it ended; what it throws ends the call. */
+export interface AttemptObserver {
+  /** Is waited for once it is an attempt's turn, right before it is made, so that a ledger can note it; when it throws, nothing is sent. */
+  leaving?(operation: string): Promise<void>;
+  started?(attempt: Attempt): void;
+  ended?(attempt: Attempt, end: AttemptEnd): void;
+}
+
+// A timer set for longer than this fires at once.
+const maxTimerMs = 2 ** 31 - 1;
+
+// What the client says of itself, its credentials and how the body is framed.
+const ownHeader =
+  /^(accept|authorization|connection|content-.*|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade|user-agent)$/i;
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// RFC 9110, 5.5, without what is not ASCII.
+const headerValue = /^[\t -~]*$/;
+
+const findHeaderProblem = ([name, value]: [string, string]): string | undefined => {
+  if (ownHeader.test(name)) return `${name}: is set by the client itself`;
+  return headerName.test(name) && headerValue.test(value) ? undefined : 'is no header that can be sent';
+};
+
+/** The options of a call with times that a timer can keep, at most 2^31-1; throws ConfigError with all that is wrong with them. */
+export const checkCallOptions = (options: CallOptions): CallOptions => {
+  const { timeoutMs, maxWaitMs, maxRetries, headers } = options;
+  if ((timeoutMs ?? maxWaitMs ?? maxRetries ?? headers) === undefined) return options;
+  const find = (path: string, message: string | undefined) =>
+    message === undefined ? [] : [{ where: 'call options', path, message }];
+  const isTime = (ms: number | undefined): boolean => ms === undefined || ms > 0;
+  const problems = [
+    ...find('timeoutMs', isTime(timeoutMs) ? undefined : 'must be a number of milliseconds above 0'),
+    ...find('maxWaitMs', isTime(maxWaitMs) ? undefined : 'must be a number of milliseconds above 0'),
+    ...find(
+      'maxRetries',
+      maxRetries === undefined || (Number.isInteger(maxRetries) && maxRetries >= 0)
+        ? undefined
+        : 'must be a whole number, 0 or more',
+    ),
+    ...Object.entries(headers ?? {}).flatMap((header) => find('headers', findHeaderProblem(header))),
+  ];
+  if (problems.length > 0) throw new ConfigError(problems);
+  return {
+    ...options,
+    ...(timeoutMs === undefined ? {} : { timeoutMs: Math.min(timeoutMs, maxTimerMs) }),
+    ...(maxWaitMs === undefined ? {} : { maxWaitMs: Math.min(maxWaitMs, maxTimerMs) }),
+  };
+};

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { ConfigProblem } from '../errors.js';
+import { isSafeUrl } from '../loopback.js';
 
 const mebibyte = 1_048_576;
 
@@ -123,3 +125,28 @@ export type ServiceSettings = z.output<typeof serviceSettingsSchema>;
 export type ServiceSettingsInput = z.input<typeof serviceSettingsSchema>;
 /** When and how long to wait before an attempt is repeated. */
 export type RetrySettings = ServiceSettings['retry'];
+
+/** What a schema found wrong with settings, each with its place below `root`. */
+export const toProblems = (root: string, error: z.ZodError | undefined): ConfigProblem[] =>
+  (error?.issues ?? []).flatMap((issue) => {
+    const at = (path: readonly PropertyKey[], message: string): ConfigProblem => ({
+      where: [root, ...path].map(String).join('.'),
+      path: '',
+      message,
+    });
+    if (issue.code !== 'unrecognized_keys') return [at(issue.path, issue.message)];
+    return issue.keys.map((key) => at([...issue.path, key], 'unknown setting'));
+  });
+
+/** What is wrong with a base URL, or undefined; clear text is allowed to this machine only. */
+export const findBaseUrlProblem = (baseUrl: string): string | undefined => {
+  if (!URL.canParse(baseUrl)) return 'is not a URL';
+  const url = new URL(baseUrl);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must begin with https://';
+  if (!isSafeUrl(url)) {
+    return 'must begin with https:// (http:// is allowed to this machine only)';
+  }
+  if (url.username !== '' || url.password !== '') return 'must not hold credentials';
+  if (url.search !== '' || url.hash !== '') return 'must not hold a query or a fragment';
+  return undefined;
+};

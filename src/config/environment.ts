@@ -1,8 +1,86 @@
 import { readFileSync } from 'node:fs';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { findOddFile } from '../files.js';
+import { findNearMiss } from './near-miss.js';
 import type { SettingPath } from './source-file.js';
-import { variables } from './variables.js';
+
+/** An environment variable that Nightscreen reads. */
+export interface Variable {
+  name: string;
+  /** In words, for the reference and `.env.example`. */
+  meaning: string;
+  /** A secret may also be given as the file that `NAME_FILE` names, and is never shown. */
+  isSecret: boolean;
+  /** The setting that it overrides. */
+  overrides?: SettingPath;
+  /** What it may look like; no real value. */
+  example: string;
+}
+
+const secret = (name: string, meaning: string, example: string): Variable => ({
+  name,
+  meaning,
+  isSecret: true,
+  example,
+});
+
+const overriding = (name: string, path: SettingPath, example: string): Variable => ({
+  name,
+  meaning: `overrides \`${path.join('.')}\``,
+  isSecret: false,
+  overrides: path,
+  example,
+});
+
+/** Every variable that is read by its own name; those that the settings name (`urlEnv`, `secretEnv`) come on top. */
+export const variables: readonly Variable[] = [
+  secret('NIGHTSCREEN_API_KEY', 'private key of the service', 'private_sandbox_...'),
+  secret(
+    'DATABASE_URL',
+    '`postgres://` or `postgresql://` URL; absent means the embedded database',
+    'postgres://nightscreen:...@db.example:5432/nightscreen?sslmode=verify-full',
+  ),
+  secret(
+    'SMTP_URL',
+    'mail server: `smtp://user:password@host:port` or `smtps://...`, without options after the host',
+    'smtps://nightscreen:...@mail.example:465',
+  ),
+  secret(
+    'NIGHTSCREEN_ARCHIVE_PASSWORD',
+    'opens the archives that mail carries with `attach: archive`; at least 12 characters',
+    '...',
+  ),
+  overriding('NIGHTSCREEN_BASE_URL', ['service', 'baseUrl'], 'https://service.example/v1'),
+  overriding('NIGHTSCREEN_DATA', ['database', 'folder'], '/var/lib/nightscreen/data'),
+  overriding('NIGHTSCREEN_REPORTS', ['reports', 'dir'], '/var/lib/nightscreen/reports'),
+  overriding('NIGHTSCREEN_LISTEN_KEY', ['listen', 'key'], '/etc/nightscreen/events.pem'),
+  overriding('NIGHTSCREEN_LOG_LEVEL', ['log', 'level'], 'info'),
+  {
+    name: 'NIGHTSCREEN_CONFIG',
+    meaning: 'the configuration file, where `--config` names none',
+    isSecret: false,
+    example: '/etc/nightscreen/nightscreen.config.yaml',
+  },
+  {
+    name: 'HTTPS_PROXY',
+    meaning: 'the proxy for all requests that leave the machine; its address may hold `user:password@`',
+    isSecret: false,
+    example: 'http://proxy.example:3128',
+  },
+  {
+    name: 'NO_PROXY',
+    meaning: 'hosts that no proxy is used for, separated by commas',
+    isSecret: false,
+    example: 'db.example,.internal.example',
+  },
+  {
+    name: 'CHROMIUM_PATH',
+    meaning: 'the browser that prints `report --pdf`, where none is on the PATH',
+    isSecret: false,
+    example: '/usr/bin/chromium',
+  },
+  { name: 'NO_COLOR', meaning: 'set to anything: no colours on a terminal', isSecret: false, example: '1' },
+];
 
 /** The variables of a process, as in `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -47,4 +125,67 @@ export function listOverrides(environment: Environment): { path: SettingPath; va
     const value = environment[name]?.replace(/[\r\n]+$/, '');
     return overrides && value ? [{ path: overrides, value, origin: `env ${name}` }] : [];
   });
+}
+
+/** A setting given outside the file, and where: `env NAME` or the flag. */
+export interface Override {
+  path: SettingPath;
+  value: unknown;
+  origin: string;
+}
+
+const isGroup = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function replaceAt(value: unknown, path: SettingPath, replacement: unknown): unknown {
+  const [key, ...rest] = path;
+  if (key === undefined) return replacement;
+  // A group that the file spoils (a text, a list, nothing) stays as it is, so that its own mistake is reported.
+  if (value !== undefined && !isGroup(value)) return value;
+  return { ...value, [key]: replaceAt(value?.[key], rest, replacement) };
+}
+
+/** The settings with one of them replaced; groups on the way are made where they are missing. */
+export const applyOverride = (settings: unknown, override: Override): unknown =>
+  replaceAt(settings, override.path, override.value);
+
+/**
+ * The variables that the settings name as holding a secret (`urlEnv`, `secretEnv`), each once: connection strings of rosters, secrets of
+ * webhooks, addresses of monitors. Settings that are wrong elsewhere may be given too.
+ */
+export const listNamedSecrets = (settings: unknown): string[] => [...new Set(listNames(settings, deepest))];
+
+// rosters, a roster, parties, one of them, postgres, urlEnv. Aliases of YAML can make a circle.
+const deepest = 6;
+
+function listNames(value: unknown, depth: number): string[] {
+  if (typeof value !== 'object' || value === null || depth === 0) return [];
+  return Object.entries(value).flatMap(([key, inner]) =>
+    (key === 'urlEnv' || key === 'secretEnv') && typeof inner === 'string' ? [inner] : listNames(inner, depth - 1),
+  );
+}
+
+const prefix = 'NIGHTSCREEN_';
+/** Read by the tests and by the example tracer, not by the program. */
+const foreign = /^NIGHTSCREEN_(?:TEST|TRACE)_/;
+
+/** The variables `NIGHTSCREEN_...` that nothing reads, each with the name that was most likely meant, or null. */
+export function findUnknownVariables(
+  environment: Environment,
+  settings: unknown,
+): { name: string; meant: string | null }[] {
+  const named = listNamedSecrets(settings);
+  const secrets = [...named, ...variables.flatMap(({ name, isSecret }) => (isSecret ? [name] : []))];
+  const known = [...variables.map(({ name }) => name), ...named, ...secrets.map((name) => `${name}_FILE`)];
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && !foreign.test(name) && !known.includes(name))
+    .toSorted()
+    .map((name) => ({ name, meant: findMeant(name, known) }));
+}
+
+/** The prefix is the same in most names, so it says nothing about which one is near. */
+function findMeant(name: string, known: readonly string[]): string | null {
+  const shorten = (each: string): string => (each.startsWith(prefix) ? each.slice(prefix.length) : each);
+  const meant = findNearMiss(shorten(name), known.map(shorten));
+  return known.find((each) => shorten(each) === meant) ?? null;
 }

@@ -1,20 +1,25 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { z } from 'zod';
-import { findKeyProblem } from '../client/calls/api-key.js';
-import { findBaseUrlProblem } from '../client/transport/find-base-url-problem.js';
+import { findKeyProblem, toKeyFingerprint } from '../client/credentials.js';
+import { findBaseUrlProblem } from '../client/settings.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
-import { describeIssue, type Mistake, readAt } from './describe-issue.js';
-import { listKnownKeys } from './describe-schema.js';
-import { type Environment, listOverrides, readSecret, type Secret, secretNames } from './environment.js';
-import { findUnknownVariables } from './find-unknown-variables.js';
+import {
+  applyOverride,
+  type Environment,
+  findUnknownVariables,
+  listNamedSecrets,
+  listOverrides,
+  type Override,
+  readSecret,
+  type Secret,
+  secretNames,
+} from './environment.js';
+import { describeIssue, listKnownKeys, type Mistake, readAt } from './issues.js';
 import { findNearMiss } from './near-miss.js';
-import { applyOverride, type Override } from './override.js';
-import { pathSettings, resolvePaths } from './resolve-paths.js';
-import { configSchema, type Settings } from './schema.js';
-import { digestSettings } from './settings-digest.js';
-import { readSourceFile, type SettingPath, type SourceFile } from './source-file.js';
+import { configSchema, digestSettings, type Settings } from './schema.js';
+import { pathSettings, readSourceFile, resolvePaths, type SettingPath, type SourceFile } from './source-file.js';
 
 /** What the configuration is made from; `flags` are settings given on the command line. */
 export interface ConfigSources {
@@ -82,7 +87,7 @@ function findMistakes(settings: unknown): Mistake[] {
  * What is wrong in the file, or in the settings that it is a part of; where its YAML breaks off, only what stands before the break can be
  * judged.
  */
-export function findFileProblems(source: SourceFile, settings = source.value): ConfigProblem[] {
+function findFileProblems(source: SourceFile, settings = source.value): ConfigProblem[] {
   const found = findMistakes(settings).flatMap(({ path, isAboutKey, message }) => {
     const place = isAboutKey ? source.locateKey(path) : source.locate(path);
     const isWhole = source.brokenFromLine === null || (place.isExact && place.line < source.brokenFromLine);
@@ -327,4 +332,76 @@ function findAt(value: unknown, pattern: readonly string[], path: SettingPath): 
   if (found === undefined) return [];
   const codePoint = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
   return [{ path, isAboutKey: false, message: `holds a control character (U+${codePoint}): take it out` }];
+}
+
+/**
+ * The settings in force with those of a file laid over them: groups are merged, lists and values replaced, and what the file does not name
+ * stays as it is. Throws ConfigError with every mistake there is then, each with its line in the file.
+ */
+export function overlaySettings(settings: Settings, folder: string, file: string): Settings {
+  const source = readSourceFile(resolve(folder, file), file);
+  const merged = merge(settings, source.value);
+  const problems = findFileProblems(source, merged);
+  const parsed = configSchema.safeParse(merged);
+  if (problems.length > 0 || !parsed.success) throw new ConfigError(problems);
+  return parsed.data;
+}
+
+function merge(base: unknown, over: unknown): unknown {
+  if (!isGroup(base) || !isGroup(over)) return over === undefined ? base : over;
+  const keys = new Set([...Object.keys(base), ...Object.keys(over)]);
+  return Object.fromEntries([...keys].map((key) => [key, merge(base[key], over[key])]));
+}
+
+const isGroup = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const keyVariable = 'NIGHTSCREEN_API_KEY';
+
+/** A setting in force and where it comes from. */
+interface DescribedSetting {
+  path: string;
+  value: unknown;
+  origin: string;
+}
+
+/** Whether a secret is set; a key's `fingerprint` tells two keys apart, and URLs have none because a short password in one could be guessed from it. */
+interface DescribedSecret {
+  name: string;
+  state: 'set' | 'not set' | 'cannot be read';
+  fingerprint: string | null;
+  from: string | null;
+}
+
+function listLeaves(value: unknown, path: SettingPath): { path: SettingPath; value: unknown }[] {
+  const entries: [string | number, unknown][] = Array.isArray(value)
+    ? [...value.entries()]
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value)
+      : [];
+  if (entries.length === 0) return value === undefined ? [] : [{ path, value }];
+  return entries.flatMap(([key, inner]) => listLeaves(inner, [...path, key]));
+}
+
+function describeSecret(config: Config, name: string): DescribedSecret {
+  try {
+    const from = config.originOfSecret(name);
+    const value = config.secret(name);
+    if (value === undefined) return { name, state: 'not set', fingerprint: null, from: null };
+    return { name, state: 'set', fingerprint: name === keyVariable ? toKeyFingerprint(value) : null, from };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return { name, state: 'cannot be read', fingerprint: null, from: null };
+  }
+}
+
+/** Every setting with its origin, and of every secret, those that settings name included, only whether it is set. */
+export function describeConfig(config: Config): { settings: DescribedSetting[]; secrets: DescribedSecret[] } {
+  const settings = listLeaves(config.settings, []).map(({ path, value }) => ({
+    path: path.join('.'),
+    value,
+    origin: config.originOf(path),
+  }));
+  const names = new Set([...secretNames, ...listNamedSecrets(config.settings)]);
+  return { settings, secrets: [...names].map((name) => describeSecret(config, name)) };
 }

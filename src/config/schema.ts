@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { changeSettingsSchema } from '../changes/severity.js';
 import { serviceSettingsSchema } from '../client/settings.js';
@@ -11,14 +12,12 @@ import { durationSchema } from '../roster/duration.js';
 import { rosterSettingsSchema } from '../roster/settings.js';
 import { evidenceSettingsSchema } from '../runs/details-settings.js';
 import { reviewSettingsSchema } from '../runs/review/settings.js';
+import { toCanonicalJson } from '../runs/settings-diff.js';
 import { runSettingsSchema } from '../runs/workplace.js';
-import { jobsSettingsSchema, schedulerSettingsSchema } from '../scheduling/settings.js';
-import { watchdogSettingsSchema } from '../scheduling/watchdog/settings.js';
+import { jobsSettingsSchema, schedulerSettingsSchema, watchdogSettingsSchema } from '../scheduling/settings.js';
 import { budgetSettingsSchema } from '../screening/budget.js';
 import { screeningSettingsSchema } from '../screening/settings.js';
-import { listenSettingsSchema } from '../webhooks/listen-settings.js';
-import { pingsSettingsSchema } from '../webhooks/ping-settings.js';
-import { webhooksSettingsSchema } from '../webhooks/settings.js';
+import { listenSettingsSchema, pingsSettingsSchema, webhooksSettingsSchema } from '../webhooks/settings.js';
 
 /** How much is logged, from little to all. */
 export const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const;
@@ -83,3 +82,29 @@ export const configSchema = z.strictObject({
 });
 /** The effective settings, defaults filled in. */
 export type Settings = z.output<typeof configSchema>;
+
+/**
+ * The configuration file as a JSON Schema (draft 7), for editors: keys, types, defaults and what each means. What depends on several settings,
+ * or on the key, is checked when the file is read.
+ */
+export function toConfigJsonSchema(): Record<string, unknown> {
+  const { $schema, ...rest } = z.toJSONSchema(configSchema, {
+    target: 'draft-7',
+    io: 'input',
+    override: ({ zodSchema, jsonSchema }) => {
+      // Left out by zod where the value is changed as it is read; ours are written the same way before and after.
+      if (zodSchema instanceof z.ZodDefault) jsonSchema.default ??= structuredClone(zodSchema.def.defaultValue);
+      // What JavaScript can count to is no limit that anybody has set.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+    },
+  });
+  return { $schema, $id: 'urn:nightscreen:config:1', title: 'nightscreen.config.yaml', ...rest };
+}
+
+/** SHA-256 (hex) of the settings that shape what is asked and what counts as a change; whom, when and how fast has no part in it. */
+export function digestSettings(settings: Settings): string {
+  const { service, changes } = settings;
+  return createHash('sha256')
+    .update(toCanonicalJson({ aml: service.aml, changes }))
+    .digest('hex');
+}

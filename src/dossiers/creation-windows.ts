@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DossierPage, DossierSummary, Dossiers } from '../client/resources/dossiers.js';
+import type { DossierPage, DossierSummary, Dossiers } from '../client/dossiers.js';
 import { ApiError, ResponseError } from '../errors.js';
 
 /** The part of the client that a sweep needs (interface: GET /dossiers). */

@@ -1,4 +1,4 @@
-import { type DossierSummary, dossierSummarySchema } from '../client/resources/dossier-page.js';
+import { type DossierSummary, dossierSummarySchema } from '../client/dossiers.js';
 
 /** A dossier as one row of the service's list shows it (interface: Dossier summary); absent values are null. */
 export interface DossierSnapshot {

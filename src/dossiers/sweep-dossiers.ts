@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DossierPage } from '../client/resources/dossiers.js';
+import type { DossierPage } from '../client/dossiers.js';
 import { NotFoundError, ResponseError } from '../errors.js';
 import {
   type CreationWindow,

@@ -4,11 +4,11 @@ import { lstat, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BlobReader, configure, ZipReader, ZipWriter } from '@zip.js/zip.js';
 import { MailError } from '../errors.js';
+import { writeWhole } from '../files.js';
 import { readWrittenFile, type WrittenFile, type WrittenReport } from '../reports/write-report.js';
-import { writeWhole } from './write-whole.js';
 
 /** A file beside the report's folder that holds all of its files, encrypted. */
-export interface Archive extends WrittenFile {
+interface Archive extends WrittenFile {
   path: string;
 }
 
@@ -90,4 +90,19 @@ async function measure(path: string): Promise<Pick<WrittenFile, 'bytes' | 'sha25
     bytes += chunk.length;
   }
   return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Where readers find the report: a link, the folder they can open, or only its name on the server. */
+export interface ReportPlace {
+  kind: 'link' | 'folder' | 'server';
+  where: string;
+}
+
+/** A written report with all that mail about it may need; without a place, it is on the server. */
+export interface ReportToMail extends WrittenReport {
+  place?: ReportPlace;
+  /** What went wrong in making it ready, in sentences for its readers. */
+  notes?: readonly string[];
+  masked?: WrittenReport;
+  archive?: Archive;
 }

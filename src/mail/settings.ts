@@ -4,11 +4,11 @@ import type { Severity } from '../changes/change-event.js';
 const addressSchema = z.email({ error: 'must be an e-mail address' });
 
 /** What a mail shows: the reviewers' report, the managers' summary, the operators' failure, or a provisional warning. */
-export const mailKinds = ['report', 'summary', 'failure', 'warning'] as const;
+const mailKinds = ['report', 'summary', 'failure', 'warning'] as const;
 export type MailKind = (typeof mailKinds)[number];
 
 /** What goes with a mail: nothing, the masked page, the page in full, or all files as an encrypted archive. */
-export const attachments = ['none', 'masked', 'full', 'archive'] as const;
+const attachments = ['none', 'masked', 'full', 'archive'] as const;
 export type Attach = (typeof attachments)[number];
 
 const severities = ['critical', 'high', 'medium', 'low', 'info'] as const satisfies readonly Severity[];

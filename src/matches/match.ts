@@ -1,4 +1,4 @@
-import type { AmlSearchResult } from '../client/resources/aml-search.js';
+import type { AmlSearchResult } from '../client/aml.js';
 
 /** One entry of `results` as the service sent it (interface: AML search result); `rank` is its place, from 1. */
 export interface Match {

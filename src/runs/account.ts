@@ -1,5 +1,5 @@
-import { toKeyMode } from '../client/calls/api-key.js';
-import type { Client } from '../client/create-client.js';
+import type { Client } from '../client/client.js';
+import { toKeyMode } from '../client/credentials.js';
 import { ConfigError, type ConfigProblem, ConnectionError, NightscreenError, ResponseError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
 import type { Transaction } from '../store/database/database.js';

@@ -1,5 +1,5 @@
 import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
-import type { Client } from '../client/create-client.js';
+import type { Client } from '../client/client.js';
 import { toLookedUpSnapshot } from '../dossiers/dossier.js';
 import type { DetailStop } from '../reports/list-facts.js';
 import { countNoun } from '../reports/text.js';

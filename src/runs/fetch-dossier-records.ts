@@ -1,4 +1,4 @@
-import type { Client } from '../client/create-client.js';
+import type { Client } from '../client/client.js';
 import type { CallOptions } from '../client/operation.js';
 import type { DetailStop } from '../reports/list-facts.js';
 import { countNoun } from '../reports/text.js';

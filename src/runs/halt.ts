@@ -1,4 +1,4 @@
-import { followSignals } from '../client/calls/follow-signals.js';
+import { followSignals } from '../client/signals.js';
 import { type ApiError, NightscreenError } from '../errors.js';
 import type { HaltCode } from '../reports/run-facts.js';
 import type { Account } from '../store/organisations.js';

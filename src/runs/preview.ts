@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { PublishedList } from '../lists/listed-party.js';
-import { toLocalTime } from '../local-time/local-time.js';
+import { toLocalTime } from '../local-time.js';
 import type { ChangeExample } from '../roster/change-guards.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
 import type { GuardVerdict } from '../roster/guards.js';

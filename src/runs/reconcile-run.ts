@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.js';
-import { toDate, toDayNumber } from '../local-time/local-time.js';
+import { toDate, toDayNumber } from '../local-time.js';
 import { compareApplicant, namesAgree } from '../reconciliation/applicant.js';
 import {
   findImbalances,

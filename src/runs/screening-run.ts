@@ -1,5 +1,5 @@
-import { followSignals } from '../client/calls/follow-signals.js';
-import type { Client } from '../client/create-client.js';
+import type { Client } from '../client/client.js';
+import { followSignals } from '../client/signals.js';
 import { RunLockedError } from '../errors.js';
 import type { PublishedList } from '../lists/listed-party.js';
 import type { RosterSettings } from '../roster/settings.js';

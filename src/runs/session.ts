@@ -1,4 +1,4 @@
-import type { Client } from '../client/create-client.js';
+import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError } from '../errors.js';
 import type { HaltCode, RunKind } from '../reports/run-facts.js';

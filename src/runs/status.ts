@@ -20,9 +20,14 @@ import {
   saveWebhooks,
   takeWebhookEvents,
 } from '../store/webhooks.js';
-import { buildMessage, mostChanges } from '../webhooks/build-message.js';
-import { parseWebhookSecrets } from '../webhooks/parse-secrets.js';
-import { type PostResult, postMessage, webhookPatienceMs } from '../webhooks/post-message.js';
+import {
+  buildMessage,
+  mostChanges,
+  type PostResult,
+  parseWebhookSecrets,
+  postMessage,
+  webhookPatienceMs,
+} from '../webhooks/messages.js';
 import { chooseImportedRosters } from './coverage.js';
 import { longestWaitMs, toWaitMs } from './mail/queue.js';
 import { openOrganisation, type RunSession } from './session.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ChangeSettings } from '../changes/severity.js';
-import type { ClientEvent } from '../client/client-event.js';
-import type { Client } from '../client/create-client.js';
+import type { Client, ClientEvent } from '../client/client.js';
 import { type Clock, isTimezone } from '../clock.js';
 import type { SweepSettings } from '../dossiers/creation-windows.js';
 import type { MailSettings } from '../mail/settings.js';

@@ -3,7 +3,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type KeyKind, type KeyOwner, type KeyRing, toKeyFamily } from './keys.js';
 import type { Ledger, LedgerEntry } from './ledger.js';
 
@@ -159,3 +159,34 @@ export const requireKey = createMiddleware<CallEnv>(async (context, next) => {
   const asked = accepted.includes('public') ? 'public' : 'private';
   return answerError(context, 401, `The ${asked} key is missing, malformed or revoked.`);
 });
+
+/** An email address, checked loosely. */
+export const emailSchema = z.string().regex(/^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'is not an email address');
+
+/** A phone number in E.164 or international writing, checked loosely. */
+export const phoneSchema = z
+  .string()
+  .regex(/^\+?[0-9 ().-]+$/, 'is not a phone number')
+  .refine((text) => /^\d{7,15}$/.test(text.replace(/\D/g, '')), 'is not a phone number');
+
+/** Lets at most so many calls through in any window of time that slides. */
+export interface SlidingWindow {
+  /** Takes a place for a call at `atMs` and gives 0, or takes none and gives the milliseconds until one is free. */
+  take(atMs: number): number;
+}
+
+/** Creates a window of `lengthMs` with `places`; a refused call takes no place. Times may come slightly out of order. */
+export const createSlidingWindow = (places: number, lengthMs: number): SlidingWindow => {
+  let taken: number[] = [];
+  return {
+    take: (atMs) => {
+      const before = taken.findLastIndex((time) => time <= atMs) + 1;
+      const oldest = taken[before - places];
+      if (oldest !== undefined && atMs - oldest < lengthMs) return lengthMs - (atMs - oldest);
+      taken.splice(before, 0, atMs);
+      // Only the last places decide; a few more are kept for a call that comes late, and cutting is done rarely.
+      if (taken.length > places * 2 + 1_000) taken = taken.slice(-places - 100);
+      return 0;
+    },
+  };
+};

@@ -1,11 +1,10 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { z } from 'zod';
-import { describeRecord, hasRecord, RECORD_KINDS, type RecordKind, screenDossier } from './dossiers/records.js';
-import type { Mode } from './keys.js';
-import { makeToken } from './make-token.js';
+import { describeRecord, hasRecord, RECORD_KINDS, type RecordKind, screenDossier } from './dossier-records.js';
+import { type Mode, makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
 import type { SearchWatchlist } from './search-watchlist.js';
-import { createSeededRandom } from './seeded-random.js';
+import { createSeededRandom } from './trouble.js';
 import type { SandboxDossier } from './world.js';
 
 const LOOPBACK_HOST = /^(localhost|127(\.\d+){3}|\[::1\])$/;

@@ -1,12 +1,17 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { answerError, type CallEnv, describeProblem } from './calls.js';
-import { emailSchema, phoneSchema } from './contact-data.js';
-import type { DossierBook } from './dossiers/dossier-book.js';
-import type { KeyOwner, Mode } from './keys.js';
-import { makeToken } from './make-token.js';
+import {
+  answerError,
+  type CallEnv,
+  createSlidingWindow,
+  describeProblem,
+  emailSchema,
+  phoneSchema,
+  type SlidingWindow,
+} from './calls.js';
+import type { DossierBook } from './dossier-book.js';
+import { type KeyOwner, type Mode, makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
-import { createSlidingWindow, type SlidingWindow } from './sliding-window.js';
 import type { SandboxDossier } from './world.js';
 
 const statusSchema = z.enum(['pending', 'sent', 'delivered', 'opened', 'started', 'failed', 'completed', 'rejected']);

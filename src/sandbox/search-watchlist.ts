@@ -1,12 +1,15 @@
-import { combineScore, type ScorableName, scoreNames, toScorableName } from './name-score.js';
 import {
+  combineScore,
   INITIAL_SIMILARITY,
   isInitialOf,
   MIN_TOKEN_SIMILARITY,
   type NameKind,
   type NameToken,
+  type ScorableName,
+  scoreNames,
   tokenSimilarity,
-} from './name-tokens.js';
+  toScorableName,
+} from './names.js';
 import type { Ranking, WatchlistEntry } from './world.js';
 
 /** Finds the places of words that share enough letter pairs with a given one. */

@@ -2,22 +2,15 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Hono } from 'hono';
 import { z } from 'zod';
 import { answerError, type CallEnv } from './calls.js';
-import {
-  createDossierBook,
-  type DossierBook,
-  type DossierChange,
-  dossierChangeSchema,
-} from './dossiers/dossier-book.js';
+import { createDossierBook, type DossierBook, type DossierChange, dossierChangeSchema } from './dossier-book.js';
 import { createEventDesk, type EventDesk } from './events.js';
 import { createInvitationDesk, type InvitationDesk } from './invitations.js';
 import { createKeyRing, type KeyOwner, type KeyRing, type Mode } from './keys.js';
 import { createLedger, type Ledger } from './ledger.js';
-import { QR_IMAGE_BASE64 } from './qr-image.js';
 import { createSandboxClock, type SandboxClock } from './sandbox-clock.js';
 import { createSearch, type SearchWatchlist } from './search-watchlist.js';
-import { createSessionDesk, type SessionDesk } from './sessions.js';
-import { createFaultScript, type FaultScript } from './trouble/faults.js';
-import { createWeatherStation, type WeatherStation } from './trouble/weather.js';
+import { createSessionDesk, QR_IMAGE_BASE64, type SessionDesk } from './sessions.js';
+import { createFaultScript, createWeatherStation, type FaultScript, type WeatherStation } from './trouble.js';
 import type { SandboxWorld, WatchlistEntry } from './world.js';
 
 const searchSchema = z.object({

@@ -1,10 +1,12 @@
 import type { Hono } from 'hono';
 import { z } from 'zod';
-import { answerError, type CallEnv, describeProblem } from './calls.js';
-import { emailSchema, phoneSchema } from './contact-data.js';
-import { makeToken } from './make-token.js';
-import { QR_IMAGE_BASE64 } from './qr-image.js';
+import { answerError, type CallEnv, describeProblem, emailSchema, phoneSchema } from './calls.js';
+import { makeToken } from './keys.js';
 import type { SandboxClock } from './sandbox-clock.js';
+
+/** A small PNG, in base64, that stands for a QR code. */
+export const QR_IMAGE_BASE64 =
+  'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAADklEQVR42mMIZVjFgIQBHpwD/XAVyZAAAAAASUVORK5CYII=';
 
 /** One hosted verification session; its consent is null until it was decided. */
 interface Session {

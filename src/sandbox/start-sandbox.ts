@@ -14,8 +14,8 @@ import {
   recordCall,
   requireKey,
 } from './calls.js';
-import { type DossierChange, dossierChangeSchema } from './dossiers/dossier-book.js';
-import { addDossierRoutes } from './dossiers/dossier-routes.js';
+import { type DossierChange, dossierChangeSchema } from './dossier-book.js';
+import { addDossierRoutes } from './dossier-routes.js';
 import {
   type DeliveryOrder,
   deliveryOrderSchema,
@@ -29,9 +29,7 @@ import { type InvitationMove, invitationMoveSchema } from './invitations.js';
 import type { SandboxKeys } from './keys.js';
 import type { LedgerEntry } from './ledger.js';
 import { createService, type MissingCursor, type SandboxService } from './service.js';
-import { applyTrouble } from './trouble/apply-trouble.js';
-import { type Fault, faultSchema } from './trouble/faults.js';
-import { type Weather, weatherSchema } from './trouble/weather.js';
+import { applyTrouble, type Fault, faultSchema, type Weather, weatherSchema } from './trouble.js';
 import { loadWorld, rankingSchema, type SandboxWorld } from './world.js';
 
 const worldSchema = z.strictObject({

@@ -1,5 +1,5 @@
 import { createTask, parse, type ScheduledTask } from 'node-cron';
-import { hasDate, listInstants, toDate, toDayNumber, toDayNumberOf, toFirstInstant } from '../local-time/local-time.js';
+import { hasDate, listInstants, toDate, toDayNumber, toDayNumberOf, toFirstInstant } from '../local-time.js';
 import type { JobSchedule } from '../runs/workplace.js';
 import type { JobDue } from '../store/jobs.js';
 
@@ -129,3 +129,16 @@ function product(...fields: readonly (readonly number[])[]): string[] {
 
 const join = (start: string, value: number): string =>
   `${start === '' ? '' : `${start}:`}${String(value).padStart(2, '0')}`;
+
+/** When the schedule comes round next after now; null when it never does. */
+export const findNextRun = (schedule: JobSchedule, now = new Date()): Date | null =>
+  toDueTimes(schedule).next(now)?.dueAt ?? null;
+
+/** The next times at which the schedule comes round, at most `count`. */
+export function listNextRuns(schedule: JobSchedule, now: Date, count: number): Date[] {
+  const times = toDueTimes(schedule);
+  const found: Date[] = [];
+  for (let due = times.next(now); due !== null && found.length < count; due = times.next(due.dueAt))
+    found.push(due.dueAt);
+  return found;
+}

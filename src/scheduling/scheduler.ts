@@ -1,15 +1,26 @@
 import { createTask, type Logger } from 'node-cron';
 import type { Clock } from '../clock.js';
-import type { ScheduleEvent } from './schedule-event.js';
+import {
+  mendSchedules,
+  type OccasionEnding,
+  readPause,
+  runOccasion,
+  settleMissed,
+  toForgetBefore,
+} from '../runs/scheduled.js';
+import type { Workplace } from '../runs/workplace.js';
+import type { JobDue, JobRun } from '../store/jobs.js';
+import { type Decision, type DueDecision, decideDue, findNextStart, type JobStanding } from './decide-due.js';
+import { type PlannedJob, readStandings, type SchedulePlan, toDecidingRules } from './schedule.js';
 
 /** A scheduler that runs. */
-export interface Scheduler {
+interface Scheduler {
   /** Begins nothing more; resolves when the job under way has ended. */
   stop(): Promise<void>;
 }
 
 /** What a scheduler works with; `look` begins what is due and gives when to look again. */
-export interface SchedulerParts {
+interface SchedulerParts {
   clock: Clock;
   look: () => Promise<Date>;
   tell: (event: ScheduleEvent) => void;
@@ -66,4 +77,228 @@ export function startScheduler({ clock, look, tell }: SchedulerParts): Scheduler
       await underWay;
     },
   };
+}
+
+/** What a scheduler tells; none of it stops it. */
+export type ScheduleEvent =
+  | { kind: 'begun'; run: JobRun }
+  | { kind: 'ended'; run: JobRun; exitCode: number; because: string | null; runIds: readonly string[] }
+  /** It was asked to stop or lost its database, and is taken up again. */
+  | { kind: 'interrupted'; run: JobRun; because: string | null }
+  /** It ignored its signal after its timeout: nothing waits for it any more, and it is not begun beside itself. */
+  | { kind: 'hanging'; run: JobRun; because: string | null }
+  | { kind: 'missed'; job: string; missed: readonly JobDue[] }
+  | { kind: 'given_up'; run: JobRun }
+  | { kind: 'held'; job: string; due: JobDue; holder: string }
+  | { kind: 'waiting'; job: string; due: JobDue; for: string; until: Date }
+  /** The schedule could not be looked at; it is tried again after `retryMs`. */
+  | { kind: 'blocked'; error: unknown; retryMs: number; sinceMs: number };
+
+/** Does the work of a job that is due; throws nothing. */
+export type PerformJob = (
+  workplace: Workplace,
+  planned: PlannedJob,
+  run: JobRun,
+  signal: AbortSignal,
+) => Promise<OccasionEnding>;
+
+const minuteMs = 60_000;
+const askAgainMs = 15_000;
+const shortestWaitMs = 1_000;
+const longestPauseMs = 15 * minuteMs;
+const longestSleepMs = 60 * minuteMs;
+
+type Begin = Extract<Decision, { kind: 'begin' }>;
+type Decided = DueDecision & { standing: JobStanding };
+
+/** Jobs that work through rosters or dossiers share the service and the night: of these, one follows the other as far as their waits allow. */
+const nightly: ReadonlySet<string> = new Set(['sweep', 'rescreen', 'onboard', 'dirty']);
+
+/** Looks what is due and begins it, each job beside the others; remembers what it has told, what is under way and what has to pause. */
+export class Lookout {
+  readonly #plan: SchedulePlan;
+  readonly #perform: PerformJob;
+  readonly #tell: (event: ScheduleEvent) => void;
+  readonly #pausedUntil = new Map<string, Date>();
+  readonly #told = new Set<string>();
+  readonly #underWay = new Map<string, Promise<void>>();
+  /** Jobs whose code ignored its signal and still runs in this process. */
+  readonly #hanging = new Set<string>();
+  #failure: { error: unknown } | null = null;
+  #freeSince: Date | null = null;
+  #nextJobs: readonly string[] = [];
+
+  constructor(plan: SchedulePlan, perform: PerformJob, tell: (event: ScheduleEvent) => void) {
+    this.#plan = plan;
+    this.#perform = perform;
+    this.#tell = tell;
+  }
+
+  /** Whether the next look may begin what takes hours; `mail` does not. */
+  get isLasting(): boolean {
+    return this.#nextJobs.some((job) => job !== 'mail');
+  }
+
+  /** The jobs that are under way, or whose code still runs. */
+  get running(): readonly string[] {
+    return [...new Set([...this.#underWay.keys(), ...this.#hanging])];
+  }
+
+  /**
+   * Begins everything that is due, and goes on as long as a job is under way; gives when to look again. Throws StoreError when the database
+   * goes away.
+   */
+  async look(workplace: Workplace, signal: AbortSignal): Promise<Date> {
+    for (;;) {
+      const next = await this.#lookOnce(workplace, signal);
+      if (this.#underWay.size === 0) return next;
+      await this.#waitForNews(workplace, next, signal);
+    }
+  }
+
+  async #lookOnce(workplace: Workplace, signal: AbortSignal): Promise<Date> {
+    try {
+      this.#throwFailure();
+      await mendSchedules(workplace);
+      const standings = await readStandings(workplace, this.#plan);
+      const now = workplace.clock.now();
+      const free = [...standings.values()].filter(({ job }) => !this.#underWay.has(job) && !this.#hanging.has(job));
+      const decided = free.map((standing) => this.#decide(standing, standings, now));
+      const pause = await readPause(workplace);
+      if (pause !== null || signal.aborted) return new Date(now.getTime() + askAgainMs);
+      for (const one of decided) await this.#settle(workplace, one);
+      const ready = this.#choose(decided, now);
+      for (const { standing, decision } of ready) this.#start(workplace, standing, decision, signal);
+      return this.#findNextLook(
+        decided.filter((one) => !ready.some(({ standing }) => standing === one.standing)),
+        now,
+      );
+    } catch (error) {
+      // The jobs under way keep their database; nothing is lost by a look that fails.
+      if (this.#underWay.size === 0) throw error;
+      this.#tell({ kind: 'blocked', error, retryMs: askAgainMs, sinceMs: 0 });
+      return new Date(workplace.clock.now().getTime() + askAgainMs);
+    }
+  }
+
+  #throwFailure(): void {
+    const failure = this.#failure;
+    this.#failure = null;
+    if (failure) throw failure.error;
+  }
+
+  /** Until a job ends, somebody asks to stop, or the next look is due. */
+  async #waitForNews({ clock }: Workplace, next: Date, signal: AbortSignal): Promise<void> {
+    const awake = new AbortController();
+    const ms = Math.max(shortestWaitMs, Math.min(askAgainMs, next.getTime() - clock.now().getTime()));
+    const sleep = signal.aborted ? [] : [clock.sleep(ms, awake.signal).catch(() => undefined)];
+    await Promise.race([...this.#underWay.values(), ...sleep]);
+    awake.abort();
+  }
+
+  #start(workplace: Workplace, standing: JobStanding, decision: Begin, signal: AbortSignal): void {
+    const { job } = standing;
+    const work = this.#begin(workplace, standing, decision, signal)
+      .catch((error: unknown) => {
+        // With nothing else under way the whole look fails, and is tried again.
+        if (this.#underWay.size > 1) this.#pausedUntil.set(job, new Date(workplace.clock.now().getTime() + askAgainMs));
+        this.#failure = { error };
+      })
+      .finally(() => this.#underWay.delete(job));
+    this.#underWay.set(job, work);
+  }
+
+  #decide(standing: JobStanding, standings: ReadonlyMap<string, JobStanding>, now: Date): Decided {
+    const rules = toDecidingRules(this.#plan, { now, freeSince: nightly.has(standing.job) ? this.#freeSince : null });
+    return { standing, ...decideDue(standing, standings, rules) };
+  }
+
+  async #settle(workplace: Workplace, { standing: { job }, decision, missed, givenUp }: Decided): Promise<void> {
+    await settleMissed(workplace, job, { missed, givenUp });
+    if (missed.length > 0) this.#tell({ kind: 'missed', job, missed });
+    if (givenUp) this.#tell({ kind: 'given_up', run: givenUp });
+    if (decision.kind !== 'wait') return;
+    this.#tellOnce(`${job} ${decision.due.occasion} ${decision.for}`, { ...decision, kind: 'waiting', job });
+  }
+
+  /** Those that need not wait, in the order of their starts; of the nightly ones the first, unless it has waited for its full time. */
+  #choose(decided: readonly Decided[], now: Date): readonly { standing: JobStanding; decision: Begin }[] {
+    const startOf = ({ standing, decision }: { standing: JobStanding; decision: Begin }): number =>
+      standing.toStart(decision.due).getTime();
+    const ready = decided
+      .flatMap(({ standing, decision }) =>
+        decision.kind === 'begin' && !this.#isPaused(standing.job, now) ? [{ standing, decision }] : [],
+      )
+      .toSorted((one, other) => startOf(one) - startOf(other));
+    const { waitAtMostMs } = toDecidingRules(this.#plan, { now, freeSince: null });
+    let isTaken = [...this.#underWay.keys()].some((job) => nightly.has(job));
+    return ready.filter((one) => {
+      if (!nightly.has(one.standing.job)) return true;
+      const mayBegin = !isTaken || now.getTime() >= startOf(one) + waitAtMostMs;
+      if (mayBegin) isTaken = true;
+      return mayBegin;
+    });
+  }
+
+  /** A pause that is longer than any was begun before the clock was put back. */
+  #isPaused(job: string, now: Date): boolean {
+    const leftMs = (this.#pausedUntil.get(job) ?? now).getTime() - now.getTime();
+    return leftMs > 0 && leftMs <= longestPauseMs;
+  }
+
+  async #begin(
+    workplace: Workplace,
+    { job, times }: JobStanding,
+    { due, isLate }: Begin,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const planned = this.#plan.planned.find((one) => one.job.name === job);
+    if (!planned) return;
+    const forgetBefore = times.isByDate ? null : toForgetBefore(workplace.clock.now());
+    const limits = { timeoutMs: planned.timeoutMs, canContinue: planned.job.isOwn !== true };
+    const request = { job, due, isLate, again: [], forgetBefore, limits };
+    const answer = await runOccasion(workplace, request, signal, (run, held) => {
+      this.#tell({ kind: 'begun', run });
+      return this.#perform(workplace, planned, run, held);
+    });
+    const now = workplace.clock.now();
+    if (answer.kind === 'held') {
+      this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
+      this.#tellOnce(`${job} ${due.occasion} ${answer.holder}`, { ...answer, job, due });
+    }
+    // Another host was quicker; what it did is known by the next look.
+    if (answer.kind === 'done') this.#pausedUntil.set(job, new Date(now.getTime() + askAgainMs));
+    if (answer.kind !== 'ended') return;
+    if (nightly.has(job)) this.#freeSince = now;
+    const { run, ending, hanging } = answer;
+    if (hanging) this.#noteHanging(run, ending, hanging);
+    const { exitCode, because, runIds } = ending;
+    if (exitCode !== undefined) return this.#tell({ kind: 'ended', run, exitCode, because, runIds });
+    this.#pausedUntil.set(job, new Date(now.getTime() + Math.min(run.attempts * minuteMs, longestPauseMs)));
+    this.#tell({ kind: 'interrupted', run, because });
+  }
+
+  #noteHanging(run: JobRun, { because }: OccasionEnding, hanging: Promise<void>): void {
+    this.#hanging.add(run.job);
+    this.#tell({ kind: 'hanging', run, because });
+    void hanging.then(() => this.#hanging.delete(run.job));
+  }
+
+  #findNextLook(decided: readonly Decided[], now: Date): Date {
+    const starts = decided.map(({ standing, decision }) => {
+      const moments = [findNextStart(standing, now)?.at ?? []].flat();
+      if (decision.kind === 'wait') moments.push(new Date(now.getTime() + askAgainMs));
+      if (decision.kind === 'begin') moments.push(this.#pausedUntil.get(standing.job) ?? now);
+      return { job: standing.job, ms: Math.min(...moments.map((moment) => moment.getTime())) };
+    });
+    const nextMs = Math.min(now.getTime() + longestSleepMs, ...starts.map(({ ms }) => ms));
+    this.#nextJobs = starts.filter(({ ms }) => ms <= nextMs).map(({ job }) => job);
+    return new Date(nextMs);
+  }
+
+  #tellOnce(key: string, event: ScheduleEvent): void {
+    if (this.#told.has(key)) return;
+    this.#told.add(key);
+    this.#tell(event);
+  }
 }

@@ -1,6 +1,7 @@
 import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
 import { isTimezone } from '../clock.js';
+import { durationSchema, toDurationMs } from '../roster/duration.js';
 
 const cronSchema = z.string().superRefine((expression, context) => {
   for (const error of validateDetailed(expression).errors) {
@@ -95,3 +96,33 @@ const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600
 export function toSpanMs(span: string): number {
   return span === 'off' ? 0 : Number.parseInt(span, 10) * (unitMs[span.slice(-1)] ?? 0);
 }
+
+const positiveDurationSchema = durationSchema.refine((duration) => toDurationMs(duration) > 0, {
+  error: 'must be longer than 0',
+});
+
+/** What the watchdog puts up with before it tells. */
+export const watchdogSettingsSchema = z.strictObject({
+  every: positiveDurationSchema
+    .refine((duration) => toDurationMs(duration) >= 60_000, { error: 'must be 1m or more' })
+    .default('15m')
+    .describe('how often the scheduler looks'),
+  lateAfter: positiveDurationSchema
+    .default('2h')
+    .describe('how long after its time a job may begin before it counts as not run'),
+  stuckAfter: positiveDurationSchema
+    .default('2h')
+    .describe('how long a run may save nothing before it counts as stuck'),
+  failingFor: positiveDurationSchema
+    .default('7d')
+    .describe(
+      'customers who fail every night are told once, and once more when they have had no valid answer for so long',
+    ),
+  noteFile: z
+    .string()
+    .min(1)
+    .default('./nightscreen-watchdog.json')
+    .describe('where it is kept that the database was out of reach and that this was told'),
+});
+/** The `watchdog` settings with their defaults filled in. */
+export type WatchdogSettings = z.output<typeof watchdogSettingsSchema>;

@@ -1,6 +1,5 @@
+import type { Aml, AmlSearchResult } from '../client/aml.js';
 import type { CallOptions } from '../client/operation.js';
-import type { Aml } from '../client/resources/aml.js';
-import type { AmlSearchResult } from '../client/resources/aml-search.js';
 import {
   ApiError,
   AuthenticationError,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Invitation } from '../client/resources/invitations.js';
+import type { Invitation } from '../client/invitations.js';
 import type { Queryable } from './database/database.js';
 
 /** Whose customers are invited, on which account. */

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { verifyWebhook } from '../client/webhook-signature.js';
 import { flagError, NightscreenError } from '../errors.js';
 import { isExpectedHost } from '../loopback.js';
-import type { ListenSettings } from './listen-settings.js';
+import type { ListenSettings } from './settings.js';
 
 /** What is kept of an event: which dossiers it is about, and the digest of its `Idempotency-Key`. */
 export interface HeardEvent {
@@ -26,7 +26,7 @@ export interface ListenerParts {
 }
 
 /** Requests by what became of them; `taken` were new and are kept, with or without a dossier. */
-export interface ListenCounts {
+interface ListenCounts {
   taken: number;
   repeated: number;
   /** Taken, but of a type that nobody knows, and ignored. */

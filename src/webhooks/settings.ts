@@ -1,4 +1,8 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import { ConfigError } from '../errors.js';
+import { findOddFile } from '../files.js';
 import { isSafeUrl } from '../loopback.js';
 import { customerStates } from '../matches/match.js';
 
@@ -42,3 +46,70 @@ export const webhooksSettingsSchema = z.array(webhookSchema).superRefine((webhoo
     }
   }
 });
+
+/** How the events of the service are taken (`nightscreen listen`). */
+export const listenSettingsSchema = z.strictObject({
+  key: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('the file (PEM) with the public key that events are signed with; without it nothing is taken'),
+  header: z
+    .string()
+    .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header')
+    .default('X-Bynn-Signature')
+    .describe('the header with the signature'),
+  host: z
+    .string()
+    .min(1)
+    .default('127.0.0.1')
+    .describe('the address to listen on: behind a proxy that ends TLS this machine is enough; 0.0.0.0 for all'),
+  maxBody: z.int().min(1_024).max(10_485_760).default(262_144).describe('bytes of an event; a larger one is refused'),
+});
+export type ListenSettings = z.output<typeof listenSettingsSchema>;
+
+/** Reads the key that events are verified with; throws ConfigError where there is none, or it is no public RSA key. */
+export function readEventKey({ key }: Pick<ListenSettings, 'key'>, where: string): KeyObject {
+  const refuse = (message: string, cause?: unknown): ConfigError =>
+    new ConfigError([{ where, path: 'listen.key', message }], { cause });
+  if (key === undefined) {
+    throw refuse(
+      'is not set, so no event could be told from a forged one: set it (or NIGHTSCREEN_LISTEN_KEY) to the PEM file of the public key that the service signs events with',
+    );
+  }
+  const odd = findOddFile(key);
+  if (odd !== null) throw refuse(odd);
+  let text: string;
+  try {
+    text = readFileSync(key, 'utf8');
+  } catch (error) {
+    throw refuse(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+  if (text.includes('PRIVATE KEY')) throw refuse('holds a private key: only the service has one; take the public key');
+  try {
+    const found = createPublicKey(text);
+    if (found.asymmetricKeyType === 'rsa') return found;
+  } catch (error) {
+    throw refuse('is no public key in PEM (-----BEGIN PUBLIC KEY-----)', error);
+  }
+  throw refuse('is no RSA key, and events are signed with RS256');
+}
+
+const pingSchema = z.strictObject({
+  urlEnv: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of an environment variable')
+    .describe('the variable that holds the address, which is as good as a password (or NAME_FILE)'),
+});
+
+/** Which work tells an outside monitor, in the manner of healthchecks, that it began and how it ended. */
+export const pingsSettingsSchema = z.strictObject({
+  rescreen: pingSchema.optional().describe('the monitor of the rescreening'),
+  sweep: pingSchema.optional().describe('the monitor of the sweep'),
+  watchdog: pingSchema.optional().describe('the monitor of the watchdog'),
+  timeoutMs: z.number().int().min(100).max(60_000).default(10_000).describe('how long one ping may take'),
+});
+
+/** Work that can be pinged for. */
+export const pingedWork = ['rescreen', 'sweep', 'watchdog'] as const;
+export type PingedWork = (typeof pingedWork)[number];

@@ -1,7 +1,7 @@
 // The compiled package, because that is what users run: tsx renames every inner function at run time, which costs the client 10 to 20 %.
 import { type Attempt, type AttemptEnd, createClient } from 'nightscreen';
 import { Agent, request } from 'undici';
-import { unpaced } from '../../src/client/pace/unpaced.js';
+import { unpaced } from '../../src/client/pace.js';
 import type { Bench } from './bench.js';
 import { measureRound, type Pace } from './measure-round.js';
 import { median } from './median.js';

@@ -1,4 +1,4 @@
-import type { AmlSearchResult } from '../../src/client/resources/aml-search.js';
+import type { AmlSearchResult } from '../../src/client/aml.js';
 import type { FinishedSearch } from '../../src/runs/screening/commit.js';
 import type { SearchTask } from '../../src/store/screenings.js';
 

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { Agent, request } from 'undici';
-import { unpaced } from '../../src/client/pace/unpaced.js';
-import { amlSearchResultSchema } from '../../src/client/resources/aml-search.js';
+import { amlSearchResultSchema } from '../../src/client/aml.js';
+import { unpaced } from '../../src/client/pace.js';
 import { toFileRoster } from '../../src/roster/settings.js';
 import { runImport } from '../../src/runs/import/import-run.js';
 import { runScreening } from '../../src/runs/screening-run.js';

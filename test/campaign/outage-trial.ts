@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Weather } from '../../src/sandbox/trouble/weather.js';
+import type { Weather } from '../../src/sandbox/trouble.js';
 import { countLedger, type LedgerFigures } from './count-ledger.js';
 import { compareStates, dumpState } from './dump-state.js';
 import { countCustomerCalls, expectComplete, finish, type Locate, makeSite } from './site.js';

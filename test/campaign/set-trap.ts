@@ -1,5 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
-import type { AttemptObserver } from '../../src/client/calls/attempt-observer.js';
+import type { AttemptObserver } from '../../src/client/operation.js';
 import type { Database } from '../../src/store/database/database.js';
 import { findStatementPoint } from './kill-points.js';
 import type { LifeOrder } from './life-order.js';

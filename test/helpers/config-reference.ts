@@ -1,5 +1,5 @@
-import { toConfigJsonSchema } from '../../src/config/config-json-schema.js';
-import { type Variable, variables } from '../../src/config/variables.js';
+import { type Variable, variables } from '../../src/config/environment.js';
+import { toConfigJsonSchema } from '../../src/config/schema.js';
 
 /** The parts of a JSON Schema that the reference reads. */
 interface SchemaNode {

@@ -1,5 +1,5 @@
 import { subscribe } from 'node:diagnostics_channel';
-import { createClient } from '../../src/client/create-client.js';
+import { createClient } from '../../src/client/client.js';
 
 /** What a client process is to do: `searches` of them as fast as its rate allows, or as many as fit into `seconds`. */
 export interface PaceClientOrder {

@@ -1,4 +1,4 @@
-import { createSeededRandom, type Random } from '../../src/sandbox/seeded-random.js';
+import { createSeededRandom, type Random } from '../../src/sandbox/trouble.js';
 import type { Ranking, WatchlistEntry } from '../../src/sandbox/world.js';
 import type { ModelAlert, PartyRecord, Reliance, RosterRow, Verdict } from './state-model.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Fault } from '../../src/sandbox/trouble/faults.js';
+import type { Fault } from '../../src/sandbox/trouble.js';
 import type { Database } from '../../src/store/database/database.js';
 import { countLedger } from '../campaign/count-ledger.js';
 import { makeCrowdWorld, toCrowdName } from '../campaign/crowd.js';

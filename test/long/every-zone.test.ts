@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toLocalTime, toNextDay } from '../../src/local-time/local-time.js';
+import { toLocalTime, toNextDay } from '../../src/local-time.js';
 import { decideDue, findNextStart, type JobStanding } from '../../src/scheduling/decide-due.js';
 import { toDueTimes } from '../../src/scheduling/due-times.js';
 import type { JobDue } from '../../src/store/jobs.js';

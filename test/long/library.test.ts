@@ -98,7 +98,7 @@ test('a strict TypeScript project compiles against the packed library, its decla
 }, 60_000);
 
 test('nothing of the package but its library can be imported', async () => {
-  const inner = "import('nightscreen/dist/src/client/create-client.js').catch((error) => console.log(error.code))";
+  const inner = "import('nightscreen/dist/src/client/client.js').catch((error) => console.log(error.code))";
   const refused = await run(process.execPath, ['--input-type=module', '-e', inner], { cwd: inSite('consumer') });
   expect(refused.stdout.trim()).toBe('ERR_PACKAGE_PATH_NOT_EXPORTED');
 });

@@ -1,7 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Attempt, AttemptEnd } from '../../src/client/calls/attempt-observer.js';
-import type { ClientEvent } from '../../src/client/client-event.js';
-import { createClient } from '../../src/client/create-client.js';
+import { type ClientEvent, createClient } from '../../src/client/client.js';
+import type { Attempt, AttemptEnd } from '../../src/client/operation.js';
 import { printFigure } from '../helpers/print-figure.js';
 import { makeScaledClock } from '../helpers/scaled-clock.js';
 import {

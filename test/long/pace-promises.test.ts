@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { createPace } from '../../src/client/pace/create-pace.js';
+import { createPace } from '../../src/client/pace.js';
 import { countBusiestSecond } from '../helpers/busiest-second.js';
 import { type PaceService, runPaceClient, startPaceService } from '../helpers/pace-processes.js';
 import { printFigure } from '../helpers/print-figure.js';

@@ -6,7 +6,7 @@ import { gzip } from 'node:zlib';
 import type { Command } from 'commander';
 import { systemClock } from '../../clock.js';
 import { StoreError } from '../../errors.js';
-import { readPassingName, writeWhole } from '../../mail/write-whole.js';
+import { readPassingName, writeWhole } from '../../files.js';
 import { countNoun, formatCount, formatSize } from '../../reports/text.js';
 import type { RowCounts } from '../../store/backup/backup-file.js';
 import type { RestoreSummary } from '../../store/backup/restore-backup.js';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { describeConfig } from '../../config/describe-config.js';
+import { describeConfig } from '../../config/load-config.js';
 import { toRedactor } from '../../logging.js';
 import { formatTime, toVisibleText } from '../../reports/text.js';
 import { exitCodes } from '../exit-code.js';
@@ -53,7 +53,7 @@ function addSchema(config: Command, act: Act): void {
     .addHelpText('after', examples(['config schema > nightscreen.schema.json']))
     .action(() =>
       act(async ({ terminal }) => {
-        const { toConfigJsonSchema } = await import('../../config/config-json-schema.js');
+        const { toConfigJsonSchema } = await import('../../config/schema.js');
         await terminal.writeData(`${JSON.stringify(toConfigJsonSchema(), null, 2)}\n`);
         return null;
       }),

@@ -22,7 +22,7 @@ export function addListenCommand(program: Command, act: Act): void {
 }
 
 async function listen(invocation: Invocation, port: number): Promise<Outcome> {
-  const { readEventKey } = await import('../../webhooks/listen-settings.js');
+  const { readEventKey } = await import('../../webhooks/settings.js');
   const config = loadInvocationConfig(invocation);
   const { settings } = config;
   const publicKey = readEventKey(settings.listen, config.originOf(['listen', 'key']));

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { overlaySettings } from '../../config/overlay-settings.js';
+import { overlaySettings } from '../../config/load-config.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import type { Both, EventTally, Replay, ReplayExample } from '../../runs/replay.js';
 import { exitCodes } from '../exit-code.js';

@@ -9,7 +9,7 @@ import { readWebhookKeys } from '../../runs/status.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
 import { findOrganisation } from '../../store/organisations.js';
-import { pingedWork } from '../../webhooks/ping-settings.js';
+import { pingedWork } from '../../webhooks/settings.js';
 import { findPingAddress } from '../notify.js';
 import { findFourEyesProblems, findMissingMail } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
@@ -82,7 +82,7 @@ function findUntold(mail: MailSettings, rosters: readonly string[]): Finding[] {
 
 async function checkTransport({ secret }: Config, mail: MailSettings): Promise<Finding> {
   if (mail.transport === 'file') return checkFolder('mail folder', 'mail.directory', mail.directory);
-  const { probeSmtp } = await import('../../mail/probe-smtp.js');
+  const { probeSmtp } = await import('../../mail/delivery.js');
   const said = await probeSmtp(secret('SMTP_URL') ?? '', Math.min(mail.timeoutMs, mostPatienceMs));
   if (said.kind === 'ready') return well('mail server', said.message);
   return wrong('mail server', said.message, said.next);

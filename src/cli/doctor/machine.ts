@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { systemClock } from '../../clock.js';
 import type { Config } from '../../config/load-config.js';
 import { FolderOwnerError } from '../../errors.js';
-import { listNextRuns } from '../../scheduling/next-run.js';
+import { listNextRuns } from '../../scheduling/due-times.js';
 import { describeError } from '../describe-error.js';
 import { requireOwnDatabase } from '../open-database.js';
 import { planSchedule } from '../schedule/plan-schedule.js';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { createAml } from '../../client/resources/aml.js';
-import { foldEcho } from '../../client/resources/fold-echo.js';
-import { readAnswer } from '../../client/transport/read-answer.js';
+import { createAml, foldEcho } from '../../client/aml.js';
+import { readAnswer } from '../../client/answers.js';
 import { ResponseError } from '../../errors.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
 import { describeUnexpected, type Probe, type ProbeAnswer, type ProbeFacts, type ProbeSender } from './probe-sender.js';

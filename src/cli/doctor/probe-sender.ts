@@ -1,10 +1,8 @@
 import { Agent } from 'undici';
-import { toAuthorization } from '../../client/calls/api-key.js';
+import { type RawAnswer, toApiError } from '../../client/answers.js';
+import { toAuthorization } from '../../client/credentials.js';
 import type { ServiceSettings } from '../../client/settings.js';
-import { type RawAnswer, sendRequest } from '../../client/transport/send-request.js';
-import { toApiError } from '../../client/transport/to-api-error.js';
-import { toConnectionError } from '../../client/transport/to-connection-error.js';
-import { userAgent } from '../../client/transport/user-agent.js';
+import { sendRequest, toConnectionError, userAgent } from '../../client/transport.js';
 import { AuthenticationError, NightscreenError, TimeoutError } from '../../errors.js';
 import type { Finding } from './finding.js';
 

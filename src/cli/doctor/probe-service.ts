@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { toKeyMode } from '../../client/calls/api-key.js';
-import { parseHttpDate } from '../../client/transport/retry-after.js';
+import { parseHttpDate } from '../../client/answers.js';
+import { toKeyMode } from '../../client/credentials.js';
 import type { Config } from '../../config/load-config.js';
 import { AuthenticationError, ConnectionError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';

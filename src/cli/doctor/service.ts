@@ -1,5 +1,5 @@
-import { toKeyFingerprint, toKeyMode } from '../../client/calls/api-key.js';
-import type { createClient as createClientType } from '../../client/create-client.js';
+import type { createClient as createClientType } from '../../client/client.js';
+import { toKeyFingerprint, toKeyMode } from '../../client/credentials.js';
 import type { Config } from '../../config/load-config.js';
 import { NotFoundError } from '../../errors.js';
 import { canaryKinds, findCanaryCoverage } from '../../matches/canary.js';
@@ -81,7 +81,7 @@ export async function checkService(config: Config): Promise<Finding[]> {
     const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not asked, because there is no key';
     return [key, wrong('service', message, 'set NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY')];
   }
-  const { createClient } = await import('../../client/create-client.js');
+  const { createClient } = await import('../../client/client.js');
   const answers: TimedAnswer[] = [];
   const client = createClient({
     ...service,

@@ -6,10 +6,10 @@ import { tellFailure } from '../../runs/mail/deliver.js';
 import type { OccasionEnding } from '../../runs/scheduled.js';
 import { type Job, type JobResult, type Workplace, watchRun } from '../../runs/workplace.js';
 import type { JobStanding } from '../../scheduling/decide-due.js';
-import { readStandings, type SchedulePlan } from '../../scheduling/standings.js';
+import { readStandings, type SchedulePlan } from '../../scheduling/schedule.js';
 import { DatabaseError } from '../../store/database/database.js';
 import type { JobRun } from '../../store/jobs.js';
-import { pingedWork } from '../../webhooks/ping-settings.js';
+import { pingedWork } from '../../webhooks/settings.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
 import { findPingAddress, type PingListener, withPings } from '../notify.js';
 

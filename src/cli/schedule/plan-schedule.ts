@@ -5,10 +5,9 @@ import { readScheduleHistory, toJobLeaseKey } from '../../runs/scheduled.js';
 import { openOrganisation } from '../../runs/session.js';
 import type { Job, Workplace } from '../../runs/workplace.js';
 import { findNextStart } from '../../scheduling/decide-due.js';
-import { planJobs } from '../../scheduling/plan-jobs.js';
-import { readUserJobs } from '../../scheduling/read-user-jobs.js';
+import { planJobs, readStandings, type SchedulePlan } from '../../scheduling/schedule.js';
 import { type JobsSettings, toSpanMs } from '../../scheduling/settings.js';
-import { readStandings, type SchedulePlan } from '../../scheduling/standings.js';
+import { readUserJobs } from '../../scheduling/user-jobs.js';
 import {
   cancelJobRun,
   findSchedulePause,

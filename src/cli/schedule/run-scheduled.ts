@@ -1,5 +1,5 @@
 import { RunLockedError } from '../../errors.js';
-import { toLocalTime } from '../../local-time/local-time.js';
+import { toLocalTime } from '../../local-time.js';
 import {
   keepSchedules,
   mendSchedules,
@@ -11,9 +11,14 @@ import {
 import type { Job, Workplace } from '../../runs/workplace.js';
 import { decideDue, findNextStart } from '../../scheduling/decide-due.js';
 import { toDueTimes } from '../../scheduling/due-times.js';
-import { toTimeoutMs, toTimezone } from '../../scheduling/plan-jobs.js';
+import {
+  readStandings,
+  type SchedulePlan,
+  toDecidingRules,
+  toTimeoutMs,
+  toTimezone,
+} from '../../scheduling/schedule.js';
 import type { JobsSettings } from '../../scheduling/settings.js';
-import { readStandings, type SchedulePlan, toDecidingRules } from '../../scheduling/standings.js';
 import type { JobDue } from '../../store/jobs.js';
 import { exitCodes } from '../exit-code.js';
 import type { Outcome } from '../invocation.js';

@@ -1,5 +1,5 @@
 import { RosterError, RosterHeldError } from '../../errors.js';
-import { toLocalTime } from '../../local-time/local-time.js';
+import { toLocalTime } from '../../local-time.js';
 import type { RosterAcceptanceFacts } from '../../reports/list-facts.js';
 import { listSnapshotRemarks } from '../../reports/reasons.js';
 import { countNoun } from '../../reports/text.js';

@@ -1,6 +1,6 @@
-import type { Client } from '../../client/create-client.js';
+import type { Client } from '../../client/client.js';
+import type { Invitation } from '../../client/invitations.js';
 import type { CallOptions } from '../../client/operation.js';
-import type { Invitation } from '../../client/resources/invitations.js';
 import { NightscreenError, NotFoundError, StoreError } from '../../errors.js';
 import { toFailureReason } from '../../screening/screen.js';
 import { endInvitations, listToFollow, noteLookedAt, saveShown } from '../../store/invitations.js';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import type { Client } from '../../client/create-client.js';
+import type { Client } from '../../client/client.js';
+import type { Invitation } from '../../client/invitations.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
-import type { Invitation } from '../../client/resources/invitations.js';
 import {
   ApiError,
   ConfigError,

@@ -1,10 +1,8 @@
 import { ConfigError, RunLockedError } from '../../errors.js';
-import { buildFailureMessage, type Failure } from '../../mail/build-failure.js';
-import { attemptDelivery, type DeliveryResult, deliver, openMailer } from '../../mail/deliver.js';
-import type { MailMessage } from '../../mail/mail-message.js';
-import type { Mailer } from '../../mail/open-smtp.js';
+import { attemptDelivery, type DeliveryResult, deliver, type Mailer, openMailer } from '../../mail/delivery.js';
+import { buildFailureMessage, type Failure } from '../../mail/failure-message.js';
+import { leaveAttachments, type MailMessage } from '../../mail/message.js';
 import { listRecipients } from '../../mail/recipients.js';
-import { leaveAttachments } from '../../mail/reduce-message.js';
 import type { MailSettings } from '../../mail/settings.js';
 import type { Queryable } from '../../store/database/database.js';
 import {

@@ -9,10 +9,10 @@ import {
   RosterError,
   RunLockedError,
 } from '../../errors.js';
-import type { Failure } from '../../mail/build-failure.js';
-import { buildReportMessage } from '../../mail/build-message.js';
-import type { MailMessage } from '../../mail/mail-message.js';
+import type { Failure } from '../../mail/failure-message.js';
+import type { MailMessage } from '../../mail/message.js';
 import { listRecipients, toOccasion } from '../../mail/recipients.js';
+import { buildReportMessage } from '../../mail/report-message.js';
 import type { MailSettings } from '../../mail/settings.js';
 import { toDurationMs } from '../../roster/duration.js';
 import type { Queryable } from '../../store/database/database.js';

@@ -1,4 +1,4 @@
-import { toDate, toDayNumber, toDayNumberOf } from '../../local-time/local-time.js';
+import { toDate, toDayNumber, toDayNumberOf } from '../../local-time.js';
 import { parseItemMark, toEventStamp, toItemMark } from '../../matches/item-code.js';
 import { type ListedDiscrepancy, mostAcceptedDays } from '../../reconciliation/discrepancy.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';

@@ -1,6 +1,6 @@
 import type { Severity } from '../../changes/change-event.js';
 import { ConfigError, flagError } from '../../errors.js';
-import { toInstant, toLocalTime, toNextDay } from '../../local-time/local-time.js';
+import { toInstant, toLocalTime, toNextDay } from '../../local-time.js';
 import { parseItemMark } from '../../matches/item-code.js';
 import type { Database, Queryable } from '../../store/database/database.js';
 import { findLogin } from '../../store/database/postgres.js';

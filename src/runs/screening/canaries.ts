@@ -1,4 +1,4 @@
-import type { Client } from '../../client/create-client.js';
+import type { Client } from '../../client/client.js';
 import { type Canary, judgeCanary } from '../../matches/canary.js';
 import { toMatchSet } from '../../matches/match.js';
 import {

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type PrioritySubject, toPriority } from '../../changes/change-event.js';
-import { followSignals } from '../../client/calls/follow-signals.js';
-import type { Client } from '../../client/create-client.js';
+import type { Client } from '../../client/client.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
+import { followSignals } from '../../client/signals.js';
 import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
 import type { DetailCounts, DetailKind, DetailStop } from '../../reports/list-facts.js';
 import { describeDetails } from '../../reports/words.js';

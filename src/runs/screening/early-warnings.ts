@@ -1,5 +1,5 @@
 import { LeaseLostError } from '../../errors.js';
-import { buildEarlyWarning } from '../../mail/build-early-warning.js';
+import { buildEarlyWarning } from '../../mail/early-warning.js';
 import { listRecipients, type Recipient } from '../../mail/recipients.js';
 import type { MailSettings } from '../../mail/settings.js';
 import { countNoun } from '../../reports/text.js';

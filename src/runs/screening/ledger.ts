@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { setImmediate as turnOfEvents } from 'node:timers/promises';
-import type { AttemptEnd, AttemptObserver } from '../../client/calls/attempt-observer.js';
-import type { Client } from '../../client/create-client.js';
+import type { Client } from '../../client/client.js';
+import type { AttemptEnd, AttemptObserver } from '../../client/operation.js';
 import type { ScreeningRequest } from '../../roster/customer.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import { ensureRequests } from '../../store/canaries.js';

@@ -1,5 +1,5 @@
-import { followSignals } from '../../client/calls/follow-signals.js';
-import type { Client } from '../../client/create-client.js';
+import type { Client } from '../../client/client.js';
+import { followSignals } from '../../client/signals.js';
 import type { Clock } from '../../clock.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
 import type { RunDeadlineSettings, Workplace } from '../workplace.js';

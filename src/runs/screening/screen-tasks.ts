@@ -1,4 +1,4 @@
-import type { Client } from '../../client/create-client.js';
+import type { Client } from '../../client/client.js';
 import { countNoun } from '../../reports/text.js';
 import { findNextRound, hasFailedCanary } from '../../store/canaries.js';
 import { readSecondSearches, saveSecondSearches } from '../../store/held-runs.js';

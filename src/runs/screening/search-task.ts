@@ -1,4 +1,4 @@
-import type { Client } from '../../client/create-client.js';
+import type { Client } from '../../client/client.js';
 import type { CallOptions } from '../../client/operation.js';
 import { type ScreeningOutcome, screen } from '../../screening/screen.js';
 import { readSearchTasks, type SearchTask } from '../../store/screenings.js';

@@ -1,15 +1,128 @@
 import { toDurationMs } from '../../roster/duration.js';
 import { toJobLeaseKey } from '../../runs/scheduled.js';
-import type { Workplace } from '../../runs/workplace.js';
+import type { JobSchedule, Workplace } from '../../runs/workplace.js';
 import { toCadence } from '../../screening/cadence.js';
 import { noteWatched, toJobSubject, toRosterSubject, toScheduleSubject, type Watched } from '../../store/incidents.js';
-import { findSchedulePause, type JobRun, readJobRuns, readJobSchedules, type SchedulePause } from '../../store/jobs.js';
+import {
+  findSchedulePause,
+  type JobDue,
+  type JobRun,
+  type JobSchedule as KnownSchedule,
+  readJobRuns,
+  readJobSchedules,
+  type SchedulePause,
+} from '../../store/jobs.js';
 import { readHeldLeases } from '../../store/leases.js';
-import { type JobsSettings, type SchedulerSettings, toSpanMs } from '../settings.js';
-import { type Expectation, type ExpectedStart, findExpectedStart, type LateRules } from './expected-start.js';
-import type { StartFacts } from './judge-nights.js';
-import { findPlans, type Plan } from './plans.js';
-import type { WatchdogSettings } from './settings.js';
+import type { Nights } from '../../store/watch-facts.js';
+import { type DueTimes, toDueTimes } from '../due-times.js';
+import { type JobsSettings, type SchedulerSettings, toSpanMs, type WatchdogSettings } from '../settings.js';
+
+/** The schedule of a job, and since when a scheduler goes by it; null where only somebody wrote it down, such as for a timer. */
+interface Plan {
+  schedule: JobSchedule;
+  keptSince: Date | null;
+}
+
+/** The schedules that jobs go by: what the configuration says of one, else what a scheduler has last gone by. */
+export function findPlans(kept: readonly KnownSchedule[], jobs: JobsSettings): ReadonlyMap<string, Plan> {
+  const plans = new Map<string, Plan>();
+  for (const { job, cron, timezone, plannedSince, retiredAt } of kept) {
+    if (retiredAt === null) plans.set(job, { schedule: { cron, timezone }, keptSince: plannedSince });
+  }
+  for (const [job, settings] of Object.entries(jobs)) {
+    if (settings?.enabled === false) plans.delete(job);
+    else if (settings?.cron !== undefined && !isKept(plans.get(job), settings)) {
+      plans.set(job, { schedule: { cron: settings.cron, timezone: settings.timezone ?? 'UTC' }, keptSince: null });
+    }
+  }
+  return plans;
+}
+
+/** What to write so that a job is expected no more, for whoever reads that it did not run. */
+export const toUnplanning = (job: string): string =>
+  `Where ${job} is not to be run any more: write jobs.${job}.enabled: false into the configuration, also on the host of the watchdog`;
+
+/** A job of one's own may bring the time zone that its settings leave out. */
+const isKept = (plan: Plan | undefined, { cron, timezone }: NonNullable<JobsSettings[string]>): boolean =>
+  plan !== undefined && plan.schedule.cron === cron && (timezone === undefined || timezone === plan.schedule.timezone);
+
+/** By when a job should have begun, and why in words. */
+export interface ExpectedStart {
+  /** A start before this moment is not the one that was due. */
+  since: Date;
+  /** Until when it may wait for other jobs to end. */
+  waitsUntil: Date;
+  because: string;
+}
+
+/** A nightly job and when it should have begun; `isWaiting`: it may yet, for another one is under way that comes before it. */
+export interface StartFacts extends Pick<Nights, 'begun'> {
+  /** Null where no start was due yet. */
+  expected: ExpectedStart | null;
+  isWaiting: boolean;
+}
+
+/** What a job goes by: the schedule that somebody wrote down, or how old its last start may be. */
+type Expectation = { schedule: JobSchedule } | { everyMs: number };
+
+/** What is put up with. */
+export interface LateRules {
+  now: Date;
+  /** How long after its time a job may begin. */
+  lateAfterMs: number;
+  /** By how much more, where it is due at fixed times of a date. */
+  jitterMs: number;
+  /** How much longer it may wait while another job is under way. */
+  waitAtMostMs: number;
+}
+
+const hourMs = 3_600_000;
+/** A start may be this much early: clocks of two hosts differ. */
+const earlyMs = 60_000;
+/** A schedule that has not come round for longer than this is not looked for further. */
+const longestBackMs = 32 * 24 * hourMs;
+
+/**
+ * The start that should have been made by now; null when none was due yet, or only before one of the moments since when it is watched (those
+ * yet to come are the mistake of a clock). `runs`: what became of the job's last times; one that was done early counts from its beginning.
+ */
+export function findExpectedStart(
+  expectation: Expectation,
+  rules: LateRules,
+  watchedSince: readonly Date[],
+  runs: readonly JobRun[] = [],
+): ExpectedStart | null {
+  const { now, lateAfterMs, jitterMs, waitAtMostMs } = rules;
+  const isWatched = (moment: Date): boolean => watchedSince.every((since) => since > now || moment > since);
+  if ('everyMs' in expectation) {
+    const since = new Date(now.getTime() - expectation.everyMs - lateAfterMs);
+    const because = `it should begin every ${Math.round(expectation.everyMs / hourMs)} hours`;
+    return isWatched(since) ? { since, waitsUntil: now, because } : null;
+  }
+  const times = toDueTimes(expectation.schedule);
+  const lateMs = lateAfterMs + (times.isByDate ? jitterMs : 0);
+  const due = findLastDue(times, new Date(now.getTime() - lateMs));
+  if (due === null || !isWatched(due.dueAt)) return null;
+  const { cron, timezone } = expectation.schedule;
+  const begunAt = runs.find(({ occasion }) => occasion === due.occasion)?.begunAt ?? due.dueAt;
+  return {
+    since: new Date(Math.min(due.dueAt.getTime(), begunAt.getTime()) - earlyMs),
+    waitsUntil: new Date(findFirstMissing(times, due, runs, watchedSince).getTime() + lateMs + waitAtMostMs),
+    because: `it was due at ${due.dueAt.toISOString()} (${cron} ${timezone})`,
+  };
+}
+
+const findLastDue = (times: DueTimes, before: Date): JobDue | null =>
+  times.between(new Date(before.getTime() - longestBackMs), before).at(-1) ?? null;
+
+/** The first time since the last start that was not begun: a job that comes round often must not wait anew from each of its times. */
+function findFirstMissing(times: DueTimes, due: JobDue, runs: readonly JobRun[], watchedSince: readonly Date[]): Date {
+  const begun = runs.flatMap(({ begunAt, dueAt }) => (begunAt === null || dueAt >= due.dueAt ? [] : dueAt.getTime()));
+  const since = watchedSince.map((moment) => moment.getTime()).filter((ms) => ms < due.dueAt.getTime());
+  if (begun.length === 0 && since.length === 0) return due.dueAt;
+  const floorMs = Math.max(due.dueAt.getTime() - longestBackMs, ...begun, ...since);
+  return times.next(new Date(floorMs))?.dueAt ?? due.dueAt;
+}
 
 /** What a watchdog goes by beside the settings of runs. */
 export interface WatchSettings {
@@ -34,8 +147,6 @@ export interface Expectations {
   /** Since when a planned job counts as planned. */
   sinceOf(job: string): Date;
 }
-
-const hourMs = 3_600_000;
 // Enough to find the last one that came to its end, and what was missed since.
 const timesRead = 100;
 

@@ -1,9 +1,8 @@
 import { countNoun } from '../../reports/text.js';
 import type { Incident } from '../../store/incidents.js';
 import type { JobRun } from '../../store/jobs.js';
-import { type Finding, findSame, toStanding } from './finding.js';
-import type { StartFacts } from './judge-nights.js';
-import { toUnplanning } from './plans.js';
+import { type StartFacts, toUnplanning } from './expectations.js';
+import { type Finding, findSame, toStanding } from './findings.js';
 
 /** What is known of a job of the scheduler. */
 export interface JobFacts {

@@ -25,15 +25,11 @@ import {
   type RunningFacts,
   readRunning,
 } from '../../store/watch-facts.js';
-import type { Watching } from './compare-incidents.js';
-import { type Expectations, readExpectations, type WatchSettings } from './expectations.js';
-import { type Finding, findSame } from './finding.js';
-import { type JudgedFacts, judge } from './judge.js';
+import { alarmKeyPrefix, tellNews, type Watching } from './alarms.js';
+import { type Expectations, readExpectations, type StartFacts, type WatchSettings } from './expectations.js';
+import { type Finding, findSame } from './findings.js';
+import { type JudgedFacts, judge, type RosterFacts } from './judge.js';
 import { type JobFacts, judgedByRuns } from './judge-jobs.js';
-import type { StartFacts } from './judge-nights.js';
-import type { RosterFacts } from './judge-roster.js';
-import { alarmKeyPrefix } from './queue-alarm.js';
-import { tellNews } from './tell-news.js';
 
 /** What is judged at a moment, and what is watched: by this watchdog (`subjects`), and by any. */
 interface WatchFacts extends JudgedFacts {

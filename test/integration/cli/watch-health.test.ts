@@ -8,7 +8,7 @@ import { runCommandLine } from '../../../src/cli/run-command-line.js';
 import { startBeside } from '../../../src/cli/schedule/keep-schedule.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { createLogger } from '../../../src/logging.js';
-import { createMetrics } from '../../../src/metrics/create-metrics.js';
+import { createMetrics } from '../../../src/metrics/metrics.js';
 import { migrate } from '../../../src/store/database/migrate.js';
 import { openDatabase } from '../../../src/store/database/open-database.js';
 import { testDatabases } from '../../helpers/databases.js';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, expect, test } from 'vitest';
-import { createClient } from '../../../src/client/create-client.js';
+import { createClient } from '../../../src/client/client.js';
 import type { NightscreenError } from '../../../src/errors.js';
 import { answerJson, type Received, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
 

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { type Client, createClient } from '../../../src/client/create-client.js';
-import type { DossierListQuery } from '../../../src/client/resources/dossiers.js';
+import { type Client, createClient } from '../../../src/client/client.js';
+import type { DossierListQuery } from '../../../src/client/dossiers.js';
 import { answerJson, startService, type TestService, testKey } from './start-service.js';
 
 let service: TestService;

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { ClientEvent } from '../../../src/client/client-event.js';
-import { type Client, type ClientSettings, createClient } from '../../../src/client/create-client.js';
+import { type Client, type ClientEvent, type ClientSettings, createClient } from '../../../src/client/client.js';
 import {
   answerJson,
   type Received,

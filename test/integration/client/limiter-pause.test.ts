@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import type { AttemptObserver } from '../../../src/client/calls/attempt-observer.js';
-import { createClient } from '../../../src/client/create-client.js';
+import { createClient } from '../../../src/client/client.js';
+import type { AttemptObserver } from '../../../src/client/operation.js';
 import { printFigure } from '../../helpers/print-figure.js';
 import { answerJson, startService, type TestService, testKey, toEmptyResult } from './start-service.js';
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AttemptObserver } from '../../../src/client/calls/attempt-observer.js';
 import { type Client, createClient } from '../../../src/client/index.js';
+import type { AttemptObserver } from '../../../src/client/operation.js';
 import { operationsTable, type Row } from './operations-table.js';
 import { answerJson, type Received, startService, type TestService, testKey } from './start-service.js';
 

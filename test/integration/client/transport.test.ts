@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
-import { type ClientSettings, createClient } from '../../../src/client/create-client.js';
+import { type ClientSettings, createClient } from '../../../src/client/client.js';
+import type { Attempt, AttemptEnd } from '../../../src/client/operation.js';
 import {
   answerJson,
   startRawService,

@@ -9,7 +9,7 @@ import { showRun } from '../../../src/runs/run-reference.js';
 import { runSweep } from '../../../src/runs/sweep-run.js';
 import type { Workplace } from '../../../src/runs/workplace.js';
 import type { Sandbox } from '../../../src/sandbox/start-sandbox.js';
-import type { Fault } from '../../../src/sandbox/trouble/faults.js';
+import type { Fault } from '../../../src/sandbox/trouble.js';
 import type { Database } from '../../../src/store/database/database.js';
 import { describeOnEachDatabase } from '../../helpers/databases.js';
 import { decide } from '../../helpers/decide.js';

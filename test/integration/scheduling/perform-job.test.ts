@@ -10,7 +10,7 @@ import type { RunState } from '../../../src/reports/run-facts.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { keepSchedules } from '../../../src/runs/scheduled.js';
 import type { Job } from '../../../src/runs/workplace.js';
-import type { PlannedJob } from '../../../src/scheduling/plan-jobs.js';
+import type { PlannedJob } from '../../../src/scheduling/schedule.js';
 import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
 import { beginJobRun, endJobRun, type JobEnding, type JobRun, noteMissedJob } from '../../../src/store/jobs.js';

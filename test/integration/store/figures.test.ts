@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import { shiftedClock } from '../../../src/clock.js';
-import { createMetrics } from '../../../src/metrics/create-metrics.js';
+import { createMetrics } from '../../../src/metrics/metrics.js';
 import { rosterSettingsSchema } from '../../../src/roster/settings.js';
 import { readMetricFacts } from '../../../src/runs/metrics.js';
 import type { Database } from '../../../src/store/database/database.js';

@@ -141,7 +141,7 @@ it('only the command line and the configuration read the environment, and only t
   const outside = (places: readonly string[]) => files.filter((file) => !places.includes(toPlace(file)));
   const reading = outside(['cli', 'config']).filter((file) => readSource(file).includes('process.env'));
   // The library, for a program that gives it nothing, and the variables that name a proxy to every program.
-  expect(reading).toEqual(['src/outgoing.ts', 'src/client/create-client.ts']);
+  expect(reading).toEqual(['src/outgoing.ts', 'src/client/client.ts']);
   expect(outside(['cli']).filter((file) => /console\.|process\.stdout/.test(readSource(file)))).toEqual([]);
 });
 

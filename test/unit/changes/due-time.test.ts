@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { toDueTime, type WorkCalendar } from '../../../src/changes/change-event.js';
-import { toInstant, toLocalTime } from '../../../src/local-time/local-time.js';
+import { toInstant, toLocalTime } from '../../../src/local-time.js';
 
 const copenhagen: WorkCalendar = {
   timezone: 'Europe/Copenhagen',

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { followInterruption } from '../../../src/cli/schedule/keep-schedule.js';
-import type { ScheduleEvent } from '../../../src/scheduling/schedule-event.js';
+import type { ScheduleEvent } from '../../../src/scheduling/scheduler.js';
 import type { JobRun } from '../../../src/store/jobs.js';
 
 const moment = new Date('2026-11-22T02:00:00Z');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { prepareDemoFolder } from '../../../src/cli/demo.js';
 import { describeError } from '../../../src/cli/describe-error.js';
-import { findUnknownVariables } from '../../../src/config/find-unknown-variables.js';
+import { findUnknownVariables } from '../../../src/config/environment.js';
 import { loadConfig } from '../../../src/config/load-config.js';
 import { ConfigError } from '../../../src/errors.js';
 import { findFolderProblem } from '../../../src/files.js';

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { afterEach, describe, expect, it } from 'vitest';
 import { publishAttempts, publishExit, publishRunEvent } from '../../../src/cli/process.js';
-import type { Attempt, AttemptEnd } from '../../../src/client/calls/attempt-observer.js';
+import type { Attempt, AttemptEnd } from '../../../src/client/operation.js';
 
 const listening: (() => void)[] = [];
 afterEach(() => {

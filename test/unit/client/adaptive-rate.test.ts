@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { computeRate, lowerRate, startAdaptiveRate } from '../../../src/client/pace/tempo.js';
+import { computeRate, lowerRate, startAdaptiveRate } from '../../../src/client/tempo.js';
 import { printFigure } from '../../helpers/print-figure.js';
 
 describe('the adaptive rate', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { Circuit, type Reachability } from '../../../src/client/pace/circuit.js';
-import { Gate } from '../../../src/client/pace/create-pace.js';
+import { Circuit, Gate, type Reachability } from '../../../src/client/pace.js';
 import { makeFakeClock } from '../../helpers/fake-clock.js';
 import { printFigure } from '../../helpers/print-figure.js';
 

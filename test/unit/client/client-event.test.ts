@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { type ClientEvent, Listeners } from '../../../src/client/client-event.js';
+import { type ClientEvent, Listeners } from '../../../src/client/client.js';
 
 const event: ClientEvent = { kind: 'key_renewed', fingerprint: '0123456789ab' };
 const name = 'Plantina Nominova';

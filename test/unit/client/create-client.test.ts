@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { type ClientSettings, createClient } from '../../../src/client/create-client.js';
-import { createPace } from '../../../src/client/pace/create-pace.js';
+import { type ClientSettings, createClient } from '../../../src/client/client.js';
+import { createPace } from '../../../src/client/pace.js';
 import { serviceSettingsSchema } from '../../../src/client/settings.js';
 import { ConfigError } from '../../../src/errors.js';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { foldEcho } from '../../../src/client/resources/fold-echo.js';
+import { foldEcho } from '../../../src/client/aml.js';
 
 test.each([
   ['José  Núñez', 'JOSE\u0301 NU\u0301N\u0303EZ'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFollowSignals } from '../../../src/client/calls/follow-signals.js';
+import { createFollowSignals } from '../../../src/client/signals.js';
 
 describe('following the signals of calls', () => {
   it('shares one signal between calls that follow the same ones, as long as one of them does', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isSameRecipient } from '../../../src/client/resources/invitations.js';
+import { isSameRecipient } from '../../../src/client/invitations.js';
 
 test.each<['email' | 'sms', string, string, boolean]>([
   ['email', 'Plantina@Nominova.example', 'plantina@nominova.example', true],

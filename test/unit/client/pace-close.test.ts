@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { printFigure } from '../../helpers/print-figure.js';
 
 const tsx = createRequire(import.meta.url).resolve('tsx');
-const createPaceUrl = new URL('../../../src/client/pace/create-pace.ts', import.meta.url).href;
+const createPaceUrl = new URL('../../../src/client/pace.ts', import.meta.url).href;
 
 /** A process with two paces, one in an outage, whose callers are called off; it prints how long it lasts after that. */
 const script = `

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RetryBudget } from '../../../src/client/calls/retry-budget.js';
+import { RetryBudget } from '../../../src/client/calls.js';
 import { printFigure } from '../../helpers/print-figure.js';
 
 test.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { SendWindow } from '../../../src/client/pace/tempo.js';
+import { SendWindow } from '../../../src/client/tempo.js';
 
 const windowMs = 1_000;
 

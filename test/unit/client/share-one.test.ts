@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createShareOne } from '../../../src/client/calls/share-one.js';
+import { createShareOne } from '../../../src/client/signals.js';
 
 /** Work that ends when it is told to. */
 const startWork = () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { variables } from '../../../src/config/variables.js';
+import { variables } from '../../../src/config/environment.js';
 import {
   listBlocks,
   listGroups,

@@ -2,7 +2,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { overlaySettings } from '../../../src/config/overlay-settings.js';
+import { overlaySettings } from '../../../src/config/load-config.js';
 import { configSchema } from '../../../src/config/schema.js';
 
 const overlay = async (settings: object, text: string) => {

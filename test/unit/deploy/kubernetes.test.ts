@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
-import { variables } from '../../../src/config/variables.js';
+import { variables } from '../../../src/config/environment.js';
 import { findProgram } from '../../helpers/find-program.js';
 import { readShippedYaml, root } from '../../helpers/shipped-files.js';
 import { readCronJobs } from '../../helpers/shipped-manifests.js';

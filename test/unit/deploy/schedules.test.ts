@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { allJobs } from '../../../jobs/all-jobs.js';
 import { configSchema, type Settings } from '../../../src/config/schema.js';
-import { listInstants, toDate, toDayNumberOf } from '../../../src/local-time/local-time.js';
+import { listInstants, toDate, toDayNumberOf } from '../../../src/local-time.js';
 import { toCronTimes } from '../../../src/scheduling/due-times.js';
-import { planJobs } from '../../../src/scheduling/plan-jobs.js';
+import { planJobs } from '../../../src/scheduling/schedule.js';
 import { listShipped, readShipped, readShippedYaml, readUnit } from '../../helpers/shipped-files.js';
 import { readCronJobs } from '../../helpers/shipped-manifests.js';
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { walkDossierPages } from '../../../src/client/resources/walk-dossier-pages.js';
+import { walkDossierPages } from '../../../src/client/dossiers.js';
 import { countWindow, type DossierList, planWindows } from '../../../src/dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../../../src/dossiers/dossier.js';
 import { sweepDossiers } from '../../../src/dossiers/sweep-dossiers.js';
-import { createDossierList } from '../../../src/sandbox/dossiers/dossier-book.js';
+import { createDossierList } from '../../../src/sandbox/dossier-book.js';
 import type { SandboxDossier } from '../../../src/sandbox/world.js';
 import { isFullSize } from '../../helpers/full-size.js';
 import { printFigure } from '../../helpers/print-figure.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { type Alarm, buildAlarmMessage } from '../../../src/mail/build-alarm.js';
+import { type Alarm, buildAlarmMessage } from '../../../src/mail/failure-message.js';
 
 const alarm: Alarm = {
   telling: 'begun',

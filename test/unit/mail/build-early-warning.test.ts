@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildEarlyWarning, type EarlyWarning } from '../../../src/mail/build-early-warning.js';
+import { buildEarlyWarning, type EarlyWarning } from '../../../src/mail/early-warning.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { buildChange, buildParty } from '../../helpers/run-facts.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildReportMessage } from '../../../src/mail/build-message.js';
+import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { type MailKind, mailSettingsSchema } from '../../../src/mail/settings.js';
 import { toReport } from '../../../src/reports/report.js';
 import type { RunFacts } from '../../../src/reports/run-facts.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { toSmtpFailure } from '../../../src/mail/smtp-failure.js';
+import { toSmtpFailure } from '../../../src/mail/delivery.js';
 
 const fail = (message: string, facts: Record<string, unknown> = {}): Error => Object.assign(new Error(message), facts);
 

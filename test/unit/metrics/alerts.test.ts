@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMetrics } from '../../../src/metrics/create-metrics.js';
+import { createMetrics } from '../../../src/metrics/metrics.js';
 import type { MetricFacts } from '../../../src/runs/metrics.js';
 import type { RunFigures } from '../../../src/store/metrics.js';
 import { listFiring } from '../../helpers/alert-rules.js';

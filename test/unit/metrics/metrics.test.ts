@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parseMetricsAddress, startMetricsServer } from '../../../src/cli/health.js';
-import { createMetrics } from '../../../src/metrics/create-metrics.js';
-import { markTextfileUnreadable, writeTextfile } from '../../../src/metrics/write-textfile.js';
+import { createMetrics, markTextfileUnreadable, writeTextfile } from '../../../src/metrics/metrics.js';
 import type { MetricFacts } from '../../../src/runs/metrics.js';
 
 const at = new Date('2026-03-10T02:00:00Z');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { createMetrics } from '../../../src/metrics/create-metrics.js';
+import { createMetrics } from '../../../src/metrics/metrics.js';
 import { alertRules } from '../../helpers/alert-rules.js';
 
 const read = (path: string): string => readFileSync(new URL(`../../../deploy/${path}`, import.meta.url), 'utf8');

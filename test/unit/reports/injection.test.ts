@@ -1,10 +1,10 @@
 import { parse } from 'csv-parse/sync';
 import { describe, expect, it } from 'vitest';
 import { formatTable } from '../../../src/cli/text.js';
-import { buildEarlyWarning } from '../../../src/mail/build-early-warning.js';
-import { buildReportMessage } from '../../../src/mail/build-message.js';
-import type { MailMessage } from '../../../src/mail/mail-message.js';
-import { renderMessage } from '../../../src/mail/render-message.js';
+import { renderMessage } from '../../../src/mail/delivery.js';
+import { buildEarlyWarning } from '../../../src/mail/early-warning.js';
+import type { MailMessage } from '../../../src/mail/message.js';
+import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { renderChangesCsv, renderNotScreenedCsv } from '../../../src/reports/csv-files.js';
 import { renderHtml } from '../../../src/reports/html-page.js';

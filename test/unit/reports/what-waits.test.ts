@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { buildReportMessage } from '../../../src/mail/build-message.js';
+import { buildReportMessage } from '../../../src/mail/report-message.js';
 import { mailSettingsSchema } from '../../../src/mail/settings.js';
 import { renderHtml } from '../../../src/reports/html-page.js';
 import { toWaitingCases } from '../../../src/reports/html-waiting.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createFaultScript, type Fault } from '../../../src/sandbox/trouble/faults.js';
+import { createFaultScript, type Fault } from '../../../src/sandbox/trouble.js';
 
 const search = (name: string) => ({ path: '/aml/search', method: 'POST', name });
 const list = { path: '/dossiers', method: 'GET' };

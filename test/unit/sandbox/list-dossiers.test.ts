@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createDossierList, type ListDossiers } from '../../../src/sandbox/dossiers/dossier-book.js';
+import { createDossierList, type ListDossiers } from '../../../src/sandbox/dossier-book.js';
 import { dossier } from './world-samples.js';
 
 const idsOf = (list: ListDossiers, query: Record<string, string>): string[] => {

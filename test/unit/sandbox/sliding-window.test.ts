@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createSlidingWindow } from '../../../src/sandbox/sliding-window.js';
+import { createSlidingWindow } from '../../../src/sandbox/calls.js';
 
 const LENGTH_MS = 1_000;
 

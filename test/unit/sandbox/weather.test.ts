@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSeededRandom } from '../../../src/sandbox/seeded-random.js';
-import { createWeatherStation, type Weather } from '../../../src/sandbox/trouble/weather.js';
+import { createSeededRandom, createWeatherStation, type Weather } from '../../../src/sandbox/trouble.js';
 
 const call = (atMs = 0, privateKey: string | undefined = 'key', path = '/aml/search') => ({ path, atMs, privateKey });
 const stationWith = (weather: Weather) => {

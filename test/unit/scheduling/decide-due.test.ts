@@ -7,7 +7,7 @@ import {
   mostAttempts,
 } from '../../../src/scheduling/decide-due.js';
 import { toDueTimes } from '../../../src/scheduling/due-times.js';
-import { toJitterMs } from '../../../src/scheduling/standings.js';
+import { toJitterMs } from '../../../src/scheduling/schedule.js';
 import type { JobRun } from '../../../src/store/jobs.js';
 import { toJobRun } from '../../helpers/job-runs.js';
 

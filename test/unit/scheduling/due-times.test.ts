@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toLocalTime } from '../../../src/local-time/local-time.js';
-import { toDueTimes } from '../../../src/scheduling/due-times.js';
-import { findNextRun, listNextRuns } from '../../../src/scheduling/next-run.js';
+import { toLocalTime } from '../../../src/local-time.js';
+import { findNextRun, listNextRuns, toDueTimes } from '../../../src/scheduling/due-times.js';
 
 const at = (text: string): Date => new Date(text);
 const between = (cron: string, timezone: string, after: string, until: string) =>

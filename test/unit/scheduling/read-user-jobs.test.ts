@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/errors.js';
-import { readUserJobs } from '../../../src/scheduling/read-user-jobs.js';
+import { readUserJobs } from '../../../src/scheduling/user-jobs.js';
 
 let folder: string;
 beforeEach(() => {

@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Job } from '../../../src/runs/workplace.js';
-import { planJobs } from '../../../src/scheduling/plan-jobs.js';
-import type { ScheduleEvent } from '../../../src/scheduling/schedule-event.js';
-import { startScheduler } from '../../../src/scheduling/scheduler.js';
+import { planJobs } from '../../../src/scheduling/schedule.js';
+import { type ScheduleEvent, startScheduler } from '../../../src/scheduling/scheduler.js';
 import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { makeFakeClock } from '../../helpers/fake-clock.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listNextRuns } from '../../../src/scheduling/next-run.js';
+import { listNextRuns } from '../../../src/scheduling/due-times.js';
 import { listTierDues, toCadence } from '../../../src/screening/cadence.js';
 import { screeningSettingsSchema } from '../../../src/screening/settings.js';
 

@@ -3,11 +3,8 @@ import { createServer } from 'node:http';
 import { Agent } from 'undici';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { buildMessage } from '../../../src/webhooks/build-message.js';
-import { parseWebhookSecrets } from '../../../src/webhooks/parse-secrets.js';
-import { postMessage } from '../../../src/webhooks/post-message.js';
+import { buildMessage, parseWebhookSecrets, postMessage, signMessage } from '../../../src/webhooks/messages.js';
 import { webhooksSettingsSchema } from '../../../src/webhooks/settings.js';
-import { signMessage } from '../../../src/webhooks/sign-message.js';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 

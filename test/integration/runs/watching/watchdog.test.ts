@@ -5,8 +5,11 @@ import { mailSettingsSchema } from '../../../../src/mail/settings.js';
 import { toFileRoster } from '../../../../src/roster/settings.js';
 import { keepSchedules } from '../../../../src/runs/scheduled.js';
 import type { Workplace } from '../../../../src/runs/workplace.js';
-import { jobsSettingsSchema, schedulerSettingsSchema } from '../../../../src/scheduling/settings.js';
-import { watchdogSettingsSchema } from '../../../../src/scheduling/watchdog/settings.js';
+import {
+  jobsSettingsSchema,
+  schedulerSettingsSchema,
+  watchdogSettingsSchema,
+} from '../../../../src/scheduling/settings.js';
 import { type Watch, watch } from '../../../../src/scheduling/watchdog/watch.js';
 import { beginJobRun, endJobRun, pauseSchedule, resumeSchedule } from '../../../../src/store/jobs.js';
 import { listOutbox, queueOutbox } from '../../../../src/store/outbox.js';

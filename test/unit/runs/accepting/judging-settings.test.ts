@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { applyOverride } from '../../../../src/config/override.js';
+import { applyOverride } from '../../../../src/config/environment.js';
 import { configSchema, type Settings } from '../../../../src/config/schema.js';
 import {
   compareJudging,

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import { jobsSettingsSchema } from '../../../../src/scheduling/settings.js';
-import { findExpectedStart, type LateRules } from '../../../../src/scheduling/watchdog/expected-start.js';
-import { findPlans } from '../../../../src/scheduling/watchdog/plans.js';
+import { findExpectedStart, findPlans, type LateRules } from '../../../../src/scheduling/watchdog/expectations.js';
 import { findAgeMoment } from '../../../../src/scheduling/watchdog/watch.js';
 import type { JobRun } from '../../../../src/store/jobs.js';
 import type { NightFacts, RunningFacts } from '../../../../src/store/watch-facts.js';

@@ -1,8 +1,13 @@
 import { expect, it } from 'vitest';
-import { compareIncidents } from '../../../../src/scheduling/watchdog/compare-incidents.js';
-import type { Finding } from '../../../../src/scheduling/watchdog/finding.js';
-import { judgeRunning, judgeSweep, type SweepFacts } from '../../../../src/scheduling/watchdog/judge.js';
-import { judgeRoster, type RosterFacts } from '../../../../src/scheduling/watchdog/judge-roster.js';
+import { compareIncidents } from '../../../../src/scheduling/watchdog/alarms.js';
+import type { Finding } from '../../../../src/scheduling/watchdog/findings.js';
+import {
+  judgeRoster,
+  judgeRunning,
+  judgeSweep,
+  type RosterFacts,
+  type SweepFacts,
+} from '../../../../src/scheduling/watchdog/judge.js';
 import { findWatching } from '../../../../src/scheduling/watchdog/watch.js';
 import type { Incident } from '../../../../src/store/incidents.js';
 import type { NightFacts } from '../../../../src/store/watch-facts.js';

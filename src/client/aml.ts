@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { AuthenticationError, PaymentRequiredError } from '../errors.js';
+import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
+import {
+  countFromOneSchema,
+  filledTextSchema,
+  parseInput,
+  recordSchema,
+  type ServiceRecord,
+  toLookUp,
+} from './wire.js';
+
+/** What the lists do not know of a party is left out, null or empty, as the list's editors have it. */
+const listedTextsSchema = z
+  .array(z.string())
+  .nullish()
+  .transform((texts) => texts ?? []);
+const matchSchema = z.object({
+  id: z.string(),
+  name: z.string(),
+  schema: z.string(),
+  match: z.boolean(),
+  score: z.number(),
+  topics: listedTextsSchema,
+  birth_date: listedTextsSchema,
+  country: listedTextsSchema,
+});
+
+/** The answer to a search (interface: AML search result); every field but the lists of a result is required, unknown ones are left out. */
+export const amlSearchResultSchema = z
+  .object({
+    query: z.string(),
+    type: z.enum(['person', 'entity']),
+    total: z.number().int().nonnegative(),
+    results: z.array(matchSchema),
+  })
+  .refine((result) => result.total >= result.results.length, {
+    path: ['total'],
+    message: 'is smaller than the number of results',
+  });
+/** The answer to a search, with the wire's names (interface: AML search result). */
+export type AmlSearchResult = z.output<typeof amlSearchResultSchema>;
+
+/** Whom to search for (interface: AML search); unknown fields are left out. */
+const amlSearchInputSchema = z.object({ type: z.enum(['person', 'entity']), name: filledTextSchema });
+/** Whom to search for (interface: AML search). */
+export type AmlSearchInput = z.input<typeof amlSearchInputSchema>;
+
+/** How each search is called, and how many inputs may be pulled and not yet read. */
+export interface SearchEachOptions extends CallOptions {
+  /** 1 to 1000, by default 8; the client's own `rate.concurrency` bounds what is under way as well. */
+  concurrency?: number;
+}
+
+/** What became of one input. */
+export type SearchOutcome<Input extends AmlSearchInput = AmlSearchInput> =
+  | { input: Input; answer: Answer<AmlSearchResult>; error?: never }
+  | { input: Input; error: unknown; answer?: never };
+
+type Search = (input: AmlSearchInput, options: CallOptions) => Promise<Answer<AmlSearchResult>>;
+
+const isForAll = (error: unknown): boolean =>
+  error instanceof AuthenticationError || error instanceof PaymentRequiredError;
+
+const stopped: unique symbol = Symbol('stopped reading');
+
+const toIterator = <Input>(inputs: Iterable<Input> | AsyncIterable<Input>): Iterator<Input> | AsyncIterator<Input> =>
+  Symbol.asyncIterator in inputs ? inputs[Symbol.asyncIterator]() : inputs[Symbol.iterator]();
+
+/**
+ * Searches for each input, at most `concurrency` pulled and not yet read. What the inputs throw, the signal's reason, or the first 401 or 402,
+ * which every later search would have as well, is thrown after everything under way has ended and was given.
+ */
+async function* searchEach<Input extends AmlSearchInput>(
+  search: Search,
+  inputs: Iterable<Input> | AsyncIterable<Input>,
+  { concurrency: wanted = 8, signal, ...options }: SearchEachOptions = {},
+): AsyncGenerator<SearchOutcome<Input>> {
+  const concurrency = parseInput('aml.searchEach', countFromOneSchema(1_000), wanted);
+  const iterator = toIterator(inputs);
+  const finished: SearchOutcome<Input>[] = [];
+  const ending = new AbortController();
+  let underWay = 0;
+  let isPulling = false;
+  let isExhausted = false;
+  let failure: { error: unknown } | undefined;
+  let wake = (): void => undefined;
+
+  const mayPull = (): boolean => !isExhausted && failure === undefined && underWay + finished.length < concurrency;
+
+  const start = async (input: Input): Promise<void> => {
+    underWay += 1;
+    const outcome = await search(input, { ...options, signal: ending.signal }).then(
+      (answer) => ({ input, answer }),
+      (error: unknown) => ({ input, error }),
+    );
+    underWay -= 1;
+    finished.push(outcome);
+    if ('error' in outcome && isForAll(outcome.error)) failure ??= { error: outcome.error };
+    wake();
+  };
+
+  const pull = async (): Promise<void> => {
+    if (isPulling) return;
+    isPulling = true;
+    try {
+      while (mayPull()) {
+        const next = await iterator.next();
+        if (next.done) isExhausted = true;
+        else if (failure === undefined && !ending.signal.aborted) void start(next.value);
+      }
+    } catch (error) {
+      isExhausted = true;
+      failure ??= { error };
+    }
+    isPulling = false;
+    wake();
+  };
+
+  const abort = (): void => {
+    failure ??= { error: signal?.reason };
+    ending.abort(signal?.reason);
+    wake();
+  };
+  const somethingHappens = (): Promise<void> =>
+    new Promise((resolve) => {
+      wake = resolve;
+    });
+
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    if (signal?.aborted) abort();
+    for (;;) {
+      void pull();
+      const outcome = finished.shift();
+      if (outcome !== undefined) yield outcome;
+      else if (underWay > 0 || mayPull()) await somethingHappens();
+      else break;
+    }
+    if (failure !== undefined) throw failure.error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+    failure ??= { error: stopped };
+    ending.abort(stopped);
+    while (underWay > 0) await somethingHappens();
+    // A source that is still being waited for would only answer after its next input.
+    const closing = isExhausted ? undefined : Promise.resolve(iterator.return?.()).catch(() => undefined);
+    if (!isPulling) await closing;
+  }
+}
+
+/** A text as it is compared with its echo: NFKC, case and white space folded (DESIGN: Same request, one search). */
+export const foldEcho = (text: string): string =>
+  // Upper case first, so that letters with several lower-case forms (sharp s, long s, sigma) meet.
+  text.normalize('NFKC').toUpperCase().toLowerCase().normalize('NFKC').replace(/\s+/gu, ' ').trim();
+
+/** The AML operations of the interface (interface: AML search, Single-record lookups). */
+export interface Aml {
+  /** One screening, POST /aml/search (interface: AML search); an answer that does not echo the input is a ResponseError. */
+  search(input: AmlSearchInput, options?: CallOptions): Promise<Answer<AmlSearchResult>>;
+  /**
+   * One screening for each input, given in the order in which they finish. Inputs are pulled only as fast as outcomes are read: at most
+   * `concurrency` (8 by default, 1 to 1000) are pulled and not yet read. A search that fails gives its error; a 401 or 402 is given and then thrown, with no further input pulled. Stopping early aborts what is under way.
+   */
+  searchEach<Input extends AmlSearchInput>(
+    inputs: Iterable<Input> | AsyncIterable<Input>,
+    options?: SearchEachOptions,
+  ): AsyncIterable<SearchOutcome<Input>>;
+  /** A screened person or organisation by `aml_<token>`, GET /aml/entity/{id}. */
+  entity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** One match by `amla_<token>`, GET /aml/activity/{id}. */
+  activity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+}
+
+const toSearch = ({ type, name }: AmlSearchInput, nameField: string): Operation<AmlSearchResult> => ({
+  name: 'aml.search',
+  method: 'POST',
+  path: '/aml/search',
+  body: { type, [nameField]: name },
+  successStatus: 201,
+  authentication: 'private_key',
+  // A search changes nothing in the service; at worst it is billed twice, which the ledger shows.
+  retry: 'repeatable',
+  isBillable: true,
+  schema: amlSearchResultSchema,
+  findBreach: (result) => {
+    if (result.type !== type) return { code: 'echo_mismatch', message: 'type: does not echo what was sent' };
+    if (foldEcho(result.query) !== foldEcho(name)) {
+      return { code: 'echo_mismatch', message: 'query: does not echo the name that was sent' };
+    }
+    return undefined;
+  },
+});
+
+/** The AML operations over `callOperation`; `nameField` is the search's name parameter. */
+export const createAml = (callOperation: CallOperation, nameField: string): Aml => {
+  const search: Aml['search'] = async (input, options) =>
+    callOperation(toSearch(parseInput('aml.search', amlSearchInputSchema, input), nameField), options);
+  return {
+    search,
+    searchEach: (inputs, options) => searchEach(search, inputs, options),
+    entity: async (id, options) => callOperation(toLookUp('aml.entity', '/aml/entity', id, recordSchema), options),
+    activity: async (id, options) =>
+      callOperation(toLookUp('aml.activity', '/aml/activity', id, recordSchema), options),
+  };
+};

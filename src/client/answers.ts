@@ -1,0 +1,214 @@
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import {
+  ApiError,
+  type ApiErrorContext,
+  AuthenticationError,
+  ConsentRequiredError,
+  GoneError,
+  InvalidRequestError,
+  NotFoundError,
+  PaymentRequiredError,
+  PermissionError,
+  RateLimitError,
+  ResponseError,
+  ServerError,
+  ServiceUnavailableError,
+  UnprocessableError,
+} from '../errors.js';
+import type { Operation } from './operation.js';
+
+/** Headers as they came; a header that came more than once is an array. */
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** An answer as it came; `isComplete` is false when its body was longer than allowed or, with an error status, broke off. */
+export interface RawAnswer {
+  status: number;
+  headers: AnswerHeaders;
+  body: Buffer;
+  isComplete: boolean;
+}
+
+const maxEvidenceBytes = 65_536;
+
+type Issue = z.core.$ZodIssue;
+
+const toPath = (path: readonly PropertyKey[]): string =>
+  path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '');
+
+/** The issue worth naming: within a union that of the form which came nearest. */
+const findIssue = (issues: readonly Issue[]): Issue | undefined => {
+  const [issue] = issues;
+  if (issue?.code !== 'invalid_union') return issue;
+  const nearest = issue.errors.toSorted((one, other) => one.length - other.length).at(0);
+  return findIssue(nearest ?? []) ?? issue;
+};
+
+/** The first key that one object of a valid JSON text has twice (RFC 8259, 4: what such an object means is not defined); undefined where none has. */
+function findRepeatedKey(json: string): string | undefined {
+  const open: (Set<string> | null)[] = [];
+  for (let at = 0; at < json.length; at += 1) {
+    const character = json.charCodeAt(at);
+    if (character === braceOpen) open.push(new Set());
+    else if (character === bracketOpen) open.push(null);
+    else if (character === braceClose || character === bracketClose) open.pop();
+    else if (character === quote) {
+      const start = at;
+      do at = json.indexOf('"', at + 1);
+      while (isEscaped(json, at));
+      afterText.lastIndex = at + 1;
+      const keys = open.at(-1);
+      if (!keys || !afterText.test(json)) continue;
+      const raw = json.slice(start + 1, at);
+      const key: string = raw.includes('\\') ? JSON.parse(`"${raw}"`) : raw;
+      if (keys.has(key)) return key;
+      keys.add(key);
+    }
+  }
+  return undefined;
+}
+
+const [braceOpen, braceClose, bracketOpen, bracketClose, quote, backslash] = [...'{}[]"\\'].map((one) =>
+  one.charCodeAt(0),
+);
+const afterText = /\s*:/y;
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json.charCodeAt(at - 1 - backslashes) === backslash) backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+/** The data of a 2xx answer; throws ResponseError with what is wrong, where, and the answer as evidence, but no value in the message. */
+export const readAnswer = <T>(operation: Operation<T>, answer: RawAnswer): { data: T; text: string } => {
+  const { method } = operation;
+  const { status, body } = answer;
+  const path = operation.route ?? operation.path;
+  const fail = (code: string, complaint: string): never => {
+    throw new ResponseError(code, `${method} ${path}: ${complaint}`, {
+      method,
+      path,
+      status,
+      body: body.subarray(0, maxEvidenceBytes).toString('utf8'),
+    });
+  };
+  if (!answer.isComplete) return fail('too_large', 'the answer is longer than service.maxResponseBytes allows');
+  if (status !== operation.successStatus) {
+    return fail('unexpected_status', `answered with status ${status} where ${operation.successStatus} means success`);
+  }
+  if (!isUtf8(body)) return fail('not_json', 'the answer is not JSON (it is not UTF-8)');
+  const text = body.toString('utf8').replace(/^\uFEFF/, '');
+  let value: unknown;
+  try {
+    value = text === '' && operation.mayBeEmpty ? {} : JSON.parse(text);
+  } catch {
+    return fail('not_json', 'the answer is not JSON');
+  }
+  // The last one would win, as in `"results":[...],"results":[]`.
+  const twice = findRepeatedKey(text);
+  if (twice !== undefined) {
+    const shown = /^\w{1,64}$/.test(twice) ? twice : 'a field';
+    return fail('duplicate_key', `${shown}: is named twice in one object`);
+  }
+  const parsed = operation.schema.safeParse(value);
+  if (!parsed.success) {
+    const issue = findIssue(parsed.error.issues);
+    return fail(
+      'invalid_body',
+      `${toPath(issue?.path ?? []) || 'the answer'}: ${issue?.message ?? 'has another form'}`,
+    );
+  }
+  const breach = operation.findBreach?.(parsed.data);
+  return breach ? fail(breach.code, breach.message) : { data: parsed.data, text };
+};
+
+const classByStatus: Readonly<Record<number, typeof ApiError>> = {
+  400: InvalidRequestError,
+  401: AuthenticationError,
+  402: PaymentRequiredError,
+  403: PermissionError,
+  404: NotFoundError,
+  410: GoneError,
+  422: UnprocessableError,
+  429: RateLimitError,
+  451: ConsentRequiredError,
+  503: ServiceUnavailableError,
+};
+
+// A code is shown and logged, so a sentence (which may hold a customer's name) or a key is not taken for one.
+const wordSchema = z.string().regex(/^(?!private_|public_)[A-Za-z][A-Za-z0-9_.-]{0,63}$/);
+const optionalWordSchema = wordSchema.optional().catch(undefined);
+const textSchema = z.string().optional().catch(undefined);
+const secondsSchema = z
+  .union([z.number(), z.string()])
+  .transform(String)
+  .pipe(z.string().regex(/^\d{1,9}$/))
+  .optional()
+  .catch(undefined);
+/** What may stand in `error` or, in other shapes, beside it (service facts: error body). */
+const detailsSchema = z.object({ code: optionalWordSchema, message: textSchema, remaining_seconds: secondsSchema });
+const errorBodySchema = detailsSchema.extend({
+  error: z
+    .union([wordSchema, detailsSchema.extend({ type: optionalWordSchema })])
+    .optional()
+    .catch(undefined),
+});
+
+/** What the service says of an error in any of the known shapes; nothing where the body is none of them. */
+const readBody = (
+  body: string,
+): { code?: string | undefined } & Pick<ApiErrorContext, 'serviceMessage' | 'remainingSeconds'> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return {};
+  }
+  const { error, ...beside } = errorBodySchema.safeParse(value).data ?? {};
+  const within = typeof error === 'object' ? error : {};
+  const code = typeof error === 'object' ? (error.type ?? error.code ?? beside.code) : (beside.code ?? error);
+  const serviceMessage = within.message ?? beside.message;
+  const hint = within.remaining_seconds ?? beside.remaining_seconds;
+  const seconds = hint ?? /remaining_seconds\D{0,3}(\d{1,9})/.exec(serviceMessage ?? '')?.[1];
+  return { code, serviceMessage, remainingSeconds: seconds === undefined ? undefined : Number(seconds) };
+};
+
+/** The error for an answer that is no 2xx: class by status, code from the body in any of the known shapes, else `http_<status>`. */
+export const toApiError = (body: string, context: ApiErrorContext): ApiError => {
+  const { status, method, path } = context;
+  const errorClass = classByStatus[status] ?? (status >= 500 ? ServerError : ApiError);
+  const { code = `http_${status}`, ...said } = readBody(body);
+  const message = `${method} ${path} was answered with status ${status} (${code})`;
+  return new errorClass(code, message, { ...context, ...said, body });
+};
+
+/** The longest wait that is taken at its word, a year; nobody waits that long, but nothing goes out early either. */
+export const maxRetryAfterMs = 365 * 24 * 3_600_000;
+
+// Something on the way may have joined several headers into one (RFC 9110, 5.3); a date's own comma follows its weekday.
+const joint = /(?<=\d|GMT)\s*,/;
+
+const parseOne = (text: string, nowMs: number): number =>
+  /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1_000 : parseHttpDate(text) - nowMs;
+
+/**
+ * Milliseconds that a Retry-After header asks for (RFC 9110, 10.2.3), at most a year; undefined when it is absent, past or nonsense. Of
+ * several the longest is obeyed.
+ */
+export const parseRetryAfter = (value: string | readonly string[] | undefined, nowMs: number): number | undefined => {
+  const texts = [value ?? []].flat().flatMap((text) => text.split(joint));
+  const delaysMs = texts.map((text) => parseOne(text.trim(), nowMs)).filter((delayMs) => delayMs >= 0);
+  return delaysMs.length === 0 ? undefined : Math.min(Math.ceil(Math.max(...delaysMs)), maxRetryAfterMs);
+};
+
+const preferredForms = /^[A-Z][a-z]+, .+ GMT$/;
+const ancientForm = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/** The instant of an HTTP date in any of its three forms (RFC 9110, 5.6.7), in milliseconds; NaN for anything else. */
+export const parseHttpDate = (text: string): number => {
+  if (preferredForms.test(text)) return Date.parse(text);
+  return ancientForm.test(text) ? Date.parse(`${text} GMT`) : Number.NaN;
+};

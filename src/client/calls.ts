@@ -1,0 +1,317 @@
+import type { Clock } from '../clock.js';
+import {
+  ApiError,
+  AuthenticationError,
+  ConnectionError,
+  RateLimitError,
+  ResponseError,
+  ServerError,
+  ServiceUnavailableError,
+  TimeoutError,
+} from '../errors.js';
+import type { KeyHolder } from './credentials.js';
+import {
+  type Answer,
+  type Attempt,
+  type AttemptEnd,
+  type AttemptObserver,
+  type CallOperation,
+  type CallOptions,
+  checkCallOptions,
+  type Operation,
+  type RetryRule,
+} from './operation.js';
+import type { Pace, Reachability, Turn } from './pace.js';
+import type { RetrySettings } from './settings.js';
+import { createFollowSignals } from './signals.js';
+import { type ExchangeTrace, HeldBackError, type Transport } from './transport.js';
+
+/** What a call adds to the budget: with it a service that fails at random costs at most one and a half calls per search. */
+const earnedPerCall = 0.5;
+/** There at the beginning: enough for an unlucky start. */
+const atStart = 50;
+/** Kept at most: what many calls have earned before the first of them comes back from its back-off. */
+const capacity = 200;
+
+/** Repeats that the calls so far have earned; whoever finds it empty must not repeat, or failures would multiply the load. */
+export class RetryBudget {
+  #left = atStart;
+
+  /** A call begins. */
+  earn(): void {
+    this.#left = Math.min(capacity, this.#left + earnedPerCall);
+  }
+
+  /** Takes one repeat; false when there is none left. */
+  take(): boolean {
+    if (this.#left < 1) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+/** Milliseconds before attempt `attempt + 1`: full jitter over a capped exponential; `random` gives 0 up to 1. */
+export const computeBackoffDelay = (
+  attempt: number,
+  settings: { baseDelayMs: number; maxDelayMs: number },
+  random: () => number,
+): number => Math.round(random() * Math.min(settings.maxDelayMs, settings.baseDelayMs * 2 ** (attempt - 1)));
+
+/** What follows from a failed attempt. */
+interface RetryDecision {
+  /** Whether the operation may be sent again. */
+  isRepeated: boolean;
+  /** How long to wait before that, in milliseconds. */
+  delayMs: number;
+  /** Whether all callers wait that long, not only this one. */
+  isPauseForAll: boolean;
+  /** Whether the service said that it is asked too often. */
+  isRefusedForPace: boolean;
+  reachability: Reachability;
+}
+
+/** The attempt that failed, counted from 1, and when its operation may be repeated. */
+interface FailedAttempt {
+  error: unknown;
+  attempt: number;
+  rule: RetryRule;
+}
+
+/** A complaint about pace; a cooldown, or a throttle of an operation that is never repeated, is about that one record. */
+const isPaceComplaint = ({ error, rule }: FailedAttempt): boolean =>
+  error instanceof RateLimitError && error.code !== 'cooldown_active' && rule !== 'never';
+
+const isOutOfReach = (error: unknown): boolean =>
+  error instanceof ServiceUnavailableError || error instanceof ServerError || error instanceof ConnectionError;
+
+const isPassingFailure = (error: unknown): boolean =>
+  isOutOfReach(error) || (error instanceof ApiError && error.isUntimely);
+
+const toReachability = (error: unknown): Reachability => {
+  if (error instanceof ResponseError && error.isStandIn) return 'out_of_reach';
+  if (isOutOfReach(error)) return 'out_of_reach';
+  return error instanceof ApiError ? 'there' : 'unknown';
+};
+
+/** Whether a second time could have no second effect: nothing arrived, or the service refused before doing anything. */
+const isHarmless = (failed: FailedAttempt): boolean =>
+  isPaceComplaint(failed) || (failed.error instanceof ConnectionError && !failed.error.mayHaveArrived);
+
+const mayRepeat = (failed: FailedAttempt): boolean => {
+  if (failed.rule === 'repeatable') return isPaceComplaint(failed) || isPassingFailure(failed.error);
+  return failed.rule === 'after_refusal' && isHarmless(failed);
+};
+
+/** Decides after a failed attempt as DESIGN's error table says; `random` gives 0 up to 1. */
+export const decideRetry = (failed: FailedAttempt, settings: RetrySettings, random: () => number): RetryDecision => {
+  const { error, attempt } = failed;
+  const isRefusedForPace = isPaceComplaint(failed);
+  const isPassing = isRefusedForPace || isPassingFailure(error);
+  // "Retry-After: 0" names no time; without the back-off an outage would be answered with all attempts at once.
+  const askedMs = isPassing && error instanceof ApiError && error.retryAfterMs ? error.retryAfterMs : undefined;
+  return {
+    isRepeated: mayRepeat(failed) && attempt < settings.maxAttempts,
+    delayMs: isPassing ? (askedMs ?? computeBackoffDelay(attempt, settings, random)) : 0,
+    isPauseForAll: isRefusedForPace || askedMs !== undefined,
+    isRefusedForPace,
+    reachability: toReachability(error),
+  };
+};
+
+/** What one attempt is made of. */
+interface AttemptParts {
+  transport: Transport;
+  clock: Clock;
+  observer: AttemptObserver | undefined;
+  timeoutMs: number;
+}
+
+const toOutcomeWord = (error: unknown): AttemptEnd['outcome'] => {
+  if (error instanceof ApiError) return 'error_status';
+  if (error instanceof ResponseError) return 'bad_response';
+  if (error instanceof TimeoutError) return 'timeout';
+  return error instanceof ConnectionError ? 'connection' : 'aborted';
+};
+
+// Probes are at most 20 seconds apart, and one at a time.
+const longestProbeMs = 20_000;
+
+/** Makes one attempt and tells the observers of it, before and after; throws what the transport throws. */
+const sendObserved = async <T>(
+  parts: AttemptParts,
+  operation: Operation<T>,
+  {
+    attempt,
+    authorization,
+    turn,
+  }: { attempt: number; authorization: string | undefined; turn: Pick<Turn, 'isProbe' | 'mayLeave'> },
+  options: CallOptions,
+): Promise<Answer<T>> => {
+  const { transport, clock, observer } = parts;
+  const { name, method, path, route = path } = operation;
+  const told: Attempt = { operation: name, method, path: route, attempt, startedAt: clock.now() };
+  const trace: ExchangeTrace = { isSent: false, status: null, bytes: 0, requestId: undefined, servedAt: undefined };
+  const end = (outcome: AttemptEnd['outcome']): void => {
+    const ended: AttemptEnd = { endedAt: clock.now(), outcome, ...trace };
+    observer?.ended?.(told, ended);
+    options.observer?.ended?.(told, ended);
+  };
+  observer?.started?.(told);
+  options.observer?.started?.(told);
+  const wantedMs = options.timeoutMs ?? parts.timeoutMs;
+  const timeoutMs = turn.isProbe ? Math.min(wantedMs, longestProbeMs) : wantedMs;
+  const { signal, headers } = options;
+  const exchange = { authorization, timeoutMs, headers, signal, trace, mayLeave: () => turn.mayLeave() };
+  const answer = await transport.send(operation, exchange).catch((error: unknown) => {
+    end(toOutcomeWord(error));
+    throw error;
+  });
+  end('ok');
+  return { ...answer, attempts: attempt };
+};
+
+/** What calls are made of; `timeoutMs` is the total deadline of an attempt where the call names none. */
+interface CallSettings extends AttemptParts {
+  pace: Pace;
+  keys: KeyHolder;
+  budget: RetryBudget;
+  random: () => number;
+  retry: RetrySettings;
+  /** Ends all waiting, but no attempt that is under way. */
+  closing: AbortSignal;
+}
+
+/** Attempts so far, this one included, and how many of them count against `retry.maxAttempts`. */
+interface Count {
+  attempt: number;
+  tries: number;
+}
+
+interface Failure {
+  error: unknown;
+  decision: RetryDecision;
+  /** The service is taken to be out of reach: the gate, not the back-off, says when to go on. */
+  isOutage: boolean;
+  /** The private key that was presented; undefined where there is none. */
+  usedKey: string | undefined;
+}
+
+/** A signal that ends the waiting of a call after `maxWaitMs`, with a TimeoutError of a request that was never sent. */
+const startPatience = (
+  clock: Clock,
+  { method, path: whole, route: path = whole }: Operation<unknown>,
+  maxWaitMs: number,
+) => {
+  const [ending, ended] = [new AbortController(), new AbortController()];
+  const message = `${method} ${path}: was not sent within ${maxWaitMs} ms, because of a pause or an outage`;
+  const context = { method, path, mayHaveArrived: false };
+  clock.sleep(maxWaitMs, ended.signal).then(
+    () => ending.abort(new TimeoutError('wait_over', message, context)),
+    () => undefined,
+  );
+  return { signal: ending.signal, end: () => ended.abort() };
+};
+
+/** The client's only retry owner: every attempt takes its turn in the shared pace and is told to the observers. */
+export const createCallOperation = (settings: CallSettings): CallOperation => {
+  const { pace, keys, budget, clock, retry, random, closing } = settings;
+  const followSignals = createFollowSignals();
+
+  const tryOnce = async <T>(
+    operation: Operation<T>,
+    { attempt, tries }: Count,
+    { turn, waiting }: { turn: Turn; waiting: AbortSignal },
+    options: CallOptions,
+  ): Promise<{ answer: Answer<T> } | Failure | 'held_back'> => {
+    // Earned when it is sent, not when it begins to wait: the budget keeps little.
+    if (attempt === 1) budget.earn();
+    const usedKey = keys.apiKey;
+    const authorization = keys.present(operation.authentication);
+    // Within the turn: whatever waits for its turn is in no ledger yet. A failure is no answer of the service, and ends the call.
+    await settings.observer?.leaving?.(operation.name);
+    await options.observer?.leaving?.(operation.name);
+    // A pause, an outage or a wish to stop that came meanwhile holds the request back.
+    const mayLeave = (): boolean => !waiting.aborted && turn.mayLeave();
+    try {
+      const sending = { attempt, authorization, turn: { isProbe: turn.isProbe, mayLeave } };
+      const answer = await sendObserved(settings, operation, sending, options);
+      turn.judge({ reachability: 'there', isRefusedForPace: false, pauseMs: 0 });
+      return { answer };
+    } catch (error) {
+      if (error instanceof HeldBackError) return 'held_back';
+      const { maxRetries } = options;
+      const most = maxRetries === undefined ? retry : { ...retry, maxAttempts: maxRetries + 1 };
+      const decision = decideRetry({ error, attempt: tries, rule: operation.retry }, most, random);
+      const { isRefusedForPace, isPauseForAll, delayMs } = decision;
+      // Who allows less time than is usual learns nothing about the service when it is over.
+      const isHasty = error instanceof TimeoutError && (options.timeoutMs ?? settings.timeoutMs) < settings.timeoutMs;
+      const reachability = isHasty ? 'unknown' : decision.reachability;
+      // Before the turn ends, or the next caller would slip past the pause.
+      const { isOutage } = turn.judge({ reachability, isRefusedForPace, pauseMs: isPauseForAll ? delayMs : 0 });
+      return { error, decision, isOutage, usedKey };
+    }
+  };
+
+  const waitBeforeRepeat = async (
+    { error, decision, isOutage }: Failure,
+    { isBudgeted = true }: CallOptions,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    if (!decision.isRepeated) throw error;
+    // During an outage the gate allows few calls anyway, and nobody must sleep on when it is over.
+    if (isOutage) return;
+    if (isBudgeted && !budget.take()) throw error;
+    if (!decision.isPauseForAll) await clock.sleep(decision.delayMs, signal);
+  };
+
+  /** Whether another key is at hand after a refusal; throws when the one that is must not be used. */
+  const hasNewKey = async (
+    { error, usedKey }: Failure,
+    { authentication }: Operation<unknown>,
+    signal: AbortSignal,
+  ): Promise<boolean> => {
+    const isOurs = authentication === 'private_key' || authentication === 'private_key_or_jwt';
+    if (!isOurs || !(error instanceof AuthenticationError)) return false;
+    const renewal = await keys.renew(usedKey, signal);
+    if (renewal.kind !== 'unusable') return renewal.kind === 'renewed';
+    const { method, path, status, requestId, serviceMessage, headers, body } = error;
+    const message = `${error.message}; the key that was read again ${renewal.problem}`;
+    throw new AuthenticationError('key_unusable', message, {
+      ...{ method, path, status, requestId, serviceMessage, headers, body },
+      cause: error,
+    });
+  };
+
+  return async (operation, given = {}) => {
+    const options = checkCallOptions(given);
+    const patience = options.maxWaitMs === undefined ? undefined : startPatience(clock, operation, options.maxWaitMs);
+    const waiting = followSignals(closing, [options.signal, options.waitSignal, patience?.signal]);
+    let isRenewed = false;
+    let tries = 1;
+    let last: Failure | undefined;
+    try {
+      for (let attempt = 1; ; attempt += 1) {
+        waiting.signal.throwIfAborted();
+        const entrant = { operation: operation.name, isRepeat: attempt > 1, signal: waiting.signal };
+        const count = { attempt, tries };
+        const outcome = await pace.run(entrant, (turn) =>
+          tryOnce(operation, count, { turn, waiting: waiting.signal }, options),
+        );
+        if (outcome === 'held_back') continue;
+        if ('answer' in outcome) return outcome.answer;
+        last = outcome;
+        // A refused key did nothing, so any operation may be sent again with another one, once.
+        const mayRenew = !isRenewed && (await hasNewKey(outcome, operation, waiting.signal));
+        if (mayRenew) isRenewed = true;
+        else await waitBeforeRepeat(outcome, options, waiting.signal);
+        tries += 1;
+      }
+    } catch (error) {
+      // What kept it waiting says more than that it has waited.
+      throw last !== undefined && error === patience?.signal.reason ? last.error : error;
+    } finally {
+      patience?.end();
+      waiting.clear();
+    }
+  };
+};

@@ -1,0 +1,290 @@
+import { z } from 'zod';
+import { ResponseError } from '../errors.js';
+import type { Answer, CallOperation, CallOptions, Operation } from './operation.js';
+import {
+  countFromOneSchema,
+  filledTextSchema,
+  isoDateTimeSchema,
+  parseInput,
+  recordSchema,
+  type ServiceRecord,
+  sentDateTimeSchema,
+  toLookUp,
+  toQuery,
+} from './wire.js';
+
+/** One row of the dossier list (interface: Dossier summary); unknown fields are left out, unknown states and types kept. */
+export const dossierSummarySchema = z.object({
+  id: z.string().min(1),
+  token: z.string().nullish(),
+  type: z.string(),
+  status: z.string().min(1),
+  name: z.string().nullish(),
+  reference: z.string().nullish(),
+  risk_score: z.number().int().nullish(),
+  is_test: z.boolean().nullish(),
+  download_status: z.string().nullish(),
+  documents_count: z.number().int().nullish(),
+  created_at: isoDateTimeSchema,
+  updated_at: isoDateTimeSchema,
+  completed_at: isoDateTimeSchema.nullish(),
+});
+/** One row of the dossier list, with the wire's names (interface: Dossier summary). */
+export type DossierSummary = z.output<typeof dossierSummarySchema>;
+
+const count = z.number().int().nonnegative();
+const offsetPageSchema = z.object({
+  dossiers: z.array(dossierSummarySchema),
+  page: count,
+  per_page: count,
+  total: count,
+  total_pages: count,
+});
+/** A page as it must come for `starting_after` (interface: list envelope, keyset mode). */
+const keysetDossierPageSchema = z.object({
+  dossiers: z.array(dossierSummarySchema),
+  has_more: z.boolean(),
+  next_cursor: z.string().nullish(),
+});
+/** A page of the dossier list in either form. */
+const dossierPageSchema = z.union([offsetPageSchema, keysetDossierPageSchema]);
+
+/** A page as it comes for `page` (interface: list envelope, offset mode). */
+type OffsetDossierPage = z.output<typeof offsetPageSchema>;
+/** A page as it comes for `starting_after` (interface: list envelope, keyset mode). */
+type KeysetDossierPage = z.output<typeof keysetDossierPageSchema>;
+/** A page of the dossier list in either form; `has_more` is only in the keyset form. */
+export type DossierPage = OffsetDossierPage | KeysetDossierPage;
+
+/** Filters and place of the dossier list with their limits (interface: GET /dossiers); an unknown filter is refused, since the service would not filter by it. */
+const dossierListQuerySchema = z.strictObject({
+  search: z.string().optional(),
+  status: z
+    .enum(['draft', 'open', 'completed', 'archived', 'closed', 'needs_attention', 'approved', 'rejected'])
+    .optional(),
+  type: z.enum(['not_specified', 'kyc', 'kyb', 'doc']).optional(),
+  date_from: sentDateTimeSchema.optional(),
+  date_to: sentDateTimeSchema.optional(),
+  /** 1 to 1000; the service ignores it when `starting_after` is given. */
+  page: countFromOneSchema(1_000).optional(),
+  /** 1 to 100. */
+  per_page: countFromOneSchema(100).optional(),
+  /** A `dossier_<token>` from a previous page. */
+  starting_after: filledTextSchema.optional(),
+});
+/** Filters and place of the dossier list, with the wire's names and limits (interface: GET /dossiers). */
+export type DossierListQuery = z.input<typeof dossierListQuerySchema>;
+
+const imageSchema = z.looseObject({ url: z.string().min(1) });
+
+/** An asset that can be downloaded for about five minutes (interface: Limits, Media URL lifetime). */
+const mediaAssetSchema = z.looseObject({
+  type: z.string(),
+  url: z.string().min(1),
+  name: z.string().nullish(),
+  page: z.union([z.number(), z.string()]).nullish(),
+  created_at: isoDateTimeSchema.nullish(),
+});
+
+/** An identity document with its images (interface: Dossier detail, Single-record lookups); unknown fields are kept. */
+const identityDocumentSchema = z.looseObject({ images: z.array(imageSchema) });
+/** An identity document; each image's `url` expires after about five minutes (interface: Limits). */
+export type IdentityDocument = z.output<typeof identityDocumentSchema>;
+
+/** A dossier with everything in it (interface: Dossier detail); unknown fields, states and types are kept. */
+const dossierDetailSchema = z.looseObject({
+  id: z.string().min(1),
+  type: z.string(),
+  status: z.string().min(1),
+  media: z.array(mediaAssetSchema),
+  entities: z.array(
+    z.looseObject({
+      identity_documents: z.array(identityDocumentSchema),
+      media: z.array(mediaAssetSchema),
+      liveness_images: z.array(imageSchema),
+    }),
+  ),
+});
+/** A dossier with its applicants and media; every `url` expires after about five minutes (interface: Dossier detail). */
+export type DossierDetail = z.output<typeof dossierDetailSchema>;
+
+const toWalkError = (code: string, complaint: string, pageNumber: number, answer: Answer<DossierPage>): ResponseError =>
+  new ResponseError(code, `GET /dossiers: page ${pageNumber} of the walk ${complaint}`, {
+    method: 'GET',
+    path: '/dossiers',
+    status: answer.status,
+    body: answer.body,
+  });
+
+const hasMore = (page: DossierPage): boolean => {
+  if ('has_more' in page) return page.has_more;
+  const shown = (page.page - 1) * page.per_page + page.dossiers.length;
+  return page.page < page.total_pages || shown < page.total;
+};
+
+const findCursor = (page: DossierPage): string | undefined =>
+  ('has_more' in page ? page.next_cursor : undefined) || page.dossiers.at(-1)?.id;
+
+/** Walks the list from `query` to its end (`has_more: false`); throws ResponseError naming the page when the list does not advance. */
+export async function* walkDossierPages(
+  fetchPage: (query: DossierListQuery) => Promise<Answer<DossierPage>>,
+  query: DossierListQuery,
+): AsyncGenerator<DossierPage> {
+  const { page: firstPage, starting_after: start, ...filters } = query;
+  const cursors = new Set<string>(start === undefined ? [] : [start]);
+  let next: DossierListQuery =
+    start === undefined ? { ...filters, page: firstPage ?? 1 } : { ...filters, starting_after: start };
+  for (let pageNumber = 1; ; pageNumber += 1) {
+    const answer = await fetchPage(next);
+    const page = answer.data;
+    const goesOn = hasMore(page);
+    // The page before announced more: what has gone is the dossier after which the list was to go on.
+    if (!goesOn && page.dossiers.length === 0 && pageNumber > 1) {
+      throw toWalkError('list_cursor_gone', 'is empty although the page before it announced more', pageNumber, answer);
+    }
+    if (goesOn && page.dossiers.length === 0) {
+      throw toWalkError('list_page_empty', 'is empty although more is announced', pageNumber, answer);
+    }
+    const cursor = findCursor(page);
+    if (goesOn && (cursor === undefined || cursors.has(cursor))) {
+      throw toWalkError('list_cursor_repeated', 'points to a place that was walked before', pageNumber, answer);
+    }
+    yield page;
+    if (!goesOn || cursor === undefined) return;
+    cursors.add(cursor);
+    next = { ...filters, starting_after: cursor };
+  }
+}
+
+/** What a new dossier is made of (interface: POST /dossiers); fields that the interface does not show are sent as given. */
+const dossierInputSchema = z.looseObject({
+  type: z.enum(['kyc', 'kyb']),
+  /** The verification level, of the same product family as `type`; sent under the client's setting for the level field. */
+  level: filledTextSchema,
+  /** The service itself delivers the link to `phone_number`. */
+  send_sms: z.boolean().optional(),
+  /** The service itself delivers the link to `email_address`. */
+  send_email: z.boolean().optional(),
+  phone_number: filledTextSchema.optional(),
+  email_address: filledTextSchema.optional(),
+});
+/** What a new dossier is made of, with the wire's names but for `level` (interface: POST /dossiers). */
+export type DossierInput = z.input<typeof dossierInputSchema>;
+
+const nameSchema = z.string().min(1).nullish();
+
+/** The answer to a creation (interface: POST /dossiers): as it came, and `token` set from whichever name the token has. */
+const createdDossierSchema = z
+  .looseObject({
+    token: nameSchema,
+    id: nameSchema,
+    dossier_id: nameSchema,
+    verification_url: z.string().min(1),
+    qr_base64_png: z.string().nullish(),
+  })
+  .transform((created, context) => {
+    const token = created.token ?? created.dossier_id ?? created.id;
+    if (token) return { ...created, token };
+    context.addIssue({ code: 'custom', message: 'names the dossier in none of token, id and dossier_id' });
+    return z.NEVER;
+  });
+/** A new dossier: its `token`, the `verification_url` for the applicant, and what else the service sent (interface: POST /dossiers). */
+export type CreatedDossier = z.output<typeof createdDossierSchema>;
+
+/** The single-record look-ups of the dossier area (interface: Single-record lookups). */
+interface DossierLookUps {
+  /** An applicant by `entity_<token>`, GET /dossiers/entity/{id}. */
+  entity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** An identity document with its images by `id_doc_<token>`, GET /dossiers/identity_document/{id}. */
+  identityDocument(id: string, options?: CallOptions): Promise<Answer<IdentityDocument>>;
+  /** A decision by `decision_<token>`, GET /dossiers/decision/{id}. */
+  decision(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** A proof of address by `poa_<token>`, GET /dossiers/address_proof/{id}. */
+  addressProof(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** A proof of funds by `pof_<token>`, GET /dossiers/funds_proof/{id}. */
+  fundsProof(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+}
+
+/** The look-ups of the dossier area over `callOperation`. */
+const createDossierLookUps = (callOperation: CallOperation): DossierLookUps => ({
+  entity: async (id, options) =>
+    callOperation(toLookUp('dossiers.entity', '/dossiers/entity', id, recordSchema), options),
+  identityDocument: async (id, options) =>
+    callOperation(
+      toLookUp('dossiers.identity_document', '/dossiers/identity_document', id, identityDocumentSchema),
+      options,
+    ),
+  decision: async (id, options) =>
+    callOperation(toLookUp('dossiers.decision', '/dossiers/decision', id, recordSchema), options),
+  addressProof: async (id, options) =>
+    callOperation(toLookUp('dossiers.address_proof', '/dossiers/address_proof', id, recordSchema), options),
+  fundsProof: async (id, options) =>
+    callOperation(toLookUp('dossiers.funds_proof', '/dossiers/funds_proof', id, recordSchema), options),
+});
+
+/** The dossier operations of the interface (interface: Dossiers). */
+export interface Dossiers extends DossierLookUps {
+  /** Creates a dossier with its applicant and hosted session, POST /dossiers; never repeated once it may have arrived. */
+  create(input: DossierInput, options?: CallOptions): Promise<Answer<CreatedDossier>>;
+  /** Every dossier of the list, most recent first, fetched page by page while it is read (interface: GET /dossiers). */
+  list(query?: DossierListQuery, options?: CallOptions): AsyncIterable<DossierSummary>;
+  /** The pages of the list, the first by offset and the others after the last dossier seen; a list that does not advance is a ResponseError. */
+  pages(query?: DossierListQuery, options?: CallOptions): AsyncIterable<DossierPage>;
+  /** One page (interface: GET /dossiers); throws ConfigError for a page or size outside the interface's limits. */
+  page(query: DossierListQuery, options?: CallOptions): Promise<Answer<DossierPage>>;
+  /** A dossier by `dossier_<token>` or humanized token, GET /dossiers/{id}; another dossier in the answer is a ResponseError. */
+  retrieve(id: string, options?: CallOptions): Promise<Answer<DossierDetail>>;
+}
+
+const toListOperation = (query: DossierListQuery): Operation<DossierPage> => ({
+  name: 'dossiers.list',
+  method: 'GET',
+  path: '/dossiers',
+  query: toQuery(parseInput('dossiers.list', dossierListQuerySchema, query)),
+  successStatus: 200,
+  authentication: 'private_key',
+  retry: 'repeatable',
+  isBillable: false,
+  // A numbered page in answer to `starting_after` would be page 1 again, for ever.
+  schema: query.starting_after === undefined ? dossierPageSchema : keysetDossierPageSchema,
+});
+
+const toCreation = (input: DossierInput, levelField: string): Operation<CreatedDossier> => {
+  const { level, ...fields } = parseInput('dossiers.create', dossierInputSchema, input);
+  return {
+    name: 'dossiers.create',
+    method: 'POST',
+    path: '/dossiers',
+    body: { ...fields, [levelField]: level },
+    successStatus: 201,
+    authentication: 'private_key',
+    retry: 'after_refusal',
+    isBillable: true,
+    schema: createdDossierSchema,
+  };
+};
+
+const toRetrieval = (id: string): Operation<DossierDetail> => ({
+  ...toLookUp('dossiers.retrieve', '/dossiers', id, dossierDetailSchema),
+  // A humanized token is not repeated in the answer, a full id is.
+  findBreach: (dossier) =>
+    id.startsWith('dossier_') && dossier.id !== id
+      ? { code: 'echo_mismatch', message: 'id: is not the dossier that was asked for' }
+      : undefined,
+});
+
+/** The dossier operations over `callOperation`; `levelField` is the name under which a level is sent (interface: POST /dossiers, not shown). */
+export const createDossiers = (callOperation: CallOperation, levelField: string): Dossiers => {
+  const page: Dossiers['page'] = async (query, options) => callOperation(toListOperation(query), options);
+  const pages: Dossiers['pages'] = (query = {}, options) => walkDossierPages((next) => page(next, options), query);
+  return {
+    create: async (input, options) => callOperation(toCreation(input, levelField), options),
+    page,
+    pages,
+    list: async function* (query, options) {
+      for await (const { dossiers } of pages(query, options)) yield* dossiers;
+    },
+    retrieve: async (id, options) => callOperation(toRetrieval(id), options),
+    ...createDossierLookUps(callOperation),
+  };
+};

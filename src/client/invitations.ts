@@ -1,0 +1,399 @@
+import { z } from 'zod';
+import type { Clock } from '../clock.js';
+import {
+  ConnectionError,
+  NightscreenError,
+  ResponseError,
+  ServerError,
+  ServiceUnavailableError,
+  TimeoutError,
+} from '../errors.js';
+import type { Answer, AttemptObserver, CallOperation, CallOptions, Operation } from './operation.js';
+import { followSignals } from './signals.js';
+import {
+  countFromOneSchema,
+  filledTextSchema,
+  isoDateTimeSchema,
+  parseInput,
+  sentDateTimeSchema,
+  shortTextSchema,
+  toPathSegment,
+  toQuery,
+} from './wire.js';
+
+/** An envelope with exactly one list in it, under whatever name; gives the envelope with that list as `key`. */
+const soleListSchema = (key: string): z.ZodType<Record<string, unknown>> =>
+  z.looseObject({}).transform((envelope, context) => {
+    const lists = Object.values(envelope).filter((value) => Array.isArray(value));
+    if (lists.length === 1) return { ...envelope, [key]: lists[0] };
+    const message = `holds ${lists.length} lists where one list of ${key} is meant`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  });
+
+const dateTimeSchema = isoDateTimeSchema.nullish();
+
+/** An invitation (interface: Workflow invitation, fields beyond it by their usual names); unknown fields and states are kept. */
+const invitationSchema = z.looseObject({
+  status: z.string().min(1),
+  token: z.string().min(1).nullish(),
+  channel: z.string().nullish(),
+  recipient: z.string().nullish(),
+  reference: z.string().nullish(),
+  deliveryAttempts: z.number().int().nonnegative().nullish(),
+  errorMessage: z.string().nullish(),
+  dossierToken: z.string().nullish(),
+  sentAt: dateTimeSchema,
+  startedAt: dateTimeSchema,
+  completedAt: dateTimeSchema,
+  rejectedAt: dateTimeSchema,
+  createdAt: dateTimeSchema,
+  expiresAt: dateTimeSchema,
+});
+/** An invitation, with the wire's names; what the interface does not promise may be missing (interface: Workflow invitation). */
+export type Invitation = z.output<typeof invitationSchema>;
+
+const count = z.number().int().nonnegative();
+/** A page of the invitation list (interface: GET /autodoc/invitations); the list's own name is not shown, it is always read as `invitations`. */
+const invitationPageSchema = soleListSchema('invitations').pipe(
+  z.object({
+    invitations: z.array(invitationSchema),
+    pagination: z.object({ total: count, totalPages: count, page: count, perPage: count }),
+  }),
+);
+/** A page of the invitation list (interface: GET /autodoc/invitations). */
+export type InvitationPage = z.output<typeof invitationPageSchema>;
+
+/** The supported locales (interface: Locale entry), bare or in an envelope that is not shown. */
+const localesSchema = z
+  .unknown()
+  .transform((answer) => (Array.isArray(answer) ? { locales: answer } : answer))
+  .pipe(soleListSchema('locales'))
+  .pipe(z.object({ locales: z.array(z.object({ code: z.string().min(1), name: z.string() })) }));
+/** The values that `locale` may have, each with its name for people (interface: Locale entry). */
+export type Locales = z.output<typeof localesSchema>;
+
+const channelSchema = z.enum(['email', 'sms']);
+const maxInt32 = 2 ** 31 - 1;
+
+/** Whom to invite to what (interface: POST /autodoc/invitations). */
+const invitationInputSchema = z.strictObject({
+  /** `wf_<token>`; sent under the client's setting for the workflow field. */
+  workflowToken: filledTextSchema,
+  channel: channelSchema,
+  /** An e-mail address or a phone number, by channel; at most 255 characters. */
+  recipient: shortTextSchema,
+  /** A name of your own that no other invitation has: with it an invitation whose outcome is unknown can be found again. */
+  reference: shortTextSchema.optional(),
+  /** A `code` of the locales; the organisation's own by default. */
+  locale: filledTextSchema.optional(),
+});
+/** Whom to invite to what, with the wire's names but for `workflowToken` (interface: POST /autodoc/invitations). */
+export type InvitationInput = z.input<typeof invitationInputSchema>;
+
+/** Filters and place of the invitation list with their limits (interface: GET /autodoc/invitations); an unknown filter is refused, since the service would not filter by it. */
+const invitationListQuerySchema = z.strictObject({
+  /** Counts from 1. */
+  page: countFromOneSchema(maxInt32).optional(),
+  /** 1 to 100. */
+  per_page: countFromOneSchema(100).optional(),
+  workflow_token: filledTextSchema.optional(),
+  status: z.enum(['pending', 'sent', 'delivered', 'opened', 'started', 'failed', 'completed', 'rejected']).optional(),
+  channel: channelSchema.optional(),
+  /** The whole reference. */
+  reference: shortTextSchema.optional(),
+  date_from: sentDateTimeSchema.optional(),
+  date_to: sentDateTimeSchema.optional(),
+  /** A part of the recipient, at least 3 characters. */
+  search: z.string().min(3, 'must have at least 3 characters').optional(),
+});
+/** Filters and place of the invitation list, with the wire's names and limits (interface: GET /autodoc/invitations). */
+export type InvitationListQuery = z.input<typeof invitationListQuerySchema>;
+
+// "+45 12 34 56 78", "004512345678" and "(45) 1234-5678" are one number.
+const foldPhone = (text: string): string => text.replace(/\D/g, '').replace(/^00/, '');
+
+const foldEmail = (text: string): string => text.normalize('NFC').trim().toLowerCase();
+
+/** Whether two recipients of a channel are the same: e-mail addresses whatever their case, phone numbers whatever is between the digits. */
+export const isSameRecipient = (channel: InvitationInput['channel'], one: string, other: string): boolean => {
+  if (foldEmail(one) === foldEmail(other)) return true;
+  return channel === 'sms' && foldPhone(one) !== '' && foldPhone(one) === foldPhone(other);
+};
+
+/** How far the service's clock may be behind ours. */
+const clockSlackMs = 5 * 60_000;
+
+/** How one invitation is sent and found again. */
+interface InvitationSending {
+  send(): Promise<Answer<Invitation>>;
+  /** The newest invitations that the service lists for this one's reference, workflow and channel. */
+  lookUp(): Promise<Answer<InvitationPage>>;
+  /** What was sent, and what tells it from an older one in the list. */
+  invitation: Pick<InvitationInput, 'channel' | 'recipient'> & { reference: string };
+  /** How often it is sent at most. */
+  maxSends: number;
+  /** The waits before one look-up after the other. */
+  lookUpDelaysMs: readonly number[];
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+const isOutcomeUnknown = (error: unknown): boolean => {
+  if (error instanceof ConnectionError) return error.mayHaveArrived;
+  return error instanceof ServerError || error instanceof ServiceUnavailableError || error instanceof ResponseError;
+};
+
+/**
+ * Whether it may exist although no look-up shows it: the service said that it created something (interface: POST /autodoc/invitations,
+ * Response 201), or nobody knows that it has stopped working on it.
+ */
+const mayStillAppear = (error: unknown): boolean =>
+  error instanceof TimeoutError || (error instanceof ResponseError && error.status === 201);
+
+/** What a look-up shows: the invitation, that there is none, or nothing that can be relied on. */
+const judge = (
+  answer: Answer<InvitationPage>,
+  isOurs: (listed: Invitation) => boolean,
+  error: unknown,
+): Answer<Invitation> | 'absent' | 'unclear' => {
+  const { invitations, pagination } = answer.data;
+  const [found, another] = invitations.filter(isOurs);
+  if (another !== undefined) {
+    throw new NightscreenError(
+      'reference_not_unique',
+      'invitations.create: it is unknown whether the invitation was created, and several have its reference',
+      { cause: error },
+    );
+  }
+  if (found !== undefined) return { ...answer, data: found };
+  // Others in the list mean that the reference was used before, or that the service does not filter by it or does not show it.
+  return invitations.length === 0 && pagination.total === 0 ? 'absent' : 'unclear';
+};
+
+/**
+ * Sends an invitation and, while its outcome is unknown, waits and looks it up: one with its reference and recipient that was created since.
+ * It is sent again only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
+ * error of the last sending, NightscreenError `reference_not_unique` when several could be it, or the signal's reason.
+ */
+const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invitation>> => {
+  const { clock, signal, maxSends } = sending;
+  const { reference, channel, recipient } = sending.invitation;
+  const earliestMs = clock.now().getTime() - clockSlackMs;
+
+  const isOurs = (listed: Invitation): boolean =>
+    listed.reference === reference &&
+    isSameRecipient(channel, recipient, listed.recipient ?? '') &&
+    Date.parse(listed.createdAt ?? '') >= earliestMs;
+
+  const findSent = async (error: unknown): Promise<Answer<Invitation> | 'absent' | 'unclear'> => {
+    let isClear = true;
+    for (const delayMs of sending.lookUpDelaysMs) {
+      await clock.sleep(delayMs, signal);
+      const answer = await sending.lookUp().catch(() => undefined);
+      const verdict = answer === undefined ? 'unclear' : judge(answer, isOurs, error);
+      if (typeof verdict === 'object') return verdict;
+      signal.throwIfAborted();
+      isClear &&= verdict === 'absent';
+    }
+    return isClear ? 'absent' : 'unclear';
+  };
+
+  for (let sends = 1; ; sends += 1) {
+    try {
+      return await sending.send();
+    } catch (error) {
+      if (!isOutcomeUnknown(error)) throw error;
+      const verdict = await findSent(error);
+      if (typeof verdict === 'object') return verdict;
+      if (verdict === 'unclear' || mayStillAppear(error) || sends === maxSends) throw error;
+    }
+  }
+};
+
+const path = '/autodoc/invitations';
+
+const toWalkError = (
+  code: string,
+  complaint: string,
+  pageNumber: number,
+  answer: Answer<InvitationPage>,
+): ResponseError =>
+  new ResponseError(code, `GET ${path}: page ${pageNumber} ${complaint}`, {
+    method: 'GET',
+    path,
+    status: answer.status,
+    body: answer.body,
+  });
+
+const hasMore = ({ invitations, pagination }: InvitationPage): boolean => {
+  const { page, perPage, total, totalPages } = pagination;
+  return page < totalPages || (page - 1) * perPage + invitations.length < total;
+};
+
+/** Walks the list from `query` to the end that `pagination` announces; throws ResponseError naming the page when the list does not advance. */
+async function* walkInvitationPages(
+  fetchPage: (query: InvitationListQuery) => Promise<Answer<InvitationPage>>,
+  query: InvitationListQuery,
+): AsyncGenerator<InvitationPage> {
+  for (let pageNumber = query.page ?? 1; ; pageNumber += 1) {
+    const answer = await fetchPage({ ...query, page: pageNumber });
+    const page = answer.data;
+    if (page.pagination.page !== pageNumber) {
+      throw toWalkError('list_page_not_echoed', 'was asked for, another came', pageNumber, answer);
+    }
+    const goesOn = hasMore(page);
+    if (goesOn && page.invitations.length === 0) {
+      throw toWalkError('list_page_empty', 'is empty although more is announced', pageNumber, answer);
+    }
+    yield page;
+    if (!goesOn) return;
+  }
+}
+
+/** The workflow invitation operations of the interface (interface: Workflow invitations). */
+export interface Invitations {
+  /** The values that `locale` may have, GET /autodoc/invitations/locales. */
+  locales(options?: CallOptions): Promise<Answer<Locales>>;
+  /** Every invitation, newest first, fetched page by page while it is read; one created meanwhile pushes others onto the next page, where they come again. */
+  list(query?: InvitationListQuery, options?: CallOptions): AsyncIterable<Invitation>;
+  /** The pages of the list; a list that does not advance is a ResponseError naming the page. */
+  pages(query?: InvitationListQuery, options?: CallOptions): AsyncIterable<InvitationPage>;
+  /** One page, GET /autodoc/invitations; throws ConfigError for a filter outside the interface's limits. */
+  page(query?: InvitationListQuery, options?: CallOptions): Promise<Answer<InvitationPage>>;
+  /**
+   * Invites somebody, POST /autodoc/invitations. With a `reference` an outcome that stays unknown is looked up and never sent blindly
+   * a second time, after a TimeoutError not at all; the answer is then the look-up's, with its status and body. Only an invitation to the
+   * same recipient, created since the call began, is taken for the one that was sent. Without a reference the error is thrown.
+   */
+  create(input: InvitationInput, options?: CallOptions): Promise<Answer<Invitation>>;
+  /** An invitation by `adi_<token>` or raw token, GET /autodoc/invitations/{token}. */
+  retrieve(token: string, options?: CallOptions): Promise<Answer<Invitation>>;
+  /** Dispatches a `sent` invitation once more, POST /autodoc/invitations/{token}/resend (interface: States, Resend eligibility). */
+  resend(token: string, options?: CallOptions): Promise<Answer<Invitation>>;
+}
+
+/** What of the invitation operations the interface leaves open, and how an unknown outcome is looked up. */
+interface InvitationSettings {
+  /** The name under which the workflow token is sent (interface: POST /autodoc/invitations, not shown). */
+  workflowField: string;
+  clock: Clock;
+  /** The waits before one look-up after the other; the first gives the service the time to finish what it was doing. */
+  lookUpDelaysMs?: readonly number[];
+}
+
+const mostSends = 3;
+const route = '/autodoc/invitations/{token}';
+const access = { authentication: 'private_key_or_jwt', isBillable: false } as const;
+
+const localesOperation: Operation<Locales> = {
+  ...access,
+  name: 'invitations.locales',
+  method: 'GET',
+  path: '/autodoc/invitations/locales',
+  successStatus: 200,
+  retry: 'repeatable',
+  schema: localesSchema,
+};
+
+const toListOperation = (query: InvitationListQuery): Operation<InvitationPage> => ({
+  ...access,
+  name: 'invitations.list',
+  method: 'GET',
+  path: '/autodoc/invitations',
+  query: toQuery(parseInput('invitations.list', invitationListQuerySchema, query)),
+  successStatus: 200,
+  retry: 'repeatable',
+  schema: invitationPageSchema,
+});
+
+const toCreation = (input: InvitationInput, workflowField: string): Operation<Invitation> => {
+  const { workflowToken, ...fields } = parseInput('invitations.create', invitationInputSchema, input);
+  return {
+    ...access,
+    name: 'invitations.create',
+    method: 'POST',
+    path: '/autodoc/invitations',
+    body: { [workflowField]: workflowToken, ...fields },
+    successStatus: 201,
+    retry: 'after_refusal',
+    isBillable: true,
+    schema: invitationSchema,
+  };
+};
+
+const toRetrieval = (token: string): Operation<Invitation> => ({
+  ...access,
+  name: 'invitations.retrieve',
+  method: 'GET',
+  path: `/autodoc/invitations/${toPathSegment('invitations.retrieve', token)}`,
+  route,
+  successStatus: 200,
+  retry: 'repeatable',
+  schema: invitationSchema,
+});
+
+const toResending = (token: string): Operation<Invitation> => ({
+  ...access,
+  name: 'invitations.resend',
+  method: 'POST',
+  path: `/autodoc/invitations/${toPathSegment('invitations.resend', token)}/resend`,
+  route: `${route}/resend`,
+  successStatus: 201,
+  retry: 'after_refusal',
+  isBillable: true,
+  schema: invitationSchema,
+});
+
+/** The workflow invitation operations over `callOperation`. */
+export const createInvitations = (callOperation: CallOperation, settings: InvitationSettings): Invitations => {
+  const { workflowField, clock, lookUpDelaysMs = [1_000, 4_000] } = settings;
+  const page: Invitations['page'] = async (query = {}, options) => callOperation(toListOperation(query), options);
+  const pages: Invitations['pages'] = (query = {}, options) =>
+    walkInvitationPages((next) => page(next, options), query);
+
+  const create: Invitations['create'] = async (input, options = {}) => {
+    const creation = toCreation(input, workflowField);
+    const { reference, channel, recipient, workflowToken } = input;
+    if (reference === undefined) return callOperation(creation, options);
+    let attempts = 0;
+    const { observer } = options;
+    const counter: AttemptObserver = {
+      leaving: async (operation) => observer?.leaving?.(operation),
+      started: (attempt) => {
+        attempts += 1;
+        observer?.started?.(attempt);
+      },
+      ended: (attempt, end) => observer?.ended?.(attempt, end),
+    };
+    const counted: CallOptions = { ...options, observer: counter };
+    const filters = { reference, channel, workflow_token: workflowToken, per_page: 100 };
+    const waiting = followSignals(new AbortController().signal, [options.signal, options.waitSignal]);
+    try {
+      const answer = await sendInvitation({
+        send: () => callOperation(creation, counted),
+        lookUp: () => page(filters, counted),
+        invitation: { reference, channel, recipient },
+        maxSends: Math.min(mostSends, 1 + (options.maxRetries ?? mostSends)),
+        lookUpDelaysMs,
+        clock,
+        signal: waiting.signal,
+      });
+      return { ...answer, attempts };
+    } finally {
+      waiting.clear();
+    }
+  };
+
+  return {
+    locales: async (options) => callOperation(localesOperation, options),
+    page,
+    pages,
+    list: async function* (query, options) {
+      for await (const { invitations } of pages(query, options)) yield* invitations;
+    },
+    create,
+    retrieve: async (token, options) => callOperation(toRetrieval(token), options),
+    resend: async (token, options) => callOperation(toResending(token), options),
+  };
+};

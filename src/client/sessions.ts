@@ -1,0 +1,244 @@
+import { z } from 'zod';
+import { AuthenticationError } from '../errors.js';
+import type { ApiKeys, PublicKey } from './api-keys.js';
+import { type Answer, type CallOperation, type CallOptions, checkCallOptions, type Operation } from './operation.js';
+import { createShareOne } from './signals.js';
+import {
+  filledTextSchema,
+  parseInput,
+  recordSchema,
+  type ServiceRecord,
+  type ServiceStatus,
+  statusSchema,
+  toPathSegment,
+  toQuery,
+} from './wire.js';
+
+type CallWithKey = <T>(call: (publicKey: string) => Promise<Answer<T>>, options?: CallOptions) => Promise<Answer<T>>;
+
+/**
+ * Makes calls that present the organisation's public key: fetched once for all of them and kept; after an AuthenticationError fetched
+ * anew, and the call made once more if the key is another one by then. A caller leaves with the reason of its own signals; what `apiKeys`
+ * fetches hears of none of them.
+ */
+const createCallWithPublicKey = (apiKeys: ApiKeys): CallWithKey => {
+  const shareOne = createShareOne<PublicKey>();
+  let kept: PublicKey | undefined;
+
+  const fetchKey = async ({ observer, timeoutMs }: CallOptions): Promise<PublicKey> => {
+    const options = { ...(observer ? { observer } : {}), ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const { data } = await apiKeys.public(options);
+    kept = data;
+    return data;
+  };
+  const findKey = async (options: CallOptions): Promise<PublicKey> =>
+    kept ?? shareOne(() => fetchKey(options), options);
+
+  return async (call, given = {}) => {
+    // A wrong setting of one caller must not fail the others.
+    const options = checkCallOptions(given);
+    const key = await findKey(options);
+    try {
+      return await call(key.public_key);
+    } catch (error) {
+      if (!(error instanceof AuthenticationError)) throw error;
+      if (kept === key) kept = undefined;
+      const next = await findKey(options);
+      if (next.public_key === key.public_key) throw error;
+      return call(next.public_key);
+    }
+  };
+};
+
+const applicantFields = {
+  unique_id: z.string().optional(),
+  first_name: z.string().optional(),
+  last_name: z.string().optional(),
+  email_address: z.string().optional(),
+  phone_number: z.string().optional(),
+  i18n: z.string().optional(),
+};
+
+/** What a new session is made of (interface: POST /sessions, fields not shown); unknown fields are sent as given. */
+const sessionInputSchema = z.looseObject({
+  ...applicantFields,
+  /** The KYC level; sent under the client's setting for the session's level field. */
+  level: filledTextSchema,
+  generate_qr: z.boolean().optional(),
+});
+/** What a new session is made of, by the usual names (interface: POST /sessions, not shown); further fields are sent as given. */
+export type SessionInput = z.input<typeof sessionInputSchema>;
+
+/** What of a session changes (interface: POST /sessions/{session_id}, fields not shown); unknown fields are sent as given. */
+const sessionUpdateSchema = z.looseObject({ ...applicantFields, country_code: z.string().optional() });
+/** What of a session changes, by the usual names (interface: POST /sessions/{session_id}, not shown); further fields are sent as given. */
+export type SessionUpdate = z.input<typeof sessionUpdateSchema>;
+
+/** Where the link for the phone goes (interface: POST /sessions/{session_id}/send_sms, field name not shown); unknown fields are sent as given. */
+const sessionSmsSchema = z.looseObject({ phone_number: filledTextSchema });
+/** Where the link for the phone goes (interface: POST /sessions/{session_id}/send_sms); further fields are sent as given. */
+export type SessionSms = z.input<typeof sessionSmsSchema>;
+
+/** Whether the applicant agrees; nothing but true and false may be recorded (interface: PATCH /sessions/{session_id}/consent). */
+const consentSchema = z.boolean();
+
+const textSchema = z.string().min(1).nullish();
+
+/** The answer to a creation (interface: Session, field names not shown): as it came, `session_id` and `url` set from whichever names they have. */
+const createdSessionSchema = z
+  .looseObject({
+    session_id: textSchema,
+    session_token: textSchema,
+    token: textSchema,
+    id: textSchema,
+    url: textSchema,
+    verification_url: textSchema,
+    qr_base64_png: z.string().nullish(),
+  })
+  .transform((created, context) => {
+    const sessionId = created.session_id ?? created.session_token ?? created.token ?? created.id;
+    const url = created.url ?? created.verification_url;
+    if (sessionId && url) return { ...created, session_id: sessionId, url };
+    context.addIssue({ code: 'custom', message: `holds no ${sessionId ? 'url' : 'session_id'} under any known name` });
+    return z.NEVER;
+  });
+/** A new session: its token as `session_id`, the applicant's `url`, and what else the service sent (interface: Session). */
+export type CreatedSession = z.output<typeof createdSessionSchema>;
+
+/** The session operations of the interface (interface: Sessions); a session's token opens it, so messages and observers get the route instead. */
+export interface Sessions {
+  /** Creates a session with the organisation's public key, POST /sessions; never repeated once it may have arrived. */
+  create(input: SessionInput, options?: CallOptions): Promise<Answer<CreatedSession>>;
+  /** Ends an active session, DELETE /sessions/{session_id}. */
+  cancel(sessionId: string, options?: CallOptions): Promise<Answer<ServiceStatus>>;
+  /** Changes personal and contact information, POST /sessions/{session_id}. */
+  update(sessionId: string, update: SessionUpdate, options?: CallOptions): Promise<Answer<ServiceStatus>>;
+  /** The session, GET /sessions/{session_id}; GoneError when it was cancelled or consent was not given. */
+  retrieve(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** Writes to the applicant's phone, POST /sessions/{session_id}/send_sms; never repeated, whatever happens. */
+  sendSms(sessionId: string, sms: SessionSms, options?: CallOptions): Promise<Answer<ServiceStatus>>;
+  /** The next step of the flow, GET /sessions/{session_id}/preflight; usually with `screen` and `requirement`; ConsentRequiredError before consent. */
+  preflight(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** Records the applicant's decision, PATCH /sessions/{session_id}/consent. */
+  consent(sessionId: string, givesConsent: boolean, options?: CallOptions): Promise<Answer<ServiceStatus>>;
+  /** Credentials for the liveness capture, POST /sessions/{session_id}/liveness/start. */
+  startLiveness(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** Whether the capture succeeded or must be run again, POST /sessions/{session_id}/liveness/complete. */
+  completeLiveness(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+}
+
+const toCreation = (body: Readonly<Record<string, unknown>>, publicKey: string): Operation<CreatedSession> => ({
+  name: 'sessions.create',
+  method: 'POST',
+  path: '/sessions',
+  body,
+  successStatus: 201,
+  authentication: { publicKey },
+  retry: 'after_refusal',
+  isBillable: true,
+  schema: createdSessionSchema,
+});
+
+/** What all operations on one session have in common; the interface declares no credential for them. */
+const toPlace = (name: string, sessionId: string, step = '') =>
+  ({
+    name,
+    path: `/sessions/${toPathSegment(name, sessionId)}${step}`,
+    route: `/sessions/{session_id}${step}`,
+    authentication: 'none',
+    isBillable: false,
+  }) as const;
+
+const toCancellation = (sessionId: string): Operation<ServiceStatus> => ({
+  ...toPlace('sessions.cancel', sessionId),
+  method: 'DELETE',
+  successStatus: 200,
+  retry: 'after_refusal',
+  schema: statusSchema,
+  mayBeEmpty: true,
+});
+
+const toUpdate = (sessionId: string, update: SessionUpdate): Operation<ServiceStatus> => ({
+  ...toPlace('sessions.update', sessionId),
+  method: 'POST',
+  body: parseInput('sessions.update', sessionUpdateSchema, update),
+  successStatus: 201,
+  // The same fields once more leave the same session.
+  retry: 'repeatable',
+  schema: statusSchema,
+  mayBeEmpty: true,
+});
+
+const toRetrieval = (sessionId: string): Operation<ServiceRecord> => ({
+  ...toPlace('sessions.retrieve', sessionId),
+  method: 'GET',
+  successStatus: 200,
+  retry: 'repeatable',
+  schema: recordSchema,
+});
+
+const toSms = (sessionId: string, sms: SessionSms): Operation<ServiceStatus> => ({
+  ...toPlace('sessions.send_sms', sessionId, '/send_sms'),
+  method: 'POST',
+  body: parseInput('sessions.send_sms', sessionSmsSchema, sms),
+  successStatus: 201,
+  retry: 'never',
+  isBillable: true,
+  schema: statusSchema,
+  mayBeEmpty: true,
+});
+
+const toPreflight = (sessionId: string): Operation<ServiceRecord> => ({
+  ...toPlace('sessions.preflight', sessionId, '/preflight'),
+  method: 'GET',
+  successStatus: 200,
+  retry: 'repeatable',
+  schema: recordSchema,
+});
+
+const toConsent = (sessionId: string, givesConsent: boolean): Operation<ServiceStatus> => {
+  const decision = parseInput('sessions.consent', consentSchema, givesConsent);
+  return {
+    ...toPlace('sessions.consent', sessionId, '/consent'),
+    method: 'PATCH',
+    // The interface speaks of a body, the service's references of a query; each is understood where the other is not.
+    query: toQuery({ gives_consent: String(decision) }),
+    body: { gives_consent: decision },
+    successStatus: 200,
+    // The same decision once more leaves the same session.
+    retry: 'repeatable',
+    schema: statusSchema,
+    mayBeEmpty: true,
+  };
+};
+
+const toLiveness = (sessionId: string, step: 'start' | 'complete'): Operation<ServiceRecord> => ({
+  ...toPlace(`sessions.liveness_${step}`, sessionId, `/liveness/${step}`),
+  method: 'POST',
+  successStatus: 201,
+  retry: 'after_refusal',
+  schema: recordSchema,
+});
+
+/**
+ * The session operations over `callOperation`; `apiKeys` gives the public key that a creation presents, `levelField` is the name under which
+ * its level is sent (interface: POST /sessions, not shown).
+ */
+export const createSessions = (callOperation: CallOperation, apiKeys: ApiKeys, levelField = 'kyc_level'): Sessions => {
+  const callWithPublicKey = createCallWithPublicKey(apiKeys);
+  return {
+    create: async (input, options) => {
+      const { level, ...fields } = parseInput('sessions.create', sessionInputSchema, input);
+      const body = { ...fields, [levelField]: level };
+      return callWithPublicKey((publicKey) => callOperation(toCreation(body, publicKey), options), options);
+    },
+    cancel: async (sessionId, options) => callOperation(toCancellation(sessionId), options),
+    update: async (sessionId, update, options) => callOperation(toUpdate(sessionId, update), options),
+    retrieve: async (sessionId, options) => callOperation(toRetrieval(sessionId), options),
+    sendSms: async (sessionId, sms, options) => callOperation(toSms(sessionId, sms), options),
+    preflight: async (sessionId, options) => callOperation(toPreflight(sessionId), options),
+    consent: async (sessionId, givesConsent, options) => callOperation(toConsent(sessionId, givesConsent), options),
+    startLiveness: async (sessionId, options) => callOperation(toLiveness(sessionId, 'start'), options),
+    completeLiveness: async (sessionId, options) => callOperation(toLiveness(sessionId, 'complete'), options),
+  };
+};

@@ -1,0 +1,355 @@
+import Bottleneck from 'bottleneck';
+import { type Clock, systemClock } from '../clock.js';
+import { onAbort } from './signals.js';
+
+/** Callers that wait for something in the order they came; each can be called off by its signal. */
+export class WaitingLine {
+  readonly #waiters = new Set<() => void>();
+
+  get length(): number {
+    return this.#waiters.size;
+  }
+
+  /** Resolves when `admitNext` reaches this caller; rejects with the signal's reason when aborted earlier. */
+  wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const leave =
+        signal &&
+        onAbort(signal, () => {
+          this.#waiters.delete(admit);
+          reject(signal.reason);
+        });
+      const admit = (): void => {
+        this.#waiters.delete(admit);
+        leave?.();
+        resolve();
+      };
+      this.#waiters.add(admit);
+    });
+  }
+
+  /** Lets the first caller go on; false when nobody waits. */
+  admitNext(): boolean {
+    for (const admit of this.#waiters) {
+      admit();
+      return true;
+    }
+    return false;
+  }
+}
+
+// One Bottleneck job per permit tops out near 430 a second; above this rate a job releases a twentieth of a second's worth.
+const maxSinglesPerSecond = 100;
+const blocksPerSecond = 20;
+// A little slower than the rate: what starts here within a second and nine milliseconds may arrive there within a second.
+const spacingMs = 1_009;
+// Enough that the next block's time is fixed before this one's has come, and no more: a lowered rate must take effect at once.
+const maxBlocksOrdered = 2;
+// The first requests arrive late, close to those after them, while connections are made: the first second goes a tenth slower.
+const coldFactor = 1.1;
+const coldMs = 1_000;
+// A block that is so late does not come at all.
+const overdueMs = 1_000;
+// What a busy machine has delayed is made up for at twice the pace, but not more than this.
+const maxLagMs = 200;
+const catchUpFactor = 0.5;
+
+/** Gives out permits to start at an even pace, at the rate that `perSecond` says at that instant. */
+class Permits {
+  readonly #perSecond: () => number;
+  #bottleneck = new Bottleneck();
+  readonly #line = new WaitingLine();
+  #spare = 0;
+  #permitsOrdered = 0;
+  #blocksOrdered = 0;
+  #minTimeMs = 0;
+  #watchTimer: NodeJS.Timeout | undefined;
+  #coldUntilMs: number | undefined;
+  /** When the last block that was ordered should come, by an even pace. */
+  #dueMs = Number.NEGATIVE_INFINITY;
+
+  constructor(perSecond: () => number) {
+    this.#perSecond = perSecond;
+  }
+
+  /** Resolves with one permit; rejects with the signal's reason when aborted earlier, and then no permit is lost. */
+  async take(signal: AbortSignal | undefined): Promise<void> {
+    if (this.#spare > 0) {
+      this.#spare -= 1;
+      return;
+    }
+    const isIdle = this.#line.length === 0 && this.#blocksOrdered === 0;
+    if (isIdle) this.#dueMs = performance.now();
+    const admitted = this.#line.wait(signal);
+    this.#orderBlocks();
+    await admitted;
+  }
+
+  /** Lets go of its timers and of what is ordered. */
+  close(): void {
+    clearTimeout(this.#watchTimer);
+    void this.#bottleneck.stop({ dropWaitingJobs: true }).catch(() => undefined);
+    this.#bottleneck = new Bottleneck();
+    this.#minTimeMs = 0;
+    this.#blocksOrdered = 0;
+    this.#permitsOrdered = 0;
+  }
+
+  /** Forgets permits that nobody has taken, so that they are no burst later, and begins slowly again. */
+  restart(): void {
+    this.#spare = 0;
+    this.#coldUntilMs = undefined;
+    this.#dueMs = performance.now();
+  }
+
+  #orderBlocks(): void {
+    while (this.#permitsOrdered < this.#line.length && this.#blocksOrdered < maxBlocksOrdered) {
+      const perSecond = this.#perSecond();
+      const size = perSecond > maxSinglesPerSecond ? Math.ceil(perSecond / blocksPerSecond) : 1;
+      this.#space((spacingMs * size * this.#coldFactor()) / perSecond);
+      this.#permitsOrdered += size;
+      this.#blocksOrdered += 1;
+      const bottleneck = this.#bottleneck;
+      // What a given-up Bottleneck still brings is void.
+      void bottleneck
+        .schedule(async () => bottleneck === this.#bottleneck && this.#release(size))
+        .catch(() => undefined);
+    }
+    this.#watch();
+  }
+
+  /** Bottleneck goes by the date: set back an hour, it would bring the next block in an hour. */
+  #watch(): void {
+    clearTimeout(this.#watchTimer);
+    if (this.#blocksOrdered === 0) return;
+    this.#watchTimer = setTimeout(
+      () => {
+        this.close();
+        this.#orderBlocks();
+      },
+      this.#minTimeMs * maxBlocksOrdered + overdueMs,
+    );
+  }
+
+  #space(intervalMs: number): void {
+    const nowMs = performance.now();
+    this.#dueMs = Math.max(this.#dueMs + intervalMs, nowMs - maxLagMs);
+    const minTimeMs = this.#dueMs < nowMs ? intervalMs * catchUpFactor : intervalMs;
+    if (minTimeMs === this.#minTimeMs) return;
+    this.#minTimeMs = minTimeMs;
+    void this.#bottleneck.updateSettings({ minTime: minTimeMs });
+  }
+
+  #coldFactor(): number {
+    return this.#coldUntilMs === undefined || performance.now() < this.#coldUntilMs ? coldFactor : 1;
+  }
+
+  #release(size: number): void {
+    this.#coldUntilMs ??= performance.now() + coldMs;
+    this.#permitsOrdered -= size;
+    this.#blocksOrdered -= 1;
+    let permits = size;
+    while (permits > 0 && this.#line.admitNext()) permits -= 1;
+    this.#spare = Math.min(this.#spare + permits, size);
+    this.#orderBlocks();
+  }
+}
+
+/**
+ * Counts what was sent within the last `windowMs`, so that no such window ever holds more than `size`; times are milliseconds that only
+ * grow. A place is taken before sending and counts from then on, because a request may leave late (while a connection is made).
+ */
+export class SendWindow {
+  readonly #sentMs: number[] = [];
+  readonly #size: number;
+  readonly #windowMs: number;
+  #oldest = 0;
+  #kept = 0;
+  #unsent = 0;
+
+  constructor(size: number, windowMs: number) {
+    this.#size = size;
+    this.#windowMs = windowMs;
+  }
+
+  /** Milliseconds until one more fits: 0 now, infinite while all places are taken by what has not been sent yet. */
+  waitMs(nowMs: number): number {
+    this.#forget(nowMs);
+    if (this.#kept + this.#unsent < this.#size) return 0;
+    const oldestMs = this.#kept === 0 ? undefined : this.#sentMs[this.#oldest];
+    return oldestMs === undefined ? Number.POSITIVE_INFINITY : oldestMs + this.#windowMs - nowMs;
+  }
+
+  /** Takes a place; it is given back by exactly one of `noteSent` and `giveBack`. */
+  take(): void {
+    this.#unsent += 1;
+  }
+
+  /** A request that had a place leaves now. */
+  noteSent(nowMs: number): void {
+    this.#unsent -= 1;
+    this.#sentMs[(this.#oldest + this.#kept) % this.#size] = nowMs;
+    this.#kept += 1;
+  }
+
+  /** A request that had a place will never leave. */
+  giveBack(): void {
+    this.#unsent -= 1;
+  }
+
+  #forget(nowMs: number): void {
+    while (this.#kept > 0 && (this.#sentMs[this.#oldest] ?? 0) + this.#windowMs <= nowMs) {
+      this.#oldest = (this.#oldest + 1) % this.#size;
+      this.#kept -= 1;
+    }
+  }
+}
+
+/** A rate that follows what the service tolerates: where it was refused last, and when; times are milliseconds that only grow. */
+interface AdaptiveRate {
+  /** Never exceeded, per second. */
+  readonly ceiling: number;
+  /** The last refusal that lowered it; null before the first. */
+  readonly refusal: { readonly perSecond: number; readonly atMs: number } | null;
+}
+
+/** What a refusal leaves of the rate. */
+const decreaseFactor = 0.8;
+/** The curve is flat a little below the rate that was refused, so that it stays there for long before it tries more. */
+const plateauFactor = 0.98;
+/** How long it takes to come back to the plateau; the curve is steep further on (CUBIC, RFC 9438, 4.2). */
+const recoveryMs = 15_000;
+/** A service that refuses everything is still asked now and then, per second. */
+const floorPerSecond = 0.1;
+
+/** The rate as configured, never refused yet. */
+export const startAdaptiveRate = (ceiling: number): AdaptiveRate => ({ ceiling, refusal: null });
+
+/** The rate at this instant, per second. */
+export const computeRate = ({ ceiling, refusal }: AdaptiveRate, nowMs: number): number => {
+  if (refusal === null) return ceiling;
+  const fromPlateau = (nowMs - refusal.atMs) / recoveryMs - 1;
+  const grown = refusal.perSecond * (plateauFactor + (plateauFactor - decreaseFactor) * fromPlateau ** 3);
+  return Math.min(ceiling, Math.max(grown, floorPerSecond));
+};
+
+/**
+ * The rate after a refusal of a request that was sent at `sentMs`: lowered by a factor, but not for what was already under way when it was
+ * lowered last.
+ */
+export const lowerRate = (rate: AdaptiveRate, sentMs: number, nowMs: number): AdaptiveRate =>
+  rate.refusal !== null && sentMs < rate.refusal.atMs
+    ? rate
+    : { ceiling: rate.ceiling, refusal: { perSecond: computeRate(rate, nowMs), atMs: nowMs } };
+
+/** A stretch of time in which nobody may start; it can only grow. */
+class SharedPause {
+  readonly #clock: Clock;
+  #untilMs = Number.NEGATIVE_INFINITY;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Makes the pause last at least `delayMs` from now. */
+  extend(delayMs: number): void {
+    this.#untilMs = Math.max(this.#untilMs, this.#clock.elapsedMs() + delayMs);
+  }
+
+  /** Milliseconds until it is over, 0 when it is. */
+  leftMs(): number {
+    return Math.max(0, this.#untilMs - this.#clock.elapsedMs());
+  }
+
+  /** Resolves when the pause is over; rejects with the signal's reason when aborted earlier. */
+  async wait(signal: AbortSignal | undefined): Promise<void> {
+    for (let leftMs = this.leftMs(); leftMs > 0; leftMs = this.leftMs()) {
+      await this.#clock.sleep(Math.ceil(leftMs), signal);
+    }
+  }
+}
+
+// Eight milliseconds above a second: what is sent here in one second must not arrive there in less.
+const windowMs = 1_008;
+// How soon to look again while every place is taken by requests whose connection is still being made.
+const unsentLookMs = 20;
+
+/** When the next request may leave: evenly spaced, never too many in a sliding second, and not during a pause. */
+export class Tempo {
+  readonly #clock: Clock;
+  readonly #permits: Permits;
+  readonly #window: SendWindow;
+  readonly #pause: SharedPause;
+  #rate: AdaptiveRate;
+
+  constructor(perSecond: number, clock: Clock) {
+    this.#clock = clock;
+    this.#rate = startAdaptiveRate(perSecond);
+    this.#permits = new Permits(() => this.perSecond);
+    this.#window = new SendWindow(Math.max(1, Math.floor(perSecond)), windowMs);
+    this.#pause = new SharedPause(clock);
+  }
+
+  /** The present rate per second, as far as the service has tolerated it. */
+  get perSecond(): number {
+    return computeRate(this.#rate, this.#clock.elapsedMs());
+  }
+
+  /** Waits for a place to send one request from and takes it; rejects with the signal's reason when aborted earlier. */
+  async awaitPlace(signal: AbortSignal | undefined): Promise<void> {
+    await this.#awaitPermit(signal);
+    for (;;) {
+      // No await between look and take: two callers could take the same place.
+      const waitMs = this.#window.waitMs(performance.now());
+      if (this.isPaused) {
+        // A permit that came before a pause is void: kept, all of them would be used in the pause's last instant.
+        await this.#awaitPermit(signal);
+      } else if (waitMs > 0) {
+        // The window is physical time, whatever clock the caller plays with.
+        await systemClock.sleep(Number.isFinite(waitMs) ? Math.ceil(waitMs) : unsentLookMs, signal);
+      } else {
+        signal?.throwIfAborted();
+        return this.#window.take();
+      }
+    }
+  }
+
+  /** Whether nothing may leave now. */
+  get isPaused(): boolean {
+    return this.#pause.leftMs() > 0;
+  }
+
+  /** Lets go of its timers. */
+  close(): void {
+    this.#permits.close();
+  }
+
+  /** A request that has a place leaves now. */
+  noteSent(): void {
+    this.#window.noteSent(performance.now());
+  }
+
+  /** A request that has a place will not leave. */
+  giveBack(): void {
+    this.#window.giveBack();
+  }
+
+  /** Lets nothing leave for `pauseMs` from now; a longer pause already set stays. */
+  pauseFor(pauseMs: number): void {
+    this.#pause.extend(pauseMs);
+    this.#permits.restart();
+  }
+
+  /** The service refused, for pace, a request sent at `sentMs`; true when that lowered the rate. */
+  slowDown(sentMs: number): boolean {
+    const before = this.#rate;
+    this.#rate = lowerRate(before, sentMs, this.#clock.elapsedMs());
+    return this.#rate !== before;
+  }
+
+  async #awaitPermit(signal: AbortSignal | undefined): Promise<void> {
+    await this.#pause.wait(signal);
+    await this.#permits.take(signal);
+  }
+}

@@ -1,0 +1,327 @@
+import { createRequire } from 'node:module';
+import { type Dispatcher, errors } from 'undici';
+import { z } from 'zod';
+import { ConnectionError, type ConnectionErrorContext, NightscreenError, TimeoutError } from '../errors.js';
+import { openDispatcher } from '../outgoing.js';
+import {
+  type AnswerHeaders,
+  parseHttpDate,
+  parseRetryAfter,
+  type RawAnswer,
+  readAnswer,
+  toApiError,
+} from './answers.js';
+import type { Answer, Operation } from './operation.js';
+import { onAbort } from './signals.js';
+
+/** A request that was not sent after all: its time had passed when its connection was there. */
+export class HeldBackError extends NightscreenError {
+  constructor() {
+    super('held_back', 'the request must not leave any more');
+  }
+}
+
+/** What happens to a request while it is sent. */
+interface SendOptions {
+  /** Ends everything, whatever stage the request is in, with the signal's reason. */
+  signal: AbortSignal | undefined;
+  timeoutMs: number;
+  /** The error that a request fails with when its time is up. */
+  toTimeoutError: () => Error;
+  /** How much of a body is read, by its status. */
+  maxBytes: (status: number) => number;
+  /** The request is about to leave; false when it must not, which ends it with HeldBackError. */
+  mayLeave: () => boolean;
+  onStatus: (status: number, headers: AnswerHeaders) => void;
+  onBytes: (length: number) => void;
+}
+
+const isSuccess = (status: number): boolean => status >= 200 && status < 300;
+
+/**
+ * Sends a request exactly once and reads the answer, all of it within `timeoutMs`. Rejects with what broke the exchange; a body that
+ * breaks off after an error status is no reason to, because the status says enough.
+ */
+export const sendRequest = (
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  options: SendOptions,
+): Promise<RawAnswer> =>
+  new Promise((resolve, reject) => {
+    const { signal, onStatus, onBytes } = options;
+    const pieces: Buffer[] = [];
+    let controller: Dispatcher.DispatchController | undefined;
+    let head: { status: number; headers: AnswerHeaders } | undefined;
+    let length = 0;
+    let isSettled = false;
+
+    const settle = (): boolean => {
+      if (isSettled) return false;
+      isSettled = true;
+      clearTimeout(timer);
+      leave?.();
+      return true;
+    };
+    const finish = (answer: { status: number; headers: AnswerHeaders }, isComplete: boolean): void => {
+      if (!settle()) return;
+      const [only] = pieces;
+      const body = only && pieces.length === 1 ? only : Buffer.concat(pieces, length);
+      resolve({ ...answer, body, isComplete });
+    };
+    const fail = (error: Error): void => {
+      if (settle()) reject(error);
+    };
+    /** The exchange broke off: after an error status the status is the answer. */
+    const breakOff = (error: Error): void => {
+      if (head && !isSuccess(head.status)) finish(head, false);
+      else fail(error);
+      controller?.abort(error);
+    };
+    const abort = (): void => {
+      fail(signal?.reason);
+      controller?.abort(signal?.reason);
+    };
+    const timer = setTimeout(() => breakOff(options.toTimeoutError()), options.timeoutMs);
+    const leave = signal?.aborted === false ? onAbort(signal, abort) : undefined;
+    if (signal?.aborted) return abort();
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: (started) => {
+        controller = started;
+        // A connection that came about too late must not send what nobody waits for any more.
+        if (isSettled) started.abort(new Error('given up before it was sent'));
+        else if (!options.mayLeave()) {
+          fail(new HeldBackError());
+          started.abort(new HeldBackError());
+        }
+      },
+      onResponseStart: (_controller, status, headers) => {
+        if (status < 200 || isSettled) return;
+        head = { status, headers };
+        onStatus(status, headers);
+      },
+      onResponseData: (_controller, piece) => {
+        if (!head || isSettled) return;
+        onBytes(piece.length);
+        const kept = piece.subarray(0, options.maxBytes(head.status) - length);
+        pieces.push(kept);
+        length += kept.length;
+        if (kept.length === piece.length) return;
+        finish(head, false);
+        controller?.abort(new Error('the answer is longer than allowed'));
+      },
+      onResponseEnd: () => {
+        if (head) finish(head, true);
+      },
+      onResponseError: (_controller, error) => breakOff(error),
+    };
+    try {
+      dispatcher.dispatch(request, handler);
+    } catch (error) {
+      fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  });
+
+const connectionCodes: readonly [RegExp, string][] = [
+  [/^ECONNREFUSED$/, 'connection_refused'],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH)$/, 'connection_reset'],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, 'name_not_resolved'],
+  [/(CERT|TLS|SSL|SELF_SIGNED)/, 'tls_failed'],
+  [/^HPE_/, 'malformed_answer'],
+];
+
+const readCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** The error for an exchange that broke off or never came about; the text of the answer is not kept in it. */
+export const toConnectionError = (error: unknown, context: ConnectionErrorContext): ConnectionError => {
+  const { method, path } = context;
+  const systemCode = readCode(error);
+  if (error instanceof errors.ConnectTimeoutError) {
+    return new TimeoutError('connect_timeout', `${method} ${path}: no connection in time`, {
+      ...context,
+      cause: error,
+    });
+  }
+  const code = connectionCodes.find(([pattern]) => pattern.test(systemCode))?.[1] ?? 'connection_failed';
+  // The parser's error carries a piece of the answer, which may hold a customer's name.
+  const cause = error instanceof errors.HTTPParserError ? undefined : error;
+  const detail = systemCode === '' ? '' : ` (${systemCode})`;
+  return new ConnectionError(code, `${method} ${path}: ${code.replaceAll('_', ' ')}${detail}`, { ...context, cause });
+};
+
+const { version } = z.object({ version: z.string() }).parse(createRequire(import.meta.url)('#package.json'));
+
+/** How the client names itself to the service. */
+export const userAgent = `nightscreen/${version}`;
+
+const requestFaultCodes = /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVALID_(CHAR|HTTP_TOKEN|URL))$/;
+
+/** Whether an exchange failed because our own request is invalid by itself, such as a header that holds a line break: nothing was sent. */
+const isRequestFault = (error: unknown): error is Error =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' && requestFaultCodes.test(error.code);
+
+const maxErrorBodyBytes = 65_536;
+const headers = { accept: 'application/json', 'user-agent': userAgent };
+const jsonHeaders = { ...headers, 'content-type': 'application/json' };
+
+/** What is known of an exchange so far; filled while it goes on, so that a broken one is still told of truly. */
+export interface ExchangeTrace {
+  /** Whether the request left this machine. */
+  isSent: boolean;
+  status: number | null;
+  bytes: number;
+  requestId: string | undefined;
+  servedAt: Date | undefined;
+}
+
+/** How one exchange is made: `timeoutMs` covers connect, headers and body together. */
+interface ExchangeOptions {
+  /** The `Authorization` header, or undefined for none. */
+  authorization: string | undefined;
+  timeoutMs: number;
+  /** Sent beside the transport's own, by lower-case name. */
+  headers: Readonly<Record<string, string>> | undefined;
+  signal: AbortSignal | undefined;
+  trace: ExchangeTrace;
+  /** The request is about to leave; false when it must not. */
+  mayLeave: () => boolean;
+}
+
+/** Sends an operation exactly once: no retry, no pace, no redirect. */
+export interface Transport {
+  /**
+   * Gives a valid answer or throws ApiError, ConnectionError, TimeoutError, ResponseError, the signal's reason, or NightscreenError
+   * `invalid_request_setting` when the request is one that nobody may send.
+   */
+  send<T>(operation: Operation<T>, options: ExchangeOptions): Promise<Omit<Answer<T>, 'attempts'>>;
+  /** Waits for what is under way and closes the connections that the transport opened itself; may be asked again. */
+  close(): Promise<void>;
+}
+
+/** What a transport needs to know of the service. */
+interface TransportSettings {
+  baseUrl: string;
+  connectTimeoutMs: number;
+  /** As in `service.proxy`. */
+  proxy: string | undefined;
+  /** Where HTTPS_PROXY and NO_PROXY are looked for. */
+  environment: Readonly<Record<string, string | undefined>>;
+  maxResponseBytes: number;
+  now: () => Date;
+  dispatcher: Dispatcher | undefined;
+}
+
+const readHeader = (headers: AnswerHeaders, name: string): string | undefined => {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+};
+
+const readRequestId = (headers: AnswerHeaders): string | undefined => {
+  const id = readHeader(headers, 'x-request-id') ?? readHeader(headers, 'request-id');
+  return id !== undefined && /^[!-~]{1,200}$/.test(id) ? id : undefined;
+};
+
+const readDate = (headers: AnswerHeaders): Date | undefined => {
+  const servedAtMs = parseHttpDate(readHeader(headers, 'date') ?? '');
+  return Number.isNaN(servedAtMs) ? undefined : new Date(servedAtMs);
+};
+
+const joinHeaders = (headers: AnswerHeaders): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).map(([name, value = '']) => [name.toLowerCase(), [value].flat().join(', ')]),
+  );
+
+/** A transport over undici; a given dispatcher is used as it is and not closed. */
+export const createTransport = (settings: TransportSettings): Transport => {
+  // The total deadline replaces undici's own ones, which start anew with every piece of the body.
+  const dispatcher = settings.dispatcher ?? openDispatcher(settings, settings.environment);
+  let closed: Promise<void> | undefined;
+  const { origin, pathname } = new URL(settings.baseUrl);
+  const prefix = pathname.replace(/\/+$/, '');
+
+  const toRequest = (
+    operation: Operation<unknown>,
+    authorization: string | undefined,
+    more: ExchangeOptions['headers'],
+  ): Dispatcher.DispatchOptions => {
+    const query = operation.query?.toString() ?? '';
+    return {
+      origin,
+      path: `${prefix}${operation.path}${query === '' ? '' : `?${query}`}`,
+      method: operation.method,
+      headers: {
+        ...more,
+        ...(operation.body ? jsonHeaders : headers),
+        ...(authorization === undefined ? {} : { authorization }),
+      },
+      body: operation.body ? JSON.stringify(operation.body) : null,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    };
+  };
+
+  const retryAfter = (headers: AnswerHeaders): number | undefined => {
+    // A date is meant by the service's own clock, which may not agree with ours.
+    const now = readDate(headers) ?? settings.now();
+    return parseRetryAfter(headers['retry-after'], now.getTime());
+  };
+
+  return {
+    send: async (operation, { authorization, timeoutMs, headers: more, signal, trace, mayLeave }) => {
+      const { method } = operation;
+      const path = operation.route ?? operation.path;
+      const toTimeoutError = (): Error =>
+        new TimeoutError('deadline_passed', `${method} ${path}: no whole answer within ${timeoutMs} ms`, {
+          method,
+          path,
+          mayHaveArrived: trace.isSent,
+        });
+      const raw = await sendRequest(dispatcher, toRequest(operation, authorization, more), {
+        signal,
+        timeoutMs,
+        toTimeoutError,
+        maxBytes: (status) => (isSuccess(status) ? settings.maxResponseBytes : maxErrorBodyBytes),
+        mayLeave: () => {
+          trace.isSent = mayLeave();
+          return trace.isSent;
+        },
+        onStatus: (status, headers) => {
+          trace.status = status;
+          trace.requestId = readRequestId(headers);
+          trace.servedAt = readDate(headers);
+        },
+        onBytes: (length) => {
+          trace.bytes += length;
+        },
+      }).catch((error: unknown) => {
+        if (error instanceof NightscreenError || signal?.aborted) throw error;
+        if (isRequestFault(error)) {
+          const message = `${method} ${path}: the request is invalid as the settings make it, such as a key with a line break`;
+          throw new NightscreenError('invalid_request_setting', message, { cause: error });
+        }
+        throw toConnectionError(error, { method, path, mayHaveArrived: trace.isSent });
+      });
+      const { status, headers } = raw;
+      const requestId = readRequestId(headers);
+      if (isSuccess(status)) {
+        const { data, text } = readAnswer(operation, raw);
+        return { data, body: text, status, requestId };
+      }
+      const text = raw.body.toString('utf8');
+      throw toApiError(text, {
+        method,
+        path,
+        status,
+        requestId,
+        retryAfterMs: retryAfter(headers),
+        headers: joinHeaders(headers),
+      });
+    },
+    close: async () => {
+      // Asked twice, undici throws.
+      closed ??= settings.dispatcher ? Promise.resolve() : dispatcher.close();
+      await closed;
+    },
+  };
+};

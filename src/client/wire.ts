@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { ConfigError } from '../errors.js';
+import type { Operation } from './operation.js';
+
+/** A date-time as the service writes it: ISO 8601 with any offset, a date that exists. */
+export const isoDateTimeSchema = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/, 'is not an ISO 8601 date-time')
+  .refine((text) => !Number.isNaN(Date.parse(text)), 'is not a date that exists');
+
+/** A text we send that must say something. */
+export const filledTextSchema = z.string().regex(/\S/u, 'must not be empty');
+
+/** A filled text of at most 255 characters (interface: Limits). */
+export const shortTextSchema = filledTextSchema.refine(
+  // The interface counts characters, not the halves of which JavaScript makes some of them.
+  (text) => text.length <= 255 || [...text].length <= 255,
+  'must not be longer than 255 characters',
+);
+
+/** A Date or an ISO 8601 text, sent as a date-time (interface: query parameters of type date-time). */
+export const sentDateTimeSchema = z
+  .union([z.date(), isoDateTimeSchema], { error: 'must be a Date or an ISO 8601 date-time with its offset' })
+  .transform((value) => (value instanceof Date ? value.toISOString() : value));
+
+/** A whole number from 1 to `max`. */
+export const countFromOneSchema = (max: number): z.ZodNumber => {
+  const message = `must be a whole number from 1 to ${max}`;
+  return z.number(message).int(message).min(1, message).max(max, message);
+};
+
+/** A record whose fields the interface does not show: an object with something in it, kept as it came. */
+export const recordSchema = z
+  .looseObject({})
+  .refine((record) => Object.keys(record).length > 0, 'holds no field at all');
+/** A record whose fields the interface does not show, as it came (interface: Single-record lookups, Session). */
+export type ServiceRecord = z.output<typeof recordSchema>;
+
+/** A status message or another short answer that the interface does not show: whatever object came, kept as it is. */
+export const statusSchema = z.looseObject({});
+/** A status message or result whose fields the interface does not show, as it came (interface: Sessions). */
+export type ServiceStatus = z.output<typeof statusSchema>;
+
+/** What an operation is about to send, checked against the interface's limits; throws ConfigError with every problem and without any value. */
+export const parseInput = <T>(operationName: string, schema: z.ZodType<T>, input: unknown): T => {
+  const parsed = schema.safeParse(input);
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(
+    parsed.error.issues.map(({ path, message }) => ({ where: operationName, path: path.join('.'), message })),
+  );
+};
+
+const idSchema = filledTextSchema
+  // Dots would be resolved away, and the call would go to another operation.
+  .refine((id) => id !== '.' && id !== '..', 'must not be a relative path')
+  .refine((id) => id.isWellFormed(), 'is not well-formed text');
+
+/** An id as one percent-encoded segment of a path; throws ConfigError for an id that cannot be one, without showing it. */
+export const toPathSegment = (operationName: string, id: string): string =>
+  encodeURIComponent(parseInput(operationName, idSchema, id));
+
+/** The query of a list; what is undefined is left out. */
+export const toQuery = (parameters: Readonly<Record<string, string | number | undefined>>): URLSearchParams => {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) query.set(name, String(value));
+  }
+  return query;
+};
+
+/** The look-up of one record by its id below `folder` (interface: GET /dossiers/{id}, Single-record lookups). */
+export const toLookUp = <T>(name: string, folder: string, id: string, schema: z.ZodType<T>): Operation<T> => ({
+  name,
+  method: 'GET',
+  path: `${folder}/${toPathSegment(name, id)}`,
+  successStatus: 200,
+  authentication: 'private_key',
+  retry: 'repeatable',
+  isBillable: false,
+  schema,
+  findBreach: (record) => {
+    const [family] = /^[a-z_]+_/.exec(id) ?? [];
+    const given = recordWithIdSchema.safeParse(record).data?.id;
+    // A humanized token is not repeated in the answer, a full id is.
+    const isOther = family !== undefined && given?.startsWith(family) === true && given !== id;
+    return isOther ? { code: 'echo_mismatch', message: 'id: is not the record that was asked for' } : undefined;
+  },
+});
+
+const recordWithIdSchema = z.object({ id: z.string() });

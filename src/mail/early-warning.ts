@@ -1,0 +1,102 @@
+import type { CriticalChange } from '../reports/list-facts.js';
+import type { RunFacts } from '../reports/run-facts.js';
+import { countNoun, formatCount, formatTime } from '../reports/text.js';
+import { describeChange, describeTopic } from '../reports/words.js';
+import {
+  describeMode,
+  digestMessageId,
+  formatSubject,
+  type MailMessage,
+  type MessageLines,
+  toHtml,
+  toText,
+} from './message.js';
+import type { Recipient } from './recipients.js';
+import type { MailSettings } from './settings.js';
+
+/** Critical changes of a run that is still going on. */
+export interface EarlyWarning extends Pick<RunFacts, 'runId' | 'roster' | 'organisation' | 'mode'> {
+  /** How many there are, from the first to the last of these change numbers. */
+  changes: number;
+  firstChangeId: number;
+  lastChangeId: number;
+  queuedAt: Date;
+  /** Whether control searches are made; those of the run have passed so far. */
+  hasCanaries: boolean;
+  /** The first of them; no more than fit into a message. */
+  listed: readonly CriticalChange[];
+}
+
+/**
+ * The provisional message that tells one recipient about critical changes before the report does; the same changes and recipient always
+ * have the same Message-ID. Customers are named by reference, and in words only with `attach: full`.
+ */
+export function buildEarlyWarning(
+  warning: EarlyWarning,
+  recipient: Recipient | string,
+  settings: MailSettings,
+): MailMessage {
+  const { runId, roster, mode, firstChangeId, lastChangeId, queuedAt } = warning;
+  const { address, attach } =
+    typeof recipient === 'string' ? { address: recipient, attach: settings.attach } : recipient;
+  const lines = toLines(warning, attach === 'full');
+  return {
+    messageId: digestMessageId(
+      ['provisional', runId, firstChangeId, lastChangeId, address.toLowerCase()],
+      settings.from,
+    ),
+    from: settings.from,
+    to: address,
+    subject: formatSubject({ state: 'PROVISIONAL', counts: describeCount(warning), mode, roster, day: queuedAt }),
+    date: queuedAt,
+    text: toText(lines),
+    html: toHtml(lines),
+    attachments: [],
+  };
+}
+
+/** Hits for sanctions come first; of more changes than are listed it may be more. */
+function describeCount({ changes, listed }: EarlyWarning): string {
+  const hits = listed.filter(({ isSanctionHit, after }) => isSanctionHit && after?.isHit === true).length;
+  const all = countNoun(changes, 'critical change');
+  if (hits === 0) return all;
+  const sanctionHits = hits === 1 ? 'sanction hit' : `${formatCount(hits)} sanction hits`;
+  return hits === changes ? sanctionHits : `${sanctionHits}, ${all}`;
+}
+
+function toLines(warning: EarlyWarning, isNamed: boolean): MessageLines {
+  const { runId, roster, organisation, mode, changes, listed, queuedAt, hasCanaries } = warning;
+  const more = changes - listed.length;
+  return {
+    headline: `PROVISIONAL: ${describeCount(warning)}, while the run is still going on`,
+    sentences: [
+      ...describeMode(mode),
+      hasCanaries ? 'The control searches have passed so far.' : 'No control searches are configured.',
+      'The run is not finished: its report tells all of this again and has the last word.',
+    ],
+    details: [
+      ...listed.map((change) => describeCritical(change, isNamed)),
+      ...(more > 0 ? [`and ${countNoun(more, 'more', 'more')}, which the report will list`] : []),
+    ],
+    actions: ['Decide whether any of these can wait for the report: until it is there, nothing here can be reviewed.'],
+    facts: [
+      ['Roster', roster ?? 'none'],
+      ['Organisation', organisation],
+      ['Run', `${runId}, not finished`],
+      ['As of', formatTime(queuedAt)],
+    ],
+    closing: isNamed
+      ? 'This message holds personal data: treat it accordingly.'
+      : 'Customers are named by reference only; who they are is in the roster.',
+  };
+}
+
+function describeCritical(change: CriticalChange, isNamed: boolean): string {
+  const { party, isBaseline, after } = change;
+  const what = isBaseline ? 'First screening, flagged as hit' : describeChange(change);
+  const topics = (after?.topics ?? []).map(describeTopic).join(', ');
+  const role = party.role === 'customer' ? '' : ` (${party.role.replaceAll('_', ' ')})`;
+  const who = isNamed ? ` ${party.name}` : '';
+  const whom = isNamed && after !== null ? `, as ${after.name}` : '';
+  return `${party.reference}${who}${role}: ${what}${topics === '' ? '' : ` - ${topics}`}${whom}`;
+}

@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import { html } from 'hono/html';
+import type { Report } from '../reports/report.js';
+import { countNoun, formatCount, formatDay, formatTime, toVisibleText } from '../reports/text.js';
+import { describeSettingsChanges } from '../reports/words.js';
+import type { WrittenReport } from '../reports/write-report.js';
+import type { MailKind } from './settings.js';
+
+/** A file that goes with a message; it is sent only while its bytes have this SHA-256 (hex). */
+export interface MailAttachment {
+  name: string;
+  path: string;
+  contentType: string;
+  sha256: string;
+}
+
+/** What a message says in both its forms. */
+export interface MailBody {
+  text: string;
+  html: string;
+}
+
+/** A message to one recipient, complete: the same message always gives the same bytes. */
+export interface MailMessage extends MailBody {
+  /** With its angle brackets. */
+  messageId: string;
+  from: string;
+  to: string;
+  subject: string;
+  date: Date;
+  attachments: readonly MailAttachment[];
+  /** The Message-IDs of earlier mail that it follows, the one before it last. */
+  thread?: readonly string[] | undefined;
+  /** What it says without its attachments when the server takes none of that size; by default the same and their digests. */
+  reduced?: MailBody | undefined;
+  /** What it says without its attachments when they are no longer there; by default the same and their digests. */
+  bereft?: MailBody | undefined;
+}
+
+/** A name, its value, and the address where the value is a link. */
+export type MessageFact = readonly [name: string, value: string, href?: string];
+
+/** What a message says, in the order of reading: a headline, sentences, details one by one, what to do, facts by name, a closing. */
+export interface MessageLines {
+  headline: string;
+  sentences: readonly string[];
+  details?: readonly string[];
+  actions?: readonly string[];
+  facts: readonly MessageFact[];
+  closing: string;
+}
+
+/** What each kind of mail says about a report. */
+export type ReportWords = Pick<MessageLines, 'sentences' | 'details' | 'actions'>;
+
+/** Says that a test key was used; nothing with a live one. */
+export const describeMode = (mode: Report['run']['mode']): readonly string[] =>
+  mode === 'test'
+    ? ['TEST: not evidence. This run used a test key; its answers say nothing about real customers.']
+    : [];
+
+/** What stands first in mail that tells of a whole report: changed settings, the key, what waits, what changed, what else is to be known. */
+export function toOpening({ run, accepted, verdict }: Report): readonly string[] {
+  return [
+    ...describeSettingsChanges(accepted),
+    ...describeMode(run.mode),
+    verdict.waiting ?? '',
+    verdict.news,
+    ...verdict.remarks,
+  ].filter((sentence) => sentence !== '');
+}
+
+/** Which run it is about. */
+export function listRunFacts({ run }: Report): readonly MessageFact[] {
+  return [
+    ['Roster', run.roster ?? 'none'],
+    ['Organisation', run.organisation],
+    ['Run', `${run.runId} (${run.kind})`],
+    ['Finished', formatTime(run.finishedAt)],
+  ];
+}
+
+/** How much waits for a decision by severity, most severe first; nothing where nothing waits. */
+export const describeOpenItems = ({ openItems }: Report): readonly string[] =>
+  (openItems?.bySeverity ?? []).map(
+    ({ severity, waiting, overdue }) =>
+      `${countNoun(waiting, 'open alert')} ${severity === 'info' ? 'for information' : `rated ${severity}`}, ${overdue === 0 ? 'none' : formatCount(overdue)} overdue`,
+  );
+
+/** What a subject is made of. */
+interface SubjectParts {
+  /** How the run stands: `COMPLETE`. */
+  state: string;
+  /** What it comes to, with counts: `12 to review`. */
+  counts: string;
+  mode: 'test' | 'live';
+  roster: string | null;
+  day: Date;
+}
+
+const mostRosterCharacters = 60;
+
+/** The subject: how the run stands and its counts first, then key mode, roster and day. */
+export function formatSubject({ state, counts, mode, roster, day }: SubjectParts): string {
+  const name = toVisibleText(roster ?? '');
+  const cut = name.length > mostRosterCharacters ? `${[...name].slice(0, mostRosterCharacters).join('')}…` : name;
+  const context = [mode === 'test' ? 'TEST key' : '', cut, formatDay(day)].filter((word) => word !== '');
+  return `[${state}] ${toVisibleText(counts)} - ${context.join(', ')}`;
+}
+
+/** The subject of mail about a report. */
+export const toSubject = ({ run, verdict }: Report): string =>
+  formatSubject({
+    state: verdict.level.toUpperCase(),
+    counts: verdict.short,
+    mode: run.mode,
+    roster: run.roster,
+    day: run.finishedAt,
+  });
+
+/** The lines of a message as plain text; what could mislead without being seen is shown by its number. */
+export function toText(lines: MessageLines): string {
+  const { headline, sentences, details, actions, facts, closing } = toVisibleLines(lines);
+  const list = details.length === 0 ? [] : ['', ...details.map((detail) => `- ${detail}`)];
+  const toDo = actions.length === 0 ? [] : ['', actionsTitle, ...actions.map((action) => `- ${action}`)];
+  const table = facts.map(([name, value]) => `${`${name}:`.padEnd(14)}${value}`);
+  return [headline, '', ...sentences, ...list, ...toDo, '', ...table, '', closing, ''].join('\n');
+}
+
+const actionsTitle = 'What to do';
+const cell = 'padding:2px 16px 2px 0;vertical-align:top;text-align:left;font-weight:normal';
+
+/** The same as a page. */
+export function toHtml(lines: MessageLines): string {
+  const { headline, sentences, details, actions, facts, closing } = toVisibleLines(lines);
+  return String(html`<!doctype html>
+<html lang="en"><body style="font:15px/1.5 Georgia,serif;max-width:38em">
+<p style="font-size:19px;margin:0 0 12px"><strong>${headline}</strong></p>
+${sentences.map((sentence) => html`<p style="margin:0 0 6px">${sentence}</p>\n`)}
+${toList(details)}${actions.length === 0 ? '' : html`<p style="margin:16px 0 0"><strong>${actionsTitle}</strong></p>\n`}${toList(actions)}<table style="margin:16px 0;border-collapse:collapse">
+${facts.map((fact) => html`<tr><th scope="row" style="${cell}">${fact[0]}</th><td style="${cell}">${toValue(fact)}</td></tr>\n`)}
+</table>
+<p style="margin:0">${closing}</p>
+</body></html>
+`);
+}
+
+const toList = (items: readonly string[]) =>
+  items.length === 0
+    ? ''
+    : html`<ul style="margin:6px 0 12px;padding-left:22px">
+${items.map((item) => html`<li>${item}</li>\n`)}</ul>
+`;
+
+const toValue = ([, value, href]: MessageFact) => (href === undefined ? value : html`<a href="${href}">${value}</a>`);
+
+function toVisibleLines({
+  headline,
+  sentences,
+  details = [],
+  actions = [],
+  facts,
+  closing,
+}: MessageLines): Required<MessageLines> {
+  return {
+    headline: toVisibleText(headline),
+    sentences: sentences.map(toVisibleText),
+    details: details.map(toVisibleText),
+    actions: actions.map(toVisibleText),
+    facts: facts.map(([name, value, ...href]) => [name, toVisibleText(value), ...href]),
+    closing: toVisibleText(closing),
+  };
+}
+
+const summaries: ReadonlySet<string> = new Set(['SHA256SUMS', 'manifest.json']);
+
+/**
+ * The Message-ID of a report for a recipient, the same for ever: from the run, the contents of the report's files (not the
+ * form of the manifest that lists them), the address, and what the mail shows of the report.
+ */
+export function toMessageId(
+  runId: string,
+  written: WrittenReport,
+  recipient: string,
+  from: string,
+  shows: MailKind,
+): string {
+  const contents = written.files
+    .filter((file) => !summaries.has(file.name))
+    .map((file) => `${file.name} ${file.sha256}`)
+    .sort();
+  const parts = [runId, contents, recipient.toLowerCase(), ...(shows === 'report' ? [] : [shows])];
+  return digestMessageId(parts, from);
+}
+
+/** The Message-ID of whatever is told apart by these parts, the same for ever. */
+export function digestMessageId(parts: readonly unknown[], from: string): string {
+  const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
+  const domain = from.slice(from.lastIndexOf('@') + 1).toLowerCase();
+  return `<nightscreen.${digest.slice(0, 40)}@${domain}>`;
+}
+
+/** The message without its attachments, for a server that takes none of that size: it says what is missing and which digest it has. */
+export function reduceMessage(message: MailMessage): MailMessage {
+  return { ...message, ...(message.reduced ?? nameMissing(message, tooLarge)), attachments: [] };
+}
+
+/** The message without its attachments, for when they are no longer there: better than no message. */
+export function leaveAttachments(message: MailMessage): MailMessage {
+  return { ...message, ...(message.bereft ?? nameMissing(message, gone)), attachments: [] };
+}
+
+const tooLarge = 'because the mail server takes no message of this size';
+const gone = 'because it is no longer where it was written';
+
+function nameMissing({ attachments, text, html: page }: MailMessage, because: string): MailBody {
+  const lines = attachments.map(({ name, sha256 }) => `Not attached, ${because}: ${name}, SHA-256 ${sha256}`);
+  const paragraphs = lines.map((line) => String(html`<p>${line}</p>\n`)).join('');
+  return {
+    text: `${text}\n${lines.join('\n')}\n`,
+    html: page.replace(/(?=<\/body>)|$/, () => paragraphs),
+  };
+}

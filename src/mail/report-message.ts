@@ -1,0 +1,294 @@
+import { basename, join, resolve } from 'node:path';
+import type { ChangeGroup } from '../reports/change-groups.js';
+import { describeReason, describeWatch } from '../reports/reasons.js';
+import type { Coverage, Report, Tally } from '../reports/report.js';
+import { countNoun, formatCount, formatSize, formatTime } from '../reports/text.js';
+import { severityWords, stateWords } from '../reports/words.js';
+import type { WrittenReport } from '../reports/write-report.js';
+import type { ReportPlace, ReportToMail } from './archive.js';
+import {
+  describeMode,
+  describeOpenItems,
+  listRunFacts,
+  type MailAttachment,
+  type MailBody,
+  type MailMessage,
+  type MessageFact,
+  type MessageLines,
+  type ReportWords,
+  toHtml,
+  toMessageId,
+  toOpening,
+  toSubject,
+  toText,
+} from './message.js';
+import type { Recipient } from './recipients.js';
+import type { Attach, MailKind, MailSettings } from './settings.js';
+
+/** What reviewers are told: counts by severity, what waits and until when, and what to do; nothing about anybody. */
+function toReportWords(report: Report): ReportWords {
+  return {
+    sentences: toOpening(report),
+    details: [
+      ...describeOpenItems(report),
+      ...(report.changes ?? []).map((group) => describeGroup(group, 'change')),
+      ...report.baseline.map((group) => describeGroup(group, 'first-time match', 'first-time matches')),
+      ...describeNextDue(report),
+    ],
+    actions: listActions(report),
+  };
+}
+
+/** `3 critical changes, 2 of them hits for a sanction`. */
+function describeGroup(group: ChangeGroup, singular: string, plural?: string): string {
+  const { severity, standingHits: hits } = group;
+  const count = countNoun(group.count, singular, plural);
+  const what =
+    severity === 'info' ? `${count} for information` : count.replace(' ', ` ${severityWords[severity].toLowerCase()} `);
+  if (hits === 0) return what;
+  if (hits === group.count) return `${what}, ${hits === 1 ? 'a sanction hit' : 'all of them sanction hits'}`;
+  return `${what}, ${formatCount(hits)} of them ${hits === 1 ? 'a sanction hit' : 'sanction hits'}`;
+}
+
+/** Until when the first of what this report tells and nobody has decided is to be decided. */
+function describeNextDue({ changes, cut, run }: Report): readonly string[] {
+  if (cut.changes !== null) return cut.changes.nextDueAt === null ? [] : [toNextDue(cut.changes.nextDueAt)];
+  const due = (changes ?? []).flatMap((group) =>
+    group.changes.flatMap(({ item }) =>
+      item?.dueAt && item.dueAt >= run.finishedAt && (item.state === 'open' || item.state === 'proposed')
+        ? [item.dueAt.getTime()]
+        : [],
+    ),
+  );
+  if (due.length === 0) return [];
+  return [toNextDue(new Date(due.reduce((first, next) => Math.min(first, next))))];
+}
+
+const toNextDue = (dueAt: Date): string => `Next due among the changes: ${formatTime(dueAt)}`;
+
+function listActions({
+  verdict,
+  openItems,
+  changes,
+  baseline,
+  notScreened,
+  rejects,
+  accepted,
+  discrepancies,
+  run,
+}: Report): readonly string[] {
+  const toReview = [...(changes ?? []), ...baseline].some(({ severity }) => severity !== 'info');
+  const actions = [
+    ...(verdict.level === 'red'
+      ? ['Do not rely on this run: wait for the next one, or ask whoever runs Nightscreen.']
+      : []),
+    ...(openItems !== null && openItems.waiting > 0
+      ? [
+          'Decide what waits, in the sheet To review of report.xlsx or in what nightscreen review export writes. The report shows each alert by customer, most urgent first.',
+        ]
+      : toReview
+        ? ['Read the report: it shows each match beside its customer.']
+        : []),
+    ...(discrepancies !== null && discrepancies.count > 0
+      ? [
+          'Mend where roster, screenings and dossiers disagree, or accept it until a day: sheet Discrepancies of report.xlsx.',
+        ]
+      : []),
+    ...(notScreened?.some(({ outcome }) => outcome !== 'skipped')
+      ? ['See who is not screened and why: not-screened.csv beside the report.']
+      : []),
+    ...(rejects !== null && rejects.length > 0
+      ? ['Have the rejected rows mended: rejects.csv beside the report says what is wrong with each.']
+      : []),
+    ...(accepted.settingsChanges.length > 0 ? ['Check that the changed settings are meant.'] : []),
+  ];
+  if (actions.length > 0) return actions;
+  return [
+    run.kind === 'import' ? 'Nothing: the roster was only imported.' : 'Nothing: this mail says that the run was made.',
+  ];
+}
+
+/** What managers are told: coverage, counts, how it compares with before; no lists, and nothing about anybody. */
+function toSummaryWords(report: Report): ReportWords {
+  const { run, verdict, coverage, watch } = report;
+  return {
+    sentences: [...describeMode(run.mode), verdict.waiting ?? '', verdict.news].filter((sentence) => sentence !== ''),
+    details: [
+      ...(coverage === null ? [] : describeCoverage(coverage)),
+      ...describeOpenItems(report),
+      ...(watch === null ? [] : describeWatch(watch)),
+    ],
+    actions: [
+      verdict.level === 'complete'
+        ? 'Nothing: reviewers decide about what waits.'
+        : 'See that it is followed up: the report says what is missing and why.',
+    ],
+  };
+}
+
+function describeCoverage({ counts, states }: Coverage): readonly string[] {
+  if (states === null)
+    return [`${countNoun(counts.customers, 'customer')} on the roster, ${countNoun(counts.rejected, 'rejected row')}`];
+  const missing = states.find(({ code }) => code === 'not_screened')?.count ?? 0;
+  const valid = counts.inScope - missing;
+  const share = counts.inScope === 0 ? '' : ` (${toPercent(valid / counts.inScope)})`;
+  return [
+    `${formatCount(valid)} of ${countNoun(counts.inScope, 'customer')} in scope ${valid === 1 ? 'has' : 'have'} a valid screening${share}`,
+    states
+      .filter(({ count }) => count > 0)
+      .map(({ code, count }) => `${formatCount(count)} ${stateWords[code].name.toLowerCase()}`)
+      .join(', '),
+    ...(counts.rejected > 0 ? [countNoun(counts.rejected, 'rejected row')] : []),
+  ].filter((line) => line !== '');
+}
+
+/** Never rounded up to all of them. */
+const toPercent = (share: number): string => `${(Math.floor(share * 1_000) / 10).toFixed(1)} %`;
+
+/** What operators are told about a run that did not go as it should: what failed, why, and what to type. */
+function toFailureWords({ run, verdict, coverage, calls, canaries, dossiers }: Report): ReportWords {
+  const failedCanaries = (canaries ?? []).filter((canary) => canary.verdict === 'failed').length;
+  return {
+    sentences: [...describeMode(run.mode), ...verdict.remarks],
+    details: [
+      ...(failedCanaries > 0 ? [`${countNoun(failedCanaries, 'control search', 'control searches')} failed`] : []),
+      ...describeTallies('Not screened after all repeats', coverage?.failedBecause ?? []),
+      ...((coverage?.counts.remaining ?? 0) > 0
+        ? [`Not reached: ${formatCount(coverage?.counts.remaining ?? 0)}`]
+        : []),
+      ...describeTallies('Calls', calls.byOutcome),
+      ...(dossiers?.sweeps.flatMap(({ unprovenBecause }) =>
+        unprovenBecause === null ? [] : [`Sweep unproven: ${unprovenBecause}`],
+      ) ?? []),
+    ],
+    actions: [
+      ...(run.state === 'stopped' ? [`Go on with it: nightscreen runs resume ${run.runId}`] : []),
+      `See what happened: nightscreen runs show ${run.runId}`,
+      'Check settings, key and service: nightscreen doctor',
+    ],
+  };
+}
+
+function describeTallies(title: string, tallies: readonly Tally[]): readonly string[] {
+  if (tallies.length === 0) return [];
+  return [`${title}: ${tallies.map(({ code, count }) => `${formatCount(count)} ${describeReason(code)}`).join(', ')}`];
+}
+
+const wordsByKind: Readonly<Record<Exclude<MailKind, 'warning'>, (report: Report) => ReportWords>> = {
+  report: toReportWords,
+  summary: toSummaryWords,
+  failure: toFailureWords,
+};
+
+/**
+ * The message that tells one recipient about a written report; the same report and recipient always give the same message. A plain address
+ * gets the report as `settings.attach` says. An attachment that would make the message longer than `mail.maxBytes` stays behind;
+ * `reduced` is for a mail server that takes less, `bereft` for when the file is gone by then.
+ */
+export function buildReportMessage(
+  report: Report,
+  written: ReportToMail,
+  recipient: Recipient | string,
+  settings: MailSettings,
+): MailMessage {
+  const { address, shows, attach }: Recipient =
+    typeof recipient === 'string' ? { address: recipient, shows: 'report', attach: settings.attach } : recipient;
+  const chosen = chooseAttachment(report.run.runId, written, attach, settings.maxBytes);
+  const words = wordsByKind[shows === 'warning' ? 'report' : shows](report);
+  const toLines = (about: readonly MessageFact[], closing: string): MessageLines => ({
+    ...words,
+    headline: `${report.verdict.level.toUpperCase()}: ${report.verdict.coverage}`,
+    sentences: [...words.sentences, ...(written.notes ?? [])],
+    facts: [...listRunFacts(report), toPlaceFact(written), ...about],
+    closing,
+  });
+  const isAttached = chosen.attachments.length > 0;
+  return {
+    messageId: toMessageId(report.run.runId, written, address, settings.from, shows),
+    from: settings.from,
+    to: address,
+    subject: toSubject(report),
+    date: report.run.finishedAt,
+    ...toBody(toLines(chosen.facts, isAttached ? toClosing(chosen.isReadable) : namesNobody)),
+    attachments: chosen.attachments,
+    ...(isAttached && {
+      reduced: toBody(toLines(chosen.leftBehind, namesNobody)),
+      bereft: toBody(toLines(chosen.gone, namesNobody)),
+    }),
+  };
+}
+
+const toBody = (lines: MessageLines): MailBody => ({ text: toText(lines), html: toHtml(lines) });
+
+/** A path of this machine opens nothing for a reader, so only the folder's name is told. */
+function toPlaceFact({ place, directory }: ReportToMail): MessageFact {
+  const { kind, where }: ReportPlace = place ?? { kind: 'server', where: basename(directory) };
+  if (kind === 'link') return ['Report', where, where];
+  return ['Report', kind === 'folder' ? where : `on the server, in the folder ${where}`];
+}
+
+const namesNobody = 'This message holds no personal data; who it is about is in the report.';
+
+const toClosing = (isReadable: boolean): string =>
+  isReadable
+    ? 'The attached report holds personal data: treat it accordingly.'
+    : 'This message names nobody; what is attached is masked or encrypted.';
+
+/** The file that goes with a message, by its whole path, for it may be sent from elsewhere, and what is said about one that cannot. */
+interface ChosenAttachment {
+  attachments: readonly MailAttachment[];
+  facts: readonly MessageFact[];
+  /** What is said instead when it turns out that the mail server does not take it. */
+  leftBehind: readonly MessageFact[];
+  /** What is said instead when it is no longer there by the time it is sent. */
+  gone: readonly MessageFact[];
+  /** Whether what goes along holds personal data that everybody who gets the message can read. */
+  isReadable: boolean;
+}
+
+type SizedAttachment = MailAttachment & { bytes: number };
+
+const none: ChosenAttachment = { attachments: [], facts: [], leftBehind: [], gone: [], isReadable: false };
+const pageType = 'text/html; charset=utf-8';
+/** Headers, both bodies in their longest encoding, and what surrounds the attachment. */
+const aroundBytes = 40_000;
+
+/** Chooses what goes with a message of at most `maxBytes`; what is too large is told by size and SHA-256 instead. */
+function chooseAttachment(runId: string, written: ReportToMail, attach: Attach, maxBytes: number): ChosenAttachment {
+  const chosen = findAttachment(runId, written, attach);
+  if (attach === 'none') return none;
+  if (chosen === null) return { ...none, facts: [['Attachment', 'could not be made, see above']] };
+  const { bytes, ...attachment } = chosen;
+  const leftBehind = describeMissing(attachment, `because it is too large for mail (${formatSize(bytes)})`);
+  if (toEncodedBytes(bytes) + aroundBytes > maxBytes) return { ...none, facts: leftBehind };
+  const gone = describeMissing(attachment, 'because it is no longer where it was written');
+  return { attachments: [attachment], facts: [], leftBehind, gone, isReadable: attach === 'full' };
+}
+
+const describeMissing = ({ name, sha256 }: MailAttachment, because: string): readonly MessageFact[] => [
+  ['Not attached', `${name}, ${because}`],
+  ['SHA-256', sha256],
+];
+
+/** In base64 a line of 76 characters and its end stands for 57 bytes. */
+const toEncodedBytes = (bytes: number): number => Math.ceil(bytes / 57) * 78;
+
+function findAttachment(runId: string, written: ReportToMail, attach: Attach): SizedAttachment | null {
+  if (attach === 'full') return findPage(written, `${runId}-report.html`);
+  if (attach === 'masked') return written.masked ? findPage(written.masked, `${runId}-report-masked.html`) : null;
+  if (attach === 'none' || !written.archive) return null;
+  const { path, sha256, bytes } = written.archive;
+  return { name: `${runId}-report.zip`, path: resolve(path), contentType: 'application/zip', sha256, bytes };
+}
+
+function findPage({ directory, files }: WrittenReport, name: string): SizedAttachment | null {
+  const page = files.find((file) => file.name === 'report.html');
+  if (page === undefined) return null;
+  return {
+    name,
+    path: resolve(join(directory, page.name)),
+    contentType: pageType,
+    sha256: page.sha256,
+    bytes: page.bytes,
+  };
+}

@@ -1,0 +1,242 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { AttemptObserver } from '../client/operation.js';
+import { findOddFile } from '../files.js';
+import type { MetricFacts } from '../runs/metrics.js';
+import type { NightFigures, RunFigures } from '../store/metrics.js';
+
+/** Every figure that is read from the database: its name without the prefix, what it says, and its labels, none of which holds customer data. */
+const definitions = {
+  build_info: ['The version that runs', ['version']],
+  facts_timestamp_seconds: ['When the figures were last read from the database', []],
+  facts_readable: ['1 when the figures could be read the last time it was tried, else 0', []],
+  night_success_timestamp_seconds: ['When the last complete night of a roster ended, 0 when none ever was', ['roster']],
+  night_state: ['1 for the state in which the newest night of a roster ended', ['roster', 'state']],
+  night_canaries_failed: ['Its control searches that failed', ['roster']],
+  last_success_timestamp_seconds: ['When the last complete run of a kind ended', ['kind', 'roster']],
+  last_run_timestamp_seconds: ['When the newest run of a kind that has ended began', ['kind', 'roster']],
+  last_run_duration_seconds: ['How long it took, from its beginning to its end', ['kind', 'roster']],
+  last_run_state: ['1 for the state in which it ended', ['kind', 'roster', 'state']],
+  last_run_calls: ['Its calls, by status or by what came of them', ['kind', 'roster', 'result']],
+  last_run_repeats: ['Its calls that repeated one without an answer', ['kind', 'roster']],
+  last_run_calls_per_second: ['Its calls per second while it made any', ['kind', 'roster']],
+  last_run_limit_per_second: ['The ceiling that its settings allowed', ['kind', 'roster']],
+  last_run_cost: ['What its calls cost at the configured price', ['kind', 'roster', 'currency']],
+  last_run_canaries_failed: ['Its control searches that failed', ['kind', 'roster']],
+  // Labelled although there is only one: a figure without labels is told as 0 before there is any.
+  sweep_proven: ['1 when the last sweep was proven complete, else 0', ['kind']],
+  sweep_success_timestamp_seconds: [
+    'When the last complete sweep ended, 0 when none ever was though it is planned',
+    ['kind'],
+  ],
+  customers: ['Customers in scope by state', ['roster', 'state']],
+  coverage_customers: ['Customers in scope by whether their screening holds', ['roster', 'tier', 'standing']],
+  oldest_screening_timestamp_seconds: [
+    'When the customer screened longest ago was screened, of those whose last searches were answered, or are failing',
+    ['roster', 'tier', 'searches'],
+  ],
+  cadence_seconds: ['Within how long a tier has to be screened', ['tier']],
+  open_items: ['What waits for reviewers, by severity and by how long it has waited', ['roster', 'severity', 'age']],
+  outbox_entries: ['Mail and messages that are not sent', ['kind', 'state']],
+  outbox_oldest_timestamp_seconds: ['Since when the oldest of them waits', ['kind', 'state']],
+  incidents_open: ['Incidents of the watchdog that are not over', ['kind']],
+} as const satisfies Readonly<Record<string, readonly [help: string, labels: readonly string[]]>>;
+
+/** The name of a figure. */
+type GaugeName = keyof typeof definitions;
+
+/** A figure with its labels. */
+type Sample = readonly [name: GaugeName, labels: Readonly<Record<string, string>>, value: number];
+
+/** All figures of a registry; `show` puts new ones in the place of all that were there. */
+interface Gauges {
+  show(samples: readonly Sample[]): void;
+  set(name: GaugeName, value: number): void;
+}
+
+/** Adds the figures to a registry. */
+function addGauges(registry: Registry): Gauges {
+  const gauges = new Map(
+    Object.entries(definitions).map(([name, [help, labelNames]]) => [
+      name,
+      new Gauge({ name: `nightscreen_${name}`, help, labelNames: [...labelNames], registers: [registry] }),
+    ]),
+  );
+  return {
+    show: (samples) => {
+      for (const gauge of gauges.values()) gauge.reset();
+      for (const [name, labels, value] of samples) gauges.get(name)?.set(labels, value);
+    },
+    set: (name, value) => gauges.get(name)?.set(value),
+  };
+}
+
+/** The metrics of this process: figures of the database as they were last read, and counters of what the process does. */
+export interface Metrics {
+  /** Counts attempts at the service; to be handed to its client. */
+  observer: AttemptObserver;
+  /** Shows facts in the place of those before. */
+  show(facts: MetricFacts): void;
+  /** Says that the facts could not be read; those that are shown stay, with the moment of their reading. */
+  showUnreadable(): void;
+  noteJob(job: string, outcome: 'finished' | 'failed'): void;
+  /** Everything in Prometheus' text format. */
+  write(): Promise<string>;
+  contentType: string;
+}
+
+/** Begins with no facts; `isLasting`: a process that is asked again and again also tells of its memory, event loop and so on. */
+export function createMetrics(version: string, { isLasting }: { isLasting: boolean }): Metrics {
+  const registry = new Registry();
+  if (isLasting) collectDefaultMetrics({ register: registry });
+  const gauges = addGauges(registry);
+  const attempts = new Counter({
+    name: 'nightscreen_service_attempts_total',
+    help: 'Attempts of this process at the service, by status or by what came of them',
+    labelNames: ['operation', 'result'],
+    registers: [registry],
+  });
+  const repeats = new Counter({
+    name: 'nightscreen_service_repeats_total',
+    help: 'Those of them that repeated one before',
+    labelNames: ['operation'],
+    registers: [registry],
+  });
+  const jobs = new Counter({
+    name: 'nightscreen_jobs_total',
+    help: 'Jobs of the scheduler that ended in this process',
+    labelNames: ['job', 'outcome'],
+    registers: [registry],
+  });
+  // Known before any fact is: whoever has not read yet is there all the same.
+  gauges.show([['build_info', { version }, 1]]);
+  gauges.set('facts_readable', 0);
+  return {
+    observer: {
+      ended: ({ operation, attempt }, { status, outcome, isSent }) => {
+        if (!isSent) return;
+        const result = outcome === 'error_status' && status !== null ? String(status) : outcome;
+        attempts.inc({ operation, result });
+        if (attempt > 1) repeats.inc({ operation });
+      },
+    },
+    show: (facts) => gauges.show(toSamples(facts, version)),
+    showUnreadable: () => gauges.set('facts_readable', 0),
+    noteJob: (job, outcome) => jobs.inc({ job, outcome }),
+    write: () => registry.metrics(),
+    contentType: registry.contentType,
+  };
+}
+
+const toSeconds = (date: Date): number => date.getTime() / 1_000;
+const orNone = <Value>(value: Value | null, toList: (value: Value) => readonly Sample[]): readonly Sample[] =>
+  value === null ? [] : toList(value);
+/** What never was is told as 0: where nothing is told, no alert can see that it is missing. */
+const toSecondsOrZero = (date: Date | null | undefined): number => (date ? toSeconds(date) : 0);
+
+/** The facts of the database as figures with labels. */
+function toSamples(facts: MetricFacts, version: string): readonly Sample[] {
+  return [
+    ['build_info', { version }, 1],
+    ['facts_timestamp_seconds', {}, toSeconds(facts.at)],
+    ['facts_readable', {}, 1],
+    ...facts.nights.flatMap(listNight),
+    ...listSweeps(facts),
+    ...facts.runs.flatMap(listRun),
+    ...facts.rosters.flatMap(listRoster),
+    ...Object.entries(facts.cadenceSeconds).map(([tier, seconds]): Sample => ['cadence_seconds', { tier }, seconds]),
+    ...facts.openItems.map(
+      ({ roster, severity, age, items }): Sample => ['open_items', { roster, severity, age }, items],
+    ),
+    ...facts.outbox.flatMap(({ kind, state, entries, oldestAt }): readonly Sample[] => [
+      ['outbox_entries', { kind, state }, entries],
+      ['outbox_oldest_timestamp_seconds', { kind, state }, toSeconds(oldestAt)],
+    ]),
+    ...facts.incidents.map(({ kind, open }): Sample => ['incidents_open', { kind }, open]),
+  ];
+}
+
+function listNight({ roster, state, failedCanaries, lastSuccessAt }: NightFigures): readonly Sample[] {
+  return [
+    ['night_success_timestamp_seconds', { roster }, toSecondsOrZero(lastSuccessAt)],
+    ...orNone<string>(state, (ended) => [
+      ['night_state', { roster, state: ended }, 1],
+      ['night_canaries_failed', { roster }, failedCanaries],
+    ]),
+  ];
+}
+
+/** Nothing where no sweeps are to be made. */
+function listSweeps({ isSwept, runs }: MetricFacts): readonly Sample[] {
+  if (!isSwept) return [];
+  const kind = 'sweep';
+  const newest = runs.find((run) => run.kind === kind);
+  const success: Sample = ['sweep_success_timestamp_seconds', { kind }, toSecondsOrZero(newest?.lastSuccessAt)];
+  if (!newest) return [success];
+  const isProven = newest.state === 'complete' && newest.isProven === true;
+  return [success, ['sweep_proven', { kind }, isProven ? 1 : 0]];
+}
+
+function listRun(run: RunFigures): readonly Sample[] {
+  const labels = { kind: run.kind, roster: run.roster ?? '' };
+  const { startedAt } = run;
+  return [
+    ['last_run_timestamp_seconds', labels, toSeconds(startedAt)],
+    ['last_run_state', { ...labels, state: run.state }, 1],
+    ['last_run_canaries_failed', labels, run.failedCanaries],
+    ...orNone(run.lastSuccessAt, (at) => [['last_success_timestamp_seconds', labels, toSeconds(at)]]),
+    ...orNone(run.finishedAt, (at) => [['last_run_duration_seconds', labels, toSeconds(at) - toSeconds(startedAt)]]),
+    ...Object.entries(run.calls ?? {}).map(
+      ([result, calls]): Sample => ['last_run_calls', { ...labels, result }, calls],
+    ),
+    ...orNone(run.repeated, (repeats) => [['last_run_repeats', labels, repeats]]),
+    ...orNone(run.perSecond, (rate) => [['last_run_calls_per_second', labels, rate]]),
+    ...orNone(run.limitPerSecond, (rate) => [['last_run_limit_per_second', labels, rate]]),
+    ...orNone(run.cost, ({ amount, currency }) => [['last_run_cost', { ...labels, currency }, amount]]),
+  ];
+}
+
+function listRoster({ roster, groups }: MetricFacts['rosters'][number]): readonly Sample[] {
+  const states = new Map<string, number>();
+  const standings = new Map<string, Sample>();
+  const oldest = new Map<string, Sample>();
+  for (const { tier, standing, state, failedBecause, customers, oldestScreenedAt } of groups) {
+    states.set(state, (states.get(state) ?? 0) + customers);
+    const key = `${tier} ${standing}`;
+    const before = standings.get(key)?.[2] ?? 0;
+    standings.set(key, ['coverage_customers', { roster, tier, standing }, before + customers]);
+    if (oldestScreenedAt === null) continue;
+    // Whose searches fail though others are answered are no sign that nights are missing.
+    const searches = failedBecause === null ? 'answered' : 'failing';
+    const age = `${tier} ${searches}`;
+    const screenedAt = Math.min(oldest.get(age)?.[2] ?? Number.POSITIVE_INFINITY, toSeconds(oldestScreenedAt));
+    oldest.set(age, ['oldest_screening_timestamp_seconds', { roster, tier, searches }, screenedAt]);
+  }
+  return [
+    ...[...states].map(([state, count]): Sample => ['customers', { roster, state }, count]),
+    ...standings.values(),
+    ...oldest.values(),
+  ];
+}
+
+/** Writes metrics where the textfile collector reads them: whole or not at all, and readable for the collector's own user. */
+export async function writeTextfile(file: string, text: string): Promise<void> {
+  // Not .prom: what is half written must not be collected.
+  const draft = `${file}.${process.pid}.draft`;
+  try {
+    await writeFile(draft, text, { mode: 0o644 });
+    await rename(draft, file);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
+}
+
+const readableLine = /^nightscreen_facts_readable .*$/m;
+
+/** Has the textfile say that the facts can no longer be read, and leaves the figures in it as they are; where there are none it holds `text`. */
+export async function markTextfileUnreadable(file: string, text: string): Promise<void> {
+  const former = findOddFile(file) === null ? await readFile(file, 'utf8').catch(() => '') : '';
+  const isOurs = readableLine.test(former);
+  await writeTextfile(file, isOurs ? former.replace(readableLine, 'nightscreen_facts_readable 0') : text);
+}

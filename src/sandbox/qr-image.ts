@@ -1,3 +1,0 @@
-/** A small PNG, in base64, that stands for a QR code. */
-export const QR_IMAGE_BASE64 =
-  'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAIAQAAAADsdIMmAAAADklEQVR42mMIZVjFgIQBHpwD/XAVyZAAAAAASUVORK5CYII=';

@@ -1,0 +1,375 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import { createMiddleware } from 'hono/factory';
+import { z } from 'zod';
+import {
+  type Call,
+  type CallEnv,
+  createSlidingWindow,
+  readPresentedKey,
+  type SlidingWindow,
+  toErrorBody,
+} from './calls.js';
+
+const scope = {
+  /** How many matching requests it applies to. */
+  times: z.number().int().min(1).default(1),
+  /** Only requests to this path below the version prefix, for example `/aml/search`. */
+  path: z.string().startsWith('/').optional(),
+  /** Only requests with this method. */
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).optional(),
+  /** Only searches for this name, as sent. */
+  name: z.string().optional(),
+  /** It begins after this many further matching requests, which are answered normally. */
+  afterCalls: z.number().int().min(0).default(0),
+};
+
+const statusFault = z.strictObject({
+  ...scope,
+  status: z.number().int().min(400).max(599),
+  retryAfter: z.string().optional(),
+  /** The code in the error body; the status decides by default. */
+  code: z.string().optional(),
+  body: z.string().optional(),
+});
+const cutFault = z.strictObject({ ...scope, cut: z.enum(['before_work', 'after_work']) });
+const delayFault = z.strictObject({ ...scope, delayMs: z.number().int().min(0).max(600_000) });
+const rawFault = z.strictObject({
+  ...scope,
+  raw: z.strictObject({
+    status: z.number().int().min(200).max(599),
+    body: z.string(),
+    contentType: z.string().optional(),
+  }),
+});
+const hangFault = z.strictObject({ ...scope, hang: z.enum(['before_headers', 'in_body']) });
+const hugeFault = z.strictObject({
+  ...scope,
+  huge: z.strictObject({ megabytes: z.number().positive().max(10_000) }),
+});
+const redirectFault = z.strictObject({ ...scope, redirect: z.strictObject({ location: z.string().min(1) }) });
+
+/** A scripted fault; the control takes a list of them. */
+export const faultSchema = z.union([statusFault, cutFault, delayFault, rawFault, hangFault, hugeFault, redirectFault]);
+/** A scripted fault as a caller writes it: an error status, a cut connection, a delay, a hang, a redirect, or a raw or huge answer. */
+export type Fault = z.input<typeof faultSchema>;
+/** A scripted fault with its defaults filled in. */
+type ActiveFault = z.output<typeof faultSchema>;
+
+/** What a fault may be limited to. */
+interface FaultTarget {
+  path: string;
+  method: string;
+  /** The name searched for. */
+  name?: string | undefined;
+}
+
+/** The faults that are left, in order. */
+export interface FaultScript {
+  /** Replaces what is left; throws when a fault is not well-formed. */
+  replace(faults: readonly Fault[]): void;
+  /** The fault for this request, which it uses up once; undefined when the request is to be answered normally. */
+  take(target: FaultTarget): ActiveFault | undefined;
+}
+
+const isMeant = (fault: ActiveFault, target: FaultTarget): boolean =>
+  (fault.path === undefined || fault.path === target.path) &&
+  (fault.method === undefined || fault.method === target.method) &&
+  (fault.name === undefined || fault.name === target.name);
+
+/**
+ * Keeps faults in order: of those that match a request the first one decides, also while it waits for its
+ * `afterCalls`; faults for other paths, methods or names are passed over and keep their place.
+ */
+export const createFaultScript = (): FaultScript => {
+  let left: ActiveFault[] = [];
+  return {
+    replace: (faults) => {
+      left = faults.map((fault) => faultSchema.parse(fault));
+    },
+    take: (target) => {
+      const fault = left.find((candidate) => isMeant(candidate, target));
+      if (!fault) return undefined;
+      if (fault.afterCalls > 0) {
+        fault.afterCalls -= 1;
+        return undefined;
+      }
+      fault.times -= 1;
+      if (fault.times === 0) left = left.filter((candidate) => candidate !== fault);
+      return fault;
+    },
+  };
+};
+
+/** Gives numbers from 0 up to, but not including, 1. */
+export type Random = () => number;
+
+/** Creates numbers that look random and are the same sequence for the same seed. */
+export const createSeededRandom = (seed: number): Random => {
+  let state = seed | 0;
+  return () => {
+    // A Weyl sequence whose steps are scrambled by two rounds of multiply and shift.
+    state = (state + 0x9e3779b9) | 0;
+    let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+    return ((mixed ^ (mixed >>> 15)) >>> 0) / 2 ** 32;
+  };
+};
+
+const errorStatus = z.number().int().min(400).max(599).default(503);
+const seed = z.number().int().default(1);
+
+const limitSchema = z.strictObject({
+  /** The most calls let through per private key in any second that slides. */
+  perSecond: z.number().int().min(1),
+  /** Whether a refusal says in `Retry-After` when there is room again, in whole seconds. */
+  retryAfter: z.boolean().default(false),
+});
+const refuseSchema = z.strictObject({
+  /** The share of calls that fail, by chance. */
+  share: z.number().min(0).max(1),
+  status: errorStatus,
+  seed,
+  /** The `Retry-After` header as it is sent. */
+  retryAfter: z.string().optional(),
+});
+const outageSchema = z.strictObject({ status: errorStatus.or(z.enum(['cut', 'hang'])) });
+const latencySchema = z
+  .strictObject({ min: z.number().min(0), max: z.number().max(600_000), seed })
+  .refine((range) => range.min <= range.max, 'min is above max');
+
+/** What the control of the weather takes; an empty object is fair weather. */
+export const weatherSchema = z.strictObject({
+  /** Only requests to this path below the version prefix. */
+  path: z.string().startsWith('/').optional(),
+  limit: limitSchema.optional(),
+  refuse: refuseSchema.optional(),
+  outage: outageSchema.optional(),
+  latencyMs: latencySchema.optional(),
+});
+/** A lasting trouble as a caller writes it: a rate limit, failures by chance, an outage, slow answers. */
+export type Weather = z.input<typeof weatherSchema>;
+type ActiveWeather = z.output<typeof weatherSchema>;
+
+/** How a call is refused without any work. */
+interface Refusal {
+  status: number;
+  message: string;
+  /** The error code; the status decides by default. */
+  code?: string | undefined;
+  /** The header as it is sent. */
+  retryAfter?: string | undefined;
+  /** The body as it is sent; the service's error body by default. */
+  body?: string | undefined;
+}
+
+/** What the weather does to one call before it is answered. */
+type WeatherVerdict = { kind: 'pass' } | { kind: 'cut' } | { kind: 'hang' } | { kind: 'refuse'; refusal: Refusal };
+
+/** What the weather must know of a call. */
+interface WeatherCall {
+  path: string;
+  /** When it arrived, in milliseconds of `performance.now()`. */
+  atMs: number;
+  /** The private key; undefined when the key presented opens nothing. */
+  privateKey: string | undefined;
+}
+
+/** The trouble that lasts until it is replaced. */
+export interface WeatherStation {
+  /** Replaces the weather and starts its windows and its chances anew; throws when it is not well-formed. */
+  replace(weather: Weather): void;
+  /** Decides about a call: outage first, then the rate limit, then failures by chance. */
+  judge(call: WeatherCall): WeatherVerdict;
+  /** How much later this call is answered, whatever the answer is. */
+  drawLatencyMs(path: string): number;
+}
+
+const SECOND_MS = 1_000;
+const PASS: WeatherVerdict = { kind: 'pass' };
+
+interface Mood {
+  weather: ActiveWeather;
+  windows: Map<string, SlidingWindow>;
+  drawRefusal(): number;
+  drawLatency(): number;
+}
+
+const toMood = (weather: ActiveWeather): Mood => ({
+  weather,
+  windows: new Map(),
+  drawRefusal: createSeededRandom(weather.refuse?.seed ?? 0),
+  drawLatency: createSeededRandom(weather.latencyMs?.seed ?? 0),
+});
+
+const judgeOutage = (outage: NonNullable<ActiveWeather['outage']>): WeatherVerdict => {
+  if (outage.status === 'cut' || outage.status === 'hang') return { kind: outage.status };
+  return { kind: 'refuse', refusal: { status: outage.status, message: 'The service has an outage.' } };
+};
+
+/** A call that is let through counts in the window whatever becomes of it later; a refused one does not. */
+const judgeLimit = ({ weather: { limit }, windows }: Mood, call: WeatherCall): WeatherVerdict => {
+  if (!limit || call.privateKey === undefined) return PASS;
+  const window = windows.get(call.privateKey) ?? createSlidingWindow(limit.perSecond, SECOND_MS);
+  windows.set(call.privateKey, window);
+  const waitMs = window.take(call.atMs);
+  if (waitMs === 0) return PASS;
+  const retryAfter = limit.retryAfter ? String(Math.ceil(waitMs / SECOND_MS)) : undefined;
+  return { kind: 'refuse', refusal: { status: 429, message: 'Too many requests.', retryAfter } };
+};
+
+const judgeChance = ({ weather: { refuse }, drawRefusal }: Mood): WeatherVerdict => {
+  if (!refuse || drawRefusal() >= refuse.share) return PASS;
+  const { status, retryAfter } = refuse;
+  return { kind: 'refuse', refusal: { status, retryAfter, message: 'Refused by chance.' } };
+};
+
+/** Creates a station with fair weather. */
+export const createWeatherStation = (): WeatherStation => {
+  let mood = toMood({});
+  const isMeant = (path: string): boolean => mood.weather.path === undefined || mood.weather.path === path;
+  return {
+    replace: (weather) => {
+      mood = toMood(weatherSchema.parse(weather));
+    },
+    judge: (call) => {
+      if (!isMeant(call.path)) return PASS;
+      if (mood.weather.outage) return judgeOutage(mood.weather.outage);
+      const limited = judgeLimit(mood, call);
+      return limited.kind === 'pass' ? judgeChance(mood) : limited;
+    },
+    drawLatencyMs: (path) => {
+      const { latencyMs } = mood.weather;
+      if (!latencyMs || !isMeant(path)) return 0;
+      return latencyMs.min + mood.drawLatency() * (latencyMs.max - latencyMs.min);
+    },
+  };
+};
+
+const TRICKLE_MS = 200;
+const PIECE_BYTES = 65_536;
+const BYTES_PER_MEGABYTE = 1_048_576;
+
+/** A body of one space every 200 ms that goes on until the connection is closed. */
+const createTricklingBody = (): ReadableStream<Uint8Array> => {
+  let timer: NodeJS.Timeout | undefined;
+  return new ReadableStream({
+    start: (controller) => {
+      const space = new TextEncoder().encode(' ');
+      timer = setInterval(() => controller.enqueue(space), TRICKLE_MS);
+      timer.unref();
+    },
+    cancel: () => clearInterval(timer),
+  });
+};
+
+/** A JSON body of that many megabytes that is made while it is read and never held in memory. */
+const createHugeBody = (megabytes: number): ReadableStream<Uint8Array> => {
+  const encoder = new TextEncoder();
+  const piece = encoder.encode('x'.repeat(PIECE_BYTES));
+  let leftBytes = megabytes * BYTES_PER_MEGABYTE;
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => controller.enqueue(encoder.encode('{"filler":"')),
+      pull: (controller) => {
+        if (leftBytes <= 0) {
+          controller.enqueue(encoder.encode('"}'));
+          controller.close();
+          return;
+        }
+        controller.enqueue(piece.subarray(0, Math.min(PIECE_BYTES, leftBytes)));
+        leftBytes -= PIECE_BYTES;
+      },
+    },
+    { highWaterMark: 1 },
+  );
+};
+
+/** Cuts the connection; nothing more is sent. */
+const cutConnection = (context: Call): void => {
+  context.env.incoming.socket.destroy();
+  context.res = RESPONSE_ALREADY_SENT;
+};
+
+/** Sends nothing and keeps the connection; resolves when the caller or the sandbox closes it. */
+const hangConnection = async (context: Call): Promise<void> => {
+  const { socket } = context.env.incoming;
+  // Not events.once: a reset connection is an error there, and here just one way to end.
+  if (!socket.destroyed) await new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  context.res = RESPONSE_ALREADY_SENT;
+};
+
+const JSON_TYPE = 'application/json';
+
+/** The code of a 402 depends on the operation (interface: Errors); every other one on the status alone. */
+const findCode = (path: string, status: number): string | undefined =>
+  status === 402 && path.startsWith('/autodoc/') ? 'insufficient_balance' : undefined;
+
+/** The answer to a refused call. */
+const toRefusal = (context: Call, refusal: Refusal): Response => {
+  const { status, message, code, retryAfter, body } = refusal;
+  const headers: Record<string, string> = { 'Content-Type': JSON_TYPE };
+  if (retryAfter !== undefined) headers['Retry-After'] = retryAfter;
+  const errorBody = toErrorBody(status, message, code ?? findCode(context.var.entry.path, status));
+  return new Response(body ?? JSON.stringify(errorBody), { status, headers });
+};
+
+/**
+ * Plays one scripted fault. An error status, a redirect, a cut before the work and a hang before the headers leave the
+ * work undone; a cut after the work, a delay, a hang in the body, a huge answer and a raw answer with a 2xx status come
+ * when `work` has been done.
+ */
+const playFault = async (context: Call, fault: ActiveFault, work: () => Promise<void>): Promise<void> => {
+  if ('status' in fault) {
+    context.res = toRefusal(context, { ...fault, message: 'scripted fault' });
+  } else if ('raw' in fault) {
+    const { status, body, contentType } = fault.raw;
+    if (status < 300) await work();
+    context.res = new Response(body, { status, headers: { 'Content-Type': contentType ?? JSON_TYPE } });
+  } else if ('redirect' in fault) {
+    context.res = new Response(null, { status: 302, headers: { Location: fault.redirect.location } });
+  } else if ('delayMs' in fault) {
+    await work();
+    await delay(fault.delayMs, undefined, { ref: false });
+  } else if ('huge' in fault) {
+    await work();
+    const headers = { 'Content-Type': JSON_TYPE };
+    context.res = new Response(createHugeBody(fault.huge.megabytes), { status: 201, headers });
+  } else if ('hang' in fault) {
+    if (fault.hang === 'before_headers') return hangConnection(context);
+    await work();
+    const { status } = context.res;
+    context.res = new Response(createTricklingBody(), { status, headers: { 'Content-Type': JSON_TYPE } });
+  } else {
+    if (fault.cut === 'after_work') await work();
+    cutConnection(context);
+  }
+};
+
+const findPrivateKey = (context: Call): string | undefined =>
+  context.var.owner?.kind === 'private' ? readPresentedKey(context.req.header('authorization'))?.key : undefined;
+
+const meetWeather = async (context: Call, verdict: WeatherVerdict, work: () => Promise<void>): Promise<void> => {
+  if (verdict.kind === 'pass') await work();
+  else if (verdict.kind === 'refuse') context.res = toRefusal(context, verdict.refusal);
+  else if (verdict.kind === 'cut') cutConnection(context);
+  else await hangConnection(context);
+};
+
+/**
+ * Plays what the sandbox was told to do wrong. A scripted fault that matches the call decides alone: such a call meets
+ * no weather and takes no place in its rate limit. All other calls, those that a fault's `afterCalls` lets pass among
+ * them, meet the weather. A call the weather refuses is not worked on; its latency comes after the work.
+ */
+export const applyTrouble = (service: { faults: FaultScript; weather: WeatherStation }) =>
+  createMiddleware<CallEnv>(async (context, next) => {
+    const { entry } = context.var;
+    const { path, method, atMs, searchName } = entry;
+    const fault = service.faults.take({ path, method, name: searchName ?? undefined });
+    if (fault) return playFault(context, fault, next);
+    const verdict = service.weather.judge({ path, atMs, privateKey: findPrivateKey(context) });
+    const latencyMs = service.weather.drawLatencyMs(path);
+    await meetWeather(context, verdict, next);
+    if (latencyMs > 0) await delay(latencyMs, undefined, { ref: false });
+    return undefined;
+  });

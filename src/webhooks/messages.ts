@@ -1,0 +1,129 @@
+import { createHmac } from 'node:crypto';
+import { type Dispatcher, request } from 'undici';
+import { ConfigError } from '../errors.js';
+
+/** That a customer's state has changed, by its reference and without its name. */
+interface StateChange {
+  /** Grows with each change; the later one of a customer has the greater number. */
+  sequence: number;
+  roster: string;
+  reference: string;
+  /** Null for a customer whose first state this is. */
+  from: string | null;
+  to: string;
+  /** Why it is not screened. */
+  reason: string | null;
+  asOf: Date | null;
+  dueAt: Date | null;
+  /** From when it counts as not screened unless it is screened again, which nobody is told of at that moment. */
+  expiresAt: Date | null;
+  runId: string | null;
+  mode: 'test' | 'live';
+  changedAt: Date;
+}
+
+/** The most changes that one message carries. */
+export const mostChanges = 100;
+
+/**
+ * One message of these changes; its id is of the webhook and the last of them, which are in no other message to it. Of the last: what waited
+ * in a backup and is told together with something newer must not look like the message that had told it before.
+ */
+export function buildMessage(webhookId: number, changes: readonly StateChange[]): WebhookMessage {
+  const id = `nightscreen_${webhookId}_${changes.at(-1)?.sequence ?? 0}`;
+  const events = changes.map((change) => ({ id: `status_${change.sequence}`, ...change, isProvisional: false }));
+  return { id, body: JSON.stringify({ schema: 'nightscreen/status-changes/1', id, events }) };
+}
+
+/** What is sent to a webhook: the same id and the same bytes at each attempt. */
+interface WebhookMessage {
+  id: string;
+  body: string;
+}
+
+/** The headers that let a receiver check a message (Standard Webhooks): a signature by each key over id, time and body. */
+export function signMessage(
+  { id, body }: WebhookMessage,
+  keys: readonly Buffer[],
+  now: Date,
+): Readonly<Record<'webhook-id' | 'webhook-timestamp' | 'webhook-signature', string>> {
+  const timestamp = String(Math.floor(now.getTime() / 1_000));
+  const sign = (key: Buffer): string =>
+    `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': keys.map(sign).join(' ') };
+}
+
+/** What came of one attempt; what failed is to be tried again, not before `retryAfterMs` have passed. */
+export type PostResult =
+  | { kind: 'sent' | 'refused'; said: string }
+  | { kind: 'failed'; said: string; retryAfterMs: number };
+
+/** To whom, by which keys, and how long an attempt may take from its first byte to the last of the answer. */
+interface PostTarget {
+  url: string;
+  keys: readonly Buffer[];
+  dispatcher: Dispatcher;
+  deadlineMs: number;
+}
+
+/** How long a receiver may take for its answer. */
+export const webhookPatienceMs = 10_000;
+
+const longestAnswerBytes = 65_536;
+const longestWaitMs = 24 * 60 * 60_000;
+
+/** Posts a message, signed as of now; never throws. A redirect is not followed: what is signed for one address goes to no other. */
+export async function postMessage(
+  { url, keys, dispatcher, deadlineMs }: PostTarget,
+  message: WebhookMessage,
+  now: Date,
+  signal?: AbortSignal,
+): Promise<PostResult> {
+  const deadline = AbortSignal.timeout(deadlineMs);
+  try {
+    const { statusCode, headers, body } = await request(url, {
+      method: 'POST',
+      headers: { ...signMessage(message, keys, now), 'content-type': 'application/json', 'user-agent': 'nightscreen' },
+      body: message.body,
+      dispatcher,
+      signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
+    });
+    await body.dump({ limit: longestAnswerBytes, signal: deadline }).catch(() => undefined);
+    return judgeStatus(statusCode, headers['retry-after']);
+  } catch (error) {
+    if (deadline.aborted) return { kind: 'failed', said: `no answer within ${deadlineMs} ms`, retryAfterMs: 0 };
+    return { kind: 'failed', said: describeFailure(error), retryAfterMs: 0 };
+  }
+}
+
+function judgeStatus(status: number, retryAfter: string | string[] | undefined): PostResult {
+  const said = `status ${status}`;
+  if (status >= 200 && status < 300) return { kind: 'sent', said };
+  if (status >= 300 && status < 400) return { kind: 'refused', said: `${said}: a redirect is not followed` };
+  if (status === 410) return { kind: 'refused', said: `${said}: the receiver wants no more` };
+  const seconds = typeof retryAfter === 'string' && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : 0;
+  return { kind: 'failed', said, retryAfterMs: Math.min(seconds * 1_000, longestWaitMs) };
+}
+
+const describeFailure = (error: unknown): string => {
+  const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? `no connection (${code})` : 'no connection';
+};
+
+/**
+ * The keys of a webhook's secret, `whsec_` and base64 of 24 to 64 bytes; two of them, apart by a space, while one takes the place of the other.
+ * Throws ConfigError naming the variable, never its value.
+ */
+export function parseWebhookSecrets(variable: string, text: string | undefined): readonly Buffer[] {
+  const fail = (message: string): ConfigError => new ConfigError([{ where: `env ${variable}`, path: '', message }]);
+  const words = text?.split(/\s+/).filter((word) => word !== '') ?? [];
+  if (words.length === 0)
+    throw fail('is not set; a webhook signs with its secret (openssl rand -base64 32, after whsec_)');
+  if (words.length > 2) throw fail('holds more than two secrets');
+  return words.map((word) => {
+    const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(word) ?? [];
+    const key = Buffer.from(encoded, 'base64');
+    if (key.length >= 24 && key.length <= 64) return key;
+    throw fail('must be whsec_ and the base64 of 24 to 64 random bytes');
+  });
+}

@@ -1,0 +1,54 @@
+import { request } from 'undici';
+import { openDispatcher } from '../outgoing.js';
+
+/** That work began, and how it ended. */
+type PingKind = 'start' | 'success' | 'failure';
+
+/** One ping: what belongs together carries the same `runUuid`; `body` says more, without personal data. */
+interface Ping {
+  kind: PingKind;
+  runUuid: string;
+  body: string;
+}
+
+const suffixes: Readonly<Record<PingKind, string>> = { start: '/start', success: '', failure: '/fail' };
+/** What monitors keep of a body. */
+const longestBody = 10_000;
+const longestAnswerBytes = 4_096;
+
+/** The address of a ping: of the monitor's own address, with what happened and which start it belongs to. */
+function toPingUrl(address: string, { kind, runUuid }: Pick<Ping, 'kind' | 'runUuid'>): string {
+  const url = new URL(address);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}${suffixes[kind]}`;
+  url.searchParams.set('rid', runUuid);
+  return url.href;
+}
+
+/** Posts a ping; gives why it was not taken, or null. Never throws, ends within `deadlineMs` or by `stop`, and says nothing of the address. */
+export async function sendPing(
+  address: string,
+  ping: Ping,
+  deadlineMs: number,
+  stop: AbortSignal,
+): Promise<string | null> {
+  const signal = AbortSignal.any([AbortSignal.timeout(deadlineMs), stop]);
+  const dispatcher = openDispatcher({ connectTimeoutMs: deadlineMs });
+  try {
+    const { statusCode, body } = await request(toPingUrl(address, ping), {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain; charset=utf-8', 'user-agent': 'nightscreen' },
+      body: ping.body.slice(0, longestBody),
+      dispatcher,
+      signal,
+    });
+    await body.dump({ limit: longestAnswerBytes, signal }).catch(() => undefined);
+    return statusCode >= 200 && statusCode < 300 ? null : `status ${statusCode}`;
+  } catch (error) {
+    if (stop.aborted) return 'no answer before this process had to stop';
+    if (signal.aborted) return `no answer within ${deadlineMs} ms`;
+    const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined;
+    return typeof code === 'string' ? `no connection (${code})` : 'no connection';
+  } finally {
+    await dispatcher.destroy();
+  }
+}
