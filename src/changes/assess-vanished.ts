@@ -1,10 +1,7 @@
 import { foldName, type Match, pairMatches, toContentKey } from '../matches/match.js';
 import type { HoldSettings } from '../screening/settings.js';
+import { type HitFamily, hitFamilies } from '../vocabulary.js';
 import { isOfFamily, isUnknownTopic, type TopicFamilies, type TopicFamily } from './severity.js';
-
-/** What hits are counted by: the topic families, hits of an unknown topic or of none, and all hits together. */
-const hitFamilies = ['any', 'sanction', 'crime', 'pep', 'associate', 'other', 'unknown'] as const;
-export type HitFamily = (typeof hitFamilies)[number];
 
 /** The matches of one party before a run and in it, those included that a cut list hides; `isCompared` where both answer the same search. */
 export interface ComparedParty {

@@ -1,5 +1,6 @@
 import type { Match } from '../matches/match.js';
 import type { Party } from '../roster/customer.js';
+import type { Agreement } from '../vocabulary.js';
 
 /** How far a customer's facts bear out a match, beside the service's own score. */
 export interface Corroboration {
@@ -39,10 +40,6 @@ function compareCountries(ours: readonly string[], listed: readonly string[]): A
   if (own.some((code) => code !== 'zz' && known.has(code))) return 'agree';
   return own.some(isOpen) || [...known].some(isOpen) ? 'unknown' : 'contradict';
 }
-
-/** What one fact of the customer says of a match: the same, another, or nothing that could be compared. */
-export const agreements = ['agree', 'contradict', 'unknown'] as const;
-export type Agreement = (typeof agreements)[number];
 
 /** A birth date as far as it is known. */
 interface PartialDate {

@@ -34,17 +34,6 @@ export function diffDossier(known: KnownDossier | null, after: DossierSnapshot):
   return before.updatedAt === after.updatedAt ? null : { kind: 'dossier_touched', before, after, fields };
 }
 
-/** What happened to a dossier between two sweeps (DESIGN: Dossier changes). */
-export const dossierChangeKinds = [
-  'dossier_appeared',
-  'dossier_status_changed',
-  'dossier_changed',
-  'dossier_touched',
-  'dossier_returned',
-  'dossier_gone',
-] as const;
-export type DossierChangeKind = (typeof dossierChangeKinds)[number];
-
 /** One change of a dossier; `fields` names what differs under the service's names, without `updated_at`, sorted. */
 export type DossierChange =
   | {

@@ -1,6 +1,7 @@
 import { type Match, type MatchSet, pairMatches } from '../matches/match.js';
-import type { Party, RiskTier } from '../roster/customer.js';
-import type { ChangeCause, MatchDifference, MatchField } from './change-event.js';
+import type { Party } from '../roster/customer.js';
+import type { ChangeCause, MatchField, RiskTier } from '../vocabulary.js';
+import type { MatchDifference } from './change-event.js';
 import { type Corroboration, corroborate } from './corroboration.js';
 import { type ChangeSettings, isOfFamily, type SeverityVerdict, type TopicFamilies, toSeverity } from './severity.js';
 

@@ -1,6 +1,16 @@
 import { z } from 'zod';
-import type { RiskTier } from '../roster/customer.js';
-import { type ChangeCause, type MatchDifference, type MatchField, type Severity, severities } from './change-event.js';
+import {
+  type ChangeCause,
+  type MatchField,
+  type RiskTier,
+  riskTiers,
+  type Severity,
+  type SeverityAdjustment,
+  severities,
+  type WorstTopic,
+  worstTopics,
+} from '../vocabulary.js';
+import type { MatchDifference } from './change-event.js';
 import type { Corroboration } from './corroboration.js';
 
 const topicPattern = z
@@ -32,10 +42,6 @@ const familyNames = ['sanction', 'crime', 'pep', 'associate', 'other'] as const 
 /** Whether no family knows a topic. */
 export const isUnknownTopic = (families: TopicFamilies, topic: string): boolean =>
   !familyNames.some((family) => isOfFamily(families, family, topic));
-
-/** The most serious of what a listed party may be listed for; a topic of no family comes before political exposure. */
-const worstTopics = ['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none'] as const;
-export type WorstTopic = (typeof worstTopics)[number];
 
 /** The most serious family among topics, `none` without any. */
 export function toWorstTopic(families: TopicFamilies, topics: readonly string[]): WorstTopic {
@@ -214,7 +220,7 @@ export const severityRules = [
 /** The name of a rule of the severity table. */
 export type SeverityRuleName = (typeof severityRules)[number]['rule'];
 
-const riskTier = z.enum(['low', 'medium', 'high']) satisfies z.ZodType<RiskTier>;
+const riskTier = z.enum(riskTiers);
 const ruleNames = severityRules.map(({ rule }): SeverityRuleName => rule);
 
 /** What counts as a change, and how much each matters. */
@@ -240,10 +246,6 @@ export const changeSettingsSchema = z.strictObject({
     .describe('risk tiers whose customers have low and medium raised by a step'),
 });
 export type ChangeSettings = z.infer<typeof changeSettingsSchema>;
-
-/** What moved a severity away from its rule's. */
-export const severityAdjustments = ['birth_date_contradicts', 'risk_tier'] as const;
-export type SeverityAdjustment = (typeof severityAdjustments)[number];
 
 /** A judgement: how much a difference matters, the rule of the table that says so, and what moved it from there. */
 export interface SeverityVerdict {

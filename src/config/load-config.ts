@@ -5,6 +5,7 @@ import { findKeyProblem, toKeyFingerprint } from '../client/credentials.js';
 import { findBaseUrlProblem } from '../client/settings.js';
 import { ConfigError, type ConfigProblem } from '../errors.js';
 import { jobsSettingsSchema } from '../scheduling/settings.js';
+import type { RunMode } from '../vocabulary.js';
 import {
   applyOverride,
   type Environment,
@@ -169,7 +170,7 @@ const protocolsByName: Readonly<Record<string, readonly string[]>> = {
 /** What travels through many gateways has to withstand guessing by machine. */
 const leastPasswordLength = 12;
 
-function findProblem(secret: Secret, mode: 'test' | 'live' | undefined): string | undefined {
+function findProblem(secret: Secret, mode: RunMode | undefined): string | undefined {
   if (secret.name === 'NIGHTSCREEN_API_KEY') return findKeyProblem(secret.value, mode);
   if (secret.name !== 'NIGHTSCREEN_ARCHIVE_PASSWORD') return findUrlProblem(secret);
   const isShort = secret.value.length < leastPasswordLength;
@@ -187,7 +188,7 @@ function findUrlProblem(secret: Secret): string | undefined {
 /** Reads the secrets that Nightscreen knows by name, with every mistake in words that do not show them. */
 function checkSecrets(
   environment: Environment,
-  mode: 'test' | 'live' | undefined,
+  mode: RunMode | undefined,
 ): { secrets: Secret[]; problems: ConfigProblem[] } {
   const secrets: Secret[] = [];
   const problems: ConfigProblem[] = [];

@@ -1,4 +1,4 @@
-import type { PartyType } from '../roster/customer.js';
+import type { PartyType } from '../vocabulary.js';
 import type { ListedParty } from './listed-party.js';
 import type { Agreement } from './name-agreement.js';
 import { isOtherType, NameIndex, WordCounts } from './name-index.js';

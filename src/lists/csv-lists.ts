@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { z } from 'zod';
-import type { PartyType } from '../roster/customer.js';
+import type { PartyType } from '../vocabulary.js';
 import { type ListText, openListFile, toListError } from './list-file.js';
 import { cleanAliases, isVehicleType, type ListedParty, readName } from './listed-party.js';
 

@@ -1,4 +1,4 @@
-import type { PartyType } from '../roster/customer.js';
+import type { PartyType } from '../vocabulary.js';
 import { toListError } from './list-file.js';
 
 /** One entry of a published list: a name with its other spellings. */

@@ -1,4 +1,4 @@
-import type { PartyType } from '../roster/customer.js';
+import type { PartyType } from '../vocabulary.js';
 import { foldName, isSameInConsonants, type NameToken, toBareSkeleton, toToken } from './folded-name.js';
 import type { ListedParty } from './listed-party.js';
 import {

@@ -4,6 +4,7 @@ import type { Report } from '../reports/report.js';
 import { countNoun, formatCount, formatDay, formatTime, toVisibleText } from '../reports/text.js';
 import { describeSettingsChanges } from '../reports/words.js';
 import type { WrittenReport } from '../reports/write-report.js';
+import type { RunMode } from '../vocabulary.js';
 import type { MailKind } from './settings.js';
 
 /** A file that goes with a message; it is sent only while its bytes have this SHA-256 (hex). */
@@ -93,7 +94,7 @@ interface SubjectParts {
   state: string;
   /** What it comes to, with counts: `12 to review`. */
   counts: string;
-  mode: 'test' | 'live';
+  mode: RunMode;
   roster: string | null;
   day: Date;
 }

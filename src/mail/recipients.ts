@@ -1,6 +1,6 @@
-import type { Severity } from '../changes/change-event.js';
 import type { Report } from '../reports/report.js';
 import type { VerdictLevel } from '../reports/verdict.js';
+import type { Severity } from '../vocabulary.js';
 import type { Attach, MailKind, MailSettings, RecipientSettings } from './settings.js';
 
 /** Somebody to be told, what their mail shows and what goes with it. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Severity } from '../changes/change-event.js';
+import { severities } from '../vocabulary.js';
 
 const addressSchema = z.email({ error: 'must be an e-mail address' });
 
@@ -10,8 +10,6 @@ export type MailKind = (typeof mailKinds)[number];
 /** What goes with a mail: nothing, the masked page, the page in full, or all files as an encrypted archive. */
 const attachments = ['none', 'masked', 'full', 'archive'] as const;
 export type Attach = (typeof attachments)[number];
-
-const severities = ['critical', 'high', 'medium', 'low', 'info'] as const satisfies readonly Severity[];
 
 const recipientSchema = z.strictObject({
   to: z.union([addressSchema, z.array(addressSchema).min(1)]).describe('one address or a list'),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { partyTypes } from '../roster/customer.js';
+import { partyTypes } from '../vocabulary.js';
 import type { MatchSet } from './match.js';
 
 /** A control search whose answer is known beforehand: a listed party that must be flagged, or a name that must give nothing. */

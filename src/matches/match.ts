@@ -1,4 +1,5 @@
 import type { AmlSearchResult } from '../client/aml.js';
+import type { CustomerState } from '../vocabulary.js';
 
 /** One entry of `results` as the service sent it (interface: AML search result); `rank` is its place, from 1. */
 export interface Match {
@@ -97,18 +98,6 @@ function pairBy(before: readonly Match[], after: readonly Match[], toKey: (match
 export function foldName(name: string): string {
   return name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\s+/gu, ' ').trim();
 }
-
-/** The states of a customer, best first; a customer's is the worst of its parties' (DESIGN: The one rule). */
-export const customerStates = [
-  'clear',
-  'below_threshold',
-  'settled_false_positive',
-  'incompletely_seen',
-  'not_screened',
-  'open_hit',
-  'confirmed',
-] as const;
-export type CustomerState = (typeof customerStates)[number];
 
 /** The states that an answer alone can give. */
 export type PartyState = Extract<CustomerState, 'clear' | 'below_threshold' | 'incompletely_seen' | 'open_hit'>;

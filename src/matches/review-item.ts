@@ -1,9 +1,6 @@
 import type { Party } from '../roster/customer.js';
+import type { Absence, DispositionVerdict, ItemState } from '../vocabulary.js';
 import { foldName, type Match, pairMatches } from './match.js';
-
-/** What a reviewer may decide about a match: it is the customer, it is somebody else, it cannot be told, or it is absent and nothing remains to be done. */
-export const dispositionVerdicts = ['true_match', 'false_positive', 'inconclusive', 'no_longer_matched'] as const;
-export type DispositionVerdict = (typeof dispositionVerdicts)[number];
 
 /** The decision that stands about an item. */
 interface Disposition {
@@ -15,17 +12,6 @@ interface Disposition {
   /** From when on it must be decided anew; null for never. */
   expiresAt: Date | null;
 }
-
-/** The states of an alert; `proposed` waits for a second person, `gone` is closed because its match is absent. */
-export const itemStates = ['open', 'proposed', 'settled', 'confirmed', 'gone'] as const;
-export type ItemState = (typeof itemStates)[number];
-
-/**
- * Why the match of an alert is absent: a whole answer lacks it, it is no hit any more, or it vanished with the customer's record or with
- * our settings.
- */
-const absences = ['not_returned', 'below_threshold', 'customer_changed', 'settings_changed'] as const;
-export type Absence = (typeof absences)[number];
 
 /** A match of a party that somebody has to decide about, or has. */
 export interface ReviewItem {

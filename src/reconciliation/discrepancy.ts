@@ -1,8 +1,5 @@
 import { z } from 'zod';
-
-/** How urgent a discrepancy is. */
-const discrepancySeverities = ['critical', 'high', 'medium', 'low'] as const;
-export type DiscrepancySeverity = (typeof discrepancySeverities)[number];
+import type { DiscrepancySeverity, discrepancyEvents } from '../vocabulary.js';
 
 interface KindFacts {
   title: string;
@@ -221,9 +218,6 @@ export function findJoinProblem(
     return `it gives ${largest.dossiers} of ${dossiers} dossiers to one customer`;
   return null;
 }
-
-/** What became of a discrepancy in one comparison. */
-export const discrepancyEvents = ['opened', 'returned', 'changed', 'acceptance_ended', 'resolved'] as const;
 
 /** A discrepancy that a report tells of. */
 export interface DiscrepancyFacts {

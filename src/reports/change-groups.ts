@@ -1,4 +1,4 @@
-import { type Severity, severities } from '../changes/change-event.js';
+import { type Severity, severities } from '../vocabulary.js';
 import type { MatchChangeFacts } from './list-facts.js';
 import type {
   CountedFlood,

@@ -1,7 +1,7 @@
 import { html, raw } from 'hono/html';
-import type { MatchField } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
+import type { MatchField } from '../vocabulary.js';
 import type { ChangeGroup } from './change-groups.js';
 import {
   type Markup,

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { z } from 'zod';
-import { severities } from '../changes/change-event.js';
 import {
   type DiscrepancyFacts,
   discrepancyFacts,
@@ -9,6 +8,7 @@ import {
 } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
+import { severities } from '../vocabulary.js';
 import { listFacts, listReferences } from './discrepancy-list.js';
 import {
   type Markup,

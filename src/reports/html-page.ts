@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { html, raw } from 'hono/html';
-import { changeCauses, severities } from '../changes/change-event.js';
-import type { CustomerState } from '../matches/match.js';
+import { type CustomerState, changeCauses, severities } from '../vocabulary.js';
 import {
   chooseShown,
   type FindCode,

@@ -1,6 +1,6 @@
 import { html, raw } from 'hono/html';
 import { foldName } from '../matches/match.js';
-import type { PartyType } from '../roster/customer.js';
+import type { PartyType } from '../vocabulary.js';
 import { toAnchor } from './html-changes.js';
 import {
   type Markup,

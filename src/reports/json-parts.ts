@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import { severities } from '../changes/change-event.js';
-import { dispositionVerdicts, itemStates } from '../matches/review-item.js';
+import { detailStops, dispositionVerdicts, itemStates, runKinds, runStates, severities } from '../vocabulary.js';
 import type { AcceptedFacts, ChangeItemFacts, CustomerRecordFacts, DetailFacts } from './list-facts.js';
 import type { Span } from './report.js';
-import { type HistoryFacts, runKinds, runStates, type TrendPoint } from './run-facts.js';
+import type { HistoryFacts, TrendPoint } from './run-facts.js';
 
 const acceptedBy = {
   acceptedBy: z.string(),
@@ -290,7 +289,7 @@ export const detailsJsonSchema = z.strictObject({
       leftOver: count,
       backlogAsked: count,
       backlogLeft: count,
-      stoppedBecause: z.enum(['limit', 'out_of_reach', 'refused', 'time', 'signal']).nullable(),
+      stoppedBecause: z.enum(detailStops).nullable(),
     })
     .nullable(),
   records: z.array(

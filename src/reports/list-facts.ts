@@ -1,11 +1,20 @@
-import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
-import type { DossierChangeKind } from '../changes/dossier-changes.js';
-import type { SeverityAdjustment } from '../changes/severity.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { Match } from '../matches/match.js';
-import type { DispositionVerdict, ItemState } from '../matches/review-item.js';
-import type { PartyRole, PartyType, RiskTier } from '../roster/customer.js';
+import type {
+  ChangeCause,
+  DetailStop,
+  DispositionVerdict,
+  DossierChangeKind,
+  ItemState,
+  MatchChangeKind,
+  MatchField,
+  PartyRole,
+  PartyType,
+  RiskTier,
+  Severity,
+  SeverityAdjustment,
+} from '../vocabulary.js';
 
 /** The sums of a run under the names of the run summary; customers unless the name says otherwise. */
 export interface RunCounts {
@@ -225,9 +234,6 @@ export interface OpenItemsFacts {
 
 /** What a detail is about: one match, or the screened record that matches belong to (interface: Single-record lookups). */
 export type DetailKind = 'activity' | 'entity';
-
-/** Why a run asked for fewer details than there were to fetch. */
-export type DetailStop = 'limit' | 'out_of_reach' | 'refused' | 'time' | 'signal';
 
 /** One record that a run asked for. */
 export interface DetailLookup {

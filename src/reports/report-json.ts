@@ -1,9 +1,23 @@
 import { z } from 'zod';
-import { changeCauses, matchChangeKinds, matchFields, severities } from '../changes/change-event.js';
-import { agreements } from '../changes/corroboration.js';
-import { dossierChangeKinds } from '../changes/dossier-changes.js';
-import { severityAdjustments } from '../changes/severity.js';
-import { discrepancyEvents, discrepancyKinds } from '../reconciliation/discrepancy.js';
+import { discrepancyKinds } from '../reconciliation/discrepancy.js';
+import {
+  agreements,
+  canaryOccasions,
+  changeCauses,
+  discrepancyEvents,
+  discrepancySeverities,
+  dossierChangeKinds,
+  matchChangeKinds,
+  matchFields,
+  partyRoles,
+  partyTypes,
+  riskTiers,
+  runKinds,
+  runModes,
+  runStates,
+  severities,
+  severityAdjustments,
+} from '../vocabulary.js';
 import { heldJsonSchema } from './html-coverage.js';
 import {
   acceptedJson,
@@ -13,7 +27,6 @@ import {
   itemOwnerJsonSchema,
   spanJsonSchema,
 } from './json-parts.js';
-import { runKinds, runStates } from './run-facts.js';
 import { stateOrder } from './words.js';
 
 const count = z.number().int().nonnegative();
@@ -22,12 +35,12 @@ const names = z.array(z.string());
 
 const party = z.strictObject({
   reference: z.string(),
-  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'other', 'conflicting_row']),
-  type: z.enum(['person', 'entity']),
+  role: z.enum(partyRoles),
+  type: z.enum(partyTypes),
   name: z.string(),
   birthDate: z.string().nullable(),
   countries: names,
-  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+  riskTier: z.enum(riskTiers).nullable(),
 });
 
 const match = z.strictObject({
@@ -68,7 +81,7 @@ const run = z.strictObject({
   stateReasons: names,
   organisation: z.string(),
   roster: z.string().nullable(),
-  mode: z.enum(['test', 'live']),
+  mode: z.enum(runModes),
   version: z.string(),
   startedAt: instant,
   finishedAt: instant,
@@ -143,7 +156,7 @@ const sweep = z.strictObject({
   unprovenBecause: z.string().nullable(),
 });
 
-const severity = z.enum(['critical', 'high', 'medium', 'low']);
+const severity = z.enum(discrepancySeverities);
 
 const reconciliation = z.strictObject({
   roster: z.string(),
@@ -181,7 +194,7 @@ const reconciliation = z.strictObject({
 
 const canaryRound = z.strictObject({
   round: count,
-  occasion: z.enum(['start', 'resumed', 'periodic', 'control', 'end']),
+  occasion: z.enum(canaryOccasions),
   searches: count,
   askedAt: instant,
   verdict: z.enum(['passed', 'failed']),
@@ -268,7 +281,7 @@ export const reportJsonSchema = z.strictObject({
   canaries: z
     .array(
       z.strictObject({
-        type: z.enum(['person', 'entity']),
+        type: z.enum(partyTypes),
         name: z.string(),
         expect: z.enum(['match', 'none']),
         verdict: z.enum(['passed', 'failed']),

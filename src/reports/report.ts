@@ -1,9 +1,8 @@
-import type { DossierChangeKind } from '../changes/dossier-changes.js';
 import { ReportError } from '../errors.js';
-import type { CustomerState } from '../matches/match.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts } from '../roster/doubts.js';
+import type { CustomerState, DossierChangeKind } from '../vocabulary.js';
 import { type ChangeGroup, groupBaseline, groupChanges } from './change-groups.js';
 import type { DiscrepancyList } from './discrepancy-list.js';
 import type {

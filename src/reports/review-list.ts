@@ -1,8 +1,8 @@
-import type { Severity } from '../changes/change-event.js';
 import type { Corroboration } from '../changes/corroboration.js';
 import type { Match } from '../matches/match.js';
-import { type Absence, type DispositionVerdict, dispositionVerdicts } from '../matches/review-item.js';
 import { mostAcceptedDays } from '../reconciliation/discrepancy.js';
+import type { RunMode } from '../vocabulary.js';
+import { type Absence, type DispositionVerdict, dispositionVerdicts, type Severity } from '../vocabulary.js';
 import { type Column, partyColumns, renderCsv } from './csv.js';
 import type { ItemOwner, PartyFacts, ReplacedFacts } from './list-facts.js';
 import { type Dropdown, renderWorkbook, type Sheet, type SheetRow } from './spreadsheet.js';
@@ -25,7 +25,7 @@ export interface WaitingItem {
   /** The working list that it is on. */
   sheetId: number;
   /** Of the account on which it was found. */
-  mode: 'test' | 'live';
+  mode: RunMode;
   party: PartyFacts;
   listed: Match;
   severity: Severity;

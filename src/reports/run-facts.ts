@@ -1,10 +1,9 @@
-import type { Severity } from '../changes/change-event.js';
 import { ReportError } from '../errors.js';
-import type { CustomerState } from '../matches/match.js';
 import type { ReconciliationFacts } from '../reconciliation/discrepancy.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { ColumnDoubts, DoubtedRow } from '../roster/doubts.js';
 import type { partyFilePrefix } from '../roster/rejects.js';
+import type { CustomerState, RunKind, RunMode, RunState, Severity } from '../vocabulary.js';
 import type {
   AcceptedFacts,
   CadenceFacts,
@@ -21,32 +20,6 @@ import type {
   SweepFacts,
   WatchFacts,
 } from './list-facts.js';
-
-/** What a run is; the words of the command line. */
-export const runKinds = ['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile'] as const;
-export type RunKind = (typeof runKinds)[number];
-
-/**
- * How a run stands: `complete` (exit 0), `incomplete` (finished, but something is not as it should be: exit 3),
- * `stopped` (early, resumable: exit 4), `unbalanced` (sums do not hold: exit 1), `refused` (before anything was spent: exit 2),
- * `abandoned` (never resumed, replaced by a later run).
- */
-export const runStates = [
-  'running',
-  'complete',
-  'incomplete',
-  'stopped',
-  'unbalanced',
-  'refused',
-  'abandoned',
-] as const;
-export type RunState = (typeof runStates)[number];
-
-/**
- * What stops a run early, resumable: the account or the address is refused, the service is out of reach, the budget is used up, the limit
- * that was given with the command is reached (`max_searches`), or somebody asked to stop.
- */
-export type HaltCode = 'account' | 'address' | 'outage' | 'budget' | 'max_searches' | 'signal';
 
 /** What an import made of a roster. */
 export interface SnapshotFacts {
@@ -92,7 +65,7 @@ export interface RunFacts extends AcceptedFacts, HistoryFacts {
   organisation: string;
   roster: string | null;
   /** Mode of the key the run used. */
-  mode: 'test' | 'live';
+  mode: RunMode;
   /** Version of Nightscreen that made the run. */
   version: string;
   startedAt: Date;

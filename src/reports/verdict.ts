@@ -1,4 +1,4 @@
-import { type Severity, severities } from '../changes/change-event.js';
+import { type Severity, severities } from '../vocabulary.js';
 import { countHeld } from './change-groups.js';
 import { describeDrops, describeNotices, listDropRemarks, listSnapshotRemarks } from './reasons.js';
 import { countBaseline, countChanges, type RunFacts } from './run-facts.js';

@@ -1,9 +1,15 @@
-import type { ChangeCause, MatchChangeKind, MatchField, Severity } from '../changes/change-event.js';
-import type { Agreement } from '../changes/corroboration.js';
-import type { DossierChangeKind } from '../changes/dossier-changes.js';
-import type { SeverityAdjustment } from '../changes/severity.js';
-import type { CustomerState } from '../matches/match.js';
-import type { Absence } from '../matches/review-item.js';
+import type {
+  Absence,
+  Agreement,
+  ChangeCause,
+  CustomerState,
+  DetailStop,
+  DossierChangeKind,
+  MatchChangeKind,
+  MatchField,
+  Severity,
+  SeverityAdjustment,
+} from '../vocabulary.js';
 import type {
   AcceptedFacts,
   CadenceFacts,
@@ -11,7 +17,6 @@ import type {
   CustomerRecordFacts,
   DetailCounts,
   DetailKind,
-  DetailStop,
   ItemOwner,
   MatchChangeFacts,
   OpenItemsFacts,

@@ -1,4 +1,5 @@
 import { RosterError } from '../errors.js';
+import type { PartyRole, PartyType, RiskTier } from '../vocabulary.js';
 import {
   type ColumnSettings,
   foldWord,
@@ -8,7 +9,7 @@ import {
   type PartyColumnSettings,
 } from './column-settings.js';
 import { type ReadCountry, readCountry } from './country.js';
-import type { DoubtReason, PartyRole, PartyType, RiskTier } from './customer.js';
+import type { DoubtReason } from './customer.js';
 import { rememberWords } from './date-format.js';
 import { foldPlaceholder } from './doubts.js';
 import {

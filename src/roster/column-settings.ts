@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { partyRoles, partyTypes, riskTiers } from '../vocabulary.js';
 import { listLanguages, readCountry, toCountryCode } from './country.js';
-import { partyRoles, partyTypes, riskTiers } from './customer.js';
 import { findFormatClash, hasDay, isDateFormat } from './date-format.js';
 
 /** Gives the form in which own words of a mapping and of a row are compared. */

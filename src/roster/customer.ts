@@ -1,24 +1,4 @@
-/** What a party is; the service's `type` (interface: AML search). */
-export const partyTypes = ['person', 'entity'] as const;
-export type PartyType = (typeof partyTypes)[number];
-
-/** How closely a customer is watched; a customer without a tier counts as high. */
-export const riskTiers = ['low', 'medium', 'high'] as const;
-export type RiskTier = (typeof riskTiers)[number];
-
-/** In which role a party belongs to its customer; `customer` is the customer itself. */
-export const partyRoles = [
-  'customer',
-  'alias',
-  'joint_holder',
-  'director',
-  'beneficial_owner',
-  // Related in a way that no word of ours names; screened like any other.
-  'other',
-  // Of two rows that contradict each other both names are searched for.
-  'conflicting_row',
-] as const;
-export type PartyRole = (typeof partyRoles)[number];
+import type { PartyRole, PartyType, RiskTier } from '../vocabulary.js';
 
 /** One name under which a customer is screened. */
 export interface Party {

@@ -1,4 +1,5 @@
-import type { Customer, Doubt, DoubtField, DoubtReason, Party, PartyType, Readings, RelatedParty } from './customer.js';
+import type { PartyType } from '../vocabulary.js';
+import type { Customer, Doubt, DoubtField, DoubtReason, Party, Readings, RelatedParty } from './customer.js';
 
 /** The most rows with a doubt that are kept whole, and about how many characters of them; all are counted. */
 const mostRows = 5_000;

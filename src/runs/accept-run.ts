@@ -1,5 +1,4 @@
 import { ConfigError } from '../errors.js';
-import type { RunState } from '../reports/run-facts.js';
 import type { Transaction } from '../store/database/database.js';
 import { findLaterHeld, readRunAcceptances, readRunHolds, saveRunAcceptance } from '../store/held-runs.js';
 import { assertLease } from '../store/leases.js';
@@ -8,6 +7,7 @@ import { readFourEyes } from '../store/review/decisions.js';
 import { findOpenRun, type RunRow, readRun, toRunId } from '../store/runs.js';
 import { giveBackAnswers } from '../store/unconfirmed-answers.js';
 import { releaseWebhookEvents } from '../store/webhooks.js';
+import type { RunState } from '../vocabulary.js';
 import { findRun } from './run-reference.js';
 import { settleRun } from './screening/close.js';
 import { openOrganisation, type RunSession, withLease } from './session.js';

@@ -5,6 +5,7 @@ import { isHalting, isTransient } from '../screening/screen.js';
 import type { Transaction } from '../store/database/database.js';
 import { type Account, ensureAccount, hasAccountAt, type Organisation } from '../store/organisations.js';
 import { noteRunKey, setRunAccount } from '../store/runs.js';
+import type { RunMode } from '../vocabulary.js';
 import { RunHalted, toAccountHalt, toSignalHalt } from './halt.js';
 import type { RunSession } from './session.js';
 import type { RunSettings, Workplace } from './workplace.js';
@@ -37,18 +38,18 @@ const isNobodyThere = (error: unknown): error is ConnectionError | ResponseError
   error instanceof ConnectionError || (error instanceof ResponseError && error.isStandIn);
 
 /** The mode that the settings or the prefix of the key say; null where neither does, and only the service knows it. */
-export function findSaidMode({ client, settings }: Pick<Workplace, 'client' | 'settings'>): 'test' | 'live' | null {
+export function findSaidMode({ client, settings }: Pick<Workplace, 'client' | 'settings'>): RunMode | null {
   if (settings.service.mode !== undefined) return settings.service.mode;
   const { keyMode } = client();
   return keyMode === 'unknown' ? null : keyMode;
 }
 
 /** The mode of a run that begins before the service was asked: live where nothing says otherwise. The service's answer replaces it. */
-export const toAssumedMode = (workplace: Pick<Workplace, 'client' | 'settings'>): 'test' | 'live' =>
+export const toAssumedMode = (workplace: Pick<Workplace, 'client' | 'settings'>): RunMode =>
   findSaidMode(workplace) ?? 'live';
 
 /** The mode that a roster is judged by before any call is made, where there may be no key at all. */
-export function toImportMode({ settings, secret }: Pick<Workplace, 'settings' | 'secret'>): 'test' | 'live' {
+export function toImportMode({ settings, secret }: Pick<Workplace, 'settings' | 'secret'>): RunMode {
   const key = secret('NIGHTSCREEN_API_KEY');
   if (settings.service.mode !== undefined) return settings.service.mode;
   return key === undefined || toKeyMode(key) === 'test' ? 'test' : 'live';
@@ -107,7 +108,7 @@ export const embeddedProblem: ConfigProblem = {
  */
 export function requireBudget(
   { settings, database, acceptsEmbedded }: Pick<Workplace, 'settings' | 'database' | 'acceptsEmbedded'>,
-  mode: 'test' | 'live',
+  mode: RunMode,
 ): void {
   if (mode !== 'live') return;
   const isRefused = database.dialect === 'embedded' && acceptsEmbedded === false;

@@ -1,5 +1,4 @@
 import { ConfigError, flagError } from '../errors.js';
-import type { RiskTier } from '../roster/customer.js';
 import { listTierDues, toCadence } from '../screening/cadence.js';
 import {
   type CoverageGap,
@@ -16,6 +15,7 @@ import {
 } from '../store/coverage.js';
 import { findLastAccount } from '../store/organisations.js';
 import type { PlanInput } from '../store/plan-sql.js';
+import type { RiskTier } from '../vocabulary.js';
 import { openOrganisation } from './session.js';
 import type { Acceptance } from './settings-diff.js';
 import type { Workplace } from './workplace.js';

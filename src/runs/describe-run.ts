@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { CanaryFacts, DetailCounts, OpenItemsFacts, WatchFacts } from '../reports/list-facts.js';
-import type { HaltCode, RunFacts, RunKind, RunState, SnapshotFacts } from '../reports/run-facts.js';
+import type { RunFacts, SnapshotFacts } from '../reports/run-facts.js';
 import { readCanaryFacts } from '../store/canaries.js';
 import { type Queryable, readAtOnce } from '../store/database/database.js';
 import { readSweep, type SweepRow } from '../store/dossiers.js';
@@ -15,6 +15,7 @@ import { type RunCalls, readRunCalls, readRunWatch } from '../store/run-health.j
 import { computeRunSums, type RunSums, readRunBalance } from '../store/run-sums.js';
 import { type RunHolder, type RunRow, readRunHolders, readRunKeys, toRunId } from '../store/runs.js';
 import { countPlanReasons } from '../store/screenings.js';
+import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
 import { type AssuranceResult, describeAssurance } from './checks/assurance.js';
 import { type BecauseOf, describeBecauseOf } from './checks/because-of.js';
 import { type CheckResult, describeCheck } from './checks/check.js';
@@ -33,7 +34,7 @@ export interface RunDescription {
   haltedBy: HaltCode | null;
   stage: string;
   selection: string | null;
-  mode: 'test' | 'live';
+  mode: RunMode;
   account: string | null;
   /** Fingerprints of the keys that it worked under. */
   keys: readonly string[];

@@ -1,7 +1,6 @@
 import { type DossierChange, diffDossier } from '../changes/dossier-changes.js';
 import type { Client } from '../client/client.js';
 import { toLookedUpSnapshot } from '../dossiers/dossier.js';
-import type { DetailStop } from '../reports/list-facts.js';
 import { countNoun } from '../reports/text.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { Transaction } from '../store/database/database.js';
@@ -21,6 +20,7 @@ import { assertLease } from '../store/leases.js';
 import { findLastAccount, findRoster, type Organisation } from '../store/organisations.js';
 import { hasImport } from '../store/roster-imports.js';
 import { closeRun, findOpenRun, toRunId } from '../store/runs.js';
+import type { DetailStop } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import { takeSpooledEvents } from './event-spool.js';
 import { RunHalted } from './halt.js';

@@ -1,6 +1,5 @@
 import type { Client } from '../client/client.js';
 import type { CallOptions } from '../client/operation.js';
-import type { DetailStop } from '../reports/list-facts.js';
 import { countNoun } from '../reports/text.js';
 import { stopWords } from '../reports/words.js';
 import { toCountryCode } from '../roster/country.js';
@@ -17,6 +16,7 @@ import {
   saveMissingRecord,
   saveNamedRecords,
 } from '../store/dossiers.js';
+import type { DetailStop } from '../vocabulary.js';
 import { askEach, askRecord, openDetailStops, type RecordOutcome } from './screening/details.js';
 import type { RunSession } from './session.js';
 

@@ -1,12 +1,12 @@
 import { RosterError, RosterHeldError } from '../errors.js';
-import type { RunKind } from '../reports/run-facts.js';
 import { guardAdvice } from '../roster/guards.js';
 import { readParties, readRoster } from '../roster/read-roster.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Account, readAccountName } from '../store/organisations.js';
-import { hasBegun, type PlanSelection } from '../store/plan.js';
+import { hasBegun } from '../store/plan.js';
 import { type RosterHold, readImportOrigin, readRosterHold } from '../store/roster-imports.js';
 import { type RunRow, readLastActivity, readRunKeys, toRunId } from '../store/runs.js';
+import type { PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import { joinDigests } from './roster-scope.js';
 import type { Comparison } from './session.js';
 import { type Acceptance, nameChangedSettings, toStoredSettings } from './settings-diff.js';
@@ -19,7 +19,7 @@ interface Intention {
   kind: RunKind;
   selection: PlanSelection;
   /** Null where nothing says it while the service cannot be asked. */
-  mode: 'test' | 'live' | null;
+  mode: RunMode | null;
   /** Null while the service cannot be asked. */
   account: Account | null;
   keyFingerprint: string;

@@ -1,7 +1,7 @@
 import { followSignals } from '../client/signals.js';
 import { type ApiError, NightscreenError } from '../errors.js';
-import type { HaltCode } from '../reports/run-facts.js';
 import type { Account } from '../store/organisations.js';
+import type { HaltCode } from '../vocabulary.js';
 
 /** A run that has to stop early and can be resumed; the message says why, for the verdict line. */
 export class RunHalted extends NightscreenError {

@@ -14,7 +14,6 @@ import {
   forceScreenings,
   listUrgentOverBudget,
   type PlanCounts,
-  type PlanSelection,
 } from '../store/plan.js';
 import type { SnapshotCounts } from '../store/roster-figures.js';
 import { carryForcedScreenings } from '../store/roster-imports.js';
@@ -25,6 +24,7 @@ import {
   type StagedRejection,
 } from '../store/roster-staging.js';
 import { insertRun, setRunAccount } from '../store/runs.js';
+import type { PlanSelection } from '../vocabulary.js';
 import { toImportMode } from './account.js';
 import { compareRoster, toStoredList } from './checks/because-of.js';
 import { settleSnapshot } from './import/settle.js';

@@ -1,4 +1,3 @@
-import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../changes/change-event.js';
 import type { MatchChange } from '../changes/match-changes.js';
 import { replayAnswers, type StoredAnswer } from '../changes/replay-answers.js';
 import { type Match, treatAsCut } from '../matches/match.js';
@@ -14,6 +13,7 @@ import {
   readMatchSets,
 } from '../store/responses.js';
 import { toRunId } from '../store/runs.js';
+import { type MatchChangeKind, matchChangeKinds, type Severity, severities } from '../vocabulary.js';
 import { compareJudging, toJudgingSettings } from './settings-acceptance.js';
 import type { RunSettings, Workplace } from './workplace.js';
 

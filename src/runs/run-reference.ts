@@ -1,5 +1,5 @@
 import { ConfigError } from '../errors.js';
-import type { HaltCode, RunFacts, RunKind, RunState } from '../reports/run-facts.js';
+import type { RunFacts } from '../reports/run-facts.js';
 import type { RejectedRow } from '../roster/customer.js';
 import type { Database, Queryable } from '../store/database/database.js';
 import { describeHolder, readHeldLeases } from '../store/leases.js';
@@ -8,6 +8,7 @@ import { readRunFacts } from '../store/report-facts.js';
 import { countRejects, readRejects } from '../store/roster-imports.js';
 import { type RunRow, readRun, readRuns, toRunId } from '../store/runs.js';
 import { type ListableOutcome, type ListedCustomer, listRunCustomers } from '../store/screenings.js';
+import type { HaltCode, RunKind, RunState } from '../vocabulary.js';
 
 /** The number of a run from its name or from the number itself; throws ConfigError for anything else. */
 export function parseRunId(text: string): number {

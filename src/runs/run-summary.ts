@@ -1,9 +1,10 @@
 import type { OpenItemsFacts, RosterChangeFacts, RunCounts } from '../reports/list-facts.js';
-import type { HaltCode, RunKind, RunState, SnapshotFacts } from '../reports/run-facts.js';
+import type { SnapshotFacts } from '../reports/run-facts.js';
 import { countNoun, formatCount } from '../reports/text.js';
 import type { SweepRow } from '../store/dossiers.js';
 import type { StateDisagreements } from '../store/review/unprojected.js';
 import type { RunBalance, RunSums } from '../store/run-sums.js';
+import type { HaltCode, RunKind, RunMode, RunState } from '../vocabulary.js';
 
 /** What a comparison of rosters with dossiers came to (DESIGN: Command line). */
 export interface ReconciliationCounts {
@@ -168,7 +169,7 @@ interface RunEnd {
   canaries: { configured: number; missing: readonly ('match' | 'none')[]; failed: number };
   /** What else is not as it should be with the service or on the way to it. */
   alarms: readonly string[];
-  mode: 'test' | 'live';
+  mode: RunMode;
   /** Customers whom the budget left out although they are overdue, forced, or were never screened as they are. */
   urgentOverBudget: number;
 }

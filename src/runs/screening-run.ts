@@ -4,9 +4,10 @@ import { RunLockedError } from '../errors.js';
 import type { PublishedList } from '../lists/listed-party.js';
 import type { RosterSettings } from '../roster/settings.js';
 import { type Account, findLastAccount } from '../store/organisations.js';
-import { hasBegun, type PlanSelection } from '../store/plan.js';
+import { hasBegun } from '../store/plan.js';
 import { readListCap } from '../store/responses.js';
 import { isTooLargeToAddUp, setRunStage, toRunId } from '../store/runs.js';
+import type { PlanSelection, RunMode, ScreeningKind } from '../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from './account.js';
 import { findOtherList, forceListed } from './checks/because-of.js';
 import { closeDeadChecks } from './checks/check.js';
@@ -33,7 +34,7 @@ import { writeRunReport } from './write-reports.js';
 
 /** What kind of screening run, of which customers. */
 export interface ScreeningOptions {
-  kind: 'screen' | 'rescreen' | 'onboard';
+  kind: ScreeningKind;
   roster: RosterSettings;
   selection: PlanSelection;
   importFirst: boolean;
@@ -122,7 +123,7 @@ async function tellWebhooks(workplace: Workplace, runId: string, signal: AbortSi
 /** Whose key this is, as far as the service could be asked. */
 interface KeyStanding {
   /** As the service says, else as the settings or the key say; null where nothing says it. */
-  mode: 'test' | 'live' | null;
+  mode: RunMode | null;
   /** The account, or why it is not known. */
   account: Account | RunHalted;
   /** Whose screenings count in the plan: the account's, or while it is not known those of the one last used in this mode. */

@@ -1,7 +1,6 @@
 import type { Client } from '../client/client.js';
 import type { HeldBy } from '../errors.js';
 import { ConfigError, LeaseLostError, RosterError } from '../errors.js';
-import type { HaltCode, RunKind } from '../reports/run-facts.js';
 import { countNoun } from '../reports/text.js';
 import { hasAskedCanaries } from '../store/canaries.js';
 import { readListComparison } from '../store/checks.js';
@@ -18,7 +17,6 @@ import {
 } from '../store/leases.js';
 import { markInFlightUnknown } from '../store/ledger.js';
 import { ensureOrganisation, type Organisation } from '../store/organisations.js';
-import type { PlanSelection } from '../store/plan.js';
 import { saveRosterAcceptance } from '../store/roster-imports.js';
 import { clearStaging } from '../store/roster-staging.js';
 import { computeRunSums, countFound } from '../store/run-sums.js';
@@ -34,6 +32,7 @@ import {
   toRunId,
 } from '../store/runs.js';
 import { countToldAndTakenBack, takeBackAnswers } from '../store/unconfirmed-answers.js';
+import type { HaltCode, PlanSelection, RunKind, RunMode } from '../vocabulary.js';
 import { OtherAccount, RunHalted } from './halt.js';
 import { takeBackVanished } from './screening/hold-run.js';
 import type { Acceptance } from './settings-diff.js';
@@ -69,7 +68,7 @@ export interface RunRequest {
   rosterId: number | null;
   /** The roster's name, for whoever listens. */
   roster: string | null;
-  mode: 'test' | 'live';
+  mode: RunMode;
   selection: PlanSelection | null;
   /** The file that was given with the command in place of the configured source; left out where the open run's own holds. */
   rosterFile?: string | null | undefined;

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { CustomerState } from '../matches/match.js';
 import { openDispatcher } from '../outgoing.js';
 import { type CoverageGap, countAccepted, readCoverageGaps } from '../store/coverage.js';
 import type { Queryable } from '../store/database/database.js';
@@ -20,6 +19,7 @@ import {
   saveWebhooks,
   takeWebhookEvents,
 } from '../store/webhooks.js';
+import type { CustomerState } from '../vocabulary.js';
 import {
   buildMessage,
   mostChanges,

@@ -3,7 +3,6 @@ import type { Client } from '../client/client.js';
 import { walkDossierPages } from '../client/dossiers.js';
 import { type DossierList, planWindows } from '../dossiers/creation-windows.js';
 import { type SweepVerdict, sweepDossiers, type WalkedPage, type WindowWalk } from '../dossiers/sweep-dossiers.js';
-import type { RunState } from '../reports/run-facts.js';
 import {
   adoptDossierChanges,
   countDossierChanges,
@@ -24,6 +23,7 @@ import {
 import { insertCommitBatch } from '../store/ledger.js';
 import type { Account, Organisation } from '../store/organisations.js';
 import { closeRun, type RunRow, readLastActivity } from '../store/runs.js';
+import type { RunState } from '../vocabulary.js';
 import { identifyAccount, noteAccount, toAssumedMode, toHalt } from './account.js';
 import { clearSweptMarks } from './dirty-run.js';
 import { fetchDossierRecords } from './fetch-dossier-records.js';

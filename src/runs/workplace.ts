@@ -6,13 +6,12 @@ import type { SweepSettings } from '../dossiers/creation-windows.js';
 import type { MailSettings } from '../mail/settings.js';
 import type { Canary } from '../matches/canary.js';
 import type { ReconciliationSettings } from '../reconciliation/discrepancy.js';
-import type { RunKind, RunState } from '../reports/run-facts.js';
 import type { ReportSettings } from '../reports/settings.js';
 import type { RosterSettings } from '../roster/settings.js';
 import type { BudgetSettings } from '../screening/budget.js';
 import type { ScreeningSettings } from '../screening/settings.js';
-import type { CanaryOccasion } from '../store/canaries.js';
 import type { Database } from '../store/database/database.js';
+import type { CanaryOccasion, RunKind, RunMode, RunState } from '../vocabulary.js';
 import type { WebhookSettings } from '../webhooks/settings.js';
 import type { EvidenceSettings } from './details-settings.js';
 import type { ReviewSettings } from './review/settings.js';
@@ -23,7 +22,7 @@ export interface RunSettings {
   organisation: string;
   service: {
     baseUrl?: string | undefined;
-    mode?: 'test' | 'live' | undefined;
+    mode?: RunMode | undefined;
     aml?: { nameField: string } | undefined;
     rate: { perSecond: number; concurrency: number };
   };

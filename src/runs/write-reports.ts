@@ -7,7 +7,6 @@ import type { Recipient } from '../mail/recipients.js';
 import { maskReport } from '../reports/mask-report.js';
 import { printPdf } from '../reports/print-pdf.js';
 import { type Report, toReport } from '../reports/report.js';
-import type { RunState } from '../reports/run-facts.js';
 import { fillLinkTemplate } from '../reports/settings.js';
 import {
   type MakeRoom,
@@ -22,6 +21,7 @@ import { readRunFacts } from '../store/report-facts.js';
 import { fixReportRevision, noteManifest, type ReportRevision, readRevisions } from '../store/report-revisions.js';
 import { findReportableRuns, type RunRow, toRunId } from '../store/runs.js';
 import { readSpanFacts, readSpanRuns, type SpanOfRuns } from '../store/span-facts.js';
+import type { RunState } from '../vocabulary.js';
 import { listDiscrepancies } from './review/accept-discrepancies.js';
 import { readToReview } from './review/items.js';
 import { findRun } from './run-reference.js';

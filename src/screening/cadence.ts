@@ -1,5 +1,5 @@
-import type { RiskTier } from '../roster/customer.js';
 import { toDurationMs } from '../roster/duration.js';
+import type { RiskTier } from '../vocabulary.js';
 import type { ScreeningSettings } from './settings.js';
 
 const hourMs = 60 * 60 * 1_000;

@@ -1,12 +1,9 @@
 import { z } from 'zod';
 import type { CanaryFacts } from '../reports/list-facts.js';
+import { type CanaryOccasion, canaryOccasions, partyTypes } from '../vocabulary.js';
 
 import { firstRow, type Queryable, requireRows } from './database/database.js';
 import { isUnconfirmedSql } from './unconfirmed-answers.js';
-
-/** Why a round of control searches was asked; a `control` asks one of them beside a search that failed. */
-const canaryOccasions = ['start', 'resumed', 'periodic', 'control', 'end'] as const;
-export type CanaryOccasion = (typeof canaryOccasions)[number];
 
 /** A round of control searches: which one of its run, from 1, and after how many answered searches. */
 export interface CanaryRound {
@@ -108,7 +105,7 @@ const outcomeRow = z.object({
   occasion: z.enum(canaryOccasions),
   searches: z.number(),
   ordinal: z.number(),
-  type: z.enum(['person', 'entity']),
+  type: z.enum(partyTypes),
   name: z.string(),
   expect: z.enum(['match', 'none']),
   topics: z.array(z.string()),

@@ -1,22 +1,21 @@
 import { z } from 'zod';
-import type { Severity } from '../changes/change-event.js';
 import type { MatchChange } from '../changes/match-changes.js';
 import type { CriticalChange, DossierChangeFacts, MatchChangeFacts } from '../reports/list-facts.js';
 import type { CutMatches, SeverityCount } from '../reports/run-facts.js';
+import type { Severity } from '../vocabulary.js';
+import {
+  agreements,
+  changeCauses,
+  dossierChangeKinds,
+  matchChangeKinds,
+  matchFields,
+  severities,
+  severityAdjustments,
+} from '../vocabulary.js';
 
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { dossierSnapshotSchema } from './dossiers.js';
-import {
-  agreementShape,
-  causeShape,
-  changeItemShape,
-  changeKindShape,
-  joinPartySql,
-  partyFactsSchema,
-  partyFactsSql,
-  severityShape,
-  storedMatchSchema,
-} from './row-shapes.js';
+import { changeItemShape, joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
 /** A change of one party as a run found it. */
@@ -76,15 +75,15 @@ const changeShape = z.object({
   runId: z.string(),
   party: partyFactsSchema,
   formerParty: partyFactsSchema.nullable(),
-  kind: changeKindShape,
-  severity: severityShape,
+  kind: z.enum(matchChangeKinds),
+  severity: z.enum(severities),
   rule: z.string(),
-  adjustments: z.array(z.enum(['birth_date_contradicts', 'risk_tier'])),
-  corroboration: z.object({ birthDate: agreementShape, country: agreementShape }).nullable(),
-  cause: causeShape,
+  adjustments: z.array(z.enum(severityAdjustments)),
+  corroboration: z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) }).nullable(),
+  cause: z.enum(changeCauses),
   isSanctionHit: z.boolean(),
   matchId: z.string(),
-  fields: z.array(z.enum(['birth_date', 'country', 'match', 'name', 'schema', 'score', 'topics'])),
+  fields: z.array(z.enum(matchFields)),
   before: storedMatchSchema.nullable(),
   after: storedMatchSchema.nullable(),
   item: changeItemShape.nullable(),
@@ -132,14 +131,7 @@ export async function countMatchChanges(
   return firstRow(rows, 'change_event');
 }
 
-const dossierChangeKindSchema = z.enum([
-  'dossier_appeared',
-  'dossier_status_changed',
-  'dossier_changed',
-  'dossier_touched',
-  'dossier_returned',
-  'dossier_gone',
-]);
+const dossierChangeKindSchema = z.enum(dossierChangeKinds);
 
 const dossierChangeRow: z.ZodType<DossierChangeFacts> = z.object({
   changeId: z.number(),
@@ -259,7 +251,7 @@ export async function readMatchList(
 }
 
 const countRow = z.object({
-  severity: severityShape,
+  severity: z.enum(severities),
   count: z.number(),
   sanctionHits: z.number(),
   standingHits: z.number(),

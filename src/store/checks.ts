@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { PartyState } from '../matches/match.js';
-import type { RunKind } from '../reports/run-facts.js';
+import type { RunKind } from '../vocabulary.js';
+import { partyTypes, runKinds } from '../vocabulary.js';
 import { type Queryable, requireRows } from './database/database.js';
 
 /** Who asked about whom and why. */
@@ -90,7 +91,7 @@ export async function findDeadChecks(
 }
 
 const checkRow: z.ZodType<StoredCheck> = z.object({
-  type: z.enum(['person', 'entity']),
+  type: z.enum(partyTypes),
   name: z.string(),
   reason: z.string(),
   askedBy: z.string(),
@@ -214,7 +215,7 @@ export interface UncomparedList {
 const uncomparedRow: z.ZodType<UncomparedList> = z.object({
   file: z.string(),
   runId: z.number(),
-  kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile']),
+  kind: z.enum(runKinds),
   startedAt: z.date(),
 });
 
@@ -381,7 +382,7 @@ const itemRow: z.ZodType<AssuranceItem> = z.object({
   ordinal: z.number(),
   listedId: z.string().nullable(),
   listedName: z.string(),
-  type: z.enum(['person', 'entity']),
+  type: z.enum(partyTypes),
   script: z.string(),
   variant: z.string(),
   sentName: z.string(),

@@ -7,6 +7,7 @@ import type {
   ReconciliationSums,
   StandingDiscrepancies,
 } from '../reconciliation/discrepancy.js';
+import { discrepancyEvents, discrepancySeverities } from '../vocabulary.js';
 import { firstRow, type Queryable } from './database/database.js';
 import { type ReconciliationInput, sumsRow } from './reconciliation.js';
 
@@ -118,7 +119,7 @@ export async function findLastCompared(
 const standingSchema = z.array(
   z.object({
     kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
-    severity: z.enum(['critical', 'high', 'medium', 'low']),
+    severity: z.enum(discrepancySeverities),
     open: z.number(),
     accepted: z.number(),
     oldestAt: z.coerce.date(),
@@ -143,9 +144,9 @@ const reconciliationRow = z.object({
 
 const newsRow = z.object({
   discrepancyId: z.number(),
-  event: z.enum(['opened', 'returned', 'changed', 'acceptance_ended', 'resolved']),
+  event: z.enum(discrepancyEvents),
   kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
-  severity: z.enum(['critical', 'high', 'medium', 'low']),
+  severity: z.enum(discrepancySeverities),
   facts: z.record(z.string(), z.unknown()),
   openedAt: z.date(),
 }) satisfies z.ZodType<DiscrepancyFacts>;
@@ -192,7 +193,7 @@ const listedRow = z.object({
   eventId: z.number(),
   roster: z.string(),
   kind: z.custom<DiscrepancyKind>((kind) => typeof kind === 'string'),
-  severity: z.enum(['critical', 'high', 'medium', 'low']),
+  severity: z.enum(discrepancySeverities),
   facts: z.record(z.string(), z.unknown()),
   openedAt: z.date(),
   seen: z.number(),
@@ -260,7 +261,7 @@ export async function readStandingDiscrepancies(
 const decidableRow = z.object({
   discrepancyId: z.number(),
   accountId: z.number(),
-  severity: z.enum(['critical', 'high', 'medium', 'low']),
+  severity: z.enum(discrepancySeverities),
   isResolved: z.boolean(),
   last: z.object({
     eventId: z.number(),

@@ -3,7 +3,8 @@ import type { DossierChange } from '../changes/dossier-changes.js';
 import type { CreationWindow } from '../dossiers/creation-windows.js';
 import type { DossierSnapshot } from '../dossiers/dossier.js';
 import type { WalkedPage, WindowWalk } from '../dossiers/sweep-dossiers.js';
-import type { DetailStop } from '../reports/list-facts.js';
+import type { DetailStop } from '../vocabulary.js';
+import { detailStops } from '../vocabulary.js';
 import { firstRow, type Queryable } from './database/database.js';
 
 /** A dossier snapshot as stored in JSON. */
@@ -200,7 +201,7 @@ const sweepRow = z.object({
       kept: z.number(),
       notAvailable: z.number(),
       missing: z.number(),
-      stoppedBecause: z.enum(['limit', 'out_of_reach', 'refused', 'time', 'signal']).nullable(),
+      stoppedBecause: z.enum(detailStops).nullable(),
     })
     .nullable(),
   isStart: z.boolean(),

@@ -1,16 +1,10 @@
 import { z } from 'zod';
-import type { ComparedParty, HitFamily, VanishedBefore, VanishedFigures } from '../changes/assess-vanished.js';
+import type { ComparedParty, VanishedBefore, VanishedFigures } from '../changes/assess-vanished.js';
 import type { HeldFacts } from '../reports/run-facts.js';
+import { hitFamilies, severities } from '../vocabulary.js';
 
 import { firstRow, type Queryable } from './database/database.js';
-import {
-  joinPartySql,
-  partyFactsSchema,
-  partyFactsSql,
-  severityShape,
-  storedMatchSchema,
-  storedMatchSql,
-} from './row-shapes.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql, storedMatchSchema, storedMatchSql } from './row-shapes.js';
 
 /** What a run answered for on which account. */
 export interface AnsweredRun {
@@ -92,7 +86,7 @@ export async function* readComparedParties(
 }
 
 const familyRow = z.object({
-  family: z.enum(['any', 'sanction', 'crime', 'pep', 'associate', 'other', 'unknown']) satisfies z.ZodType<HitFamily>,
+  family: z.enum(hitFamilies),
   vanished: z.number(),
 });
 
@@ -256,7 +250,7 @@ export async function saveRunAcceptance(
 const alertRow = z.object({
   alertId: z.number(),
   party: partyFactsSchema,
-  severity: severityShape,
+  severity: z.enum(severities),
   listedName: z.string(),
   topics: z.array(z.string()),
 });

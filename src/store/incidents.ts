@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { firstRow, type Queryable } from './database/database.js';
 import { takenAtSql } from './metrics.js';
+import { screeningKindsSql } from './row-shapes.js';
 import { runIdSql } from './runs.js';
 
 /** What a watchdog can find: a job that did not begin, a run that goes no further, one that left something undone, and so on. */
@@ -281,7 +282,7 @@ export async function readAhead(
        select ${runIdSql('run')} as name,
          ${takenAtSql('run')} as began_at
        from run
-       where run.roster_id = roster.roster_id and run.kind in ('screen', 'rescreen', 'onboard') and run.state <> 'abandoned'
+       where run.roster_id = roster.roster_id and run.kind in (${screeningKindsSql}) and run.state <> 'abandoned'
        order by run.run_id desc limit 1
      ) newest on newest.began_at > $3::timestamptz + ${toleratedSql}
      left join (

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import type { DetailCounts, DetailFacts, DetailKind, DetailLookup } from '../reports/list-facts.js';
+import { agreements, detailStops, severities } from '../vocabulary.js';
 import type { Queryable } from './database/database.js';
-import { agreementShape, severityShape } from './row-shapes.js';
 
 const newHitRow = z.object({
   matchId: z.string(),
-  severity: severityShape,
+  severity: z.enum(severities),
   isSanctionHit: z.boolean(),
   isBaseline: z.boolean(),
-  corroboration: z.object({ birthDate: agreementShape, country: agreementShape }),
+  corroboration: z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) }),
   score: z.number(),
 });
 
@@ -170,7 +170,7 @@ const countsRow = z.object({
       // Runs before there were any have none.
       backlogAsked: z.number().default(0),
       backlogLeft: z.number().default(0),
-      stoppedBecause: z.enum(['limit', 'out_of_reach', 'refused', 'time', 'signal']).nullable(),
+      stoppedBecause: z.enum(detailStops).nullable(),
     })
     .nullable(),
 });

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { DatabaseMissingError, StoreError } from '../errors.js';
 import type { SettingsChangeFacts } from '../reports/list-facts.js';
+import type { RunMode } from '../vocabulary.js';
 import { firstRow, type Queryable } from './database/database.js';
 
 /** Who owns rosters and a service account; `digestKey` is the secret of its keyed digests. */
@@ -100,7 +101,7 @@ export async function readAccountName(database: Queryable, accountId: number): P
 export async function findLastAccount(
   database: Queryable,
   rosterId: number,
-  mode: 'test' | 'live' | undefined,
+  mode: RunMode | undefined,
 ): Promise<Account | null> {
   const rows = await database.query(
     accountRow,

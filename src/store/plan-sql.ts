@@ -1,8 +1,6 @@
 import type { TierDue } from '../screening/cadence.js';
+import type { PlanSelection } from '../vocabulary.js';
 import type { Bindings } from './database/database.js';
-
-/** Which parties a run asks about: those due, those never screened as they are now, all, only those noted as forced, or these with nobody else in the run. */
-export type PlanSelection = 'due' | 'new' | 'all' | 'forced' | 'dirty';
 
 /**
  * Why a party is asked about, in the order in which searches of equal risk are made. Those that failed last time come after those that are

@@ -12,7 +12,7 @@ import {
 } from './plan-sql.js';
 import { saveRunGaps } from './unaccepted-customers.js';
 
-export type { PlanInput, PlanSelection } from './plan-sql.js';
+export type { PlanInput } from './plan-sql.js';
 
 /**
  * Stores the plan of a run: one screening per party in scope, planned ones as `remaining` with the place of their search, and whose

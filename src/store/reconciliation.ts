@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { DiscrepancySeverity, ReconciliationSums } from '../reconciliation/discrepancy.js';
+import type { ReconciliationSums } from '../reconciliation/discrepancy.js';
 import type { DossierLink } from '../roster/settings.js';
+import type { DiscrepancySeverity } from '../vocabulary.js';
 import { firstRow, type Queryable } from './database/database.js';
 
 /** What a roster is compared with, and how. */

@@ -9,6 +9,7 @@ import type {
   SweepFacts,
 } from '../reports/list-facts.js';
 import type { CountedFlood, CutChanges, CutNotScreened, RunFacts, TrendPoint } from '../reports/run-facts.js';
+import { screeningKinds, severities } from '../vocabulary.js';
 import { readCanaryFacts } from './canaries.js';
 import {
   changeRow,
@@ -32,7 +33,7 @@ import { readSettingsChanges } from './organisations.js';
 import type { ReportRevision } from './report-revisions.js';
 import { readOpenItems, readSettledItems } from './review/decisions.js';
 import { readDoubtedRows, readRejects, readRosterAcceptances, readRosterSource } from './roster-imports.js';
-import { joinPartySql, partyFactsSchema, partyFactsSql, severityShape } from './row-shapes.js';
+import { joinPartySql, partyFactsSchema, partyFactsSql, screeningKindsSql } from './row-shapes.js';
 import { readRunHealth, readRunWatch } from './run-health.js';
 import { runSumsSchema } from './run-sums.js';
 import { type RunRow, readRun, readRunCadence, readRunKeys, toRunId } from './runs.js';
@@ -179,7 +180,7 @@ const runsShown = 30;
 const pointRow = z
   .object({
     runId: z.number(),
-    kind: z.enum(['screen', 'rescreen', 'onboard']),
+    kind: z.enum(screeningKinds),
     startedAt: z.date(),
     finishedAt: z.date(),
     sums: runSumsSchema,
@@ -210,7 +211,7 @@ async function readRunTrend(database: Queryable, runId: number): Promise<readonl
        (former.open_items ->> 'waiting')::integer as waiting
      from run
      join run former on former.roster_id = run.roster_id and former.account_id = run.account_id and former.run_id <= run.run_id
-     where run.run_id = $1 and former.kind in ('screen', 'rescreen', 'onboard') and former.finished_at is not null
+     where run.run_id = $1 and former.kind in (${screeningKindsSql}) and former.finished_at is not null
        and former.sums is not null and (former.run_id = run.run_id or ${isWholeSql('former')})
      order by former.run_id desc
      limit $2`,
@@ -223,7 +224,7 @@ const examples: typeof floodExamples = 3;
 const atLeast: typeof floodFrom = 20;
 
 const shape = {
-  severity: severityShape,
+  severity: z.enum(severities),
   ...likenessShape.pick({ kind: true, cause: true }).shape,
   customers: z.number(),
   changes: z.number(),

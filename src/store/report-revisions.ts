@@ -3,6 +3,7 @@ import { firstRow, type Queryable } from './database/database.js';
 import { isWholeSql } from './metrics.js';
 import { ownerSql } from './review/items.js';
 import { type StoredWaitingItem, waitingItemsSql, waitingOrderSql, waitingRow } from './review/waiting.js';
+import { screeningKindsSql } from './row-shapes.js';
 import type { RunRow } from './runs.js';
 
 /** One report of a run and what it covers beside the run itself. */
@@ -101,7 +102,7 @@ async function findFormerSettings(transaction: Queryable, { runId, rosterId }: R
 /** SQL: no later screening of the roster ($2) than the run ($1) has come so far that it takes the findings in. */
 const isNewest = `not exists (
   select from run newer
-  where newer.roster_id = $2 and newer.run_id > $1 and newer.kind in ('screen', 'rescreen', 'onboard')
+  where newer.roster_id = $2 and newer.run_id > $1 and newer.kind in (${screeningKindsSql})
     and newer.state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('newer')}
 )`;
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Match, MatchSet } from '../matches/match.js';
+import { runKinds } from '../vocabulary.js';
 import { firstRow, type Queryable, requireRows } from './database/database.js';
 import {
   judgedTierSql,
@@ -141,7 +142,7 @@ const answerRow = z.object({
   partyId: z.number(),
   accountId: z.number(),
   runId: z.number(),
-  kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile']),
+  kind: z.enum(runKinds),
   startedAt: z.date(),
   savedAt: z.date(),
   requestId: z.number(),

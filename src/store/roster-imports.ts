@@ -3,6 +3,7 @@ import type { CustomerRecordFacts, RosterAcceptanceFacts, RosterChangeFacts } fr
 import type { RosterSource, SnapshotFacts } from '../reports/run-facts.js';
 import type { DoubtReason, RejectedRow, RejectReason } from '../roster/customer.js';
 import type { DoubtedRow } from '../roster/doubts.js';
+import { partyTypes } from '../vocabulary.js';
 import { type Database, firstRow, openBindings, type Queryable } from './database/database.js';
 import { inPartyScopeSql, isSearchedSql, type PlanInput } from './plan-sql.js';
 import type { StagedImport } from './roster-settling.js';
@@ -348,7 +349,7 @@ const partyRow: z.ZodType<RosterParty> = z.object({
   partyId: z.number(),
   customerId: z.number(),
   reference: z.string(),
-  type: z.enum(['person', 'entity']),
+  type: z.enum(partyTypes),
   name: z.string(),
 });
 

@@ -1,11 +1,9 @@
 import { z } from 'zod';
-import type { ChangeCause, MatchChangeKind, Severity } from '../changes/change-event.js';
-import type { Agreement } from '../changes/corroboration.js';
 import type { PartySaid } from '../changes/match-changes.js';
-import type { WorstTopic } from '../changes/severity.js';
 import type { Match } from '../matches/match.js';
-import type { Absence, DispositionVerdict, ItemState, SeenCustomer } from '../matches/review-item.js';
+import type { SeenCustomer } from '../matches/review-item.js';
 import type { ChangeItemFacts, ItemOwner, PartyFacts, ReplacedFacts } from '../reports/list-facts.js';
+import { dispositionVerdicts, itemStates, partyRoles, partyTypes, riskTiers, screeningKinds } from '../vocabulary.js';
 
 /** A match as stored in JSON, with an answer or with a change event. */
 export const storedMatchSchema = z.object({
@@ -29,12 +27,12 @@ export const storedMatchSql = `jsonb_build_object(
 /** A party as the roster described it in one version of its customer; the shape that `partyFactsSql` builds. */
 export const partyFactsSchema = z.object({
   reference: z.string(),
-  role: z.enum(['customer', 'alias', 'joint_holder', 'director', 'beneficial_owner', 'other', 'conflicting_row']),
-  type: z.enum(['person', 'entity']),
+  role: z.enum(partyRoles),
+  type: z.enum(partyTypes),
   name: z.string(),
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
-  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+  riskTier: z.enum(riskTiers).nullable(),
 }) satisfies z.ZodType<PartyFacts>;
 
 /** What of a party's facts a reviewer's decision is bound to; the shape that `seenCustomerSql` builds. */
@@ -47,7 +45,7 @@ export const seenCustomerSchema = partyFactsSchema.omit({
 export const partySaidSchema = z.object({
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
-  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+  riskTier: z.enum(riskTiers).nullable(),
   doubts: z.record(z.string(), z.string()),
   said: z.record(z.string(), z.string()),
 }) satisfies z.ZodType<PartySaid>;
@@ -94,63 +92,6 @@ export const joinPartySql = (table: string): string => `
   join customer on customer.customer_id = party.customer_id
   join customer_version version on version.customer_id = party.customer_id and version.version = ${table}.customer_version`;
 
-/** Severities as they are stored, most severe first. */
-export const severityShape = z.enum(['critical', 'high', 'medium', 'low', 'info']) satisfies z.ZodType<Severity>;
-
-/** Where an item stands, as it is stored. */
-export const itemStateShape = z.enum([
-  'open',
-  'proposed',
-  'settled',
-  'confirmed',
-  'gone',
-]) satisfies z.ZodType<ItemState>;
-
-/** The most serious of what a party is listed for, as it is stored. */
-export const topicShape = z.enum([
-  'sanction',
-  'crime',
-  'unknown',
-  'pep',
-  'associate',
-  'other',
-  'none',
-]) satisfies z.ZodType<WorstTopic>;
-
-/** Why an alert's match is absent, as it is stored. */
-export const absenceShape = z.enum([
-  'not_returned',
-  'below_threshold',
-  'customer_changed',
-  'settings_changed',
-]) satisfies z.ZodType<Absence>;
-
-/** What happened to a match, as it is stored. */
-export const changeKindShape = z.enum([
-  'match_added',
-  'match_changed',
-  'match_removed',
-  'match_not_returned',
-  'match_rekeyed',
-  'match_returned',
-  'hit_gained',
-  'hit_lost',
-]) satisfies z.ZodType<MatchChangeKind>;
-
-/** Whose doing a change is, as it is stored. */
-export const causeShape = z.enum(['service_data', 'customer_record', 'settings']) satisfies z.ZodType<ChangeCause>;
-
-/** A decision, as it is stored. */
-export const verdictShape = z.enum([
-  'true_match',
-  'false_positive',
-  'inconclusive',
-  'no_longer_matched',
-]) satisfies z.ZodType<DispositionVerdict>;
-
-/** Whether a customer's fact bears a match out, as it is stored. */
-export const agreementShape = z.enum(['agree', 'contradict', 'unknown']) satisfies z.ZodType<Agreement>;
-
 /** Who answers for an item, as it is stored. */
 export const ownerShape = z.object({
   name: z.string(),
@@ -159,7 +100,7 @@ export const ownerShape = z.object({
 
 /** The last decision about a match that left the list when the item's match came, as it is stored. */
 export const replacedShape = z.object({
-  verdict: verdictShape,
+  verdict: z.enum(dispositionVerdicts),
   reviewer: z.string(),
   reason: z.string(),
   decidedAt: z.coerce.date(),
@@ -169,7 +110,7 @@ export const replacedShape = z.object({
 
 /** How a change's item stood when its run closed, as it is stored. */
 export const changeItemShape = z.object({
-  state: itemStateShape,
+  state: z.enum(itemStates),
   openedAt: z.coerce.date(),
   dueAt: z.coerce.date().nullable(),
   owner: ownerShape.nullable(),
@@ -177,7 +118,7 @@ export const changeItemShape = z.object({
   said: z.array(
     z.object({
       kind: z.enum(['decided', 'proposed', 'confirmed', 'undone']),
-      verdict: verdictShape.nullable(),
+      verdict: z.enum(dispositionVerdicts).nullable(),
       reviewer: z.string(),
       isAttested: z.boolean(),
       reason: z.string(),
@@ -187,3 +128,6 @@ export const changeItemShape = z.object({
   // Not kept before anybody looked.
   replaced: replacedShape.nullable().default(null),
 }) satisfies z.ZodType<ChangeItemFacts>;
+
+/** SQL: the kinds of runs that screen, for `in (...)`. */
+export const screeningKindsSql = screeningKinds.map((kind) => `'${kind}'`).join(', ');

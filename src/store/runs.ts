@@ -1,10 +1,22 @@
 import { z } from 'zod';
-import type { HaltCode, RunKind, RunState } from '../reports/run-facts.js';
 import type { Cadence } from '../screening/cadence.js';
+import type { PlanSelection, RunMode } from '../vocabulary.js';
+import {
+  type HaltCode,
+  haltCodes,
+  planSelections,
+  type RunKind,
+  type RunStage,
+  type RunState,
+  runKinds,
+  runModes,
+  runStages,
+  runStates,
+} from '../vocabulary.js';
 import { type Database, firstRow, type Queryable } from './database/database.js';
 import { noteBillableAttempts } from './ledger.js';
 import { isWholeSql } from './metrics.js';
-import type { PlanSelection } from './plan.js';
+import { screeningKindsSql } from './row-shapes.js';
 import { type RunSums, runSumsSchema } from './run-sums.js';
 import { holdStates } from './screenings.js';
 
@@ -12,7 +24,7 @@ import { holdStates } from './screenings.js';
 interface NewRun {
   organisationId: number;
   rosterId: number | null;
-  mode: 'test' | 'live';
+  mode: RunMode;
   kind: RunKind;
   selection: PlanSelection | null;
   /** The file that was given with the command in place of the configured source. */
@@ -77,18 +89,14 @@ export async function takeOverRun(
 }
 
 /** Notes how far a run has come. */
-export async function setRunStage(database: Queryable, runId: number, stage: RunProgress): Promise<void> {
+export async function setRunStage(database: Queryable, runId: number, stage: RunStage): Promise<void> {
   await database.execute('update run set stage = $2 where run_id = $1', [runId, stage]);
 }
 
 /** Notes under which account a run works; gives the run's mode, which is the account's where there is one. */
-export async function setRunAccount(
-  database: Queryable,
-  runId: number,
-  accountId: number | null,
-): Promise<'test' | 'live'> {
+export async function setRunAccount(database: Queryable, runId: number, accountId: number | null): Promise<RunMode> {
   const rows = await database.query(
-    z.object({ mode: z.enum(['test', 'live']) }),
+    z.object({ mode: z.enum(runModes) }),
     `update run set account_id = $2,
        mode = coalesce((select case when is_test then 'test' else 'live' end from account where account_id = $2), mode)
      where run_id = $1
@@ -126,7 +134,7 @@ export async function closeRun(
     state: RunState;
     stateReasons: readonly string[];
     haltedBy?: HaltCode | null;
-    stage: RunProgress | null;
+    stage: RunStage | null;
     finishedAt: Date;
     sums: RunSums | null;
   },
@@ -192,10 +200,6 @@ async function noteFailedParties(transaction: Queryable, runId: number): Promise
   );
 }
 
-const runProgress = z.enum(['started', 'imported', 'planned', 'screened', 'finished']);
-/** How far a run has come; it goes on from here when it is resumed. */
-type RunProgress = z.infer<typeof runProgress>;
-
 /** A run as stored. */
 export interface RunRow {
   runId: number;
@@ -203,13 +207,13 @@ export interface RunRow {
   rosterId: number | null;
   accountId: number | null;
   /** Mode of the key that the run works with. */
-  mode: 'test' | 'live';
+  mode: RunMode;
   kind: RunKind;
   state: RunState;
   stateReasons: readonly string[];
   /** What stopped it early; null where nothing did. */
   haltedBy: HaltCode | null;
-  stage: RunProgress;
+  stage: RunStage;
   selection: PlanSelection | null;
   /** The file that was given with the command in place of the configured source; `-` for standard input. */
   rosterFile: string | null;
@@ -234,13 +238,13 @@ export const runRow = z
     organisation_id: z.number(),
     roster_id: z.number().nullable(),
     account_id: z.number().nullable(),
-    mode: z.enum(['test', 'live']),
-    kind: z.enum(['import', 'screen', 'rescreen', 'onboard', 'sweep', 'check', 'assure', 'reconcile']),
-    state: z.enum(['running', 'complete', 'incomplete', 'stopped', 'unbalanced', 'refused', 'abandoned']),
+    mode: z.enum(runModes),
+    kind: z.enum(runKinds),
+    state: z.enum(runStates),
     state_reasons: z.array(z.string()),
-    halted_by: z.enum(['account', 'address', 'outage', 'budget', 'max_searches', 'signal']).nullable(),
-    stage: runProgress,
-    selection: z.enum(['due', 'new', 'all', 'forced', 'dirty']).nullable(),
+    halted_by: z.enum(haltCodes).nullable(),
+    stage: z.enum(runStages),
+    selection: z.enum(planSelections).nullable(),
     roster_file: z.string().nullable(),
     lease_key: z.string(),
     epoch: z.number(),
@@ -309,7 +313,7 @@ export async function findReportableRuns(database: Queryable): Promise<readonly 
     runRow,
     `select * from run where run_id in (
        select max(run_id) from run
-       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       where kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
        group by roster_id
      )
      order by run_id`,
@@ -326,10 +330,10 @@ export async function findUnsentRuns(database: Queryable): Promise<readonly RunR
     `select run.* from run
      join (
        select roster_id, max(run_id) as run_id, max(started_at) as started_at from run
-       where kind in ('screen', 'rescreen', 'onboard') and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
+       where kind in (${screeningKindsSql}) and state in ('complete', 'incomplete', 'stopped') and ${isWholeSql('run')}
        group by roster_id
      ) newest on newest.roster_id = run.roster_id
-     where run.kind in ('screen', 'rescreen', 'onboard') and run.state in ('complete', 'incomplete', 'stopped')
+     where run.kind in (${screeningKindsSql}) and run.state in ('complete', 'incomplete', 'stopped')
        and (
          run.run_id = newest.run_id
          or run.started_at > newest.started_at - interval '7 days'
@@ -357,7 +361,7 @@ export async function findLeftRuns(
     z.object({ runId: z.number() }),
     `with screening_run as (
        select run_id, state from run
-       where roster_id = $1 and account_id = $2 and kind in ('screen', 'rescreen', 'onboard') and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
+       where roster_id = $1 and account_id = $2 and kind in (${screeningKindsSql}) and ${isWholeSql('run')} and ($3::bigint is null or run_id < $3)
      )
      select run_id as "runId" from screening_run
      where state in ('running', 'stopped', 'abandoned')

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ChangedParty, PartySaid } from '../changes/match-changes.js';
 import type { Match, PartyState } from '../matches/match.js';
+import { partyTypes, riskTiers } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable, requireRows } from './database/database.js';
 import { judgedTierSql, partySaidSchema, partySaidSql, storedMatchSchema } from './row-shapes.js';
 
@@ -71,7 +72,7 @@ export interface SearchTask {
 const taskRow = z
   .object({
     request_id: z.number(),
-    type: z.enum(['person', 'entity']),
+    type: z.enum(partyTypes),
     name: z.string(),
     parties: z.array(z.object({ partyId: z.number(), customerVersion: z.number() })),
   })
@@ -158,7 +159,7 @@ export async function findAnsweredRequest(
   runId: number,
 ): Promise<{ type: 'person' | 'entity'; name: string } | undefined> {
   const [row] = await database.query(
-    z.object({ type: z.enum(['person', 'entity']), name: z.string() }),
+    z.object({ type: z.enum(partyTypes), name: z.string() }),
     `select request.type, request.name
      from screening join screening_request request using (request_id)
      where screening.run_id = $1 and screening.outcome = 'screened'
@@ -363,7 +364,7 @@ const partyRow = z.object({
   partyId: z.number(),
   birthDate: z.string().nullable(),
   countries: z.array(z.string()),
-  riskTier: z.enum(['low', 'medium', 'high']).nullable(),
+  riskTier: z.enum(riskTiers).nullable(),
   gone: z.array(z.object({ kind: z.string(), before: storedMatchSchema })),
 });
 

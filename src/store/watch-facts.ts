@@ -1,18 +1,9 @@
 import { z } from 'zod';
-import type { RunState } from '../reports/run-facts.js';
+import type { RunState } from '../vocabulary.js';
+import { runStates } from '../vocabulary.js';
 import type { Queryable } from './database/database.js';
 import { isNightSql, isWholeSql, takenAtSql } from './metrics.js';
 import { runIdSql } from './runs.js';
-
-const runStates = [
-  'running',
-  'complete',
-  'incomplete',
-  'stopped',
-  'unbalanced',
-  'refused',
-  'abandoned',
-] as const satisfies readonly RunState[];
 
 /** A run of a nightly job. */
 export interface NightFacts {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { runModes, worstTopics } from '../vocabulary.js';
 import { type Database, firstRow, type Queryable } from './database/database.js';
 
 /** Where changes of state are told, and which; all of them where nothing is said. */
@@ -55,7 +56,7 @@ const eventRow = z.object({
     dueAt: timeShape,
     expiresAt: timeShape,
     runId: z.string().nullable(),
-    mode: z.enum(['test', 'live']),
+    mode: z.enum(runModes),
     changedAt: z.coerce.date(),
   }),
 });
@@ -169,7 +170,7 @@ const statusRow = z.object({
   reference: z.string(),
   state: z.string(),
   inScope: z.boolean(),
-  worstTopic: z.enum(['sanction', 'crime', 'unknown', 'pep', 'associate', 'other', 'none']).nullable(),
+  worstTopic: z.enum(worstTopics).nullable(),
   waiting: z.number(),
   held: z.boolean(),
   reason: z
@@ -186,7 +187,7 @@ const statusRow = z.object({
   expiresAt: z.date().nullable(),
   isProvisional: z.boolean(),
   riskTier: z.enum(['high', 'medium', 'low']),
-  mode: z.enum(['test', 'live']).nullable(),
+  mode: z.enum(runModes).nullable(),
   runId: z.string().nullable(),
   changedAt: z.date().nullable(),
 });

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { type Dispatcher, request } from 'undici';
 import { ConfigError } from '../errors.js';
+import type { RunMode } from '../vocabulary.js';
 
 /** That a customer's state has changed, by its reference and without its name. */
 interface StateChange {
@@ -18,7 +19,7 @@ interface StateChange {
   /** From when it counts as not screened unless it is screened again, which nobody is told of at that moment. */
   expiresAt: Date | null;
   runId: string | null;
-  mode: 'test' | 'live';
+  mode: RunMode;
   changedAt: Date;
 }
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ConfigError } from '../errors.js';
 import { findOddFile } from '../files.js';
 import { isSafeUrl } from '../loopback.js';
-import { customerStates } from '../matches/match.js';
+import { customerStates } from '../vocabulary.js';
 
 const urlSchema = z.string().superRefine((text, context) => {
   const complain = (message: string): void => context.addIssue({ code: 'custom', message });

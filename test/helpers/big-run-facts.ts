@@ -1,7 +1,7 @@
-import { severities } from '../../src/changes/change-event.js';
 import type { MatchChangeFacts } from '../../src/reports/list-facts.js';
 import type { ToReviewFacts } from '../../src/reports/review-list.js';
 import type { RunFacts } from '../../src/reports/run-facts.js';
+import { severities } from '../../src/vocabulary.js';
 import { buildToReview, buildWaitingItem } from './build-to-review.js';
 import { buildHistory } from './history-facts.js';
 import { buildChange, buildCounts, buildMatch, buildNotScreened, buildParty, buildRunFacts } from './run-facts.js';

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../src/matches/review-item.js';
 import { decideItems } from '../../src/runs/review/decide.js';
 import { toItemStamp } from '../../src/runs/review/items.js';
 import { findReviewer, requireAssignee } from '../../src/runs/review/people.js';
 import type { Database } from '../../src/store/database/database.js';
 import { type DatabaseLocation, openDatabase } from '../../src/store/database/open-database.js';
 import { holdItems } from '../../src/store/review/decisions.js';
+import type { DispositionVerdict } from '../../src/vocabulary.js';
 import { makeSeededRandom } from '../campaign/seeded-random.js';
 import { testDatabases } from '../helpers/databases.js';
 import { isFullSize } from '../helpers/full-size.js';

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { ConfigError } from '../../errors.js';
 import { formatCount, toVisibleText } from '../../reports/text.js';
-import { partyTypes } from '../../roster/customer.js';
 import { type CheckResult, describeControls, type Question } from '../../runs/checks/check.js';
+import { partyTypes } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
 import { examples } from '../options.js';

@@ -4,6 +4,7 @@ import { flagError } from '../../errors.js';
 import { countNoun, toVisibleText } from '../../reports/text.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
 import { findUntaken, type ImportedLegacy } from '../../runs/review/legacy.js';
+import type { RunMode } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Invocation, Outcome } from '../invocation.js';
 import { withWorkplace } from '../session.js';
@@ -71,7 +72,7 @@ export function presentLegacy(
 ): Outcome {
   const untaken = findUntaken(rows);
   const countOf = (kind: (typeof rows)[number]['kind']): number => rows.filter((row) => row.kind === kind).length;
-  const countOn = (mode: 'test' | 'live'): number =>
+  const countOn = (mode: RunMode): number =>
     rows.filter((row) => (row.kind === 'decided' || row.kind === 'sample') && row.mode === mode).length;
   const counts = {
     rows: new Set(rows.map(({ row }) => row.line)).size,

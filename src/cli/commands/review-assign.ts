@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { type Severity, severities } from '../../changes/change-event.js';
 import { ConfigError, flagError } from '../../errors.js';
 import { countNoun } from '../../reports/text.js';
 import type { Assigned, AssignmentRequest } from '../../runs/review/people.js';
+import { type Severity, severities } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples } from '../options.js';

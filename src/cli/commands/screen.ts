@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { PublishedList } from '../../lists/listed-party.js';
 import type { RosterSettings } from '../../roster/settings.js';
 import type { RunSummary } from '../../runs/run-summary.js';
-import type { PlanSelection } from '../../store/plan.js';
+import type { PlanSelection } from '../../vocabulary.js';
 import type { Act, Outcome } from '../invocation.js';
 import {
   addAcceptOption,

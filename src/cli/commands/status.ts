@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { flagError } from '../../errors.js';
-import { type CustomerState, customerStates } from '../../matches/match.js';
 import { type Column, renderCsvBatches } from '../../reports/csv.js';
 import { countNoun } from '../../reports/text.js';
 import type { StatusExport } from '../../runs/status.js';
 import type { CustomerStatus } from '../../store/webhooks.js';
+import { type CustomerState, customerStates } from '../../vocabulary.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';

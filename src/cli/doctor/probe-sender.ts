@@ -4,6 +4,7 @@ import { toAuthorization } from '../../client/credentials.js';
 import type { ServiceSettings } from '../../client/settings.js';
 import { sendRequest, toConnectionError, userAgent } from '../../client/transport.js';
 import { AuthenticationError, NightscreenError, TimeoutError } from '../../errors.js';
+import type { RunMode } from '../../vocabulary.js';
 import type { Finding } from './finding.js';
 
 /** One question to the service; `route` stands for the path where that holds a token, `isSearch` marks a search with a name. */
@@ -130,7 +131,7 @@ export interface Probe {
 /** What the probes learn of the service for each other and for the configuration. */
 export interface ProbeFacts {
   /** The mode in which service, key and settings agree; null when they do not, or the service did not say: then nothing is searched. */
-  mode: 'test' | 'live' | null;
+  mode: RunMode | null;
   /** False when the path that every account has is unknown there, so that no other answer means anything. */
   isService: boolean;
   /** The search's name field; `isProven` when a search with it was answered with the name's echo. */

@@ -5,6 +5,7 @@ import { toKeyMode } from '../../client/credentials.js';
 import type { Config } from '../../config/load-config.js';
 import { AuthenticationError, ConnectionError } from '../../errors.js';
 import { toRedactor } from '../../logging.js';
+import type { RunMode } from '../../vocabulary.js';
 import { describeError } from '../describe-error.js';
 import { listSecrets } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
@@ -192,7 +193,7 @@ const sound = /^[!-~][ -~]{0,59}$/;
 function probeKeyMode(
   sender: ProbeSender,
   facts: ProbeFacts,
-  key: { apiKey: string; mode: 'test' | 'live' | undefined },
+  key: { apiKey: string; mode: RunMode | undefined },
 ): Probe {
   const check = 'key mode';
   return {

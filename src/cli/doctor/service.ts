@@ -5,6 +5,7 @@ import { NotFoundError } from '../../errors.js';
 import { canaryKinds, findCanaryCoverage } from '../../matches/canary.js';
 import { findProxy } from '../../outgoing.js';
 import { embeddedProblem, findBudgetProblems } from '../../runs/account.js';
+import type { RunMode } from '../../vocabulary.js';
 import { describeError } from '../describe-error.js';
 import { findMissingService } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
@@ -31,7 +32,7 @@ function checkKey(config: Config): Finding {
   return well('key', `${mode}, ${print}`);
 }
 
-async function askService(client: Client, url: string, agreed: 'test' | 'live' | undefined): Promise<Finding> {
+async function askService(client: Client, url: string, agreed: RunMode | undefined): Promise<Finding> {
   try {
     const asked = await client.apiKeys.public().catch(async (error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;

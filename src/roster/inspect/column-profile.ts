@@ -1,5 +1,5 @@
+import type { PartyType, RiskTier } from '../../vocabulary.js';
 import { readCountry } from '../country.js';
-import type { PartyType, RiskTier } from '../customer.js';
 import { createDateReader } from '../date-format.js';
 import type { ColumnRole } from '../headers.js';
 import { isOtherDay, isOtherHeader, readHeader } from './read-header.js';

@@ -1,4 +1,4 @@
-import type { PartyType, RiskTier } from '../customer.js';
+import type { PartyType, RiskTier } from '../../vocabulary.js';
 import type { ColumnRole } from '../headers.js';
 import { type ColumnProfile, salutations, toValues, toWord, typeWords } from './column-profile.js';
 

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { ConfigError } from '../../errors.js';
 import type { PublishedList } from '../../lists/listed-party.js';
 import { toMatchSet } from '../../matches/match.js';
-import type { RunState } from '../../reports/run-facts.js';
 import { ensureRequests } from '../../store/canaries.js';
 import {
   type AssuranceFacts,
@@ -16,6 +15,7 @@ import {
 import { type Database, type Queryable, requireFound } from '../../store/database/database.js';
 import { saveResponses } from '../../store/responses.js';
 import { closeRun, type RunRow, readRunKeys, toRunId } from '../../store/runs.js';
+import type { RunMode, RunState } from '../../vocabulary.js';
 import { findSaidMode, identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import { RunHalted, toSignalHalt } from '../halt.js';
 import { findRun } from '../run-reference.js';
@@ -88,7 +88,7 @@ export async function runAssurance(
 async function compareMeasurement(
   { database, clock }: Workplace,
   open: RunRow,
-  wanted: AssuranceOptions & { mode: 'test' | 'live' | null },
+  wanted: AssuranceOptions & { mode: RunMode | null },
 ): Promise<Comparison> {
   const facts = await readAssurance(database, open.runId);
   if (facts === null) return { obstacle: 'its sample was not drawn yet', differences: [] };
@@ -107,7 +107,7 @@ async function compareMeasurement(
 function findOtherMeasurement(
   open: RunRow,
   facts: AssuranceFacts,
-  wanted: AssuranceOptions & { mode: 'test' | 'live' | null },
+  wanted: AssuranceOptions & { mode: RunMode | null },
 ): string | null {
   if (facts.digest !== wanted.list.digest) return `it measured on ${facts.file}, SHA-256 ${facts.digest.slice(0, 12)}`;
   if (wanted.mode !== null && open.mode !== wanted.mode)
@@ -302,7 +302,7 @@ export interface AssuranceResult extends AssuranceFacts {
   state: RunState;
   reasons: readonly string[];
   exitCode: number;
-  mode: 'test' | 'live';
+  mode: RunMode;
   keyFingerprints: readonly string[];
   startedAt: Date;
   finishedAt: Date | null;

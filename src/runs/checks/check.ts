@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.js';
 import { ConfigError, type ConfigProblem } from '../../errors.js';
 import { type MatchSet, type PartyState, toMatchSet, toPartyState, treatAsCut } from '../../matches/match.js';
-import type { RunState } from '../../reports/run-facts.js';
 import { type ScreeningRequest, toScreeningRequest } from '../../roster/customer.js';
 import { ensureRequests, readLastControls } from '../../store/canaries.js';
 import {
@@ -20,6 +19,7 @@ import type { Account } from '../../store/organisations.js';
 import { readListCap, readMatchSets, saveResponses } from '../../store/responses.js';
 import { computeRunSums, type RunSums } from '../../store/run-sums.js';
 import { closeRun, type RunRow, readRun, readRunKeys, toRunId } from '../../store/runs.js';
+import type { RunMode, RunState } from '../../vocabulary.js';
 import { identifyAccount, noteAccount, requireBudget, toAssumedMode } from '../account.js';
 import { RunHalted } from '../halt.js';
 import { findRun } from '../run-reference.js';
@@ -220,7 +220,7 @@ export interface CheckResult {
   askedBy: string;
   askedAt: Date;
   endedAt: Date | null;
-  mode: 'test' | 'live';
+  mode: RunMode;
   keyFingerprints: readonly string[];
   /** Why there is no valid answer; empty where there is one. */
   notAnsweredBecause: readonly string[];

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { ConfigError } from '../../errors.js';
 import { scriptOf } from '../../lists/folded-name.js';
 import type { ListedParty, PublishedList } from '../../lists/listed-party.js';
-import { type PartyType, toScreeningRequest } from '../../roster/customer.js';
+import { toScreeningRequest } from '../../roster/customer.js';
+import type { PartyType } from '../../vocabulary.js';
 
 /** A listed name to be searched for, and as what it is sent. */
 interface SampledName {

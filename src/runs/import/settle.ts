@@ -43,6 +43,7 @@ import {
 } from '../../store/roster-settling.js';
 import { countOnTheWay, requireStaged, type Staged } from '../../store/roster-staging.js';
 import type { PlainCounts } from '../../store/save-requests.js';
+import type { RunMode } from '../../vocabulary.js';
 import { digestRecord, type StagedSource } from './stage.js';
 
 /** A staged snapshot of which is known what it would change, and whether guards hold it. */
@@ -69,7 +70,7 @@ export async function settleSnapshot(
     StagedSource,
     'headers' | 'partyHeaders' | 'unmapped' | 'cutRows' | 'isFedBack' | 'ordinals' | 'doubts' | 'controlTotal'
   >,
-  rule: LeavingRule & { mode: 'test' | 'live' },
+  rule: LeavingRule & { mode: RunMode },
 ): Promise<SettledSnapshot> {
   const { rosterId, isDelta } = staged;
   await takeRoom(transaction);

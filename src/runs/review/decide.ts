@@ -1,6 +1,6 @@
-import { type Severity, toDueTime } from '../../changes/change-event.js';
+import { toDueTime } from '../../changes/change-event.js';
 import { parseItemMark, toItemMark } from '../../matches/item-code.js';
-import { type DecisionStep, type DispositionVerdict, judgeDecision, toSeenFacts } from '../../matches/review-item.js';
+import { type DecisionStep, judgeDecision, toSeenFacts } from '../../matches/review-item.js';
 import { type Queryable, readAtOnce } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import {
@@ -13,6 +13,7 @@ import {
   saveDisposition,
 } from '../../store/review/decisions.js';
 import { type ItemHistory, readItemHistories } from '../../store/review/waiting.js';
+import type { DispositionVerdict, Severity } from '../../vocabulary.js';
 import type { Workplace } from '../workplace.js';
 import {
   type AcceptanceList,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { type Severity, severities, toDueTime, toPriority } from '../../changes/change-event.js';
+import { toDueTime, toPriority } from '../../changes/change-event.js';
 import { corroborate } from '../../changes/corroboration.js';
 import { type TopicFamilies, toWorstTopic } from '../../changes/severity.js';
 import { toItemMark, toStamp } from '../../matches/item-code.js';
@@ -35,6 +35,7 @@ import {
   type UnprojectedParty,
 } from '../../store/review/unprojected.js';
 import { findAutoClosable, type StoredWaitingItem } from '../../store/review/waiting.js';
+import { type Severity, severities } from '../../vocabulary.js';
 import type { RunSession } from '../session.js';
 import { isAutoClosing } from '../settings-acceptance.js';
 import type { ReviewSettings } from './settings.js';

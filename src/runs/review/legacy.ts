@@ -2,7 +2,6 @@ import { createHmac } from 'node:crypto';
 import { compareBirthDates } from '../../changes/corroboration.js';
 import { StoreError } from '../../errors.js';
 import { foldName } from '../../matches/match.js';
-import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review-item.js';
 import { type Column, renderCsv } from '../../reports/csv.js';
 import { markFormula } from '../../reports/text.js';
 import { parseIsoDate } from '../../roster/date-format.js';
@@ -16,6 +15,7 @@ import {
   readLegacyCustomers,
   saveLegacyDecisions,
 } from '../../store/review/legacy.js';
+import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import { gatherBy } from '../replay.js';
 import type { Workplace } from '../workplace.js';
 import { decideItems, type ItemDecision } from './decide.js';

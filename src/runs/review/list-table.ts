@@ -1,10 +1,10 @@
 import { open } from 'node:fs/promises';
 import { RosterError } from '../../errors.js';
 import { findOddFile } from '../../files.js';
-import type { DispositionVerdict } from '../../matches/review-item.js';
 import { openCsvTable } from '../../roster/csv/csv-table.js';
 import type { TableReading, TableRecord } from '../../roster/table-reading.js';
 import { openWorkbookTable } from '../../roster/workbook-table.js';
+import type { DispositionVerdict } from '../../vocabulary.js';
 
 /** A row of a working list that somebody has filled in. */
 export interface FilledRow {

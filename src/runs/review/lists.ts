@@ -1,10 +1,10 @@
 import { parseItemMark } from '../../matches/item-code.js';
-import { type DispositionVerdict, dispositionVerdicts } from '../../matches/review-item.js';
 import { type DiscrepancyList, discrepancyListColumns } from '../../reports/discrepancy-list.js';
 import { type WaitingItem, workingListColumns } from '../../reports/review-list.js';
 import type { Database } from '../../store/database/database.js';
 import { readOrganisation } from '../../store/organisations.js';
 import { insertReviewSheet, readWaitingItems } from '../../store/review/waiting.js';
+import { type DispositionVerdict, dispositionVerdicts } from '../../vocabulary.js';
 import type { Workplace } from '../workplace.js';
 import { type AcceptanceList, listDiscrepancies, readAcceptances } from './accept-discrepancies.js';
 import { listBulkRows } from './bulk-absences.js';

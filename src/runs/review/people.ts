@@ -1,4 +1,3 @@
-import type { Severity } from '../../changes/change-event.js';
 import { ConfigError, flagError } from '../../errors.js';
 import { toInstant, toLocalTime, toNextDay } from '../../local-time.js';
 import { parseItemMark } from '../../matches/item-code.js';
@@ -13,6 +12,7 @@ import {
   readDelegations,
   saveAssignments,
 } from '../../store/review/waiting.js';
+import type { Severity } from '../../vocabulary.js';
 import type { Workplace } from '../workplace.js';
 import type { ReviewSettings } from './settings.js';
 

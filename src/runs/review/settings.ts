@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { severities } from '../../changes/change-event.js';
 import { isTimezone } from '../../clock.js';
+import { severities } from '../../vocabulary.js';
 
 const severity = z.enum(severities);
 

@@ -4,7 +4,7 @@ import type { Client } from '../../client/client.js';
 import type { Answer, CallOptions } from '../../client/operation.js';
 import { followSignals } from '../../client/signals.js';
 import { ApiError, NightscreenError, ResponseError } from '../../errors.js';
-import type { DetailCounts, DetailKind, DetailStop } from '../../reports/list-facts.js';
+import type { DetailCounts, DetailKind } from '../../reports/list-facts.js';
 import { describeDetails } from '../../reports/words.js';
 import { isHalting, isTransient, toFailureReason } from '../../screening/screen.js';
 import { hasFailedCanary } from '../../store/canaries.js';
@@ -16,6 +16,7 @@ import {
   saveDetailCounts,
   saveDetailLookup,
 } from '../../store/match-details.js';
+import type { DetailStop } from '../../vocabulary.js';
 import type { EvidenceSettings } from '../details-settings.js';
 import { abortLater, stopGraceMs } from '../halt.js';
 import type { RunSession } from '../session.js';

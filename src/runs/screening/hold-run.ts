@@ -1,10 +1,4 @@
-import {
-  type HitFamily,
-  type HoldFinding,
-  judgeVanished,
-  type VanishedFigures,
-  VanishedTally,
-} from '../../changes/assess-vanished.js';
+import { type HoldFinding, judgeVanished, type VanishedFigures, VanishedTally } from '../../changes/assess-vanished.js';
 import { countNoun, formatCount } from '../../reports/text.js';
 import { type HoldSettings, holdSettingsSchema } from '../../screening/settings.js';
 import type { Queryable } from '../../store/database/database.js';
@@ -21,6 +15,7 @@ import {
 import type { RunRow } from '../../store/runs.js';
 import { takeBackAnswers } from '../../store/unconfirmed-answers.js';
 import { countNewlyOpen, countStates, holdWebhookEvents } from '../../store/webhooks.js';
+import type { HitFamily } from '../../vocabulary.js';
 import type { RunSettings, Workplace } from '../workplace.js';
 
 /** A run whose answers are assessed. */

@@ -6,17 +6,11 @@ import { hasUncontrolledSearches } from '../../store/canaries.js';
 import type { Queryable } from '../../store/database/database.js';
 import { forceMarkedCustomers, listMarkedCustomers, type MarkedScope } from '../../store/event-marks.js';
 import { type LedgerPosition, readBudgetUsage, readNotedSince, readUsageAndPosition } from '../../store/ledger.js';
-import {
-  countStoredPlan,
-  insertPlan,
-  type PlanCounts,
-  type PlanInput,
-  type PlanSelection,
-  removePlan,
-} from '../../store/plan.js';
+import { countStoredPlan, insertPlan, type PlanCounts, type PlanInput, removePlan } from '../../store/plan.js';
 import type { ReuseInput } from '../../store/plan-sql.js';
 import { findLeftRuns, setComparedRun, setRunCadence, setRunStage } from '../../store/runs.js';
 import { countRemainingSearches } from '../../store/screenings.js';
+import type { PlanSelection } from '../../vocabulary.js';
 import { RunHalted } from '../halt.js';
 import type { RunSession } from '../session.js';
 import { recordStates } from '../status.js';

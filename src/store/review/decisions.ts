@@ -1,22 +1,12 @@
 import { z } from 'zod';
-import type { Severity } from '../../changes/change-event.js';
-import type { WorstTopic } from '../../changes/severity.js';
 import type { Match } from '../../matches/match.js';
-import type { Absence, DispositionVerdict, ItemState, SeenCustomer, SeenFacts } from '../../matches/review-item.js';
+import type { SeenCustomer, SeenFacts } from '../../matches/review-item.js';
 import type { OpenItemsFacts } from '../../reports/list-facts.js';
 import type { SettledFacts } from '../../reports/run-facts.js';
+import type { Absence, DispositionVerdict, ItemState, Severity, WorstTopic } from '../../vocabulary.js';
+import { absences, dispositionVerdicts, itemStates, severities, worstTopics } from '../../vocabulary.js';
 import { firstRow, type Queryable } from '../database/database.js';
-import {
-  absenceShape,
-  itemStateShape,
-  ownerShape,
-  seenCustomerSchema,
-  seenCustomerSql,
-  severityShape,
-  storedMatchSchema,
-  topicShape,
-  verdictShape,
-} from '../row-shapes.js';
+import { ownerShape, seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import { ownerSql } from './items.js';
 
 /** An item with all that a decision about it depends on. */
@@ -54,17 +44,17 @@ const itemRow = z.object({
   itemId: z.number(),
   partyId: z.number(),
   accountId: z.number(),
-  state: itemStateShape,
-  absence: absenceShape.nullable(),
-  severity: severityShape,
-  topic: topicShape,
+  state: z.enum(itemStates),
+  absence: z.enum(absences).nullable(),
+  severity: z.enum(severities),
+  topic: z.enum(worstTopics),
   isConfirmed: z.boolean(),
   listed: storedMatchSchema,
   customer: seenCustomerSchema,
   standing: z
     .object({
       dispositionId: z.number(),
-      verdict: verdictShape,
+      verdict: z.enum(dispositionVerdicts),
       reviewer: z.string(),
       proposer: z.string().nullable(),
       isFinal: z.boolean(),
@@ -205,7 +195,7 @@ export async function noteDecidedScores(
   }
 }
 
-const ruleRow = z.object({ accountId: z.number(), severities: z.array(severityShape) });
+const ruleRow = z.object({ accountId: z.number(), severities: z.array(z.enum(severities)) });
 
 /** Which severities need two people, by account, as the organisation's runs have last said; the database itself refuses less. */
 export async function readFourEyes(
@@ -239,7 +229,7 @@ export async function saveFourEyes(
      where $2::text[] <> coalesce((
        select severities from four_eyes_rule where organisation_id = $1 order by rule_id desc limit 1
      ), '{}')`,
-    [organisationId, severityShape.options.filter((severity) => fourEyes.includes(severity)), now],
+    [organisationId, z.enum(severities).options.filter((severity) => fourEyes.includes(severity)), now],
   );
 }
 
@@ -253,7 +243,7 @@ const openItemsRow = z.object({
   unassigned: count,
   proposed: count,
   oldestAt: z.coerce.date().nullable(),
-  bySeverity: z.array(z.object({ severity: severityShape, waiting: count, overdue: count })),
+  bySeverity: z.array(z.object({ severity: z.enum(severities), waiting: count, overdue: count })),
   // Not counted before anything could be assigned.
   byOwner: z.array(ownerShape.extend({ waiting: count, overdue: count })).default([]),
   byAge: z.object({ upToOneDay: count, upToOneWeek: count, upToThirtyDays: count, older: count }),
@@ -304,7 +294,7 @@ export async function saveOpenItems(
      )
      where run.run_id = $1
      returning open_items as items`,
-    [runId, rosterId, accountId, now, severityShape.options],
+    [runId, rosterId, accountId, now, z.enum(severities).options],
   );
   return firstRow(rows, 'run').items;
 }

@@ -1,18 +1,10 @@
 import { z } from 'zod';
-import type { Severity } from '../../changes/change-event.js';
-import type { WorstTopic } from '../../changes/severity.js';
 import { StoreError } from '../../errors.js';
 import type { ReviewItem, SeenCustomer, SeenFacts } from '../../matches/review-item.js';
+import type { Severity, WorstTopic } from '../../vocabulary.js';
+import { absences, dispositionVerdicts, itemStates, severities } from '../../vocabulary.js';
 import type { Queryable } from '../database/database.js';
-import {
-  absenceShape,
-  itemStateShape,
-  seenCustomerSchema,
-  seenCustomerSql,
-  severityShape,
-  storedMatchSchema,
-  verdictShape,
-} from '../row-shapes.js';
+import { seenCustomerSchema, seenCustomerSql, storedMatchSchema } from '../row-shapes.js';
 import type { ProjectionScope } from './unprojected.js';
 
 /** An item as it is stored. */
@@ -49,17 +41,17 @@ const itemRow = z
     itemId: z.number(),
     partyId: z.number(),
     customer: seenCustomerSchema,
-    state: itemStateShape,
+    state: z.enum(itemStates),
     listed: storedMatchSchema,
-    severity: severityShape,
+    severity: z.enum(severities),
     rule: z.string(),
     priority: z.number(),
     openedAt: z.date(),
     dueAt: z.date().nullable(),
     isConfirmed: z.boolean(),
     isProvisional: z.boolean(),
-    absence: absenceShape.nullable(),
-    verdict: verdictShape.nullable(),
+    absence: z.enum(absences).nullable(),
+    verdict: z.enum(dispositionVerdicts).nullable(),
     isFinal: z.boolean(),
     seen: seenFactsSchema.nullable(),
     expiresAt: z.date().nullable(),

@@ -1,15 +1,16 @@
 import { z } from 'zod';
 import type { Match } from '../../matches/match.js';
-import type { DispositionVerdict } from '../../matches/review-item.js';
+import type { DispositionVerdict, RunMode } from '../../vocabulary.js';
+import { dispositionVerdicts, runModes } from '../../vocabulary.js';
 import type { Queryable } from '../database/database.js';
-import { storedMatchSchema, verdictShape } from '../row-shapes.js';
+import { storedMatchSchema } from '../row-shapes.js';
 
 /** An item that a decision of an older system could be about. */
 export interface LegacyCandidate {
   itemId: number;
   accountId: number;
   /** Of the account. */
-  mode: 'test' | 'live';
+  mode: RunMode;
   listed: Match;
   /** Whether somebody has ever decided about it here; a decision that was taken over is none. */
   isDecidedHere: boolean;
@@ -31,10 +32,10 @@ const customerRow = z.object({
     z.object({
       itemId: z.number(),
       accountId: z.number(),
-      mode: z.enum(['test', 'live']),
+      mode: z.enum(runModes),
       listed: storedMatchSchema,
       isDecidedHere: z.boolean(),
-      taken: verdictShape.nullable(),
+      taken: z.enum(dispositionVerdicts).nullable(),
     }),
   ),
 }) satisfies z.ZodType<LegacyCustomer>;

@@ -1,19 +1,15 @@
 import { z } from 'zod';
-import type { ChangeCause, MatchChangeKind, Severity } from '../../changes/change-event.js';
 import type { Corroboration } from '../../changes/corroboration.js';
 import type { Match } from '../../matches/match.js';
 import type { SeenCustomer } from '../../matches/review-item.js';
-import type { RiskTier } from '../../roster/customer.js';
+import type { ChangeCause, MatchChangeKind, RiskTier, Severity } from '../../vocabulary.js';
+import { agreements, changeCauses, matchChangeKinds, severities } from '../../vocabulary.js';
 import { firstRow, type Queryable } from '../database/database.js';
 import {
-  agreementShape,
-  causeShape,
-  changeKindShape,
   judgedTierSql,
   partyFactsSchema,
   seenCustomerSchema,
   seenCustomerSql,
-  severityShape,
   storedMatchSchema,
   storedMatchSql,
 } from '../row-shapes.js';
@@ -168,11 +164,11 @@ const partyRow = z
     changes: z.array(
       z.object({
         matchId: z.string(),
-        kind: changeKindShape,
-        cause: causeShape,
-        severity: severityShape,
+        kind: z.enum(matchChangeKinds),
+        cause: z.enum(changeCauses),
+        severity: z.enum(severities),
         rule: z.string(),
-        corroboration: z.object({ birthDate: agreementShape, country: agreementShape }),
+        corroboration: z.object({ birthDate: z.enum(agreements), country: z.enum(agreements) }),
         isBaseline: z.boolean(),
         formerId: z.string().nullable(),
       }),
@@ -189,7 +185,7 @@ const partyRow = z
     return { ...party, matches: [...returned, ...hidden], changes: byMatch, causes };
   });
 
-const toPlace = ({ severity }: UnprojectedChange): number => severityShape.options.indexOf(severity);
+const toPlace = ({ severity }: UnprojectedChange): number => z.enum(severities).options.indexOf(severity);
 
 /** The later one, unless the earlier is more severe: a small change afterwards makes a hit no smaller. */
 const pickWorse = (later: UnprojectedChange, earlier: UnprojectedChange | undefined): UnprojectedChange =>

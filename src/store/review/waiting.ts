@@ -1,19 +1,16 @@
 import { z } from 'zod';
-import type { Severity } from '../../changes/change-event.js';
 import type { WaitingItem } from '../../reports/review-list.js';
+import type { Severity } from '../../vocabulary.js';
+import { absences, dispositionVerdicts, itemStates, runModes, severities } from '../../vocabulary.js';
 import { firstRow, type Queryable } from '../database/database.js';
 import { keptDetailsSql } from '../match-details.js';
 import {
-  absenceShape,
-  itemStateShape,
   joinPartySql,
   ownerShape,
   partyFactsSchema,
   partyFactsSql,
   replacedShape,
-  severityShape,
   storedMatchSchema,
-  verdictShape,
 } from '../row-shapes.js';
 import { ownerSql, reopenedBecauseSql, replacedSql } from './items.js';
 import type { ProjectionScope } from './unprojected.js';
@@ -21,21 +18,26 @@ import type { ProjectionScope } from './unprojected.js';
 /** An item that waits, as the database tells it or has kept it. */
 export const waitingRow = z.object({
   itemId: z.number(),
-  mode: z.enum(['test', 'live']),
+  mode: z.enum(runModes),
   party: partyFactsSchema,
   listed: storedMatchSchema,
-  severity: severityShape,
+  severity: z.enum(severities),
   rule: z.string(),
   priority: z.number(),
   openedAt: z.coerce.date(),
   dueAt: z.coerce.date().nullable(),
   state: z.enum(['open', 'proposed']),
   // Not kept before there were any.
-  absence: absenceShape.nullable().default(null),
+  absence: z.enum(absences).nullable().default(null),
   absentSince: z.coerce.date().nullable().default(null),
   owner: ownerShape.nullable(),
   proposal: z
-    .object({ verdict: verdictShape, reviewer: z.string(), reason: z.string(), decidedAt: z.coerce.date() })
+    .object({
+      verdict: z.enum(dispositionVerdicts),
+      reviewer: z.string(),
+      reason: z.string(),
+      decidedAt: z.coerce.date(),
+    })
     .nullable(),
   reopenedBecause: z.array(z.string()),
   lastDecision: z
@@ -263,12 +265,12 @@ export function readDelegations(
 const historyRow = z.object({
   itemId: z.number(),
   roster: z.string(),
-  mode: z.enum(['test', 'live']),
+  mode: z.enum(runModes),
   party: partyFactsSchema,
   listed: storedMatchSchema,
-  state: itemStateShape,
-  absence: absenceShape.nullable(),
-  severity: severityShape,
+  state: z.enum(itemStates),
+  absence: z.enum(absences).nullable(),
+  severity: z.enum(severities),
   dueAt: z.date().nullable(),
   details: z.array(
     z.object({

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../../src/matches/review-item.js';
 import { decideItems } from '../../../src/runs/review/decide.js';
 import { toItemStamp } from '../../../src/runs/review/items.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import type { Database, Queryable } from '../../../src/store/database/database.js';
 import type { DatabaseLocation } from '../../../src/store/database/open-database.js';
 import { holdItems } from '../../../src/store/review/decisions.js';
+import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { listed, watchlist } from '../../helpers/small-world.js';

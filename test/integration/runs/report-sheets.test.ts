@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../../src/matches/review-item.js';
 import { decideItems, showItems, undoDecision } from '../../../src/runs/review/decide.js';
 import { toItemStamp } from '../../../src/runs/review/items.js';
 import { assignItems, delegateItems, findReviewer } from '../../../src/runs/review/people.js';
@@ -13,6 +12,7 @@ import { readReportSheet, saveReportSheet } from '../../../src/store/report-revi
 import { holdItems } from '../../../src/store/review/decisions.js';
 import { saveLegacyDecisions } from '../../../src/store/review/legacy.js';
 import { readWaitingItems } from '../../../src/store/review/waiting.js';
+import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 import { fileOf, listed, people, toCsv, watchlist } from '../../helpers/small-world.js';

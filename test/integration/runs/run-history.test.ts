@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { parseItemMark } from '../../../src/matches/item-code.js';
-import type { DispositionVerdict } from '../../../src/matches/review-item.js';
 import { decideItems, showItems } from '../../../src/runs/review/decide.js';
 import { findReviewer } from '../../../src/runs/review/people.js';
 import { reviewSettingsSchema } from '../../../src/runs/review/settings.js';
@@ -9,6 +8,7 @@ import type { Workplace } from '../../../src/runs/workplace.js';
 import { readOrganisation } from '../../../src/store/organisations.js';
 import { readRunFacts } from '../../../src/store/report-facts.js';
 import { readRunHealth, saveRunHealth } from '../../../src/store/run-health.js';
+import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase } from '../../helpers/databases.js';
 import { openSmallSites } from '../../helpers/small-site.js';
 

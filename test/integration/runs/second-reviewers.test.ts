@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { parseItemMark } from '../../../src/matches/item-code.js';
-import type { DispositionVerdict } from '../../../src/matches/review-item.js';
 import { decideItems, showItems, undoDecision } from '../../../src/runs/review/decide.js';
 import { exportItems } from '../../../src/runs/review/lists.js';
 import { assignItems, delegateItems, findReviewer, listDelegations } from '../../../src/runs/review/people.js';
@@ -13,6 +12,7 @@ import { type DatabaseLocation, openDatabase } from '../../../src/store/database
 import { readOrganisation } from '../../../src/store/organisations.js';
 import { readChanges } from '../../../src/store/report-facts.js';
 import { readOpenItems } from '../../../src/store/review/decisions.js';
+import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { describeOnChosenDatabase, testDatabases } from '../../helpers/databases.js';
 import { toReviewerGrants } from '../../helpers/reviewer-grants.js';
 import { openSmallSites } from '../../helpers/small-site.js';

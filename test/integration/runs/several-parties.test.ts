@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { describeRun } from '../../../src/runs/describe-run.js';
 import type { Database } from '../../../src/store/database/database.js';
-import type { PlanSelection } from '../../../src/store/plan-sql.js';
+import type { PlanSelection } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 

@@ -6,7 +6,6 @@ import { type JobsAndPlan, presentSchedule, showSchedule } from '../../../src/cl
 import { runForNow } from '../../../src/cli/schedule/run-scheduled.js';
 import { AuthenticationError, NotStartedError, RosterError } from '../../../src/errors.js';
 import { createLogger } from '../../../src/logging.js';
-import type { RunState } from '../../../src/reports/run-facts.js';
 import type { RunSummary } from '../../../src/runs/run-summary.js';
 import { keepSchedules } from '../../../src/runs/scheduled.js';
 import type { Job } from '../../../src/runs/workplace.js';
@@ -14,6 +13,7 @@ import type { PlannedJob } from '../../../src/scheduling/schedule.js';
 import { schedulerSettingsSchema } from '../../../src/scheduling/settings.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
 import { beginJobRun, endJobRun, type JobEnding, type JobRun, noteMissedJob } from '../../../src/store/jobs.js';
+import type { RunState } from '../../../src/vocabulary.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { makeFakeClock } from '../../helpers/fake-clock.js';
 import { buildCounts } from '../../helpers/run-facts.js';

@@ -4,6 +4,7 @@ import { type Import, listFiles, readImports, readSource } from './read-imports.
 /** DESIGN's table: from which places a place may import values. A place is a folder or file of `src`, or `jobs`. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   errors: [],
+  vocabulary: [],
   clock: [],
   loopback: [],
   files: ['errors'],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type PrioritySubject, severities, toPriority } from '../../../src/changes/change-event.js';
-import { agreements } from '../../../src/changes/corroboration.js';
+import { type PrioritySubject, toPriority } from '../../../src/changes/change-event.js';
+import { agreements, severities } from '../../../src/vocabulary.js';
 
 const agreement = fc.constantFrom(...agreements);
 const subject: fc.Arbitrary<PrioritySubject> = fc.record({

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { severities } from '../../../src/changes/change-event.js';
 import { corroborate } from '../../../src/changes/corroboration.js';
 import { diffMatches } from '../../../src/changes/match-changes.js';
 import {
@@ -11,6 +10,7 @@ import {
   toSeverity,
 } from '../../../src/changes/severity.js';
 import type { Match } from '../../../src/matches/match.js';
+import { severities } from '../../../src/vocabulary.js';
 import { makeMatch } from '../../helpers/make-match.js';
 
 const page = readFileSync(new URL('../../../docs/severity.md', import.meta.url), 'utf8');

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { dispositionVerdicts, judgeDecision, type StandingDecision } from '../../../src/matches/review-item.js';
+import { judgeDecision, type StandingDecision } from '../../../src/matches/review-item.js';
+import { dispositionVerdicts } from '../../../src/vocabulary.js';
 
 const names = fc.constantFrom('ada', 'boris', 'cleo');
 const releasing: readonly string[] = ['false_positive', 'no_longer_matched'];

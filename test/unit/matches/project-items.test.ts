@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Match } from '../../../src/matches/match.js';
 import {
-  type DispositionVerdict,
   type ItemStep,
   projectItems,
   type ReviewedParty,
@@ -11,6 +10,7 @@ import {
   toSeenFacts,
   toState,
 } from '../../../src/matches/review-item.js';
+import type { DispositionVerdict } from '../../../src/vocabulary.js';
 import { makeMatch } from '../../helpers/make-match.js';
 import { arbitraryMatchSet } from '../changes/arbitrary-matches.js';
 

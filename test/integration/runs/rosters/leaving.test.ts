@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import type { DispositionVerdict } from '../../../../src/matches/review-item.js';
 import { measureCoverage } from '../../../../src/runs/coverage.js';
 import { describeRun } from '../../../../src/runs/describe-run.js';
 import { previewImport } from '../../../../src/runs/preview.js';
@@ -11,6 +10,7 @@ import { findReviewer } from '../../../../src/runs/review/people.js';
 import type { Database } from '../../../../src/store/database/database.js';
 import { readOrganisation } from '../../../../src/store/organisations.js';
 import { holdItems } from '../../../../src/store/review/decisions.js';
+import type { DispositionVerdict } from '../../../../src/vocabulary.js';
 import { describeOnChosenDatabase } from '../../../helpers/databases.js';
 import { openRosterNights, readChanges } from '../../../helpers/roster-nights.js';
 import { openSmallSites, searched } from '../../../helpers/small-site.js';

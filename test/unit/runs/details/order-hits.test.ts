@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { severities } from '../../../../src/changes/change-event.js';
-import { agreements } from '../../../../src/changes/corroboration.js';
 import { type NewHit, orderHits, toDetailRecord } from '../../../../src/runs/screening/details.js';
+import { agreements, severities } from '../../../../src/vocabulary.js';
 
 const hit = (matchId: string, facts: Partial<NewHit> = {}): NewHit => ({
   matchId,

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { presentLegacy } from '../../../../src/cli/commands/import-legacy-list.js';
-import type { DispositionVerdict } from '../../../../src/matches/review-item.js';
 import {
   findLegacyItems,
   findUntaken,
@@ -12,6 +11,7 @@ import {
   type LegacyRow,
 } from '../../../../src/runs/review/legacy.js';
 import type { LegacyCandidate, LegacyCustomer } from '../../../../src/store/review/legacy.js';
+import type { DispositionVerdict } from '../../../../src/vocabulary.js';
 import { makeMatch } from '../../../helpers/make-match.js';
 
 const toItem = (itemId: number, id: string, name: string, birthDates: string[] = []): LegacyCandidate => ({

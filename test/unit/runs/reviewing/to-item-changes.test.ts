@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { Severity } from '../../../../src/changes/change-event.js';
 import { topicFamiliesSchema } from '../../../../src/changes/severity.js';
 import { toSeenFacts } from '../../../../src/matches/review-item.js';
 import { toItemChanges } from '../../../../src/runs/review/items.js';
 import { reviewSettingsSchema } from '../../../../src/runs/review/settings.js';
 import type { StoredItem } from '../../../../src/store/review/items.js';
+import type { Severity } from '../../../../src/vocabulary.js';
 import { makeMatch } from '../../../helpers/make-match.js';
 
 const now = new Date('2026-11-18T10:00:00Z');
