@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { accessSync, constants, statSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigError } from './errors.js';
 
@@ -80,4 +80,15 @@ export async function writeWhole(path: string, fill: (file: FileHandle) => Promi
     await rm(passing, { force: true });
     throw error;
   }
+}
+
+/** Writes a file for its owner's eyes only, whole or not at all; what stood there before is replaced. */
+export async function writePrivately(
+  file: string,
+  content: string | Uint8Array | AsyncIterable<string | Uint8Array>,
+): Promise<void> {
+  await writeWhole(file, async (draft) => {
+    await writeFile(draft, content);
+    return file;
+  });
 }

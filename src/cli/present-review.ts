@@ -1,5 +1,6 @@
 import { basename, dirname, extname, join } from 'node:path';
 import { flagError } from '../errors.js';
+import { writePrivately } from '../files.js';
 import { mostAcceptedDays } from '../reconciliation/discrepancy.js';
 import { countNoun, toVisibleText } from '../reports/text.js';
 import { describeOwner, detailWords, severityWords } from '../reports/words.js';
@@ -9,7 +10,6 @@ import type { WorkingList } from '../runs/review/lists.js';
 import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
 import { formatTable } from './text.js';
-import { writePrivately } from './write-privately.js';
 
 /** Why a decision about an item is not taken, in words. */
 export const refusalWords = {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { systemClock } from '../clock.js';
 import type { Config } from '../config/load-config.js';
 import { ConfigError, NightscreenError, RunLockedError, StoreError } from '../errors.js';
+import { writePrivately } from '../files.js';
 import { deliver } from '../mail/delivery.js';
 import { type Alarm, buildAlarmMessage } from '../mail/failure-message.js';
 import { listRecipients } from '../mail/recipients.js';
@@ -18,7 +19,6 @@ import { type PingListener, withPings } from './notify.js';
 import { describePause } from './schedule/plan-schedule.js';
 import { loadInvocationConfig, withWorkplace } from './session.js';
 import { findMissingMail } from './workplace.js';
-import { writePrivately } from './write-privately.js';
 
 /** Longer than this no night takes: whoever holds the embedded database for longer keeps everybody from looking. */
 const longestNightMs = 12 * 3_600_000;

@@ -1,6 +1,7 @@
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { flagError } from '../../errors.js';
+import { writePrivately } from '../../files.js';
 import { countNoun, toVisibleText } from '../../reports/text.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
 import { findUntaken, type ImportedLegacy } from '../../runs/review/legacy.js';
@@ -9,7 +10,6 @@ import { exitCodes } from '../exit-code.js';
 import type { Invocation, Outcome } from '../invocation.js';
 import { withWorkplace } from '../session.js';
 import { formatTable } from '../text.js';
-import { writePrivately } from '../write-privately.js';
 
 /** The options of `review import`. */
 export interface LegacyImportOptions {

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { ConfigError } from '../../errors.js';
+import { writePrivately } from '../../files.js';
 import type { loadWorld } from '../../sandbox/world.js';
 import { findDemoFixture } from '../demo.js';
 import type { Act } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { waitForAbort } from '../process.js';
 import { formatTable } from '../text.js';
-import { writePrivately } from '../write-privately.js';
 
 interface SandboxCommandOptions {
   port: number;

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { flagError } from '../../errors.js';
+import { writePrivately } from '../../files.js';
 import { type Column, renderCsvBatches } from '../../reports/csv.js';
 import { countNoun } from '../../reports/text.js';
 import type { StatusExport } from '../../runs/status.js';
@@ -11,7 +12,6 @@ import type { Act } from '../invocation.js';
 import { examples, parseInstant } from '../options.js';
 import { withWorkplace } from '../session.js';
 import { describeCounts, describeGap } from '../text.js';
-import { writePrivately } from '../write-privately.js';
 
 interface ExportOptions {
   roster?: string;

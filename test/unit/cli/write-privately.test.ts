@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { writePrivately } from '../../../src/cli/write-privately.js';
+import { writePrivately } from '../../../src/files.js';
 
 let folder: string;
 beforeEach(async () => {
