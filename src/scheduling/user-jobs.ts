@@ -12,7 +12,7 @@ interface UserJobContext extends JobOccasion {
   job: string;
   /** The folder of the reports. */
   reportsFolder: string;
-  /** The rows of a question to the database; see docs/architecture.md for its tables, which may change with each version. */
+  /** The rows of a question to the database; see docs/internals.md for its tables, which may change with each version. */
   query(sql: string, parameters?: readonly unknown[]): Promise<Record<string, unknown>[]>;
   /** A secret by the name of its environment variable (or `NAME_FILE`). */
   secret(name: string): string | undefined;
