@@ -1,12 +1,21 @@
 import type { Client } from '../client/client.js';
 import { toKeyMode } from '../client/credentials.js';
+import { followSignals } from '../client/signals.js';
 import { ConfigError, type ConfigProblem, ConnectionError, NightscreenError, ResponseError } from '../errors.js';
 import { isHalting, isTransient } from '../screening/screen.js';
 import type { Transaction } from '../store/database/database.js';
-import { type Account, ensureAccount, hasAccountAt, type Organisation } from '../store/organisations.js';
+import {
+  type Account,
+  ensureAccount,
+  findLastAccount,
+  hasAccountAt,
+  type Organisation,
+} from '../store/organisations.js';
 import { noteRunKey, setRunAccount } from '../store/runs.js';
 import type { RunMode } from '../vocabulary.js';
-import { RunHalted, toAccountHalt, toSignalHalt } from './halt.js';
+import { haltedOr, OtherAccount, RunHalted, toAccountHalt, toSignalHalt } from './halt.js';
+import type { RosterScope } from './roster-scope.js';
+import { outlastOutage, type Patience } from './screening/outages.js';
 import type { RunSession } from './session.js';
 import type { RunSettings, Workplace } from './workplace.js';
 
@@ -114,4 +123,59 @@ export function requireBudget(
   const isRefused = database.dialect === 'embedded' && acceptsEmbedded === false;
   const problems = [...findBudgetProblems(settings), ...(isRefused ? [embeddedProblem] : [])];
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** Whose key this is, as far as the service could be asked. */
+export interface KnownAccount {
+  /** As the service says, else as the settings or the key say; null where nothing says it. */
+  mode: RunMode | null;
+  /** The account, or why it is not known. */
+  account: Account | RunHalted;
+  /** Whose screenings count in the plan: the account's, or while it is not known those of the one last used in this mode. */
+  plannedFor: Account | null;
+}
+
+/** Asks whose key this is; where the service cannot be asked, the run begins with what is known. */
+export async function findKnownAccount(
+  workplace: Workplace,
+  scope: RosterScope,
+  client: Client,
+  { outage, signal }: Pick<Patience, 'outage' | 'signal'>,
+): Promise<KnownAccount> {
+  const either = followSignals(signal, [outage.signal]);
+  const asking = identifyAccount(workplace, scope.organisation, client, either.signal);
+  const account = await haltedOr(asking).finally(either.clear);
+  if (!(account instanceof RunHalted)) {
+    requireBudget(workplace, account.isTest ? 'test' : 'live');
+    return toKnownAccount(account);
+  }
+  const mode = findSaidMode(workplace);
+  return { mode, account, plannedFor: await findLastAccount(workplace.database, scope.rosterId, mode ?? undefined) };
+}
+
+export const toKnownAccount = (account: Account): KnownAccount => ({
+  mode: account.isTest ? 'test' : 'live',
+  account,
+  plannedFor: account,
+});
+
+/**
+ * The account; waited for where the service could not be asked, and maybe another than the one that was planned for then. Throws OtherAccount
+ * when something has been done by then, RunHalted when the account is refused.
+ */
+export async function awaitAccount(
+  session: RunSession,
+  client: Client,
+  { known, plannedFor, isBegun }: { known: KnownAccount; plannedFor: number | null; isBegun: boolean },
+  patience: Patience,
+): Promise<Account> {
+  const { account } = known;
+  if (!(account instanceof RunHalted)) return account;
+  if (account.code !== 'outage') throw account;
+  const { value: found } = await outlastOutage(patience, (signal) =>
+    identifyAccount(session.workplace, session.organisation, client, signal),
+  );
+  requireBudget(session.workplace, found.isTest ? 'test' : 'live');
+  if (found.accountId !== plannedFor && isBegun) throw new OtherAccount(found);
+  return found;
 }

@@ -12,6 +12,16 @@ export class RunHalted extends NightscreenError {
   }
 }
 
+/** The result, or the RunHalted that ended the work; anything else is thrown on. */
+export async function haltedOr<T>(work: Promise<T>): Promise<T | RunHalted> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof RunHalted) return error;
+    throw error;
+  }
+}
+
 /** The halt of a run whose account the service refuses: key rejected, out of funds, role or plan. */
 export function toAccountHalt(error: ApiError): RunHalted {
   return new RunHalted('account', `the service refused the account (${error.status}): ${error.message}`, error);

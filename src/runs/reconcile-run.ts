@@ -18,12 +18,11 @@ import { saveInvitationSums } from '../store/invitations.js';
 import { findRoster, listRosters } from '../store/organisations.js';
 import { compareWithDossiers, type ReconciliationInput } from '../store/reconciliation.js';
 import { closeRun, setRunAccount, toRunId } from '../store/runs.js';
-import { mailRunReport } from './mail/deliver.js';
+import { reportAndMail } from './mail/deliver.js';
 import { queueReportOf } from './mail/queue.js';
 import { type ReconciliationCounts, type RunSummary, toRunSummary } from './run-summary.js';
 import { openOrganisation, type RunSession, withRepeatedLease, withRun } from './session.js';
 import type { Workplace } from './workplace.js';
-import { writeRunReport } from './write-reports.js';
 
 /** How old the sweep may be that a comparison relies on: a night and a half. */
 const sweepHoursAtMost = 36;
@@ -163,10 +162,7 @@ export async function runReconciliation(
   const summary = await withRepeatedLease(workplace, `reconcile/${organisation.name}`, signal, (held) =>
     withRun(workplace, held, request, (session) => reconcileAll(session, sweep.accountId, { names, writeReport })),
   );
-  if (!writeReport) return summary;
-  const report = await writeRunReport(workplace, summary.runId);
-  const mail = await mailRunReport(workplace, report, signal);
-  return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
+  return reportAndMail(workplace, summary, { hasReport: true, writeReport }, signal);
 }
 
 async function reconcileAll(

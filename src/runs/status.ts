@@ -235,3 +235,14 @@ export const readWebhookKeys = ({
   new Map(
     (settings.webhooks ?? []).map(({ url, secretEnv }) => [url, parseWebhookSecrets(secretEnv, secret(secretEnv))]),
   );
+
+/** Sends changes of state to webhooks after a run has ended; a failure is a warning, and the report is written all the same. */
+export async function sendStatesAfterRun(workplace: Workplace, runId: string, signal: AbortSignal): Promise<void> {
+  try {
+    await tellStates(workplace, signal);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `changes of state are not sent yet (${reason}); nightscreen status send tries again`;
+    workplace.tell({ kind: 'warning', runId, code: 'webhook_waits', message });
+  }
+}

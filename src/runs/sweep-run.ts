@@ -29,7 +29,7 @@ import { clearSweptMarks } from './dirty-run.js';
 import { fetchDossierRecords } from './fetch-dossier-records.js';
 import { RunHalted } from './halt.js';
 import { followInvitations } from './invitations/follow.js';
-import { mailRunReport, mailWithoutReport, queueBrokenRun } from './mail/deliver.js';
+import { queueBrokenRun, reportAndMail } from './mail/deliver.js';
 import { queueReportOf } from './mail/queue.js';
 import { type RunSummary, toRunSummary } from './run-summary.js';
 import { outlastOutage, type Patience, watchOutage } from './screening/outages.js';
@@ -43,7 +43,6 @@ import {
   withRun,
 } from './session.js';
 import type { Workplace } from './workplace.js';
-import { writeRunReport } from './write-reports.js';
 
 /** How a sweep is made. */
 export interface SweepOptions {
@@ -79,11 +78,8 @@ export async function runSweep(workplace: Workplace, options: SweepOptions, sign
       }
     }),
   );
-  if (summary.state === 'stopped') await mailWithoutReport(workplace, summary.runId, signal);
-  if (!options.writeReport || summary.state === 'stopped') return summary;
-  const report = await writeRunReport(workplace, summary.runId);
-  const mail = await mailRunReport(workplace, report, signal);
-  return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
+  const hasReport = summary.state !== 'stopped';
+  return reportAndMail(workplace, summary, { hasReport, writeReport: options.writeReport }, signal);
 }
 
 const toRequest = (workplace: Workplace, organisation: Organisation): RunRequest => ({

@@ -1,7 +1,8 @@
 import { afterEach } from 'vitest';
 import { type RosterSettings, toFileRoster } from '../../src/roster/settings.js';
 import type { RunSummary } from '../../src/runs/run-summary.js';
-import { runScreening, type ScreeningOptions } from '../../src/runs/screening-run.js';
+import type { ScreeningOptions } from '../../src/runs/screening-request.js';
+import { runScreening } from '../../src/runs/screening-run.js';
 import type { Workplace } from '../../src/runs/workplace.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/start-sandbox.js';
 import type { Database } from '../../src/store/database/database.js';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readPublishedList } from '../../src/lists/published-list.js';
 import { resumeRun } from '../../src/runs/resume-run.js';
-import type { ScreeningOptions } from '../../src/runs/screening-run.js';
+import type { ScreeningOptions } from '../../src/runs/screening-request.js';
 import { testDatabases } from '../helpers/databases.js';
 import { openSmallSites, type SmallSite, searched } from '../helpers/small-site.js';
 import type { TestWorkplace } from '../helpers/workplace.js';

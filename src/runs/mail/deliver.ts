@@ -22,9 +22,17 @@ import {
 } from '../../store/outbox.js';
 import { dropUnwritten, noteReportSent, readReportMails } from '../../store/outbox-reports.js';
 import { findUnsentRuns, readRun } from '../../store/runs.js';
+import type { RunSummary } from '../run-summary.js';
 import { openOrganisation, type RunSession } from '../session.js';
 import type { Workplace } from '../workplace.js';
-import { type ReportChoice, type ReportResult, type RunReport, runReports, writeReportFor } from '../write-reports.js';
+import {
+  type ReportChoice,
+  type ReportResult,
+  type RunReport,
+  runReports,
+  writeReportFor,
+  writeRunReport,
+} from '../write-reports.js';
 import {
   allowLastWords,
   describeFailure,
@@ -220,8 +228,22 @@ export async function mailRunReport(
   }
 }
 
+/** Writes and mails the report of a run that has ended; only mails what is due where the run has none to write. */
+export async function reportAndMail(
+  workplace: Workplace,
+  summary: RunSummary,
+  { hasReport, writeReport }: { hasReport: boolean; writeReport: boolean },
+  signal: AbortSignal,
+): Promise<RunSummary> {
+  if (!hasReport) await mailWithoutReport(workplace, summary.runId, signal);
+  if (!hasReport || !writeReport) return summary;
+  const report = await writeRunReport(workplace, summary.runId);
+  const mail = await mailRunReport(workplace, report, signal);
+  return { ...summary, artifacts: report.directory, ...(mail && { mail }) };
+}
+
 /** Tries what is due when a run has ended that has no report to mail; whatever goes wrong is a warning and nothing to the run. */
-export async function mailWithoutReport(workplace: Workplace, runId: string, signal: AbortSignal): Promise<void> {
+async function mailWithoutReport(workplace: Workplace, runId: string, signal: AbortSignal): Promise<void> {
   try {
     await deliverDue(workplace, signal);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { resumeRun } from '../../../src/runs/resume-run.js';
-import type { ScreeningOptions } from '../../../src/runs/screening-run.js';
+import type { ScreeningOptions } from '../../../src/runs/screening-request.js';
 import { testDatabases } from '../../helpers/databases.js';
 import { openSmallSites, searched } from '../../helpers/small-site.js';
 import { writeRoster } from '../../helpers/small-world.js';
