@@ -80,7 +80,8 @@ describe('the rate, with client and service in processes of their own', () => {
     );
     expect(failed).toBe(0);
     expect(refused).toBeLessThanOrEqual(0.02);
-    expect(accepted / 7).toBeGreaterThan(35);
+    // After each refusal a fifth of the rate is given up and comes back within 15 s: two refusals in a short time leave 68 %.
+    expect(accepted / 7).toBeGreaterThan(30);
   });
 });
 

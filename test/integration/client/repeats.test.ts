@@ -171,8 +171,8 @@ describe('a request whose connection comes about too late', () => {
     expect((await late).status).toBe(201);
     expect(observer.ends).toEqual(heldBackThenSent);
     expect(service.received).toHaveLength(2);
-    // Ten milliseconds of slack for the way of the refusal.
-    expect((service.received[1]?.atMs ?? 0) - refusedMs).toBeGreaterThan(60_000 / factor - 10);
+    // The pause began before this process got round to measuring it: slack for a busy machine.
+    expect((service.received[1]?.atMs ?? 0) - refusedMs).toBeGreaterThan(60_000 / factor - 200);
   });
 
   test('in an outage that began meanwhile is held back, and sent when that is over', async () => {
