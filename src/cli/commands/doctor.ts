@@ -1,12 +1,13 @@
 import type { Command } from 'commander';
 import type { Config } from '../../config/load-config.js';
 import { ConfigError } from '../../errors.js';
+import type { RunMode } from '../../vocabulary.js';
 import { checkDatabase, checkMemory, checkSpace } from '../doctor/database.js';
 import { checkMail, checkOutputs, checkPings, checkReview, checkWebhooks } from '../doctor/delivery.js';
 import { type Finding, well, wrong } from '../doctor/finding.js';
 import { checkConfigured, checkRosters } from '../doctor/inputs.js';
 import { checkClock, checkDataFolder, checkFolder, checkSchedules } from '../doctor/machine.js';
-import type { ProbeReport } from '../doctor/probe-service.js';
+import type { ProbeReport } from '../doctor/probe.js';
 import { checkBudget, checkCanaries, checkService } from '../doctor/service.js';
 import { exitCodes } from '../exit-code.js';
 import type { Act, Invocation } from '../invocation.js';
@@ -25,13 +26,14 @@ interface Examination {
   probe: ProbeReport | null;
 }
 
-async function checkAll(config: Config, folder: string): Promise<Finding[]> {
+async function checkAll(config: Config, folder: string): Promise<{ checks: Finding[]; mode: RunMode | null }> {
   const { database, reports } = config.settings;
   const isEmbedded = config.secret('DATABASE_URL') === undefined;
   const { findings, imported } = await checkDatabase(config);
-  return [
+  const service = await checkService(config);
+  const checks = [
     well('config', config.file ?? `no file in ${folder}, defaults and environment only`),
-    ...(await checkService(config)),
+    ...service.findings,
     ...checkBudget(config),
     ...checkCanaries(config),
     checkClock(),
@@ -49,18 +51,17 @@ async function checkAll(config: Config, folder: string): Promise<Finding[]> {
     ...(await checkOutputs(config)),
     ...(await checkSchedules(config)),
   ];
-}
-
-async function askProbe(config: Config, spend: number, signal: AbortSignal): Promise<ProbeReport> {
-  const { runProbe } = await import('../doctor/probe-service.js');
-  return runProbe(config, spend, signal);
+  return { checks, mode: service.mode };
 }
 
 async function examine(invocation: Invocation, options: DoctorOptions): Promise<Examination> {
   try {
     const config = loadInvocationConfig(invocation);
-    const checks = await checkAll(config, invocation.folder);
-    return { checks, probe: options.probe ? await askProbe(config, options.spend ?? 0, invocation.signal) : null };
+    const { checks, mode } = await checkAll(config, invocation.folder);
+    if (!options.probe) return { checks, probe: null };
+    const { probeService } = await import('../doctor/probe.js');
+    const { signal } = invocation;
+    return { checks, probe: await probeService(config, { mode, spend: options.spend ?? 0, signal }) };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const checks = error.problems.map(({ where, path, message }) =>
@@ -79,12 +80,10 @@ const formatFindings = (findings: readonly Finding[]): string =>
   );
 
 function formatProbe({ findings, calls, snippet }: ProbeReport): string {
-  const operations = Object.entries(calls.byOperation).map(([operation, count]) => [count, operation]);
   return [
-    '\nWhat the service does where its interface says nothing:\n',
+    '\nThe parameter in which a search takes the name:\n',
     formatFindings(findings),
     `\n${calls.total === 1 ? '1 call' : `${calls.total} calls`}, ${calls.searches} of them searches\n`,
-    formatTable(operations),
     snippet === ''
       ? ''
       : `\n# for nightscreen.config.yaml; if it has a service: group already, add these lines to that group\n${snippet}`,
@@ -96,7 +95,7 @@ export function addDoctorCommand(program: Command, act: Act): void {
   program
     .command('doctor')
     .description('check settings, key, service, database, folders, rosters, mail, webhooks, pings and schedules')
-    .option('--probe', 'also try what the interface leaves open, and print settings to paste; creates nothing')
+    .option('--probe', 'also find the name field of the search, and print settings to paste; creates nothing')
     .option('--spend <count>', 'let the probe make so many searches, 0 to 20 (default: 0)', parseWholeNumber(0, 20))
     .addHelpText('after', examples(['doctor', 'doctor --json', 'doctor --probe', 'doctor --probe --spend 2']))
     .action((options: DoctorOptions, command: Command) => {

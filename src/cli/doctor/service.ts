@@ -32,7 +32,16 @@ function checkKey(config: Config): Finding {
   return well('key', `${mode}, ${print}`);
 }
 
-async function askService(client: Client, url: string, agreed: RunMode | undefined): Promise<Finding> {
+/** The finding about the service, and the mode in which service, key and settings agree; null where the service did not say or they differ. */
+async function askService(
+  client: Client,
+  url: string,
+  agreed: RunMode | undefined,
+): Promise<{ finding: Finding; mode: RunMode | null }> {
+  const differ = (words: string) => ({
+    finding: wrong('service', `${url} ${words}`, 'use the key of the right account'),
+    mode: null,
+  });
   try {
     const asked = await client.apiKeys.public().catch(async (error: unknown) => {
       if (!(error instanceof NotFoundError)) throw error;
@@ -41,27 +50,18 @@ async function askService(client: Client, url: string, agreed: RunMode | undefin
     if (asked.data === null) {
       const mode = asked.isTest ? 'test' : 'live';
       const what = `${url} names no public key of this account; taken for a ${mode} key by ${agreed ? 'service.mode' : 'its prefix'}`;
-      return doubtful('service', what, 'create a public key, so that the service says which mode it is');
+      const next = 'create a public key, so that the service says which mode it is';
+      return { finding: doubtful('service', what, next), mode: null };
     }
-    const answered = asked.data.is_test ? 'test' : 'live';
-    if (client.keyMode !== 'unknown' && client.keyMode !== answered) {
-      return wrong(
-        'service',
-        `${url} says ${answered}, the key says ${client.keyMode}`,
-        'use the key of the right account',
-      );
+    const mode = asked.data.is_test ? 'test' : 'live';
+    if (client.keyMode !== 'unknown' && client.keyMode !== mode) {
+      return differ(`says ${mode}, the key says ${client.keyMode}`);
     }
-    if (agreed !== undefined && agreed !== answered) {
-      return wrong(
-        'service',
-        `${url} says ${answered}, service.mode says ${agreed}`,
-        'use the key of the right account',
-      );
-    }
-    return well('service', `${url} answers, ${answered} mode`);
+    if (agreed !== undefined && agreed !== mode) return differ(`says ${mode}, service.mode says ${agreed}`);
+    return { finding: well('service', `${url} answers, ${mode} mode`), mode };
   } catch (error) {
     const { message, next } = describeError(error, { isDoctor: true });
-    return wrong('service', `${url}: ${message}`, next ?? 'ask the operators of the service');
+    return { finding: wrong('service', `${url}: ${message}`, next ?? 'ask the operators of the service'), mode: null };
   }
 }
 
@@ -71,8 +71,8 @@ function describeWay(url: URL, proxy: string | undefined): Finding {
   return well('network', `requests to ${url.host} go through ${found.url} (${found.source})`);
 }
 
-/** Looks at the key, says which way requests leave, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. */
-export async function checkService(config: Config): Promise<Finding[]> {
+/** Looks at the key, says which way requests leave, asks the service which mode it sees (GET /api_keys/public) and compares the clocks; costs nothing. `mode` is what all of them agree on. */
+export async function checkService(config: Config): Promise<{ findings: Finding[]; mode: RunMode | null }> {
   const key = checkKey(config);
   const { service } = config.settings;
   const apiKey = config.secret('NIGHTSCREEN_API_KEY');
@@ -80,7 +80,8 @@ export async function checkService(config: Config): Promise<Finding[]> {
     const isUrlMissing = service.baseUrl === undefined;
     const [problem] = findMissingService(config);
     const message = isUrlMissing ? `${problem?.path ?? ''} is not set` : 'not asked, because there is no key';
-    return [key, wrong('service', message, 'set NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY')];
+    const missing = wrong('service', message, 'set NIGHTSCREEN_BASE_URL and NIGHTSCREEN_API_KEY');
+    return { findings: [key, missing], mode: null };
   }
   const { createClient } = await import('../../client/client.js');
   const answers: TimedAnswer[] = [];
@@ -96,9 +97,10 @@ export async function checkService(config: Config): Promise<Finding[]> {
   });
   try {
     const way = describeWay(new URL(service.baseUrl), service.proxy);
-    const answered = await askService(client, service.baseUrl, service.mode);
+    const { finding, mode } = await askService(client, service.baseUrl, service.mode);
     // Where nobody answered there is nothing to compare, and the line above says so.
-    return [key, way, answered, ...(answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [])];
+    const clock = answers.some(({ servedAt }) => servedAt) ? [checkClock(answers)] : [];
+    return { findings: [key, way, finding, ...clock], mode };
   } finally {
     await client.close();
   }
@@ -114,7 +116,7 @@ interface TimedAnswer {
 const toleratedSkewSeconds = 30;
 
 /** How far the service's clock is from this machine's, by the answer that shows the least. */
-export function checkClock(answers: readonly TimedAnswer[]): Finding {
+function checkClock(answers: readonly TimedAnswer[]): Finding {
   const check = 'clock skew';
   const skews = answers.flatMap(({ servedAt, sentAt, receivedAt }) => {
     if (servedAt === undefined) return [];

@@ -1,0 +1,114 @@
+import { stringify } from 'yaml';
+import { createClient } from '../../client/client.js';
+import type { Config } from '../../config/load-config.js';
+import { ApiError, AuthenticationError, NightscreenError, ResponseError } from '../../errors.js';
+import type { RunMode } from '../../vocabulary.js';
+import { describeError } from '../describe-error.js';
+import { doubtful, type Finding, well, wrong } from './finding.js';
+
+/** What the probe found, which calls it made, and the settings that follow. */
+export interface ProbeReport {
+  findings: readonly Finding[];
+  calls: { total: number; searches: number };
+  /** Settings to paste; empty where the mode is not agreed on. */
+  snippet: string;
+}
+
+/** Every list has this person, so that a service without canaries in the settings has something to echo. */
+const wellKnownParty = { type: 'person', name: 'Vladimir Putin' } as const;
+
+/** Names that a search's name parameter is likely to have, likeliest first. */
+const candidates = ['name', 'query', 'q', 'full_name', 'search', 'search_term', 'term', 'entity_name', 'fullName'];
+
+const check = 'name field';
+
+/** A refused field gives 400 or 422; an ignored one gives an answer without the name's echo, which the client refuses. */
+const isRefusal = (error: unknown): error is ApiError | ResponseError =>
+  error instanceof ResponseError || (error instanceof ApiError && (error.status === 400 || error.status === 422));
+
+/** Tries name fields until a search is accepted or `spend` searches are made; `search` throws what the client throws. */
+async function tryNameFields(
+  search: (field: string) => Promise<unknown>,
+  configured: string,
+  spend: number,
+): Promise<{ field: string; isProven: boolean; finding: Finding }> {
+  if (spend === 0) {
+    const finding = doubtful(check, `\`${configured}\` is not proven`, '`doctor --probe --spend 2` tries it');
+    return { field: configured, isProven: false, finding };
+  }
+  const refusals: string[] = [];
+  let fields = [...new Set([configured, ...candidates])];
+  for (const _ of Array(spend).keys()) {
+    const [field, ...others] = fields;
+    if (field === undefined) break;
+    try {
+      await search(field);
+      const found = `\`${field}\` is accepted, the name's echo comes back`;
+      const finding =
+        field === configured
+          ? well(check, found)
+          : wrong(check, `${found}; refused: ${refusals.join('; ')}`, `set service.aml.nameField to ${field}`);
+      return { field, isProven: true, finding };
+    } catch (error) {
+      if (!(error instanceof NightscreenError)) throw error;
+      if (!isRefusal(error)) {
+        const { message, next } = describeError(error);
+        const judge = error instanceof AuthenticationError ? wrong : doubtful;
+        const finding = judge(check, `not proven: ${message}`, next ?? 'probe again later');
+        return { field: configured, isProven: false, finding };
+      }
+      refusals.push(`\`${field}\` (${error.message})`);
+      // A refusal often names the field that it misses.
+      const { body = '' } = error;
+      const isNamed = (name: string): boolean => new RegExp(`\\b${name}\\b`, 'i').test(body);
+      fields = [...others.filter(isNamed), ...others.filter((name) => !isNamed(name))];
+    }
+  }
+  const next = `ask the operators for the name, or try more of them: --spend ${Math.min(20, spend + 6)}`;
+  return { field: configured, isProven: false, finding: wrong(check, `refused: ${refusals.join('; ')}`, next) };
+}
+
+/**
+ * Finds the parameter in which a search takes the name, by at most `spend` searches, each sent once. `mode` is what service, key and settings
+ * agree on; without it nothing is sent. Throws the signal's reason.
+ */
+export async function probeService(
+  config: Config,
+  { mode, spend, signal }: { mode: RunMode | null; spend: number; signal: AbortSignal },
+): Promise<ProbeReport> {
+  const { service, canaries } = config.settings;
+  const calls = { total: 0, searches: 0 };
+  const [baseUrl, apiKey] = [service.baseUrl, config.secret('NIGHTSCREEN_API_KEY')];
+  if (mode === null || baseUrl === undefined || apiKey === undefined) {
+    const next = 'correct what the checks of key and service say, then probe again';
+    return { findings: [wrong(check, 'not tried: the mode is not agreed on', next)], calls, snippet: '' };
+  }
+  const { type, name } = canaries.find(({ expect }) => expect === 'match') ?? wellKnownParty;
+  const search = async (nameField: string): Promise<void> => {
+    const client = createClient({
+      ...service,
+      aml: { nameField },
+      retry: { ...service.retry, maxAttempts: 1 },
+      baseUrl,
+      apiKey,
+      observer: {
+        started: ({ operation }) => {
+          calls.total += 1;
+          if (operation === 'aml.search') calls.searches += 1;
+        },
+      },
+    });
+    try {
+      await client.aml.search({ type, name }, { signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      throw error;
+    } finally {
+      await client.close();
+    }
+  };
+  const { field, isProven, finding } = await tryNameFields(search, service.aml.nameField, spend);
+  const text = stringify({ service: { mode, aml: { nameField: field } } });
+  const snippet = isProven ? text : text.replace(/(nameField: .*)/, '$1 # not proven: --spend 2 tries it');
+  return { findings: [finding], calls, snippet };
+}
