@@ -17,7 +17,7 @@ export const toKeyFingerprint = (apiKey: string): string =>
   createHash('sha256').update(apiKey).digest('hex').slice(0, 12);
 
 /** The `Authorization` header that presents a private key (interface: Authentication 1). */
-export const toAuthorization = (apiKey: string, scheme: 'basic' | 'bearer'): string =>
+const toAuthorization = (apiKey: string, scheme: 'basic' | 'bearer'): string =>
   scheme === 'bearer' ? `Bearer ${apiKey}` : `Basic ${Buffer.from(`${apiKey}:`).toString('base64')}`;
 
 const findCharacterProblem = (credential: string, noun: string): string | undefined => {

@@ -42,7 +42,7 @@ const isSuccess = (status: number): boolean => status >= 200 && status < 300;
  * Sends a request exactly once and reads the answer, all of it within `timeoutMs`. Rejects with what broke the exchange; a body that
  * breaks off after an error status is no reason to, because the status says enough.
  */
-export const sendRequest = (
+const sendRequest = (
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   options: SendOptions,
@@ -134,7 +134,7 @@ const readCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** The error for an exchange that broke off or never came about; the text of the answer is not kept in it. */
-export const toConnectionError = (error: unknown, context: ConnectionErrorContext): ConnectionError => {
+const toConnectionError = (error: unknown, context: ConnectionErrorContext): ConnectionError => {
   const { method, path } = context;
   const systemCode = readCode(error);
   if (error instanceof errors.ConnectTimeoutError) {
@@ -153,7 +153,7 @@ export const toConnectionError = (error: unknown, context: ConnectionErrorContex
 const { version } = z.object({ version: z.string() }).parse(createRequire(import.meta.url)('#package.json'));
 
 /** How the client names itself to the service. */
-export const userAgent = `nightscreen/${version}`;
+const userAgent = `nightscreen/${version}`;
 
 const requestFaultCodes = /^(UND_ERR_INVALID_ARG|UND_ERR_NOT_SUPPORTED|ERR_INVALID_(CHAR|HTTP_TOKEN|URL))$/;
 
