@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { writeBackupFile } from '../../src/cli/commands/backup.js';
-import { checkBackup, listTables } from '../../src/store/backup/backup-file.js';
-import { type RestoreSummary, restoreBackup } from '../../src/store/backup/restore-backup.js';
-import { writeBackup } from '../../src/store/backup/write-backup.js';
+import { checkBackup, type RestoreSummary, restoreBackup } from '../../src/store/backup/restore-backup.js';
+import { listTables, writeBackup } from '../../src/store/backup/write-backup.js';
 import type { Database } from '../../src/store/database/database.js';
 import { packagedMigrations, readMigrations } from '../../src/store/database/migrate.js';
 
@@ -22,7 +21,7 @@ export async function backUp(database: Database): Promise<string> {
 
 /** Restores a backup as the command does, and leaves it at its schema. */
 export async function restore(database: Database, path: string): Promise<RestoreSummary> {
-  return restoreBackup(database, await checkBackup(path, signal), signal);
+  return restoreBackup(database, { path, migrations: await checkBackup(path, signal), signal });
 }
 
 const rowShape = z.object({ row: z.string() });

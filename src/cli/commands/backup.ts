@@ -8,7 +8,6 @@ import { systemClock } from '../../clock.js';
 import { StoreError } from '../../errors.js';
 import { readPassingName, writeWhole } from '../../files.js';
 import { countNoun, formatCount, formatSize } from '../../reports/text.js';
-import type { RowCounts } from '../../store/backup/backup-file.js';
 import type { RestoreSummary } from '../../store/backup/restore-backup.js';
 import type { BackupSummary } from '../../store/backup/write-backup.js';
 import { exitCodes } from '../exit-code.js';
@@ -52,13 +51,13 @@ export function addRestoreCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const location = locateDatabase(loadInvocationConfig(invocation));
         const path = resolve(invocation.folder, file);
-        const { restoreBackup } = await import('../../store/backup/restore-backup.js');
-        const { checkBackup } = await import('../../store/backup/backup-file.js');
+        const { checkBackup, restoreBackup } = await import('../../store/backup/restore-backup.js');
         const { migrate } = await import('../../store/database/migrate.js');
         // Before a database is made for it.
-        const checked = await checkBackup(path, invocation.signal);
+        const { signal } = invocation;
+        const migrations = await checkBackup(path, signal);
         return withDatabase(location, 'restore', toFolderPatience(invocation, true), async (database) => {
-          const restored = await restoreBackup(database, checked, invocation.signal);
+          const restored = await restoreBackup(database, { path, migrations, signal });
           return presentRestore(path, restored, await migrate(database));
         });
       }),
@@ -141,7 +140,7 @@ function toNotWritten(path: string, error: unknown): unknown {
   return new StoreError('backup_not_written', message, { cause: error });
 }
 
-const sum = (rows: RowCounts): number => Object.values(rows).reduce((total, count) => total + count, 0);
+const sum = (rows: BackupSummary['rows']): number => Object.values(rows).reduce((total, count) => total + count, 0);
 
 /** A backup that was written: what it is, and what to do with it. */
 function presentBackup(file: string, { header, rows, bytes, sha256 }: WrittenBackup): Outcome {

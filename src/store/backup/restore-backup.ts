@@ -1,24 +1,165 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip } from 'node:zlib';
 import { z } from 'zod';
 import { BackupError } from '../../errors.js';
+import { findOddFile } from '../../files.js';
 import type { Database, Transaction } from '../database/database.js';
-import { createMigrationTable, layMigration, type Migration, readLanded } from '../database/migrate.js';
+import {
+  createMigrationTable,
+  layMigration,
+  type Migration,
+  packagedMigrations,
+  readLanded,
+  readMigrations,
+} from '../database/migrate.js';
 import { restoredKey } from '../leases.js';
 import { runIdSql } from '../runs.js';
 import {
-  type BackupHeader,
-  type CheckedBackup,
+  type BackupSummary,
   describeTables,
+  headerSchema,
   listTables,
   quoteName,
-  type RowCounts,
-  readBackup,
   type TableColumns,
-} from './backup-file.js';
+} from './write-backup.js';
+
+type BackupHeader = BackupSummary['header'];
+
+/** A line of a backup; a text is a row of the table before it. */
+const lineSchema = z.union([
+  z.string(),
+  headerSchema,
+  z.strictObject({ table: z.string(), columns: z.array(z.string()) }),
+  z.strictObject({ sequences: z.record(z.string(), z.number().nullable()) }),
+  z.strictObject({ end: z.object({ rows: z.record(z.string(), z.number()), sha256: z.string() }) }),
+]);
+type Line = z.infer<typeof lineSchema>;
+
+/**
+ * The lines of a backup. What comes before the end may be of a file that was damaged: only when all have come are they proven by their digest.
+ * Throws BackupError `backup_missing`, `backup_unreadable`, `backup_broken`, or `backup_format` for a format that is not known.
+ */
+export async function* readBackup(path: string): AsyncGenerator<Line> {
+  const digest = createHash('sha256');
+  let number = 0;
+  let isOver = false;
+  for await (const text of readTexts(path)) {
+    number += 1;
+    const line = parseLine(path, number, text);
+    const isEnd = typeof line === 'object' && 'end' in line;
+    if (isOver || (isEnd && line.end.sha256 !== digest.digest('hex'))) {
+      throw new BackupError('backup_broken', `${path} was altered or damaged: its digest is another`);
+    }
+    isOver = isEnd;
+    if (!isEnd) digest.update(text).update('\n');
+    yield line;
+  }
+  if (!isOver) throw new BackupError('backup_broken', `${path} is cut: its end is missing`);
+}
+
+function parseLine(path: string, number: number, text: string): Line {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = number === 1 ? 'is no backup' : `was altered or damaged at line ${number}`;
+    throw new BackupError('backup_broken', `${path} ${reason}`, { cause: error });
+  }
+  const line = lineSchema.safeParse(value).data;
+  const isHeader = typeof line === 'object' && 'schema' in line;
+  if (number === 1 && !isHeader) {
+    throw new BackupError(
+      'backup_format',
+      `${path} is no backup of Nightscreen, or one of a newer version: \`nightscreen backup\` writes those that can be restored`,
+    );
+  }
+  if (line !== undefined && isHeader === (number === 1)) return line;
+  throw new BackupError('backup_broken', `${path} was altered or damaged: line ${number} does not belong there`);
+}
+
+/** In UTF-16 units. No row that we write comes near. */
+const longestLine = 256 * 1_024 * 1_024;
+
+/** The lines of a file that gzip has compressed, without their ends; throws BackupError when it is missing, cannot be read, or is cut. */
+async function* readTexts(path: string): AsyncGenerator<string> {
+  const odd = findOddFile(path);
+  if (odd !== null) throw new BackupError('backup_unreadable', `${path} ${odd}`);
+  const content = new PassThrough({ encoding: 'utf8' });
+  // What goes wrong comes to whoever reads the text.
+  pipeline(createReadStream(path), createGunzip(), content).catch(() => undefined);
+  let rest = '';
+  try {
+    for await (const chunk of content) {
+      const lines = `${rest}${chunk}`.split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+      if (rest.length > longestLine) {
+        throw new BackupError('backup_broken', `${path} is no backup: a line of it is too long`);
+      }
+    }
+  } catch (error) {
+    throw toBackupError(path, error);
+  } finally {
+    content.destroy();
+  }
+  if (rest !== '') throw new BackupError('backup_broken', `${path} is cut: its last line has no end`);
+}
+
+function toBackupError(path: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (typeof code !== 'string' || error instanceof BackupError) return error;
+  const fail = (kind: string, words: string) => new BackupError(kind, `${path} ${words}`, { cause: error });
+  if (code === 'ENOENT') return new BackupError('backup_missing', `there is no file ${path}`, { cause: error });
+  if (code === 'EISDIR') return fail('backup_unreadable', 'is a folder, and no file');
+  if (code === 'EACCES' || code === 'EPERM') return fail('backup_unreadable', `may not be read by this user (${code})`);
+  if (code === 'Z_BUF_ERROR') return fail('backup_broken', 'is cut: its end is missing');
+  return code.startsWith('Z_')
+    ? fail('backup_broken', 'cannot be read: it is not compressed as a backup is, or was damaged')
+    : fail('backup_unreadable', `cannot be read (${code})`);
+}
+
+/**
+ * Reads a backup to its end; gives the migrations of its schema. Throws BackupError unless it is whole and of a schema that this program knows,
+ * and the signal's reason.
+ */
+export async function checkBackup(path: string, signal: AbortSignal): Promise<readonly Migration[]> {
+  const packaged = await readMigrations(packagedMigrations());
+  let migrations: readonly Migration[] = [];
+  for await (const line of readBackup(path)) {
+    signal.throwIfAborted();
+    if (typeof line === 'object' && 'schema' in line) migrations = findMigrations(path, line, packaged);
+  }
+  return migrations;
+}
+
+function findMigrations(
+  path: string,
+  { migrations, version }: BackupHeader,
+  packaged: readonly Migration[],
+): readonly Migration[] {
+  return migrations.map((wanted, index) => {
+    const known = packaged[index];
+    if (!known) {
+      throw new BackupError(
+        'backup_newer',
+        `${path} is of a newer version (${version}, with ${wanted.name}): restore it with that version or a later one`,
+      );
+    }
+    if (known.sha256 === wanted.sha256 && known.version === wanted.version) return known;
+    throw new BackupError(
+      'backup_other_schema',
+      `${path} is of a version (${version}) whose migration ${wanted.name} was another: restore it with that version`,
+    );
+  });
+}
 
 /** What was put back. */
 export interface RestoreSummary extends Settled {
   header: BackupHeader;
-  rows: RowCounts;
+  rows: BackupSummary['rows'];
 }
 
 /** What rows of one statement come to, in UTF-16 units, and how many they are at most. */
@@ -28,13 +169,13 @@ const mostRows = 5_000;
 const existsRow = z.object({ present: z.boolean() });
 
 /**
- * Puts a backup back into an empty database, at the schema that it was made at; `migrate` brings it on from there. What is written is one
- * transaction. Throws BackupError when the database is not empty or the file has changed since it was checked, and the signal's reason.
+ * Puts a backup back into an empty database, at the schema that it was made at (`migrations`, as `checkBackup` gives them); `migrate` brings it
+ * on from there. What is written is one transaction. Throws BackupError when the database is not empty or the file is not whole, and the
+ * signal's reason.
  */
 export async function restoreBackup(
   database: Database,
-  { path, sha256, packaged, migrations }: CheckedBackup,
-  signal: AbortSignal,
+  { path, migrations, signal }: { path: string; migrations: readonly Migration[]; signal: AbortSignal },
 ): Promise<RestoreSummary> {
   await createMigrationTable(database);
   return database.transaction(async (transaction) => {
@@ -42,26 +183,21 @@ export async function restoreBackup(
     // Whoever else begins something here waits, and finds all of it or nothing.
     await transaction.execute('lock table schema_migration in access exclusive mode');
     const tables = listTables(migrations);
-    await makeSchema(transaction, packaged, migrations);
+    await makeSchema(transaction, migrations);
     const putBack = await liftChecks(transaction, tables);
     await transaction.execute(`truncate ${tables.map(quoteName).join(', ')}`);
     const loaded = await load(transaction, path, tables, signal);
-    if (loaded.sha256 !== sha256) throw new BackupError('backup_broken', `${path} was changed while it was read`);
     await putBack();
     const settled = await settleRestored(transaction, new Set(tables), loaded.header.createdAt);
     // Without statistics the first run would be planned as if the tables were empty.
     await transaction.execute(`analyze ${tables.map(quoteName).join(', ')}`);
-    return { header: loaded.header, rows: loaded.rows, ...settled };
+    return { ...loaded, ...settled };
   });
 }
 
 /** Makes the tables as they were in the backup, or sees that they are there and empty. */
-async function makeSchema(
-  transaction: Transaction,
-  packaged: readonly Migration[],
-  wanted: readonly Migration[],
-): Promise<void> {
-  const landed = await readLanded(transaction, packaged);
+async function makeSchema(transaction: Transaction, wanted: readonly Migration[]): Promise<void> {
+  const landed = await readLanded(transaction, await readMigrations(packagedMigrations()));
   if (landed.length === 0) {
     for (const migration of wanted) await layMigration(transaction, migration);
     return;
@@ -90,49 +226,41 @@ async function requireEmpty(transaction: Transaction, tables: readonly string[])
   }
 }
 
-interface Loaded {
-  header: BackupHeader;
-  rows: RowCounts;
-  sha256: string;
-}
-
 async function load(
   transaction: Transaction,
   path: string,
   tables: readonly string[],
   signal: AbortSignal,
-): Promise<Loaded> {
+): Promise<BackupSummary> {
   const described = await describeTables(transaction, tables);
   let header: BackupHeader | undefined;
+  let rows: BackupSummary['rows'] = {};
   let target: TableColumns | undefined;
   let batch: string[] = [];
   let length = 0;
-  const flush = async (): Promise<void> => {
-    signal.throwIfAborted();
-    if (target && batch.length > 0) await insertRows(transaction, target, batch);
-    batch = [];
-    length = 0;
-  };
-  for await (const part of readBackup(path)) {
-    if (part.kind === 'row') {
-      batch.push(part.row);
-      length += part.row.length;
-      if (batch.length >= mostRows || length >= batchLength) await flush();
-      continue;
+  for await (const line of readBackup(path)) {
+    const isRow = typeof line === 'string';
+    if (isRow) {
+      batch.push(line);
+      length += line.length;
     }
-    await flush();
-    if (part.kind === 'header') header = part.header;
-    else if (part.kind === 'table') target = findTarget(described, part.table, part.columns);
-    else if (part.kind === 'sequences') await restoreSequences(transaction, part.sequences);
-    else if (header) return { header, rows: part.rows, sha256: part.sha256 };
+    if (isRow && batch.length < mostRows && length < batchLength) continue;
+    signal.throwIfAborted();
+    if (batch.length > 0) await insertRows(transaction, target, batch);
+    [batch, length] = [[], 0];
+    if (isRow) continue;
+    if ('schema' in line) header = line;
+    else if ('table' in line) target = findTarget(described, line);
+    else if ('sequences' in line) await restoreSequences(transaction, line.sequences);
+    else rows = line.end.rows;
   }
-  throw new BackupError('backup_broken', `${path} is cut: its end is missing`);
+  if (!header) throw new BackupError('backup_broken', `${path} is no backup`);
+  return { header, rows };
 }
 
 function findTarget(
   described: ReadonlyMap<string, TableColumns>,
-  table: string,
-  columns: readonly string[],
+  { table, columns }: { table: string; columns: readonly string[] },
 ): TableColumns {
   const target = described.get(table);
   if (target && JSON.stringify(target.columns) === JSON.stringify(columns)) return target;
@@ -141,9 +269,11 @@ function findTarget(
 
 async function insertRows(
   transaction: Transaction,
-  { table, written }: TableColumns,
+  target: TableColumns | undefined,
   rows: readonly string[],
 ): Promise<void> {
+  if (!target) throw new BackupError('backup_broken', 'the backup has rows of no table');
+  const { table, written } = target;
   const [name, columns] = [quoteName(table), written.map(quoteName).join(', ')];
   // Each text is read as Postgres has written it: no value goes through a type of ours.
   await transaction.execute(
@@ -209,10 +339,8 @@ async function restoreSequences(
 ): Promise<void> {
   for (const [name, last] of Object.entries(sequences)) {
     if (last === null) continue;
-    await transaction.query(z.unknown(), 'select setval($1::text::regclass, $2::bigint)', [
-      quoteName(name),
-      last + (jumps[name] ?? jump),
-    ]);
+    const next = last + (jumps[name] ?? jump);
+    await transaction.query(z.unknown(), 'select setval($1::text::regclass, $2::bigint)', [quoteName(name), next]);
   }
 }
 

@@ -1,18 +1,78 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { StoreError } from '../../errors.js';
-import { type Database, DatabaseError, type Transaction } from '../database/database.js';
-import { packagedMigrations, readLanded, readMigrations } from '../database/migrate.js';
-import {
-  type BackupHeader,
-  backupSchema,
-  describeTables,
-  listPermanentTables,
-  listSequences,
-  listTables,
-  quoteName,
-  type RowCounts,
-} from './backup-file.js';
+import { type Database, DatabaseError, type Queryable, type Transaction } from '../database/database.js';
+import { type Migration, packagedMigrations, readLanded, readMigrations } from '../database/migrate.js';
+
+/** The name and version of the format. */
+export const backupSchema = 'nightscreen/backup/1';
+
+const migrationSchema = z.object({ version: z.number().int(), name: z.string(), sha256: z.string() });
+/**
+ * The first line of a backup. A backup is lines of JSON, compressed by gzip: a header; for each table a line with its columns and then a
+ * line for each row, which is the text form of the row as Postgres writes and reads it; the last number of each sequence, null for one that
+ * has given none; and an end line with the number of rows of each table and the SHA-256 (hex) of all lines before, line ends included.
+ */
+export const headerSchema = z.object({
+  schema: z.literal(backupSchema),
+  createdAt: z.iso.datetime(),
+  /** Of Nightscreen. */
+  version: z.string(),
+  dialect: z.enum(['postgres', 'embedded']),
+  /** Names of the organisations in it. */
+  organisations: z.array(z.string()),
+  migrations: z.array(migrationSchema),
+});
+
+/** What a backup holds, `rows` by table. */
+export interface BackupSummary {
+  header: z.infer<typeof headerSchema>;
+  rows: Readonly<Record<string, number>>;
+}
+
+const columnRow = z.object({ table: z.string(), columns: z.array(z.string()), written: z.array(z.string()) });
+
+/** A table: all its columns in the order of a row's text form, and those that can be written (the others are generated). */
+export type TableColumns = z.infer<typeof columnRow>;
+
+/** A name as SQL takes it, whatever it is. */
+export const quoteName = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+/** The columns of these tables; one that is not there is left out. */
+export async function describeTables(
+  database: Queryable,
+  tables: readonly string[],
+): Promise<ReadonlyMap<string, TableColumns>> {
+  const rows = await database.query(
+    columnRow,
+    `select class.relname::text as "table", array_agg(attname::text order by attnum) as columns,
+       array_agg(attname::text order by attnum) filter (where attgenerated = '') as written
+     from pg_class class join pg_attribute attribute on attrelid = class.oid and attnum > 0 and not attisdropped
+     where class.relnamespace = (select oid from pg_namespace where nspname = current_schema())
+       and class.relkind = 'r' and class.relname = any ($1::text[])
+     group by class.relname`,
+    [[...tables]],
+  );
+  return new Map(rows.map((row) => [row.table, row]));
+}
+
+const statement =
+  /^\s*(?:create\s+table\s+(?:if\s+not\s+exists\s+)?(?<made>\w+)|drop\s+table\s+(?:if\s+exists\s+)?(?<dropped>[\w\s,]+);)/gim;
+
+/**
+ * The tables that these migrations have made, in the order in which they were made. Tables that are not logged are left out: what is in
+ * them is on its way only, and is gone after a crash as well.
+ */
+export function listTables(migrations: readonly Pick<Migration, 'sql'>[]): readonly string[] {
+  const tables = new Set<string>();
+  for (const { sql } of migrations) {
+    for (const { groups } of sql.matchAll(statement)) {
+      if (groups?.['made'] !== undefined) tables.add(groups['made']);
+      for (const name of (groups?.['dropped'] ?? '').split(',')) tables.delete(name.trim());
+    }
+  }
+  return [...tables];
+}
 
 /** What a batch of rows should come to, in UTF-16 units, and the most rows of one. */
 const batchLength = 2_000_000;
@@ -21,7 +81,7 @@ const mostRows = 5_000;
 const fewestRows = 20;
 
 /** Of whom and when a backup is, and where its lines go. */
-export interface BackupRequest {
+interface BackupRequest {
   /** Of Nightscreen. */
   version: string;
   now: Date;
@@ -30,15 +90,9 @@ export interface BackupRequest {
   write: (lines: string) => Promise<void>;
 }
 
-/** What a backup holds. */
-export interface BackupSummary {
-  header: BackupHeader;
-  rows: RowCounts;
-}
-
 const rowShape = z.object({ row: z.string() });
-const organisationRow = z.object({ name: z.string() });
-const sequenceRow = z.object({ last: z.number().nullable() });
+const nameRow = z.object({ name: z.string() });
+const sequenceRow = z.object({ name: z.string(), last: z.number().nullable() });
 
 /**
  * Writes all that the database holds, as of one moment, whatever is committed meanwhile; in memory is one batch of rows. It changes nothing,
@@ -47,58 +101,67 @@ const sequenceRow = z.object({ last: z.number().nullable() });
  */
 export async function writeBackup(database: Database, request: BackupRequest): Promise<BackupSummary> {
   const packaged = await readMigrations(packagedMigrations());
-  return database.transaction(async (transaction) => {
-    await transaction.execute('set transaction isolation level repeatable read, read only');
-    // However long it takes to write a batch, and whatever the server's defaults are.
-    await transaction.execute('set local idle_in_transaction_session_timeout = 0');
-    await transaction.execute('set local extra_float_digits = 1');
-    await holdSchema(transaction);
-    const landed = await readLanded(transaction, packaged);
-    const digest = createHash('sha256');
-    const write = async (lines: string): Promise<void> => {
-      request.signal.throwIfAborted();
-      digest.update(lines);
-      await request.write(lines);
-    };
-    const header: BackupHeader = {
-      schema: backupSchema,
-      createdAt: request.now.toISOString(),
-      version: request.version,
-      dialect: database.dialect,
-      organisations: (await transaction.query(organisationRow, 'select name from organisation order by 1')).map(
-        ({ name }) => name,
-      ),
-      migrations: landed.map(({ version, name, sha256 }) => ({ version, name, sha256 })),
-    };
-    await write(toLine(header));
-    const tables = listTables(landed);
-    await requireKnown(transaction, tables);
-    const rows: Record<string, number> = {};
-    for (const [table, { columns }] of await describeTables(transaction, tables)) {
-      await write(toLine({ table, columns }));
-      rows[table] = await writeRows(transaction, table, write);
-    }
-    await write(toLine({ sequences: await readSequences(transaction, tables) }));
-    await request.write(toLine({ end: { rows, sha256: digest.digest('hex') } }));
-    return { header, rows };
-  }, runsOnce);
+  return database.transaction(
+    async (transaction) => {
+      await transaction.execute('set transaction isolation level repeatable read, read only');
+      // However long it takes to write a batch, and whatever the server's defaults are.
+      await transaction.execute('set local idle_in_transaction_session_timeout = 0');
+      await transaction.execute('set local extra_float_digits = 1');
+      await holdSchema(transaction);
+      const landed = await readLanded(transaction, packaged);
+      const digest = createHash('sha256');
+      const write = async (lines: string): Promise<void> => {
+        request.signal.throwIfAborted();
+        digest.update(lines);
+        await request.write(lines);
+      };
+      const organisations = await transaction.query(nameRow, 'select name from organisation order by 1');
+      const header: BackupSummary['header'] = {
+        schema: backupSchema,
+        createdAt: request.now.toISOString(),
+        version: request.version,
+        dialect: database.dialect,
+        organisations: organisations.map(({ name }) => name),
+        migrations: landed.map(({ version, name, sha256 }) => ({ version, name, sha256 })),
+      };
+      await write(toLine(header));
+      const tables = listTables(landed);
+      await requireKnown(transaction, tables);
+      const rows: Record<string, number> = {};
+      for (const [table, { columns }] of await describeTables(transaction, tables)) {
+        await write(toLine({ table, columns }));
+        rows[table] = await writeRows(transaction, table, write);
+      }
+      const sequences = await transaction.query(
+        sequenceRow,
+        `select sequencename::text as name, last_value as last from pg_sequences where schemaname = current_schema() order by 1`,
+      );
+      await write(toLine({ sequences: Object.fromEntries(sequences.map(({ name, last }) => [name, last])) }));
+      await request.write(toLine({ end: { rows, sha256: digest.digest('hex') } }));
+      return { header, rows };
+      // Its lines are written as they are read.
+    },
+    { runsOnce: true },
+  );
 }
-
-// Its lines are written as they are read.
-const runsOnce = { runsOnce: true };
 
 const toLine = (value: unknown): string => `${JSON.stringify(value)}\n`;
 
-/** Its rows are the header of a backup. Tables that are not logged are left out as well. */
-const leftOut = 'schema_migration';
-
-/** A table that would be missing from the backup without a word: one that no migration of ours made, or a partition of one. */
+/** Refuses a table that would be missing from the backup: one that no migration of ours or extension made, or a partition of one. */
 async function requireKnown(transaction: Transaction, tables: readonly string[]): Promise<void> {
-  const unknown = (await listPermanentTables(transaction)).filter((name) => !tables.includes(name) && name !== leftOut);
+  const unknown = await transaction.query(
+    nameRow,
+    `select relname::text as name from pg_class class
+     where relnamespace = (select oid from pg_namespace where nspname = current_schema())
+       and relkind in ('r', 'p', 'f', 'm') and relpersistence = 'p' and relname <> all ($1::text[])
+       and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = class.oid and deptype = 'e')
+     order by 1`,
+    [['schema_migration', ...tables]],
+  );
   if (unknown.length === 0) return;
   throw new StoreError(
     'unknown_tables',
-    `the backup would not be whole: Nightscreen does not know ${unknown.map((name) => `table ${name}`).join(', ')} of its schema. Move what is not of Nightscreen to another schema or database (alter table NAME set schema OTHER), and back up again`,
+    `the backup would not be whole: Nightscreen does not know ${unknown.map(({ name }) => `table ${name}`).join(', ')} of its schema. Move what is not of Nightscreen to another schema or database (alter table NAME set schema OTHER), and back up again`,
   );
 }
 
@@ -133,17 +196,4 @@ async function writeRows(
   }
   await transaction.execute('close backup_rows');
   return count;
-}
-
-async function readSequences(
-  transaction: Transaction,
-  tables: readonly string[],
-): Promise<Readonly<Record<string, number | null>>> {
-  const sequences: Record<string, number | null> = {};
-  for (const name of await listSequences(transaction, tables)) {
-    const sql = `select case when is_called then last_value end as last from ${quoteName(name)}`;
-    const [row] = await transaction.query(sequenceRow, sql);
-    sequences[name] = row?.last ?? null;
-  }
-  return sequences;
 }

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { writeBackupFile } from '../../../src/cli/commands/backup.js';
 import { describeError } from '../../../src/cli/describe-error.js';
 import { BackupError, ConnectionError, StoreError } from '../../../src/errors.js';
-import { readBackup } from '../../../src/store/backup/backup-file.js';
+import { readBackup } from '../../../src/store/backup/restore-backup.js';
 import { DatabaseError } from '../../../src/store/database/database.js';
 
 const refusal = (sqlState: string | undefined) =>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { writeBackupFile } from '../../../src/cli/commands/backup.js';
-import { type BackupHeader, backupSchema } from '../../../src/store/backup/backup-file.js';
+import { type BackupSummary, backupSchema } from '../../../src/store/backup/write-backup.js';
 
 // A child process of the test of full disks: writes a backup of argv[3] lines that cannot be compressed much to argv[2].
 const [, , path = '', lines = '0'] = process.argv;
@@ -9,7 +9,7 @@ process.on('SIGXFSZ', () => undefined);
 try {
   await writeBackupFile(path, async (write) => {
     for (let line = 0; line < Number(lines); line += 1) await write(`"${randomBytes(5_000).toString('base64')}"\n`);
-    const header: BackupHeader = {
+    const header: BackupSummary['header'] = {
       schema: backupSchema,
       createdAt: '',
       version: '',
