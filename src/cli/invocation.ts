@@ -1,7 +1,7 @@
 import type { Environment } from '../config/environment.js';
 import type { GrowingRedactor } from '../logging.js';
 import type { LastRun } from '../runs/workplace.js';
-import type { LogLevels, Notify } from './command-log.js';
+import type { Notify } from './command-log.js';
 import type { Measuring } from './measuring.js';
 import type { Terminal } from './terminal.js';
 
@@ -25,8 +25,6 @@ export interface Invocation {
   signal: AbortSignal;
   /** Where metrics of this process are gathered; left out by commands that end by themselves. */
   measuring?: Measuring;
-  /** How much the loggers of this process say, which SIGUSR2 changes. */
-  logLevels: LogLevels;
   /** The secrets that were asked for while it works, by jobs of a user's own too. */
   askedSecrets: GrowingRedactor;
   /** Hears which runs it begins. */

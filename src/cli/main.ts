@@ -4,8 +4,6 @@ import { readFileSync } from 'node:fs';
 /** Loading the program opens up to 160 files at the same time; two small runs on the embedded database had 338 open, and it breaks where it gets no more. */
 const fewestOpenFiles = 512;
 
-// Nobody else hears it while the program is being loaded, and unheard it would end the process.
-process.on('SIGUSR2', () => {});
 refuseFewOpenFiles(process.argv.includes('--json'));
 await import('./run-process.js');
 

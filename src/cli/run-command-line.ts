@@ -3,7 +3,7 @@ import { type Environment, readSecret, secretNames } from '../config/environment
 import { logLevels } from '../config/schema.js';
 import { type LoggerSettings, openRedactor, toRedactor } from '../logging.js';
 import { LastRun } from '../runs/workplace.js';
-import { CommandLog, listenForLogLevels, listenForSignals } from './command-log.js';
+import { CommandLog, listenForSignals } from './command-log.js';
 import { addAssureCommand } from './commands/assure.js';
 import { addBackupCommand, addRestoreCommand } from './commands/backup.js';
 import { addCheckCommand } from './commands/check.js';
@@ -54,26 +54,14 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   const redact = (text: string): string => askedSecrets.redact(toRedactor(listEnvironmentSecrets(environment))(text));
   const commandLog = new CommandLog({ terminal, lastRun, redact, findLevel });
   const listening = listenForSignals(commandLog.stopping);
-  const logLevels = listenForLogLevels();
   const isJson = words.includes('--json');
   let helpText = '';
   let usageText = '';
   let exitCode: number = exitCodes.complete;
   const act: Act = async (action) => {
     const options: GlobalOptions = program.opts();
-    const { signal } = listening;
-    const { notify } = commandLog;
-    const invocation: Invocation = {
-      options,
-      environment,
-      folder,
-      terminal,
-      notify,
-      signal,
-      logLevels,
-      askedSecrets,
-      lastRun,
-    };
+    const [{ signal }, { notify }] = [listening, commandLog];
+    const invocation: Invocation = { options, environment, folder, terminal, notify, signal, askedSecrets, lastRun };
     const outcome = await action(invocation);
     if (outcome === null) return;
     exitCode = outcome.exitCode;
@@ -96,7 +84,6 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
     if (!isHelp) await tellError(error);
   } finally {
     listening.stop();
-    logLevels.stop();
   }
   if (helpText !== '') await terminal.writeData(helpText);
   return exitCode;

@@ -46,24 +46,21 @@ const clearLine = '\r\u001b[2K';
 
 /**
  * The logger of this invocation: JSON lines on standard error, words on a screen, without any secret that is configured or that a job has
- * asked for. SIGUSR2 changes its level until it is detached from `invocation.logLevels`.
+ * asked for.
  */
-export function openLogger({ terminal, logLevels, askedSecrets }: Invocation, config: Config): Logger {
+export function openLogger({ terminal, askedSecrets }: Invocation, config: Config): Logger {
   const write = (line: string): void => {
     const safe = askedSecrets.redact(line);
     if (terminal.isScreen) terminal.writeMessage(`${clearLine}${formatLogLine(safe)}`, true);
     else terminal.writeMessage(safe);
   };
-  const logger = createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
-  logLevels.attach(logger);
-  return logger;
+  return createLogger({ level: config.settings.log.level, secrets: listSecrets(config), write });
 }
 
 /** Tells run events as progress on a screen, and as log lines elsewhere and when the level is debug. */
 function chooseTeller(invocation: Invocation, config: Config): Teller {
   const { log, service } = config.settings;
-  const logger = openLogger(invocation, config);
-  const lines = logEvents(logger, service.rate.perSecond);
+  const lines = logEvents(openLogger(invocation, config), service.rate.perSecond);
   const isForPeople = invocation.terminal.isScreen && log.level !== 'debug';
   const progress = isForPeople ? showProgress(invocation.terminal, service.rate.perSecond) : null;
   return {
@@ -71,12 +68,11 @@ function chooseTeller(invocation: Invocation, config: Config): Teller {
       publishRunEvent(event);
       invocation.lastRun.note(event);
       progress?.tell(event);
-      if (progress === null || logger.level === 'debug') lines.tell(event);
+      if (progress === null) lines.tell(event);
     },
     close: () => {
       lines.close();
       progress?.close();
-      invocation.logLevels.detach(logger);
     },
   };
 }

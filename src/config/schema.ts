@@ -75,7 +75,7 @@ export const configSchema = z.strictObject({
     .describe('where data is kept'),
   log: z
     .strictObject({
-      level: z.enum(logLevels).default('info').describe('how much is logged, from little to all; SIGUSR2 changes it'),
+      level: z.enum(logLevels).default('info').describe('how much is logged, from little to all'),
     })
     .prefault({})
     .describe('what is logged'),

@@ -34,7 +34,6 @@ export function makeInvocation(
     notify: ({ message }) => {
       terminal.stderr += `${message}\n`;
     },
-    logLevels: { attach: () => {}, detach: () => {}, stop: () => {} },
     askedSecrets: openRedactor(),
     lastRun: new LastRun(),
   };

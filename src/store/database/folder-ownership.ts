@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { FolderOwnerError } from '../../errors.js';
 import { findFolderProblem } from '../../files.js';
-
-const run = promisify(execFile);
 
 const administrator = 0;
 /** What the embedded database keeps in its folder; whatever else lies there is nothing to it. */
@@ -22,33 +18,26 @@ export async function requireOwnFolder(folder: string, command: string, me = pro
   const owner = await findOwner(folder, me);
   if (owner === undefined) return;
   const place = resolve(folder);
-  const sudo = me === administrator ? '' : 'sudo ';
-  const mine = await findName(me);
-  const give = `${sudo}chown -R ${mine.forChown} ${quote(place)}`;
+  const give = `\`${me === administrator ? '' : 'sudo '}chown -R ${me} ${quote(place)}\``;
   if (owner !== me) {
-    const theirs = await findName(owner);
     throw new FolderOwnerError(
-      `the folder ${place} of the embedded database belongs to ${theirs.words}, and this command runs as ${mine.words}: what one writes there, the other cannot read; nothing was written`,
-      `type it as its owner: \`sudo -u ${theirs.forSudo} ${command}\`; only if the nightly runs are to run as ${mine.words}, hand the folder over, while none runs: \`${give}\``,
+      `the folder ${place} of the embedded database belongs to uid ${owner}, and this command runs as uid ${me}: what one writes there, the other cannot read; nothing was written`,
+      `type it as its owner: \`sudo -u '#${owner}' ${command}\`; only if the nightly runs are to run as uid ${me}, hand the folder over, while none runs: ${give}`,
     );
   }
-  const foreign = await findForeign(folder, me);
-  const [first] = foreign;
+  const [first] = await findForeign(folder, me);
+  if (first) {
+    throw new FolderOwnerError(
+      `in the folder ${place} of the embedded database ${relative(folder, first.path)} belongs to uid ${first.owner}, and this command runs as uid ${me}, which cannot use it: something was run here as another user; nothing was written`,
+      `give all of it back, while nothing runs: ${give}; then the same command`,
+    );
+  }
   const inside = join(place, 'pgdata');
-  if (!first && existsSync(inside)) {
-    const problem = findFolderProblem(inside);
-    if (problem === null) return;
-    throw new FolderOwnerError(
-      `the embedded database cannot be opened: ${problem}; nothing was written`,
-      `give its owner the right back: \`chmod -R u+rwX ${quote(place)}\`; then the same command`,
-    );
-  }
-  if (!first) return;
-  const theirs = await findName(first.owner);
-  const others = foreign.length === 1 ? '' : ` and ${foreign.length - 1} more`;
+  const problem = existsSync(inside) ? findFolderProblem(inside) : null;
+  if (problem === null) return;
   throw new FolderOwnerError(
-    `in the folder ${place} of the embedded database ${relative(folder, first.path)}${others} belongs to ${theirs.words}, and this command runs as ${mine.words}, which cannot use it: something was run here as another user; nothing was written`,
-    `give all of it back, while nothing runs: \`${give}\`; then the same command`,
+    `the embedded database cannot be opened: ${problem}; nothing was written`,
+    `give its owner the right back: \`chmod -R u+rwX ${quote(place)}\`; then the same command`,
   );
 }
 
@@ -88,24 +77,6 @@ async function findForeignIn(path: string, me: number): Promise<ForeignFile[]> {
   if (!facts.isDirectory()) return [];
   const names = await readdir(path).catch(() => []);
   return (await Promise.all(names.map((name) => findForeignIn(join(path, name), me)))).flat();
-}
-
-/** A user as the commands of the system and their readers know it. */
-interface UserName {
-  words: string;
-  forSudo: string;
-  forChown: string;
-}
-
-/** Who a user id is; a number where the system knows no name. */
-async function findName(user: number): Promise<UserName> {
-  try {
-    const name = (await run('id', ['-un', String(user)])).stdout.trim();
-    if (/^[\w.@-]+$/.test(name)) return { words: `${name} (uid ${user})`, forSudo: name, forChown: name };
-  } catch {
-    // Containers know few names.
-  }
-  return { words: `uid ${user}`, forSudo: `'#${user}'`, forChown: String(user) };
 }
 
 const quote = (path: string): string => (/^[\w./@:+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`);

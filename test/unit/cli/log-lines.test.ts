@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
-import { listenForLogLevels } from '../../../src/cli/command-log.js';
 import { formatLogLine, logEvents } from '../../../src/cli/session.js';
 import { createLogger } from '../../../src/logging.js';
 import type { RunEvent } from '../../../src/runs/workplace.js';
@@ -53,44 +51,5 @@ describe('log lines', () => {
     const [progress = '', failed = ''] = lines.map(formatLogLine);
     expect(progress).toMatch(/^\d\d:\d\d:\d\d info {2}progress runId=r-1 message="two words" callsPerSecond=9\.5\n$/);
     expect(failed).toMatch(/^\d\d:\d\d:\d\d error job_failed\n {2}outer \[U\+001B\]\[2J\n {2}inner\n$/);
-  });
-});
-
-describe('SIGUSR2', () => {
-  const signal = async (): Promise<void> => {
-    const heard = once(process, 'SIGUSR2');
-    process.kill(process.pid, 'SIGUSR2');
-    await heard;
-  };
-
-  test('makes every logger say everything, stacks too, and the next one as little as is configured', async () => {
-    const levels = listenForLogLevels();
-    const first = collectLines('warn');
-    levels.attach(first.logger);
-    await signal();
-    const later = collectLines('silent');
-    levels.attach(later.logger);
-    expect([first.logger.level, later.logger.level]).toEqual(['debug', 'debug']);
-    first.logger.error({ err: new Error('with its stack') }, 'failed');
-    expect(first.lines.map((line) => JSON.parse(line))).toMatchObject([
-      { msg: 'log_level', now: 'debug' },
-      { err: { stack: expect.stringContaining('log-lines.test') } },
-    ]);
-    levels.detach(later.logger);
-    await signal();
-    expect([first.logger.level, later.logger.level]).toEqual(['warn', 'debug']);
-    levels.stop();
-    expect(process.listenerCount('SIGUSR2')).toBe(0);
-  });
-
-  test('turns one that says everything down to info, and back', async () => {
-    const levels = listenForLogLevels();
-    const { logger } = collectLines('debug');
-    levels.attach(logger);
-    await signal();
-    expect(logger.level).toBe('info');
-    await signal();
-    expect(logger.level).toBe('debug');
-    levels.stop();
   });
 });
