@@ -14,6 +14,8 @@ export interface GlobalOptions {
 
 /** One call of the program: what it was given and where it writes. */
 export interface Invocation {
+  /** The command that was called, as in `runs list`. */
+  command: string;
   options: GlobalOptions;
   environment: Environment;
   /** The current folder. */

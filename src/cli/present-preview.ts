@@ -6,37 +6,27 @@ import type { BecauseOf } from '../runs/checks/because-of.js';
 import type { ImportPreview, OnboardingPreview, ScreeningPreview } from '../runs/preview.js';
 import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
-import { describeCounts, formatTable } from './text.js';
-
-type Line = [string, string];
+import { describeCounts, formatTable, type Row } from './text.js';
 
 const shownLeftOut = 10;
 
-function describeReasons(reasons: Readonly<Record<string, number>>): [string, string][] {
+function describeReasons(reasons: Readonly<Record<string, number>>): Row[] {
   const tallies = Object.entries(reasons).toSorted(([, left], [, right]) => right - left);
   return tallies.map(([reason, customers]) => [reason, `${formatCount(customers)}  ${describeReason(reason)}`]);
 }
 
 /** Whom the budget leaves out; those who cannot wait are named by their reference. */
-function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): [string, string][] {
+function describeLeftOut({ overBudget, leftOut, budget }: ScreeningPreview): Row[] {
   if (budget === null) return [];
   const left = `${formatCount(budget.leftForAll)} calls, ${formatCount(budget.leftForReserved)} with what is kept for new customers and control searches`;
   const { cadence = 0, ...urgent } = overBudget;
   const customers = Object.values(urgent).reduce((sum, count) => sum + count, 0);
-  if (customers + cadence === 0) return [['budget left', left]];
   const more = customers > shownLeftOut ? ' ...' : '';
   const names = customers === 0 ? '' : `: ${leftOut.slice(0, shownLeftOut).join(', ')}${more}`;
   return [
     ['budget left', left],
-    ...(customers === 0
-      ? []
-      : [
-          [
-            'left out',
-            `${formatCount(customers)} asked for, overdue or never screened as they are${names}`,
-          ] satisfies Line,
-        ]),
-    ...(cadence === 0 ? [] : [[customers === 0 ? 'left out' : '', `${formatCount(cadence)} due again`] satisfies Line]),
+    customers > 0 && ['left out', `${formatCount(customers)} asked for, overdue or never screened as they are${names}`],
+    cadence > 0 && [customers === 0 ? 'left out' : '', `${formatCount(cadence)} due again`],
   ];
 }
 
@@ -65,25 +55,23 @@ export const presentPreview = (preview: ScreeningPreview): Outcome => ({
 
 const isKnown = (reason: string): reason is RejectReason => Object.hasOwn(rejectWords, reason);
 
-function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportPreview): [string, string][] {
+function listReads({ roster, source, counts, rejectedByReason, doubts }: ImportPreview): Row[] {
   const { rows, customers, rejected, duplicates, conflicts, ...history } = counts;
   const sums = `${formatCount(rows)} = ${formatCount(customers)} customers + ${formatCount(rejected)} rejected + ${formatCount(duplicates)} repeated`;
   return [
     ['roster', `${roster}, from ${source}`],
     ['rows', sums],
-    ...Object.entries(rejectedByReason).map(([reason, count]): [string, string] => [
+    ...Object.entries(rejectedByReason).map(([reason, count]) => [
       `  ${reason}`,
       `${formatCount(count)}  ${isKnown(reason) ? rejectWords[reason] : ''}`,
     ]),
     ...listDoubtLines(doubts),
-    ...(conflicts > 0
-      ? [['conflicts', `${formatCount(conflicts)} ids with rows that differ`] satisfies [string, string]]
-      : []),
+    conflicts > 0 && ['conflicts', `${formatCount(conflicts)} ids with rows that differ`],
     ['customers', describeCounts(history)],
   ];
 }
 
-const listGuards = ({ heldBy }: ImportPreview): [string, string][] =>
+const listGuards = ({ heldBy }: ImportPreview): Row[] =>
   heldBy.length === 0
     ? [['guards', 'all passed']]
     : heldBy.map(({ guard, message, look }, index) => [
@@ -91,8 +79,7 @@ const listGuards = ({ heldBy }: ImportPreview): [string, string][] =>
         `${message} [guard ${guard}]; ${look}`,
       ]);
 
-const listWarnings = ({ unmapped }: ImportPreview): [string, string][] =>
-  unmapped.map((message) => ['warning', message]);
+const listWarnings = ({ unmapped }: ImportPreview): Row[] => unmapped.map((message) => ['warning', message]);
 
 const shownRejections = 20;
 
@@ -160,7 +147,7 @@ export const mostNamed = 20;
 export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
   const { file, digest, listed, spellings, comparedParties, forcedCustomers } = comparison;
   const others = forcedCustomers - forced.length;
-  const rows: [string, string][] = [
+  const rows: Row[] = [
     [
       'because of',
       `${file}: ${countNoun(listed, 'entry', 'entries')} with ${countNoun(spellings, 'name')}, SHA-256 ${digest}`,
@@ -169,8 +156,8 @@ export function formatBecauseOf({ comparison, forced }: BecauseOf): string {
       'forced',
       `${countNoun(forcedCustomers, 'customer')} of ${countNoun(comparedParties, 'party', 'parties')} compared`,
     ],
-    ...forced.map(({ reference, because }): [string, string] => ['', `${reference}: ${because}`]),
-    ...(others > 0 ? [['', `and ${formatCount(others)} more`] satisfies [string, string]] : []),
+    ...forced.map(({ reference, because }) => ['', `${reference}: ${because}`]),
+    others > 0 && ['', `and ${formatCount(others)} more`],
   ];
   return `\n${formatTable(rows)}`;
 }

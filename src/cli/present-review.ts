@@ -9,7 +9,7 @@ import type { ImportedDecisions, ShownItem } from '../runs/review/decide.js';
 import type { WorkingList } from '../runs/review/lists.js';
 import { exitCodes } from './exit-code.js';
 import type { Outcome } from './invocation.js';
-import { formatTable } from './text.js';
+import { formatTable, type Row } from './text.js';
 
 /** Why a decision about an item is not taken, in words. */
 export const refusalWords = {
@@ -29,31 +29,21 @@ export const refusalWords = {
 /** Where a working list was written, and what to do with it; `leftOut` items did not fit. */
 export function presentExport(
   { sheetId, items, discrepancies }: WorkingList,
-  {
-    file,
-    notice,
-    leftOut,
-    ofDiscrepancies,
-  }: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean },
+  said: { file: string; notice: string; leftOut: number; ofDiscrepancies: boolean },
 ): Outcome {
+  const { file, notice, leftOut, ofDiscrepancies } = said;
   const hasItems = isWorkbook(file) || !ofDiscrepancies;
   const hasDiscrepancies = ofDiscrepancies || (isWorkbook(file) && discrepancies.count > 0);
   const shown = hasItems ? items.length - leftOut : 0;
   const counted = countNoun(discrepancies.count, 'discrepancy', 'discrepancies');
-  const parts = [
-    ...(hasItems
-      ? [
-          {
-            written: `${countNoun(shown, 'item')} to decide`,
-            howTo:
-              'decision (true_match, false_positive or inconclusive; no_longer_matched where absence says why the match is absent) and reason',
-          },
-        ]
-      : []),
-    ...(hasDiscrepancies
-      ? [{ written: counted, howTo: 'accept_until (yyyy-mm-dd) and reason of a discrepancy that may stand' }]
-      : []),
-  ];
+  const list = (separator: string, ofItems: string, ofDiscrepancy: string): string =>
+    [...(hasItems ? [ofItems] : []), ...(hasDiscrepancies ? [ofDiscrepancy] : [])].join(separator);
+  const written = list(' and ', `${countNoun(shown, 'item')} to decide`, counted);
+  const howTo = list(
+    '; ',
+    'decision (true_match, false_positive or inconclusive; no_longer_matched where absence says why the match is absent) and reason',
+    'accept_until (yyyy-mm-dd) and reason of a discrepancy that may stand',
+  );
   const elsewhere =
     hasDiscrepancies || discrepancies.count === 0
       ? ''
@@ -64,7 +54,7 @@ export function presentExport(
       schema: 'nightscreen/review-export/1',
       ...{ sheetId, items: shown, leftOut, discrepancies: hasDiscrepancies ? discrepancies.count : 0, file },
     },
-    text: `${parts.map(({ written }) => written).join(' and ')}: ${file}\n${notice}fill in ${parts.map(({ howTo }) => howTo).join('; ')}, then: nightscreen review import ${quoteArgument(file)}\n${elsewhere}`,
+    text: `${written}: ${file}\n${notice}fill in ${howTo}, then: nightscreen review import ${quoteArgument(file)}\n${elsewhere}`,
   };
 }
 
@@ -87,31 +77,31 @@ export function presentImportedDecisions(
     ...refused.map(({ row: { line, customer }, reason }) => ({ line, customer, words: refusalWords[reason] })),
     ...faulty.map(({ line, customer, problem }) => ({ line, customer, words: problem })),
   ].sort((left, right) => left.line - right.line);
-  const counts = [
-    [isApplied ? 'decided' : 'would be decided', String(decided.length)],
-    ...(proposed.length === 0
-      ? []
-      : [[isApplied ? 'proposed' : 'would be proposed', `${proposed.length}, for another person to confirm`]]),
-    ...(confirmed.length === 0 ? [] : [[isApplied ? 'confirmed' : 'would be confirmed', String(confirmed.length)]]),
+  const would = (what: string): string => (isApplied ? what : `would be ${what}`);
+  const counts: Row[] = [
+    [would('decided'), String(decided.length)],
+    proposed.length > 0 && [would('proposed'), `${proposed.length}, for another person to confirm`],
+    confirmed.length > 0 && [would('confirmed'), String(confirmed.length)],
     ['decided so already', String(sameAlready.length)],
-    ...(proposedAlready.length === 0
-      ? []
-      : [['proposed so already', `${proposedAlready.length}, still for another person to confirm`]]),
+    proposedAlready.length > 0 && [
+      'proposed so already',
+      `${proposedAlready.length}, still for another person to confirm`,
+    ],
     [
       'not decided in the list',
       onlyReasons === 0
         ? String(undecided)
         : `${undecided}, of which ${countNoun(onlyReasons, 'row')} with a reason but no decision`,
     ],
-    ...(discrepancies === null
-      ? []
-      : [
-          [isApplied ? 'discrepancies accepted' : 'discrepancies that would be accepted', String(accepted.length)],
-          ...(acceptanceProposed.length === 0
-            ? []
-            : [['discrepancies proposed', `${acceptanceProposed.length}, for another person to confirm`]]),
-          ...(acceptedAlready.length === 0 ? [] : [['accepted so already', String(acceptedAlready.length)]]),
-        ]),
+    discrepancies !== null && [
+      `discrepancies ${isApplied ? '' : 'that '}${would('accepted')}`,
+      String(accepted.length),
+    ],
+    acceptanceProposed.length > 0 && [
+      'discrepancies proposed',
+      `${acceptanceProposed.length}, for another person to confirm`,
+    ],
+    acceptedAlready.length > 0 && ['accepted so already', String(acceptedAlready.length)],
     ['cannot be taken', String(bad.length)],
   ];
   const lines = [
@@ -182,7 +172,7 @@ export function presentItemHistories(reference: string, items: readonly ShownIte
 function formatItem({ mark, roster, mode, party, listed, severity, details, history, ...item }: ShownItem): string {
   const { state, absence, openedAt, dueAt, owner } = item;
   const waits = state === 'open' || state === 'proposed';
-  const head: [string, string][] = [
+  const head: Row[] = [
     ['item', mark],
     [
       'customer',
@@ -196,9 +186,9 @@ function formatItem({ mark, roster, mode, party, listed, severity, details, hist
       'state',
       `${state}${absence === null ? '' : ` (${toWords(absence)})`}, ${severityWords[severity].toLowerCase()}${waits ? `, since ${toMinute(openedAt)}` : ''}${dueAt === null || !waits ? '' : `, due ${toMinute(dueAt)}`}`,
     ],
-    ...(owner === null ? [] : [['assigned to', describeOwner(owner)] satisfies [string, string]]),
-    ...(mode === 'test' ? [['mode', 'test'] satisfies [string, string]] : []),
-    ...details.map(({ kind, id, fetchedAt, digest }): [string, string] => [
+    owner !== null && ['assigned to', describeOwner(owner)],
+    mode === 'test' && ['mode', 'test'],
+    ...details.map(({ kind, id, fetchedAt, digest }) => [
       'kept',
       `${detailWords[kind]} ${id}, ${toMinute(fetchedAt)}, SHA-256 ${digest}`,
     ]),

@@ -8,7 +8,7 @@ import { describeError, formatError } from './describe-error.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from './exit-code.js';
 import type { Outcome } from './invocation.js';
 import { formatChanges } from './present-preview.js';
-import { describeCounts, formatTable } from './text.js';
+import { describeCounts, formatTable, type Row } from './text.js';
 
 /** What the answers of a run held: each different search counts once, however many customers it serves. */
 export const describeFound = ({ matches, hits }: Pick<RunCounts, 'matches' | 'hits'>): string =>
@@ -18,7 +18,7 @@ export const describeFound = ({ matches, hits }: Pick<RunCounts, 'matches' | 'hi
 export const describeChanges = ({ changes }: Pick<RunCounts, 'changes'>): string =>
   `${formatCount(changes)} since the last report, for each customer and related party; first screenings apart`;
 
-function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [string, string][] {
+function describeSums({ kind, counts, snapshot, openItems }: RunSummary): Row[] {
   if ('pages' in counts) {
     const { proven, ...others } = counts;
     return [['dossiers', `${describeCounts(others)}${proven ? '; proven complete' : '; not proven complete'}`]];
@@ -35,15 +35,14 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [strin
       ['discrepancies', `${count(opened)} new, ${count(resolved)} resolved`],
     ];
   }
-  const roster: [string, string] = [
+  const roster: Row = [
     'roster',
     `${count(counts.rows)} rows = ${count(counts.customers)} customers + ${count(counts.rejected)} rejected + ${count(counts.duplicates)} duplicates`,
   ];
-  const customers: [string, string][] = snapshot
+  const customers: Row[] = snapshot
     ? [['customers', describeSnapshot(snapshot)], ...listDoubtLines(snapshot.doubts)]
     : [];
   if (kind === 'import') return [roster, ...customers];
-  const toDecide: [string, string][] = openItems ? [['to decide', describeWaiting(openItems)]] : [];
   // Some runs screen the roster as it was last imported.
   const isImported = counts.rows > 0;
   return [
@@ -58,7 +57,7 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [strin
     ],
     ['found', describeFound(counts)],
     ['changes', describeChanges(counts)],
-    ...toDecide,
+    openItems !== null && openItems !== undefined && ['to decide', describeWaiting(openItems)],
   ];
 }
 
@@ -66,17 +65,16 @@ function describeSums({ kind, counts, snapshot, openItems }: RunSummary): [strin
 const describeHurdle = ({ haltedBy }: RunSummary): string =>
   haltedBy === 'budget' ? '  (once there is budget again: the next day or month, or a higher cap)' : '';
 
-function describeNext(summary: RunSummary): [string, string][] {
+function describeNext(summary: RunSummary): Row {
   const { runId, kind, state, counts, artifacts } = summary;
   // A sweep has no half: the next one starts afresh.
   const again = kind === 'sweep' || kind === 'reconcile' ? `nightscreen ${kind}` : `nightscreen runs resume ${runId}`;
-  if (state === 'stopped') return [['next', `${again}${describeHurdle(summary)}`]];
+  if (state === 'stopped') return ['next', `${again}${describeHurdle(summary)}`];
   const hasRejects = 'rejected' in counts && counts.rejected > 0;
-  if (artifacts !== null) return [];
-  if (hasRejects) return [['next', `nightscreen runs show ${runId}  (lists the rejected rows)`]];
-  return summary.snapshot && summary.snapshot.doubts.length > 0
-    ? [['next', `nightscreen report --run ${runId}  (writes rejects.csv, with the rows in doubt)`]]
-    : [];
+  if (artifacts !== null) return false;
+  if (hasRejects) return ['next', `nightscreen runs show ${runId}  (lists the rejected rows)`];
+  const isInDoubt = (summary.snapshot?.doubts.length ?? 0) > 0;
+  return isInDoubt && ['next', `nightscreen report --run ${runId}  (writes rejects.csv, with the rows in doubt)`];
 }
 
 const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string =>
@@ -84,15 +82,15 @@ const describeMail = ({ queued, sent }: NonNullable<RunSummary['mail']>): string
 
 /** A run's summary as lines for people; what comes next is said where something is left to do. */
 export function formatRun(summary: RunSummary): string {
-  const rows: [string, string][] = [
+  const rows: Row[] = [
     ['run', `${summary.runId} (${summary.kind}${summary.roster === null ? '' : ` of ${summary.roster}`})`],
     ['state', summary.state],
-    ...summary.reasons.map((reason): [string, string] => ['because', reason]),
-    ...(summary.remarks ?? []).map((remark): [string, string] => ['note', remark]),
+    ...summary.reasons.map((reason) => ['because', reason]),
+    ...(summary.remarks ?? []).map((remark) => ['note', remark]),
     ...describeSums(summary),
-    ...(summary.artifacts === null ? [] : [['files', summary.artifacts] satisfies [string, string]]),
-    ...(summary.mail ? [['mail', describeMail(summary.mail)] satisfies [string, string]] : []),
-    ...describeNext(summary),
+    summary.artifacts !== null && ['files', summary.artifacts],
+    summary.mail !== null && summary.mail !== undefined && ['mail', describeMail(summary.mail)],
+    describeNext(summary),
   ];
   return formatTable(rows) + formatChanges({ changes: summary.acceptedChanges ?? [] });
 }

@@ -58,10 +58,21 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
   let helpText = '';
   let usageText = '';
   let exitCode: number = exitCodes.complete;
+  let command = '';
   const act: Act = async (action) => {
     const options: GlobalOptions = program.opts();
     const [{ signal }, { notify }] = [listening, commandLog];
-    const invocation: Invocation = { options, environment, folder, terminal, notify, signal, askedSecrets, lastRun };
+    const invocation: Invocation = {
+      command,
+      options,
+      environment,
+      folder,
+      terminal,
+      notify,
+      signal,
+      askedSecrets,
+      lastRun,
+    };
     const outcome = await action(invocation);
     if (outcome === null) return;
     exitCode = outcome.exitCode;
@@ -75,6 +86,9 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
     writeErr: (text) => {
       usageText += text;
     },
+  });
+  program.hook('preAction', (_, called) => {
+    command = nameCommand(called);
   });
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -106,6 +120,10 @@ export async function runCommandLine({ words, environment, folder, terminal }: C
     }
   }
 }
+
+/** Without the program's own name. */
+const nameCommand = (called: Command): string =>
+  called.parent?.parent ? `${nameCommand(called.parent)} ${called.name()}` : called.name();
 
 const toLine = (document: Outcome['document'] | Record<string, unknown>): string => `${JSON.stringify(document)}\n`;
 

@@ -120,8 +120,8 @@ function findUnwritable({ settings, secret, originOf }: Config, writesReport: bo
 
 /** What a command does with a workplace; `prepare` comes first, so that what can be refused is refused before a database is opened. */
 export interface WorkplaceTask<Prepared, Result> {
-  /** The name of the command, for operators. */
-  command: string;
+  /** What works, for operators, where that is not the command that was typed. */
+  command?: string;
   /** Whether it may work for hours, so that nobody else waits for it. */
   isLasting?: boolean;
   /** How long the answer to one query is waited for on Postgres; without it as long as it takes. */
@@ -135,9 +135,10 @@ export interface WorkplaceTask<Prepared, Result> {
 /** Prepares, opens a workplace, works in it, and closes it whatever happens. */
 export async function withWorkplace<Prepared, Result>(
   invocation: Invocation,
-  { command, isLasting = false, queryTimeoutMs, needsDatabase = false, prepare, work }: WorkplaceTask<Prepared, Result>,
+  { isLasting = false, queryTimeoutMs, needsDatabase = false, prepare, work, ...task }: WorkplaceTask<Prepared, Result>,
 ): Promise<Result> {
   const config = loadInvocationConfig(invocation);
+  const { command = invocation.command } = task;
   const prepared = prepare(config);
   if (needsDatabase) requireDatabase(locateDatabase(config));
   const measuring =

@@ -1,7 +1,11 @@
 import { formatCount } from '../reports/text.js';
 
+/** A row of a table; false where there is nothing to say. */
+export type Row = readonly (string | number)[] | false;
+
 /** Rows of words as aligned columns, two spaces apart, each line ended; numbers given as numbers stand to the right. */
-export function formatTable(rows: readonly (readonly (string | number)[])[]): string {
+export function formatTable(given: readonly Row[]): string {
+  const rows = given.filter((row) => row !== false);
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, String(cell).length);

@@ -16,6 +16,7 @@ export function makeInvocation(
   const terminal: Written = { stdout: '', stderr: '' };
   const stopping = new AbortController();
   const invocation: Invocation = {
+    command: 'test',
     options: {},
     environment,
     folder,

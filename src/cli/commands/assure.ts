@@ -73,7 +73,6 @@ async function preview(invocation: Invocation, options: AssuranceOptions): Promi
 async function measure(invocation: Invocation, options: AssuranceOptions): Promise<Outcome> {
   const { runAssurance } = await import('../../runs/checks/assurance.js');
   return withWorkplace(invocation, {
-    command: 'assure',
     isLasting: true,
     prepare: (config) => requireService(config, () => options),
     work: async (workplace) => presentAssurance(await runAssurance(workplace, options, invocation.signal)),
@@ -83,7 +82,6 @@ async function measure(invocation: Invocation, options: AssuranceOptions): Promi
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showAssurance } = await import('../../runs/checks/assurance.js');
   return withWorkplace(invocation, {
-    command: 'assure show',
     needsDatabase: true,
     prepare: () => runId,
     work: async ({ database }) => ({

@@ -173,21 +173,6 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
     heldMails.length === 0
       ? 'no mail waited'
       : `${countNoun(heldMails.length, 'mail')} that waited, because it may have been sent since: nightscreen mail list shows it, mail retry NUMBER sends it`;
-  const waiting =
-    waitingMessages === 0
-      ? []
-      : [['told again', `${countNoun(waitingMessages, 'message')} to webhooks, under the same ids, by the next run`]];
-  const open =
-    openRuns.length === 0
-      ? []
-      : [
-          [
-            'open',
-            `${openRuns.join(', ')}: if it ended after the backup, move its folder out of reports.dir before it goes on`,
-          ],
-        ];
-  const migrated =
-    applied.length === 0 ? [] : [['migrated', `from schema ${header.migrations.length}: ${applied.join(', ')}`]];
   return {
     exitCode: exitCodes.complete,
     document: {
@@ -199,10 +184,16 @@ function presentRestore(file: string, restored: RestoreSummary, applied: readonl
       formatTable(filled.map(([table, count]) => [formatCount(count), table])) +
       formatTable([
         ['restored', `${countNoun(sum(rows), 'row')} of ${header.createdAt} from ${file}`],
-        ...migrated,
+        applied.length > 0 && ['migrated', `from schema ${header.migrations.length}: ${applied.join(', ')}`],
         ['held', held],
-        ...waiting,
-        ...open,
+        waitingMessages > 0 && [
+          'told again',
+          `${countNoun(waitingMessages, 'message')} to webhooks, under the same ids, by the next run`,
+        ],
+        openRuns.length > 0 && [
+          'open',
+          `${openRuns.join(', ')}: if it ended after the backup, move its folder out of reports.dir before it goes on`,
+        ],
         ['lost', 'what was found, decided and spent since then; docs/operations.md says what to do about it'],
         ['next', 'nightscreen doctor, then nightscreen runs list; give reviewers and readers their rights again'],
       ]),

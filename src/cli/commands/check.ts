@@ -33,7 +33,6 @@ function toQuestion(name: string | undefined, { type, reason }: CheckOptions): Q
 async function ask(invocation: Invocation, name: string | undefined, options: CheckOptions): Promise<Outcome> {
   const { runCheck, toCheckedRequest } = await import('../../runs/checks/check.js');
   return withWorkplace(invocation, {
-    command: 'check',
     prepare: (config) =>
       requireService(config, () => {
         const question = toQuestion(name, options);
@@ -50,7 +49,6 @@ async function ask(invocation: Invocation, name: string | undefined, options: Ch
 async function show(invocation: Invocation, runId: string): Promise<Outcome> {
   const { showCheck } = await import('../../runs/checks/check.js');
   return withWorkplace(invocation, {
-    command: 'check --show',
     needsDatabase: true,
     prepare: () => runId,
     work: async ({ database }) => presentCheck(await showCheck(database, runId), exitCodes.complete),

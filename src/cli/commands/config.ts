@@ -73,7 +73,6 @@ function addAccept(config: Command, act: Act): void {
       act(async (invocation) => {
         const { acceptSettings, findAcceptance } = await import('../../runs/settings-acceptance.js');
         return withWorkplace(invocation, {
-          command: 'config accept',
           needsDatabase: true,
           prepare: () => options,
           work: async (workplace, { by, reason }) => {
@@ -129,7 +128,6 @@ function addHistory(config: Command, act: Act): void {
       act(async (invocation) => {
         const { readSettingsHistory } = await import('../../store/organisations.js');
         return withWorkplace(invocation, {
-          command: 'config history',
           needsDatabase: true,
           prepare: () => null,
           work: async ({ database, settings }) => {

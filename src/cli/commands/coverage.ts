@@ -91,7 +91,6 @@ export function addCoverageCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const { measureCoverage } = await import('../../runs/coverage.js');
         return withWorkplace(invocation, {
-          command: 'coverage',
           queryTimeoutMs,
           needsDatabase: true,
           prepare: () => ({ roster: options.roster, list: options.list ?? 0 }),

@@ -29,7 +29,6 @@ export async function importLegacyList(
   const { findReviewer } = await import('../../runs/review/people.js');
   const { tellDecidedStates } = await import('../notify.js');
   return withWorkplace(invocation, {
-    command: 'review import',
     needsDatabase: true,
     prepare: () => findFiles(invocation.folder, file, options.unmatched),
     work: async (workplace, { path, unmatched }) => {

@@ -41,7 +41,6 @@ export function addImportCommand(program: Command, act: Act): void {
         const { signal } = invocation;
         const isDelta = choice.delta !== undefined;
         return withWorkplace(invocation, {
-          command: 'import',
           isLasting: true,
           prepare: ({ settings }) => chooseRoster(settings.rosters, choice),
           work: async (workplace, roster) => {

@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-code.js';
 import type { Act, Outcome } from '../invocation.js';
 import { examples, parseWholeNumber } from '../options.js';
 import { requireService, withWorkplace } from '../session.js';
-import { formatTable } from '../text.js';
+import { formatTable, type Row } from '../text.js';
 
 interface InviteFlags {
   roster?: string;
@@ -41,7 +41,6 @@ export function addInviteCommand(program: Command, act: Act): void {
         const { inviteCustomers } = await import('../../runs/invitations/invite.js');
         const options = { roster, limit, isSent: send, isReminder: remind };
         return withWorkplace(invocation, {
-          command: 'invite',
           isLasting: send,
           needsDatabase: true,
           prepare: (config) => (send ? requireService(config, () => options) : options),
@@ -65,11 +64,9 @@ function presentInviting(result: InvitingResult): Outcome {
   const { isSent, isReminder, isTest, customers, cost, stoppedBecause } = result;
   const count = (channel: 'email' | 'sms'): number => customers.filter((one) => one.channel === channel).length;
   const what = isReminder ? 'reminded' : 'invited';
-  const done = (Object.keys(outcomeWords) as (keyof typeof outcomeWords)[]).flatMap((outcome) => {
+  const done = (Object.keys(outcomeWords) as (keyof typeof outcomeWords)[]).map((outcome): Row => {
     const number = customers.filter((one) => one.outcome === outcome).length;
-    return number === 0
-      ? []
-      : [[outcome, `${formatCount(number)}${outcome === 'sent' ? '' : `; ${outcomeWords[outcome]}`}`]];
+    return number > 0 && [outcome, `${formatCount(number)}${outcome === 'sent' ? '' : `; ${outcomeWords[outcome]}`}`];
   });
   const paid =
     cost === null
@@ -77,7 +74,7 @@ function presentInviting(result: InvitingResult): Outcome {
       : `${cost.amount.toFixed(2)} ${cost.currency}`;
   const shown = customers.slice(0, mostShown);
   const rest = customers.length - shown.length;
-  const lines = [
+  const lines: Row[] = [
     ['invite', isSent ? 'sent' : 'dry run, nothing was sent; --send sends'],
     [
       'customers',
@@ -87,14 +84,13 @@ function presentInviting(result: InvitingResult): Outcome {
     ],
     ...done,
     ['cost', `${paid}${isTest ? '; a test key is not billed' : ''}`],
-    ...(isReminder
-      ? []
-      : [
-          ['invited before', formatCount(result.alreadyInvited)],
-          ['not invitable', `${formatCount(result.notInvitable)} without a usable recipient or channel in the roster`],
-        ]),
+    !isReminder && ['invited before', formatCount(result.alreadyInvited)],
+    !isReminder && [
+      'not invitable',
+      `${formatCount(result.notInvitable)} without a usable recipient or channel in the roster`,
+    ],
     ['not now', formatCount(result.notNow)],
-    ...(stoppedBecause === null ? [] : [['stopped', stoppedBecause]]),
+    stoppedBecause !== null && ['stopped', stoppedBecause],
   ];
   const isPartial = customers.some(({ outcome }) => outcome === 'unknown' || outcome === 'refused');
   return {

@@ -42,7 +42,6 @@ function listenOnPostgres(
   parts: Pick<ListenerParts, 'settings' | 'port' | 'publicKey'>,
 ): Promise<Outcome> {
   return withWorkplace(invocation, {
-    command: 'listen',
     isLasting: true,
     needsDatabase: true,
     prepare: () => {},

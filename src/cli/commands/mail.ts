@@ -16,7 +16,6 @@ function addList(mail: Command, act: Act): void {
       act(async (invocation) => {
         const { listMails } = await import('../../runs/mail/deliver.js');
         return withWorkplace(invocation, {
-          command: 'mail list',
           needsDatabase: true,
           prepare: () => {},
           work: async ({ database }) => presentMails(await listMails(database, { all }), { isTried: false }),
@@ -35,7 +34,6 @@ function addRetry(mail: Command, act: Act): void {
         const { retryMails } = await import('../../runs/mail/manage.js');
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
         return withWorkplace(invocation, {
-          command: 'mail retry',
           needsDatabase: true,
           prepare: () => ids.map((id) => parse(id)),
           work: async (workplace, numbers) => presentMails(await retryMails(workplace, numbers), { isTried: true }),
@@ -58,7 +56,6 @@ function addDrop(mail: Command, act: Act): void {
         const parse = parseWholeNumber(1, Number.MAX_SAFE_INTEGER);
         const { reason, by, evenQueued = false } = options;
         return withWorkplace(invocation, {
-          command: 'mail drop',
           needsDatabase: true,
           prepare: () => ids.map((id) => parse(id)),
           work: async (workplace, numbers) =>

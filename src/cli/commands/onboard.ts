@@ -42,7 +42,6 @@ export function addOnboardCommand(program: Command, act: Act): void {
         const { previewOnboarding } = await import('../../runs/preview.js');
         const { signal } = invocation;
         return withWorkplace(invocation, {
-          command: 'onboard',
           isLasting: true,
           prepare: (config) => {
             const choose = () => chooseRoster(config.settings.rosters, choice);

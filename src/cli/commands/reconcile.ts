@@ -17,7 +17,6 @@ export function addReconcileCommand(program: Command, act: Act): void {
         const { runReconciliation } = await import('../../runs/reconcile-run.js');
         const options = { roster, writeReport: report };
         return withWorkplace(invocation, {
-          command: 'reconcile',
           isLasting: true,
           needsDatabase: true,
           prepare: () => options,

@@ -28,7 +28,6 @@ export function addReplayCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         const { replaySettings } = await import('../../runs/replay.js');
         return withWorkplace(invocation, {
-          command: 'replay',
           needsDatabase: true,
           isLasting: true,
           prepare: ({ settings }) => overlaySettings(settings, invocation.folder, options.settings),

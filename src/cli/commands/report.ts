@@ -116,7 +116,6 @@ export function addReportCommand(program: Command, act: Act): void {
         const { runReports } = await import('../../runs/write-reports.js');
         const { sendReports } = await import('../../runs/mail/deliver.js');
         return withWorkplace(invocation, {
-          command: 'report',
           needsDatabase: true,
           prepare: (config) => {
             refuseMixture(options);

@@ -26,7 +26,6 @@ export function addRescreenCommand(program: Command, act: Act): void {
       act((invocation) =>
         withFailureMail(invocation, 'rescreen', (noteOpen) =>
           withPingedWorkplace(invocation, 'rescreen', {
-            command: 'rescreen',
             isLasting: true,
             prepare: (config) =>
               requireService(config, () => chooseRosters(config.settings.rosters, choice), { writesReport: true }),

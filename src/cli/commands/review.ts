@@ -1,21 +1,26 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { ConfigError, flagError } from '../../errors.js';
+import { countNoun } from '../../reports/text.js';
 import { quoteArgument } from '../../runs/quote-argument.js';
-import type { Act } from '../invocation.js';
-import { examples } from '../options.js';
+import type { UndoResult } from '../../runs/review/decide.js';
+import type { Assigned, AssignmentRequest } from '../../runs/review/people.js';
+import { type Severity, severities } from '../../vocabulary.js';
+import { exitCodes } from '../exit-code.js';
+import type { Act, Outcome } from '../invocation.js';
+import { examples, requireText } from '../options.js';
 import {
   presentExport,
   presentImportedDecisions,
   presentItemHistories,
+  refusalWords,
   refuseUnknownKind,
   writeWorkingList,
 } from '../present-review.js';
 import { findCurrentUser } from '../process.js';
 import { withWorkplace } from '../session.js';
+import { formatTable } from '../text.js';
 import { importLegacyList, type LegacyImportOptions, refuseLegacyOptions } from './import-legacy-list.js';
-import { addAssign } from './review-assign.js';
-import { addDelegate } from './review-delegate.js';
-import { addUndo } from './review-undo.js';
 
 const defaultFile = 'review.csv';
 
@@ -44,7 +49,6 @@ function addExport(review: Command, act: Act): void {
         const { exportItems } = await import('../../runs/review/lists.js');
         const { findLogin } = await import('../../store/database/postgres.js');
         return withWorkplace(invocation, {
-          command: 'review export',
           needsDatabase: true,
           prepare: () => refuseUnknownKind(resolve(invocation.folder, options.out ?? defaultFile)),
           work: async (workplace, file) => {
@@ -94,7 +98,6 @@ function addImport(review: Command, act: Act): void {
         const { findReviewer } = await import('../../runs/review/people.js');
         const { tellDecidedStates } = await import('../notify.js');
         return withWorkplace(invocation, {
-          command: 'review import',
           needsDatabase: true,
           prepare: () => resolve(invocation.folder, file),
           work: async (workplace, path) => {
@@ -121,7 +124,6 @@ function addShow(review: Command, act: Act): void {
       act(async (invocation) => {
         const { showItems } = await import('../../runs/review/decide.js');
         return withWorkplace(invocation, {
-          command: 'review show',
           needsDatabase: true,
           prepare: () => customer,
           work: async (workplace) => presentItemHistories(customer, await showItems(workplace, customer)),
@@ -129,6 +131,248 @@ function addShow(review: Command, act: Act): void {
       }),
     );
 }
+
+function addUndo(review: Command, act: Act): void {
+  review
+    .command('undo <item>')
+    .description('undo the decision or proposal that stands about an item, which then waits again')
+    .requiredOption('--reason <text>', 'why')
+    .option('--reviewer <name>', 'who undoes it; on Postgres the login says so')
+    .addHelpText('after', examples(['review undo N4Q8ZK2M1-0C7RT5WXYA-H --reason "wrong customer"']))
+    .action((item: string, options: { reason: string; reviewer?: string }) =>
+      act(async (invocation) => {
+        const { undoDecision } = await import('../../runs/review/decide.js');
+        const { findReviewer } = await import('../../runs/review/people.js');
+        const { tellDecidedStates } = await import('../notify.js');
+        return withWorkplace(invocation, {
+          needsDatabase: true,
+          prepare: () => requireText(options.reason, '--reason'),
+          work: async (workplace, reason) => {
+            const reviewer = await findReviewer(workplace.database, options.reviewer);
+            const undone = await undoDecision(workplace, { mark: item, reviewer, reason });
+            if (undone.kind === 'undone') await tellDecidedStates(workplace, invocation);
+            return presentUndo(undone, item);
+          },
+        });
+      }),
+    );
+}
+
+const undoRefusalWords = {
+  no_item: 'is no item of a list or of review show: a slip of the pen?',
+  unknown_item: refusalWords.unknown_item,
+  changed_since: 'what was to be seen has changed since: look again with review show, or review export',
+  decided_since: 'somebody has decided about it since: look again with review show',
+  nothing_to_undo: 'nothing was decided about it that stands',
+} as const;
+
+/** What became of undoing a decision. */
+function presentUndo(result: UndoResult, mark: string): Outcome {
+  const schema = 'nightscreen/review-undo/1';
+  if (result.kind === 'refused') {
+    const { reason } = result;
+    const text = `nothing was undone: ${mark} ${reason === 'no_item' ? '' : '- '}${undoRefusalWords[reason]}\n`;
+    return { exitCode: exitCodes.refused, document: { schema, undone: null, reason }, text };
+  }
+  if (result.kind === 'acceptance_ended') {
+    const text = 'the discrepancy is no longer accepted or proposed: it stands open\n';
+    return { exitCode: exitCodes.complete, document: { schema, undone: 'acceptance' }, text };
+  }
+  const { undone, isListed, keepsConfirmed } = result;
+  const what = `${undone.isFinal ? 'the decision' : 'the proposal'} ${undone.verdict.replaceAll('_', ' ')} of ${undone.reviewer}`;
+  const now = isListed
+    ? 'the item waits for a decision'
+    : 'the match is absent, and the item waits for a decision (no_longer_matched)';
+  const still = keepsConfirmed ? '; the customer counts as confirmed until it is decided anew' : '';
+  return {
+    exitCode: exitCodes.complete,
+    document: { schema, undone, isListed, keepsConfirmed },
+    text: `${what} is undone; ${now}${still}\n`,
+  };
+}
+
+interface AssignOptions {
+  to?: string;
+  nobody?: true;
+  by?: string;
+  customer?: string;
+  severity?: string;
+  roster?: string;
+}
+
+function addAssign(review: Command, act: Act): void {
+  review
+    .command('assign [items...]')
+    .description('assign items to a reviewer: those named, or all that wait and fit')
+    .option('--to <name>', 'to whom')
+    .option('--nobody', 'to nobody')
+    .option('--by <name>', 'who assigns; on Postgres the login says so')
+    .option('--customer <reference>', 'all that waits of this customer')
+    .option('--severity <name>', `all that waits of this severity (${severities.join(', ')})`)
+    .option('--roster <name>', 'all that waits of this roster')
+    .addHelpText(
+      'after',
+      examples(['review assign N4Q8ZK2M1-0C7RT5WXYA-H --to meyer', 'review assign --severity critical --to meyer']),
+    )
+    .action((items: string[], options: AssignOptions) =>
+      act(async (invocation) => {
+        const { assignItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
+        return withWorkplace(invocation, {
+          needsDatabase: true,
+          prepare: () => toChoice(items, options),
+          work: async (workplace, choice) => {
+            const by = await findReviewer(workplace.database, options.by, false, '--by');
+            const to = options.to === undefined ? null : await requireAssignee(workplace.database, options.to, '--to');
+            return presentAssigned(await assignItems(workplace, { ...choice, to, by }), to);
+          },
+        });
+      }),
+    );
+}
+
+function toChoice(marks: readonly string[], options: AssignOptions): Omit<AssignmentRequest, 'to' | 'by'> {
+  const { customer = null, roster = null } = options;
+  const severity = toSeverity(options.severity);
+  const fits = customer !== null || severity !== null || roster !== null;
+  if ((options.to === undefined) === (options.nobody === undefined)) {
+    throw flagError('--to', 'or --nobody is needed, and not both');
+  }
+  if (marks.length > 0 === fits) {
+    const message = 'name items, or say which by --customer, --severity or --roster, and not both';
+    throw new ConfigError([{ where: 'arguments', message, path: '' }]);
+  }
+  return { marks, customer, severity, roster };
+}
+
+function toSeverity(text: string | undefined): Severity | null {
+  if (text === undefined) return null;
+  const severity = severities.find((each) => each === text);
+  if (severity !== undefined) return severity;
+  throw flagError('--severity', `is ${text}, and none of ${severities.join(', ')}`);
+}
+
+const assignmentRefusals = {
+  no_item: 'is no item of a list or of review show: a slip of the pen?',
+  not_waiting: 'waits for no decision here',
+} as const;
+
+function presentAssigned({ assigned, sameAlready, refused }: Assigned, to: string | null): Outcome {
+  const name = to ?? 'nobody';
+  const document = { schema: 'nightscreen/review-assignment/1', to, assigned, sameAlready, refused } as const;
+  if (refused.length > 0) {
+    const lines = refused.map(({ mark, reason }) => [mark, assignmentRefusals[reason]]);
+    return { exitCode: exitCodes.refused, document, text: `nothing was assigned\n${formatTable(lines)}` };
+  }
+  const already = sameAlready === 0 ? '' : `, ${countNoun(sameAlready, 'item')} already so`;
+  return {
+    exitCode: exitCodes.complete,
+    document,
+    text: `${countNoun(assigned, 'item')} assigned to ${name}${already}\n`,
+  };
+}
+
+interface DelegateOptions {
+  from: string;
+  to?: string;
+  until?: string;
+  end?: true;
+  reason: string;
+  by?: string;
+}
+
+function addDelegate(review: Command, act: Act): void {
+  review
+    .command('delegate')
+    .description('have somebody stand in for a reviewer who is away')
+    .requiredOption('--from <name>', 'who is away')
+    .option('--to <name>', 'who stands in')
+    .option('--until <date>', 'the last day, as yyyy-mm-dd')
+    .option('--end', 'end it now')
+    .requiredOption('--reason <text>', 'why')
+    .option('--by <name>', 'who says so; on Postgres the login says so')
+    .addHelpText(
+      'after',
+      examples([
+        'review delegate --from meyer --to larsen --until 2026-12-31 --reason holidays',
+        'review delegate --from meyer --end --reason "back early"',
+      ]),
+    )
+    .action((options: DelegateOptions) =>
+      act(async (invocation) => {
+        const { delegateItems, findReviewer, requireAssignee } = await import('../../runs/review/people.js');
+        return withWorkplace(invocation, {
+          needsDatabase: true,
+          prepare: () => toDelegation(options),
+          work: async (workplace, { from, term, reason }) => {
+            const by = await findReviewer(workplace.database, options.by, false, '--by');
+            const to = term && (await requireAssignee(workplace.database, term.to, '--to'));
+            const until = term?.until ?? null;
+            await delegateItems(workplace, { from, to, until, reason, by });
+            const { timezone } = workplace.settings.review;
+            return {
+              exitCode: exitCodes.complete,
+              document: { schema: 'nightscreen/review-delegation/1', from, to, until },
+              text:
+                to === null
+                  ? `nobody stands in for ${from} any more\n`
+                  : `${to} stands in for ${from} until the end of ${until} (${timezone})\n`,
+            };
+          },
+        });
+      }),
+    );
+  addDelegations(review, act);
+}
+
+function addDelegations(review: Command, act: Act): void {
+  review
+    .command('delegations')
+    .description('who stands in for whom now')
+    .action(() =>
+      act(async (invocation) => {
+        const { listDelegations } = await import('../../runs/review/people.js');
+        return withWorkplace(invocation, {
+          needsDatabase: true,
+          prepare: () => null,
+          work: async (workplace) => {
+            const delegations = await listDelegations(workplace);
+            const rows = delegations.map(({ from, to, until, reason, actor, isAttested }) => [
+              `${to} for ${from}`,
+              `until ${until}`,
+              `${reason} (${actor}${isAttested ? ', attested' : ''})`,
+            ]);
+            return {
+              exitCode: exitCodes.complete,
+              document: { schema: 'nightscreen/review-delegations/1', delegations },
+              text: rows.length === 0 ? 'nobody stands in for anybody\n' : formatTable(rows),
+            };
+          },
+        });
+      }),
+    );
+}
+
+interface AskedDelegation {
+  from: string;
+  /** Null where one is ended. */
+  term: { to: string; until: string } | null;
+  reason: string;
+}
+
+function toDelegation({ from, to, until, end, reason }: DelegateOptions): AskedDelegation {
+  const said = { from: requireText(from, '--from'), reason: requireText(reason, '--reason') };
+  if (end) {
+    if (to === undefined && until === undefined) return { ...said, term: null };
+    throw flagError('--end', 'ends it now, so --to and --until mean nothing');
+  }
+  if (to === undefined) throw flagError('--to', 'is missing');
+  if (to.trim() === said.from) throw flagError('--to', `is ${said.from} too`);
+  if (until === undefined || !isDate(until)) throw flagError('--until', 'must be a date such as 2026-12-31');
+  return { ...said, term: { to, until } };
+}
+
+const isDate = (text: string): boolean =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) && new Date(`${text}T00:00:00Z`).toJSON()?.slice(0, 10) === text;
 
 /** Adds `review`. */
 export function addReviewCommand(program: Command, act: Act): void {

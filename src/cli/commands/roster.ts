@@ -61,7 +61,6 @@ function addExcept(roster: Command, act: Act): void {
         const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         const { customer, all, until, by, reason } = options;
         return withWorkplace(invocation, {
-          command: 'roster except',
           needsDatabase: true,
           prepare: () => {
             if (customer === undefined && !all) throw flagError('--customer', 'is missing: say who, or --all');

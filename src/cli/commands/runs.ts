@@ -29,7 +29,7 @@ import { formatBecauseOf, toBecauseOfDocument } from '../present-preview.js';
 import { describeChanges, describeFound, presentRun } from '../present-run.js';
 import { describeSpan } from '../progress.js';
 import { requireService, withWorkplace } from '../session.js';
-import { describeCounts, formatTable } from '../text.js';
+import { describeCounts, formatTable, type Row } from '../text.js';
 import { formatAssurance } from './assure.js';
 import { formatCheck } from './check.js';
 
@@ -45,7 +45,6 @@ function addList(runs: Command, act: Act): void {
       act(async (invocation) => {
         const { listRuns } = await import('../../runs/run-reference.js');
         return withWorkplace(invocation, {
-          command: 'runs list',
           needsDatabase: true,
           prepare: () => options.limit ?? defaultLimit,
           work: async ({ database }, limit) => {
@@ -62,25 +61,14 @@ function addList(runs: Command, act: Act): void {
 }
 
 function toRows(listed: readonly RunListing[]): (string | number)[][] {
-  const head = [
-    'run',
-    'roster',
-    'state',
-    'started',
-    'planned',
-    'screened',
-    'failed',
-    'remaining',
-    'changes',
-    'because',
-  ];
+  const numbers = ['planned', 'screened', 'failed', 'remaining', 'changes'];
   const rows = listed.map((run) => {
     const { planned, screened, failed, remaining, changes } = run;
     const counts = [planned, screened, failed, remaining, changes].map((count) => count ?? '-');
     const started = run.startedAt.toISOString().slice(0, 16).replace('T', ' ');
     return [run.runId, run.roster ?? '-', run.state, started, ...counts, describeStanding(run)];
   });
-  return [head, ...rows];
+  return [['run', 'roster', 'state', 'started', ...numbers, 'because'], ...rows];
 }
 
 function describeStanding({ state, heldBy, reasons }: RunListing): string {
@@ -113,7 +101,6 @@ function addShow(runs: Command, act: Act): void {
       act(async (invocation) => {
         const { describeRun } = await import('../../runs/describe-run.js');
         return withWorkplace(invocation, {
-          command: 'runs show',
           needsDatabase: true,
           prepare: () => parseRunId(id),
           work: async (workplace) => {
@@ -141,7 +128,6 @@ function addResume(runs: Command, act: Act): void {
       act(async (invocation) => {
         const { resumeRun } = await import('../../runs/resume-run.js');
         return withWorkplace(invocation, {
-          command: 'runs resume',
           needsDatabase: true,
           isLasting: true,
           prepare: (config) => requireService(config, () => parseRunId(id)),
@@ -169,7 +155,6 @@ function addAccept(runs: Command, act: Act): void {
         const { acceptRun } = await import('../../runs/accept-run.js');
         const { findAcceptance } = await import('../../runs/settings-acceptance.js');
         return withWorkplace(invocation, {
-          command: 'runs accept',
           needsDatabase: true,
           prepare: () => parseRunId(id),
           work: async (workplace) => {
@@ -252,14 +237,12 @@ export function formatListed(listed: RunListed, artifacts: string | null): strin
   return rows.length === 0 ? `${title}none\n` : `${title}${formatTable(rows)}${more}`;
 }
 
-type Row = [string, string];
-
 const inWords = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .map(([name, count]) => `${describeReason(name)}: ${formatCount(count)}`)
     .join(', ');
 
-const some = (name: string, text: string): Row[] => (text === '' ? [] : [[name, text]]);
+const some = (name: string, text: string): Row => text !== '' && [name, text];
 
 function listStanding(run: RunDescription): Row[] {
   return [
@@ -281,24 +264,17 @@ const describeState = ({ state, haltedBy }: RunDescription): string =>
   haltedBy === null ? state : `${state} (${describeReason(haltedBy)})`;
 
 function listHolders({ heldBy, holders, state, resumed }: RunDescription): Row[] {
-  const now: Row[] = heldBy
-    ? [
-        [
-          'held by',
-          `${heldBy.owner} since ${heldBy.since.toISOString()}, last heard of ${heldBy.heartbeatAgeSeconds} s ago`,
-        ],
-      ]
-    : state === 'running'
-      ? [['held by', 'nobody: its process has ended without a word; the next start goes on with it']]
-      : [];
+  const now = heldBy
+    ? `${heldBy.owner} since ${heldBy.since.toISOString()}, last heard of ${heldBy.heartbeatAgeSeconds} s ago`
+    : 'nobody: its process has ended without a word; the next start goes on with it';
   const before = holders.map(({ owner, takenAt, differences }, index): Row => {
     const changed = differences.length === 0 ? '' : `; ${differences.join('; ')}`;
     return [index === 0 ? 'begun by' : 'resumed by', `${owner} at ${takenAt.toISOString()}${changed}`];
   });
   return [
-    ...now,
+    (heldBy !== null || state === 'running') && ['held by', now],
     ...before,
-    ...(resumed > 0 ? [['resumed', resumed === 1 ? 'once' : `${resumed} times`] satisfies Row] : []),
+    resumed > 0 && ['resumed', resumed === 1 ? 'once' : `${resumed} times`],
   ];
 }
 
@@ -308,22 +284,18 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
     counted === undefined
       ? []
       : [
-          ...(counted.rows === 0
-            ? []
-            : [
-                [
-                  'roster',
-                  describeCounts(pick(counted, ['rows', 'customers', 'rejected', 'duplicates'])),
-                ] satisfies Row,
-              ]),
-          ...(snapshot === null ? [] : [['customers', describeSnapshot(snapshot)] satisfies Row]),
+          counted.rows > 0 && [
+            'roster',
+            describeCounts(pick(counted, ['rows', 'customers', 'rejected', 'duplicates'])),
+          ],
+          snapshot !== null && ['customers', describeSnapshot(snapshot)],
           ...listDoubtLines(snapshot?.doubts ?? []),
           ...(snapshot === null ? [] : listSnapshotRemarks(snapshot).map((remark): Row => ['note', remark])),
           ['in scope', `customers: ${describeCounts(pick(counted, ['inScope', 'planned', 'skipped']))}`],
           ['planned', `customers: ${describeCounts(pick(counted, ['screened', 'reused', 'failed', 'remaining']))}`],
-          ...some('asked as', inWords(planned)),
-          ...some('failed', inWords(sums?.failedBecause ?? {})),
-          ...some('skipped', inWords(sums?.skippedBecause ?? {})),
+          some('asked as', inWords(planned)),
+          some('failed', inWords(sums?.failedBecause ?? {})),
+          some('skipped', inWords(sums?.skippedBecause ?? {})),
           ['states', `customers: ${describeCounts(sums?.states ?? {})}`],
           ['found', describeFound(counted)],
           ['changes', describeChanges(counted)],
@@ -333,8 +305,8 @@ function listSums({ sums, planned, calls, snapshot }: RunDescription): Row[] {
   return [
     ...rows,
     ['calls', `${formatCount(calls.sent)}${rate}`],
-    ...some('ended', inWords(calls.byOutcome)),
-    ...(sums === null ? [] : [['billed twice', `${formatCount(billed)} possibly`] satisfies Row]),
+    some('ended', inWords(calls.byOutcome)),
+    sums !== null && ['billed twice', `${formatCount(billed)} possibly`],
   ];
 }
 
@@ -371,8 +343,8 @@ function formatCanaries({ canaries }: RunDescription): string {
 
 function listWatch({ watch, earlyWarnings, openItems, details }: RunDescription): Row[] {
   return [
-    ...(openItems === null ? [] : [['to decide', describeWaiting(openItems)] satisfies Row]),
-    ...(details === null || !hasDetails(details) ? [] : [['details', describeDetails(details)] satisfies Row]),
+    openItems !== null && ['to decide', describeWaiting(openItems)],
+    details !== null && hasDetails(details) && ['details', describeDetails(details)],
     ...(watch === null ? [] : describeWatch(watch)).map((line): Row => ['watch', line]),
     ...earlyWarnings.map(({ recipient, changes, queuedAt, acceptedAt }): Row => {
       const critical = `${countNoun(changes, 'critical change')} at ${queuedAt.toISOString()}`;
@@ -392,15 +364,16 @@ const resumable: ReadonlySet<string> = new Set(['screen', 'rescreen', 'onboard']
 
 /** A run's description as lines for people. */
 export function formatRunDescription(run: RunDescription): string {
-  const files: Row[] =
-    run.artifacts === null
-      ? []
-      : [['files', `${run.artifacts} (${run.reports === 1 ? 'one revision' : `${run.reports} revisions`})`]];
-  const sweep: Row[] = run.sweep === null ? [] : [['sweep', describeSweep(run.sweep)]];
-  const next: Row[] =
-    run.state === 'stopped' && resumable.has(run.kind) ? [['next', `nightscreen runs resume ${run.runId}`]] : [];
+  const revisions = run.reports === 1 ? 'one revision' : `${run.reports} revisions`;
   return [
-    formatTable([...listStanding(run), ...listSums(run), ...listWatch(run), ...sweep, ...files, ...next]),
+    formatTable([
+      ...listStanding(run),
+      ...listSums(run),
+      ...listWatch(run),
+      run.sweep !== null && ['sweep', describeSweep(run.sweep)],
+      run.artifacts !== null && ['files', `${run.artifacts} (${revisions})`],
+      run.state === 'stopped' && resumable.has(run.kind) && ['next', `nightscreen runs resume ${run.runId}`],
+    ]),
     run.check === null ? '' : `\n${formatCheck(run.check)}`,
     run.assurance === null ? '' : `\n${formatAssurance(run.assurance)}`,
     run.becauseOf === null ? '' : formatBecauseOf(run.becauseOf),

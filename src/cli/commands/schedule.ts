@@ -19,7 +19,6 @@ function addShow(schedule: Command, act: Act): void {
         const { readPause } = await import('../../runs/scheduled.js');
         const plan = await planSchedule(loadInvocationConfig(invocation));
         return withWorkplace(invocation, {
-          command: 'schedule show',
           needsDatabase: true,
           prepare: ({ settings }) => settings.rosters.length > 0,
           work: async (workplace, hasRosters) =>
@@ -90,48 +89,32 @@ function addControl(schedule: Command, act: Act): void {
     .command('cancel <job>')
     .description('end a job that is under way, on whatever host')
     .addHelpText('after', examples(['schedule cancel sweep']))
-    .action((job: string) =>
-      act((invocation) =>
-        control(invocation, 'cancel', async (workplace) => {
-          const { cancelJob } = await import('../schedule/plan-schedule.js');
-          return cancelJob(workplace, job);
-        }),
-      ),
-    );
+    .action((job: string) => control(act, (plan, workplace) => plan.cancelJob(workplace, job)));
   schedule
     .command('pause')
     .description('begin no job for a while, on any host; jobs under way go on')
     .option('--until <when>', 'a span or an instant, at most 7 days from now', '24h')
     .option('--reason <words>', 'why, for whoever reads schedule show')
     .addHelpText('after', examples(['schedule pause', 'schedule pause --until 12h --reason "database moves"']))
-    .action(({ until, reason }: { until: string; reason?: string }) =>
-      act((invocation) =>
-        control(invocation, 'pause', async (workplace) => {
-          const { pauseJobs } = await import('../schedule/plan-schedule.js');
-          return pauseJobs(workplace, { until, reason: reason ?? null });
-        }),
-      ),
+    .action(({ until, reason = null }: { until: string; reason?: string | null }) =>
+      control(act, (plan, workplace) => plan.pauseJobs(workplace, { until, reason })),
     );
   schedule
     .command('resume')
     .description('end the pause of the schedule')
     .addHelpText('after', examples(['schedule resume']))
-    .action(() =>
-      act((invocation) =>
-        control(invocation, 'resume', async (workplace) => {
-          const { resumeJobs } = await import('../schedule/plan-schedule.js');
-          return resumeJobs(workplace);
-        }),
-      ),
-    );
+    .action(() => control(act, (plan, workplace) => plan.resumeJobs(workplace)));
 }
 
 const control = (
-  invocation: Invocation,
-  name: string,
-  work: (workplace: Workplace) => Promise<Outcome>,
-): Promise<Outcome> =>
-  withWorkplace(invocation, { command: `schedule ${name}`, needsDatabase: true, prepare: () => {}, work });
+  act: Act,
+  work: (plan: typeof import('../schedule/plan-schedule.js'), workplace: Workplace) => Promise<Outcome>,
+): Promise<void> =>
+  act(async (invocation) => {
+    const plan = await import('../schedule/plan-schedule.js');
+    const task = { needsDatabase: true, prepare: () => {}, work: (workplace: Workplace) => work(plan, workplace) };
+    return withWorkplace(invocation, task);
+  });
 
 /** Adds `schedule` and its commands. */
 export function addScheduleCommand(program: Command, act: Act): void {

@@ -105,7 +105,6 @@ export function addScreenCommand(program: Command, act: Act): void {
         const { readPublishedList } = await import('../../lists/published-list.js');
         const list = listFile === undefined ? undefined : await readPublishedList(resolve(invocation.folder, listFile));
         return withWorkplace(invocation, {
-          command: 'screen',
           isLasting: true,
           needsDatabase: options.dryRun === true && options.file === undefined,
           prepare: (config) => {

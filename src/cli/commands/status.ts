@@ -52,7 +52,6 @@ function addExport(status: Command, act: Act): void {
       act(async (invocation) => {
         const { exportStatus } = await import('../../runs/status.js');
         return withWorkplace(invocation, {
-          command: 'status export',
           needsDatabase: true,
           prepare: () => chooseFormat(options, invocation.options.json === true),
           work: async (workplace, format) => {
@@ -96,7 +95,6 @@ function addSend(status: Command, act: Act): void {
       act(async (invocation) => {
         const { tellStates, readWebhookKeys } = await import('../../runs/status.js');
         return withWorkplace(invocation, {
-          command: 'status send',
           needsDatabase: true,
           prepare: readWebhookKeys,
           work: async (workplace) => {

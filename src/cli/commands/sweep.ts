@@ -30,7 +30,6 @@ export function addSweepCommand(program: Command, act: Act): void {
         if (options.dirty) return sweepDirty(invocation);
         const { runSweep } = await import('../../runs/sweep-run.js');
         return withPingedWorkplace(invocation, 'sweep', {
-          command: 'sweep',
           isLasting: true,
           prepare: (config) => requireService(config, () => {}, { writesReport: options.report }),
           work: async (workplace) =>
@@ -44,7 +43,6 @@ export function addSweepCommand(program: Command, act: Act): void {
 async function sweepDirty(invocation: Invocation): Promise<Outcome> {
   const { sweepMarked } = await import('../../runs/dirty-run.js');
   return withWorkplace(invocation, {
-    command: 'sweep',
     isLasting: true,
     needsDatabase: true,
     prepare: (config) => requireService(config, () => {}),
@@ -65,7 +63,6 @@ function addHistory(sweep: Command, act: Act): void {
         const { findOrganisation } = await import('../../store/organisations.js');
         const { readDossierHistory } = await import('../../store/changes.js');
         return withWorkplace(invocation, {
-          command: 'sweep history',
           needsDatabase: true,
           prepare: () => dossier,
           work: async ({ database, settings }) => {
