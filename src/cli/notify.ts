@@ -7,28 +7,20 @@ import { tellStates } from '../runs/status.js';
 import { readOrganisation } from '../store/organisations.js';
 import { countWaiting, maySendWebhooks } from '../store/webhooks.js';
 import { webhookPatienceMs } from '../webhooks/messages.js';
-import type { PingedWork } from '../webhooks/settings.js';
 import { describeError } from './describe-error.js';
 import { toErrorExitCode } from './exit-code.js';
-import type { Invocation, Outcome } from './invocation.js';
-import { loadInvocationConfig, type WorkplaceTask, withWorkplace } from './session.js';
+import type { Invocation } from './invocation.js';
+import { loadInvocationConfig } from './session.js';
 import type { OpenWorkplace } from './workplace.js';
 
-/** How work ended that is pinged for. */
-interface PingedEnd {
-  exitCode: number;
-  /** Without personal data. */
-  lines: readonly string[];
-}
-
-/** The address to ping for some work; null where none is configured. Throws ConfigError when its variable is not set or holds no safe URL. */
-export function findPingAddress({ settings, secret, originOf }: Config, work: PingedWork): string | null {
-  const urlEnv = settings.pings[work]?.urlEnv;
+/** The address to ping for the watchdog; null where none is configured. Throws ConfigError when its variable is not set or holds no safe URL. */
+export function findPingAddress({ settings, secret, originOf }: Config): string | null {
+  const urlEnv = settings.pings.watchdog?.urlEnv;
   if (urlEnv === undefined) return null;
-  const path = `pings.${work}.urlEnv`;
+  const path = 'pings.watchdog.urlEnv';
   const address = secret(urlEnv);
   const refuse = (message: string): ConfigError =>
-    new ConfigError([{ where: originOf(['pings', work, 'urlEnv']), path, message }]);
+    new ConfigError([{ where: originOf(['pings', 'watchdog', 'urlEnv']), path, message }]);
   if (address === undefined) throw refuse(`names ${urlEnv}, which is not set (nor is ${urlEnv}_FILE)`);
   if (!URL.canParse(address) || !isSafeUrl(new URL(address))) {
     throw refuse(`names ${urlEnv}, which must hold a URL with https:// (http:// is allowed to this machine only)`);
@@ -43,17 +35,15 @@ export interface PingListener {
 }
 
 /**
- * Does work, and tells its monitor that it began and how it ended, where one is configured: a success only with exit code 0. A ping that is
- * not taken is told to `complain`, and changes nothing.
+ * Does a look of the watchdog, and tells its monitor that it began and how it ended, where one is configured: a success only with exit code 0.
+ * A ping that is not taken is told to `complain`, and changes nothing.
  */
-export async function withPings<Result>(
+export async function withPings<Result extends { exitCode: number; text: string }>(
   config: Config,
-  work: PingedWork,
   { complain, signal }: PingListener,
   act: () => Promise<Result>,
-  toEnd: (result: Result) => PingedEnd,
 ): Promise<Result> {
-  const address = findPingAddress(config, work);
+  const address = findPingAddress(config);
   if (address === null) return act();
   const { sendPing } = await import('../webhooks/ping.js');
   const runUuid = randomUUID();
@@ -63,45 +53,22 @@ export async function withPings<Result>(
     const limit = limitSending(timeoutMs + 1_000, signal);
     const trouble = await sendPing(address, { kind, runUuid, body }, timeoutMs, limit.signal);
     limit.clear();
-    if (trouble !== null) complain(`the monitor of ${work} could not be told (${kind}): ${trouble}`);
+    if (trouble !== null) complain(`the monitor of the watchdog could not be told (${kind}): ${trouble}`);
   };
-  await tell('start', `nightscreen ${work}`);
+  await tell('start', 'nightscreen watchdog');
   let result: Result;
   try {
     result = await act();
   } catch (error) {
-    await tell('failure', `nightscreen ${work}\nexit code ${toErrorExitCode(error)}\n${describeError(error).code}`);
+    await tell('failure', `nightscreen watchdog\nexit code ${toErrorExitCode(error)}\n${describeError(error).code}`);
     throw error;
   }
-  const { exitCode, lines } = toEnd(result);
+  const { exitCode, text } = result;
   await tell(
     exitCode === 0 ? 'success' : 'failure',
-    [`nightscreen ${work}`, `exit code ${exitCode}`, ...lines].join('\n'),
+    ['nightscreen watchdog', `exit code ${exitCode}`, text.trimEnd()].join('\n'),
   );
   return result;
-}
-
-/** Works in a workplace, and tells the monitor of that work that it began and how it ended, where one is configured. */
-export async function withPingedWorkplace<Prepared>(
-  invocation: Invocation,
-  work: PingedWork,
-  task: WorkplaceTask<Prepared, Outcome>,
-): Promise<Outcome> {
-  const config = loadInvocationConfig(invocation);
-  const complain = (message: string): void => invocation.notify({ level: 'warn', code: 'ping_not_taken', message });
-  const listener = { complain, signal: invocation.signal };
-  return withPings(config, work, listener, () => withWorkplace(invocation, task), listLines);
-}
-
-/** The runs of a document by name and state: nothing else of it leaves the house by a ping. */
-function listLines({ exitCode, document }: Outcome) {
-  const listed: unknown = document['runs'];
-  const runs: readonly unknown[] = Array.isArray(listed) ? listed : [document];
-  const lines = runs.flatMap((run) => {
-    if (typeof run !== 'object' || run === null || !('runId' in run) || !('state' in run)) return [];
-    return [`${String(run.runId)} ${String(run.state)}`];
-  });
-  return { exitCode, lines };
 }
 
 /**

@@ -37,13 +37,7 @@ export async function look(invocation: Invocation, limitMs = longestLookMs): Pro
   const problems = findMissingMail(config);
   if (problems.length > 0) throw new ConfigError(problems);
   const listener = { complain, signal: invocation.signal };
-  return withPings(
-    config,
-    'watchdog',
-    listener,
-    () => lookOrTell(invocation, config, { complain, limitMs }),
-    listLines,
-  );
+  return withPings(config, listener, () => lookOrTell(invocation, config, { complain, limitMs }));
 }
 
 async function lookOrTell(
@@ -96,8 +90,6 @@ const toName = (error: unknown): string => (error instanceof Error ? error.name 
 
 const isAtWork = (error: unknown): boolean =>
   error instanceof RunLockedError && (error.heldMs === null || error.heldMs < longestNightMs);
-
-const listLines = ({ exitCode, text }: Outcome) => ({ exitCode, lines: text.trimEnd().split('\n') });
 
 /** Clocks that are further apart than this are not both right. */
 const mostApartMs = 5 * 60_000;

@@ -235,7 +235,7 @@ const holdsPassword = (value: string): boolean => URL.canParse(value) && new URL
 const examples: readonly (readonly [string, string])[] = [
   ['rosters', 'postgres: { urlEnv: CORE_DATABASE_URL }'],
   ['webhooks', 'secretEnv: CORE_WEBHOOK_SECRET'],
-  ['pings', 'pings: { rescreen: { urlEnv: RESCREEN_PING_URL } }'],
+  ['pings', 'pings: { watchdog: { urlEnv: WATCHDOG_PING_URL } }'],
 ];
 
 function advise(path: SettingPath): string {

@@ -52,7 +52,9 @@ export const configSchema = z.strictObject({
     .describe('when the jobs of `nightscreen schedule` start; a job that is not named keeps its default'),
   scheduler: schedulerSettingsSchema.prefault({}).describe('how the scheduler goes about all jobs'),
   watchdog: watchdogSettingsSchema.prefault({}).describe('what the watchdog puts up with before it tells'),
-  pings: pingsSettingsSchema.prefault({}).describe('monitors that are told when work begins and how it ends'),
+  pings: pingsSettingsSchema
+    .prefault({})
+    .describe('the monitor that is told when the watchdog looks and what it found'),
   metrics: metricsSettingsSchema.prefault({}).describe('where figures go beside the page of the scheduler'),
   database: z
     .strictObject({

@@ -104,12 +104,6 @@ const pingSchema = z.strictObject({
 
 /** Which work tells an outside monitor, in the manner of healthchecks, that it began and how it ended. */
 export const pingsSettingsSchema = z.strictObject({
-  rescreen: pingSchema.optional().describe('the monitor of the rescreening'),
-  sweep: pingSchema.optional().describe('the monitor of the sweep'),
   watchdog: pingSchema.optional().describe('the monitor of the watchdog'),
   timeoutMs: z.number().int().min(100).max(60_000).default(10_000).describe('how long one ping may take'),
 });
-
-/** Work that can be pinged for. */
-export const pingedWork = ['rescreen', 'sweep', 'watchdog'] as const;
-export type PingedWork = (typeof pingedWork)[number];

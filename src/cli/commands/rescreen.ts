@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { rescreenRosters } from '../../../jobs/rescreen.js';
 import type { Act } from '../invocation.js';
-import { withFailureMail, withPingedWorkplace } from '../notify.js';
+import { withFailureMail } from '../notify.js';
 import {
   addAcceptOption,
   chooseRosters,
@@ -11,7 +11,7 @@ import {
   type RosterChoice,
 } from '../options.js';
 import { presentNight } from '../present-run.js';
-import { requireService } from '../session.js';
+import { requireService, withWorkplace } from '../session.js';
 
 /** Adds `rescreen`. */
 export function addRescreenCommand(program: Command, act: Act): void {
@@ -25,7 +25,7 @@ export function addRescreenCommand(program: Command, act: Act): void {
     .action((choice: RosterChoice & RosterAcceptance) =>
       act((invocation) =>
         withFailureMail(invocation, 'rescreen', (noteOpen) =>
-          withPingedWorkplace(invocation, 'rescreen', {
+          withWorkplace(invocation, {
             isLasting: true,
             prepare: (config) =>
               requireService(config, () => chooseRosters(config.settings.rosters, choice), { writesReport: true }),

@@ -65,14 +65,8 @@ async function runScheduled(
   }
   const logger = openLogger(invocation, config);
   const { signal } = invocation;
-  const { logJobFailure, checkPings, withJobPings } = await import('../schedule/jobs.js');
-  checkPings(config);
-  const complain = (message: string): void => logger.warn({ code: 'ping_not_taken', message }, 'warning');
-  const options: RunOptions = {
-    stopping: signal,
-    failed: (failure) => logJobFailure(logger, name, failure),
-    around: (each, perform) => withJobPings(config, each, { complain, signal }, perform),
-  };
+  const { logJobFailure } = await import('../schedule/jobs.js');
+  const options: RunOptions = { stopping: signal, failed: (failure) => logJobFailure(logger, name, failure) };
   return withWorkplace(invocation, {
     command: `schedule run ${name}`,
     isLasting: name !== briefJob,
@@ -89,7 +83,9 @@ function addControl(schedule: Command, act: Act): void {
     .command('cancel <job>')
     .description('end a job that is under way, on whatever host')
     .addHelpText('after', examples(['schedule cancel sweep']))
-    .action((job: string) => control(act, (plan, workplace) => plan.cancelJob(workplace, job)));
+    .action((job: string) =>
+      control(act, async (workplace) => (await import('../schedule/plan-schedule.js')).cancelJob(workplace, job)),
+    );
   schedule
     .command('pause')
     .description('begin no job for a while, on any host; jobs under way go on')
@@ -97,24 +93,21 @@ function addControl(schedule: Command, act: Act): void {
     .option('--reason <words>', 'why, for whoever reads schedule show')
     .addHelpText('after', examples(['schedule pause', 'schedule pause --until 12h --reason "database moves"']))
     .action(({ until, reason = null }: { until: string; reason?: string | null }) =>
-      control(act, (plan, workplace) => plan.pauseJobs(workplace, { until, reason })),
+      control(act, async (workplace) =>
+        (await import('../schedule/plan-schedule.js')).pauseJobs(workplace, { until, reason }),
+      ),
     );
   schedule
     .command('resume')
     .description('end the pause of the schedule')
     .addHelpText('after', examples(['schedule resume']))
-    .action(() => control(act, (plan, workplace) => plan.resumeJobs(workplace)));
+    .action(() =>
+      control(act, async (workplace) => (await import('../schedule/plan-schedule.js')).resumeJobs(workplace)),
+    );
 }
 
-const control = (
-  act: Act,
-  work: (plan: typeof import('../schedule/plan-schedule.js'), workplace: Workplace) => Promise<Outcome>,
-): Promise<void> =>
-  act(async (invocation) => {
-    const plan = await import('../schedule/plan-schedule.js');
-    const task = { needsDatabase: true, prepare: () => {}, work: (workplace: Workplace) => work(plan, workplace) };
-    return withWorkplace(invocation, task);
-  });
+const control = (act: Act, work: (workplace: Workplace) => Promise<Outcome>): Promise<void> =>
+  act((invocation) => withWorkplace(invocation, { needsDatabase: true, prepare: () => {}, work }));
 
 /** Adds `schedule` and its commands. */
 export function addScheduleCommand(program: Command, act: Act): void {

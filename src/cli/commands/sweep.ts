@@ -3,7 +3,6 @@ import { ConfigError } from '../../errors.js';
 import { dossierChangeWords } from '../../reports/words.js';
 import type { DossierTransition } from '../../store/changes.js';
 import type { Act, Invocation, Outcome } from '../invocation.js';
-import { withPingedWorkplace } from '../notify.js';
 import { examples } from '../options.js';
 import { presentNothingMarked, presentRun } from '../present-run.js';
 import { requireService, withWorkplace } from '../session.js';
@@ -29,7 +28,7 @@ export function addSweepCommand(program: Command, act: Act): void {
       act(async (invocation) => {
         if (options.dirty) return sweepDirty(invocation);
         const { runSweep } = await import('../../runs/sweep-run.js');
-        return withPingedWorkplace(invocation, 'sweep', {
+        return withWorkplace(invocation, {
           isLasting: true,
           prepare: (config) => requireService(config, () => {}, { writesReport: options.report }),
           work: async (workplace) =>

@@ -9,7 +9,6 @@ import { readWebhookKeys } from '../../runs/status.js';
 import { readImportedRosters } from '../../store/coverage.js';
 import type { Queryable } from '../../store/database/database.js';
 import { findOrganisation } from '../../store/organisations.js';
-import { pingedWork } from '../../webhooks/settings.js';
 import { findPingAddress } from '../notify.js';
 import { findFourEyesProblems, findMissingMail } from '../workplace.js';
 import { doubtful, type Finding, well, wrong } from './finding.js';
@@ -153,20 +152,16 @@ export function checkWebhooks(config: Config): Finding[] {
   }
 }
 
-/** Whether each monitor that is to be told has an address, without which its work is refused; nothing is said where there is none, and nothing is sent. */
+/** Whether the watchdog's monitor has an address, without which it is refused; nothing is said where there is none, and nothing is sent. */
 export function checkPings(config: Config): Finding[] {
-  return pingedWork.flatMap((work) => {
-    if (config.settings.pings[work] === undefined) return [];
-    const check = `ping of ${work}`;
-    try {
-      findPingAddress(config, work);
-      return [well(check, 'its monitor has an address')];
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      const next = `set it, or take pings.${work} out: ${work} and the scheduler are refused without it`;
-      return error.problems.map(({ path, message }) => wrong(check, `${path} ${message}`, next));
-    }
-  });
+  const check = 'ping of watchdog';
+  try {
+    return findPingAddress(config) === null ? [] : [well(check, 'its monitor has an address')];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const next = 'set it, or take pings.watchdog out: the watchdog and the scheduler are refused without it';
+    return error.problems.map(({ path, message }) => wrong(check, `${path} ${message}`, next));
+  }
 }
 
 /** Whether two people can be asked for where the settings want them, without which every command is refused; nothing is said when all is well. */

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { endsTheNight, NightError } from '../../../jobs/rescreen.js';
-import type { Config } from '../../config/load-config.js';
 import { LeaseLostError, NightscreenError, RunLockedError, StoreError } from '../../errors.js';
 import { tellFailure } from '../../runs/mail/deliver.js';
 import type { OccasionEnding } from '../../runs/scheduled.js';
@@ -9,9 +8,7 @@ import type { JobStanding } from '../../scheduling/decide-due.js';
 import { readStandings, type SchedulePlan } from '../../scheduling/schedule.js';
 import { DatabaseError } from '../../store/database/database.js';
 import type { JobRun } from '../../store/jobs.js';
-import { pingedWork } from '../../webhooks/settings.js';
 import { combineExitCodes, exitCodes, toErrorExitCode } from '../exit-code.js';
-import { findPingAddress, type PingListener, withPings } from '../notify.js';
 
 /** What a job threw, and of whose run, where that is known. */
 export interface JobFailure {
@@ -27,8 +24,6 @@ export interface PerformOptions {
   /** Aborted when somebody asks this process to stop; what ends then is taken up again. */
   stopping: AbortSignal;
   failed: (failure: JobFailure) => void;
-  /** What is done around it, such as telling a monitor. */
-  around?: (job: string, perform: () => Promise<OccasionEnding>) => Promise<OccasionEnding>;
 }
 
 // What passes by itself is mailed when it has not by then.
@@ -181,22 +176,4 @@ function describeEnd({ job, localDate, state, exitCode, because, runIds, owner }
 export function logJobFailure(logger: Logger, job: string, { error, runId, roster }: JobFailure): void {
   const where = { ...(runId === null ? {} : { runId }), ...(roster === null ? {} : { roster }) };
   logger.error({ job, ...where, err: error }, 'job_failed');
-}
-
-/** Finds what keeps monitors from being told before any job is begun; throws ConfigError. */
-export function checkPings(config: Config): void {
-  for (const work of pingedWork) findPingAddress(config, work);
-}
-
-/** Performs a job, and tells its monitor that it began and how it ended, where one is configured. */
-export async function withJobPings(
-  config: Config,
-  job: string,
-  listener: PingListener,
-  perform: () => Promise<OccasionEnding>,
-): Promise<OccasionEnding> {
-  const work = pingedWork.find((name) => name === job && name !== 'watchdog');
-  if (work === undefined) return perform();
-  const toEnd = (ending: OccasionEnding) => ({ exitCode: toEndingExitCode(ending), lines: ending.runIds });
-  return withPings(config, work, listener, perform, toEnd);
 }

@@ -11,14 +11,14 @@ import { exitCodes } from '../exit-code.js';
 import { type MetricsAddress, nowAndThen, startMetricsServer, type WatchedHealth, watchHealth } from '../health.js';
 import type { Invocation, Written } from '../invocation.js';
 import { type Measuring, measureInto } from '../measuring.js';
-import { mailDirectly } from '../notify.js';
+import { findPingAddress, mailDirectly } from '../notify.js';
 import { requireOwnDatabase } from '../open-database.js';
 import { version, waitForAbort } from '../process.js';
 import { loadInvocationConfig, openLogger, withWorkplace } from '../session.js';
 import { formatTable } from '../text.js';
 import { look } from '../watchdog.js';
 import { findMissingMail, findMissingService } from '../workplace.js';
-import { checkPings, type JobFailure, logJobFailure, performJob, withJobPings } from './jobs.js';
+import { type JobFailure, logJobFailure, performJob } from './jobs.js';
 import { type JobsAndPlan, planSchedule } from './plan-schedule.js';
 
 // A database that is being restarted is back by then.
@@ -31,8 +31,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   const plan = await planWork(config);
   await requireOwnDatabase(config, 'schedule');
   const logger = openLogger(asked, config);
-  checkPings(config);
-  const complain = (message: string): void => logger.warn({ code: 'ping_not_taken', message }, 'warning');
+  findPingAddress(config);
   const beside = await startBeside(asked, config, { logger, address });
   const { invocation } = beside;
   const interruption = followInterruption(signal);
@@ -49,10 +48,7 @@ export async function keepSchedule(asked: Invocation, address: MetricsAddress | 
   });
   const lookout = new Lookout(
     plan,
-    (workplace, { job }, run, held) =>
-      withJobPings(config, job.name, { complain, signal }, () =>
-        performJob(workplace, job, run, held, performed(job.name)),
-      ),
+    (workplace, { job }, run, held) => performJob(workplace, job, run, held, performed(job.name)),
     tell,
   );
   asked.lastRun.listJobs = () => lookout.running;

@@ -101,10 +101,10 @@ async function runOnce(
   const isFrequent = schedule !== undefined && !toDueTimes(schedule).isByDate;
   const forgetBefore = isFrequent ? toForgetBefore(workplace.clock.now()) : null;
   const limits = { timeoutMs: toTimeoutMs(job, plan.jobsSettings), canContinue: job.isOwn !== true };
-  const answer = await runOccasion(workplace, { job: job.name, ...once, forgetBefore, limits }, signal, (run, held) => {
-    const perform = () => performJob(workplace, job, run, held, { ...options, plan });
-    return options.around?.(job.name, perform) ?? perform();
-  });
+  const occasion = { job: job.name, ...once, forgetBefore, limits };
+  const answer = await runOccasion(workplace, occasion, signal, (run, held) =>
+    performJob(workplace, job, run, held, { ...options, plan }),
+  );
   const { due } = once;
   const what = `${job.name} of ${due.localDate}`;
   if (answer.kind === 'held') {

@@ -17,17 +17,17 @@ const tell = (findings: readonly Finding[]): readonly string[] =>
   findings.map(({ check, state, message }) => `${state} ${check}: ${message.replaceAll(folder, '')}`);
 
 it('a monitor without an address, for which its work is refused, is found before the night', () => {
-  const pings = { rescreen: { urlEnv: 'RESCREEN_PING' }, sweep: { urlEnv: 'SWEEP_PING' } };
-  expect(tell(checkPings(load({ pings }, { SWEEP_PING: 'https://monitor.example/1' })))).toEqual([
-    'fail ping of rescreen: pings.rescreen.urlEnv names RESCREEN_PING, which is not set (nor is RESCREEN_PING_FILE)',
-    'ok ping of sweep: its monitor has an address',
+  const pings = { watchdog: { urlEnv: 'WATCHDOG_PING' } };
+  const check = (environment: Record<string, string>) => tell(checkPings(load({ pings }, environment)));
+  expect(check({ WATCHDOG_PING: 'https://monitor.example/1' })).toEqual([
+    'ok ping of watchdog: its monitor has an address',
   ]);
-  expect(
-    tell(checkPings(load({ pings }, { RESCREEN_PING: 'ftp://x', SWEEP_PING: 'http://elsewhere.example' }))),
-  ).toEqual([
-    expect.stringMatching(/^fail ping of rescreen: .* https/),
-    expect.stringMatching(/^fail ping of sweep: .* https/),
+  expect(check({})).toEqual([
+    'fail ping of watchdog: pings.watchdog.urlEnv names WATCHDOG_PING, which is not set (nor is WATCHDOG_PING_FILE)',
   ]);
+  for (const address of ['ftp://x', 'http://elsewhere.example']) {
+    expect(check({ WATCHDOG_PING: address })).toEqual([expect.stringMatching(/^fail ping of watchdog: .* https/)]);
+  }
   expect(checkPings(load({}))).toEqual([]);
 });
 

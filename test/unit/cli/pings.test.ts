@@ -34,7 +34,7 @@ afterAll(() => {
 
 function configure(url: string | undefined, timeoutMs = 200) {
   const folder = mkdtempSync(join(tmpdir(), 'nightscreen-pings-'));
-  const pings = { rescreen: { urlEnv: 'MONITOR_URL' }, timeoutMs };
+  const pings = { watchdog: { urlEnv: 'MONITOR_URL' }, timeoutMs };
   writeFileSync(join(folder, 'nightscreen.config.yaml'), JSON.stringify({ pings }));
   return loadConfig({ environment: url === undefined ? {} : { MONITOR_URL: url }, folder });
 }
@@ -44,38 +44,23 @@ const complain = (message: string): void => {
 };
 const untold = { complain: () => {}, signal: new AbortController().signal };
 const ping = (exitCode: number, url: string | undefined = address) =>
-  withPings(
-    configure(url),
-    'rescreen',
-    { ...untold, complain },
-    async () => exitCode,
-    (code) => ({
-      exitCode: code,
-      lines: ['2026-03-10-rescreen-7 incomplete'],
-    }),
-  );
+  withPings(configure(url), { ...untold, complain }, async () => ({ exitCode, text: 'no alarm\n' }));
 
 it.each([
   [0, '/check'],
   [3, '/check/fail'],
 ])('exit code %i ends at %s, with the run id of its start', async (exitCode, path) => {
   seen.length = 0;
-  expect(await ping(exitCode)).toBe(exitCode);
+  expect((await ping(exitCode)).exitCode).toBe(exitCode);
   expect(seen.map((one) => one.path)).toEqual(['/check/start', path]);
   expect(seen[0]?.rid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   expect(seen[1]?.rid).toBe(seen[0]?.rid);
-  expect(seen[1]?.body).toBe(`nightscreen rescreen\nexit code ${exitCode}\n2026-03-10-rescreen-7 incomplete`);
+  expect(seen[1]?.body).toBe(`nightscreen watchdog\nexit code ${exitCode}\nno alarm`);
 });
 
 it('work that throws is a failure, told by its code and not by its words', async () => {
   seen.length = 0;
-  const work = withPings(
-    configure(address),
-    'rescreen',
-    untold,
-    () => Promise.reject(new Error('Jane Doe')),
-    () => ({ exitCode: 0, lines: [] }),
-  );
+  const work = withPings(configure(address), untold, () => Promise.reject(new Error('Jane Doe')));
   await expect(work).rejects.toThrow('Jane Doe');
   expect(seen.map(({ path }) => path)).toEqual(['/check/start', '/check/fail']);
   expect(seen[1]?.body).not.toContain('Jane');
@@ -87,11 +72,11 @@ it.each([
 ])('a monitor that %s changes nothing but is told of', async (_how, answer, said) => {
   complaints.length = 0;
   status = answer;
-  expect(await ping(0)).toBe(0);
+  expect(await ping(0)).toMatchObject({ exitCode: 0 });
   status = 200;
   expect(complaints).toEqual([
-    `the monitor of rescreen could not be told (start): ${said}`,
-    `the monitor of rescreen could not be told (success): ${said}`,
+    `the monitor of the watchdog could not be told (start): ${said}`,
+    `the monitor of the watchdog could not be told (success): ${said}`,
   ]);
 });
 
@@ -101,19 +86,16 @@ it('once this process is asked to stop, a monitor that hangs has a moment left a
   const stopping = new AbortController();
   const begunMs = performance.now();
   const listener = { complain, signal: stopping.signal };
-  const work = async (): Promise<number> => {
+  const work = async () => {
     status = 200;
-    return 0;
+    return { exitCode: 0, text: '' };
   };
-  const pinging = withPings(configure(address, 9_000), 'rescreen', listener, work, (exitCode) => ({
-    exitCode,
-    lines: [],
-  }));
+  const pinging = withPings(configure(address, 9_000), listener, work);
   stopping.abort();
-  expect(await pinging).toBe(0);
+  expect(await pinging).toMatchObject({ exitCode: 0 });
   expect(performance.now() - begunMs).toBeLessThan(6_000);
   expect(complaints).toEqual([
-    'the monitor of rescreen could not be told (start): no answer before this process had to stop',
+    'the monitor of the watchdog could not be told (start): no answer before this process had to stop',
   ]);
 });
 
@@ -122,12 +104,6 @@ it.each([
   ['http://monitor.example/x', 'https://'],
   ['no url', 'https://'],
 ])('%s as an address is refused before anything is done', async (url, said) => {
-  const work = withPings(
-    configure(url),
-    'rescreen',
-    untold,
-    async () => 0,
-    () => ({ exitCode: 0, lines: [] }),
-  );
+  const work = withPings(configure(url), untold, async () => ({ exitCode: 0, text: '' }));
   await expect(work).rejects.toThrow(said);
 });

@@ -110,7 +110,7 @@ describe('secrets', () => {
     ['rosters: [{ name: r, postgres: { url: "postgres://u:geheim@h/x", query: q, urlEnv: X } }]', 'urlEnv'],
     ['reports: { linkTemplate: "https://u:geheim@files.example/{runId}" }', 'asks each reader who it is'],
     ['webhooks: [{ url: "https://u:geheim@core.example" }]', 'secretEnv'],
-    ['pings: { rescreen: { url: "https://monitor.example/geheim" } }', 'urlEnv'],
+    ['pings: { watchdog: { url: "https://monitor.example/geheim" } }', 'urlEnv'],
   ])('a secret in the file is refused with the place where it belongs, and not shown: %s', (text, advice) => {
     const problems = findProblems(`${text}\n`);
     const said = problems.filter((problem) => problem.includes('a secret is never read from here'));
