@@ -191,39 +191,8 @@ const createdDossierSchema = z
 /** A new dossier: its `token`, the `verification_url` for the applicant, and what else the service sent (interface: POST /dossiers). */
 export type CreatedDossier = z.output<typeof createdDossierSchema>;
 
-/** The single-record look-ups of the dossier area (interface: Single-record lookups). */
-interface DossierLookUps {
-  /** An applicant by `entity_<token>`, GET /dossiers/entity/{id}. */
-  entity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
-  /** An identity document with its images by `id_doc_<token>`, GET /dossiers/identity_document/{id}. */
-  identityDocument(id: string, options?: CallOptions): Promise<Answer<IdentityDocument>>;
-  /** A decision by `decision_<token>`, GET /dossiers/decision/{id}. */
-  decision(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
-  /** A proof of address by `poa_<token>`, GET /dossiers/address_proof/{id}. */
-  addressProof(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
-  /** A proof of funds by `pof_<token>`, GET /dossiers/funds_proof/{id}. */
-  fundsProof(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
-}
-
-/** The look-ups of the dossier area over `callOperation`. */
-const createDossierLookUps = (callOperation: CallOperation): DossierLookUps => ({
-  entity: async (id, options) =>
-    callOperation(toLookUp('dossiers.entity', '/dossiers/entity', id, recordSchema), options),
-  identityDocument: async (id, options) =>
-    callOperation(
-      toLookUp('dossiers.identity_document', '/dossiers/identity_document', id, identityDocumentSchema),
-      options,
-    ),
-  decision: async (id, options) =>
-    callOperation(toLookUp('dossiers.decision', '/dossiers/decision', id, recordSchema), options),
-  addressProof: async (id, options) =>
-    callOperation(toLookUp('dossiers.address_proof', '/dossiers/address_proof', id, recordSchema), options),
-  fundsProof: async (id, options) =>
-    callOperation(toLookUp('dossiers.funds_proof', '/dossiers/funds_proof', id, recordSchema), options),
-});
-
 /** The dossier operations of the interface (interface: Dossiers). */
-export interface Dossiers extends DossierLookUps {
+export interface Dossiers {
   /** Creates a dossier with its applicant and hosted session, POST /dossiers; never repeated once it may have arrived. */
   create(input: DossierInput, options?: CallOptions): Promise<Answer<CreatedDossier>>;
   /** Every dossier of the list, most recent first, fetched page by page while it is read (interface: GET /dossiers). */
@@ -234,6 +203,16 @@ export interface Dossiers extends DossierLookUps {
   page(query: DossierListQuery, options?: CallOptions): Promise<Answer<DossierPage>>;
   /** A dossier by `dossier_<token>` or humanized token, GET /dossiers/{id}; another dossier in the answer is a ResponseError. */
   retrieve(id: string, options?: CallOptions): Promise<Answer<DossierDetail>>;
+  /** An applicant by `entity_<token>`, GET /dossiers/entity/{id}. */
+  entity(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** An identity document with its images by `id_doc_<token>`, GET /dossiers/identity_document/{id}. */
+  identityDocument(id: string, options?: CallOptions): Promise<Answer<IdentityDocument>>;
+  /** A decision by `decision_<token>`, GET /dossiers/decision/{id}. */
+  decision(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** A proof of address by `poa_<token>`, GET /dossiers/address_proof/{id}. */
+  addressProof(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
+  /** A proof of funds by `pof_<token>`, GET /dossiers/funds_proof/{id}. */
+  fundsProof(id: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
 }
 
 const toListOperation = (query: DossierListQuery): Operation<DossierPage> => ({
@@ -264,19 +243,14 @@ const toCreation = (input: DossierInput, levelField: string): Operation<CreatedD
   };
 };
 
-const toRetrieval = (id: string): Operation<DossierDetail> => ({
-  ...toLookUp('dossiers.retrieve', '/dossiers', id, dossierDetailSchema),
-  // A humanized token is not repeated in the answer, a full id is.
-  findBreach: (dossier) =>
-    id.startsWith('dossier_') && dossier.id !== id
-      ? { code: 'echo_mismatch', message: 'id: is not the dossier that was asked for' }
-      : undefined,
-});
-
 /** The dossier operations over `callOperation`; `levelField` is the name under which a level is sent (interface: POST /dossiers, not shown). */
 export const createDossiers = (callOperation: CallOperation, levelField: string): Dossiers => {
   const page: Dossiers['page'] = async (query, options) => callOperation(toListOperation(query), options);
   const pages: Dossiers['pages'] = (query = {}, options) => walkDossierPages((next) => page(next, options), query);
+  const lookUp =
+    <Found>(noun: string, schema: z.ZodType<Found>) =>
+    async (id: string, options?: CallOptions): Promise<Answer<Found>> =>
+      callOperation(toLookUp(`dossiers.${noun}`, `/dossiers/${noun}`, id, schema), options);
   return {
     create: async (input, options) => callOperation(toCreation(input, levelField), options),
     page,
@@ -284,7 +258,19 @@ export const createDossiers = (callOperation: CallOperation, levelField: string)
     list: async function* (query, options) {
       for await (const { dossiers } of pages(query, options)) yield* dossiers;
     },
-    retrieve: async (id, options) => callOperation(toRetrieval(id), options),
-    ...createDossierLookUps(callOperation),
+    retrieve: async (id, options) => {
+      const retrieval = toLookUp('dossiers.retrieve', '/dossiers', id, dossierDetailSchema);
+      // A humanized token is not repeated in the answer, a full id is.
+      const findBreach = (dossier: DossierDetail) =>
+        id.startsWith('dossier_') && dossier.id !== id
+          ? { code: 'echo_mismatch', message: 'id: is not the dossier that was asked for' }
+          : undefined;
+      return callOperation({ ...retrieval, findBreach }, options);
+    },
+    entity: lookUp('entity', recordSchema),
+    identityDocument: lookUp('identity_document', identityDocumentSchema),
+    decision: lookUp('decision', recordSchema),
+    addressProof: lookUp('address_proof', recordSchema),
+    fundsProof: lookUp('funds_proof', recordSchema),
   };
 };

@@ -8,7 +8,7 @@ import {
   ServiceUnavailableError,
   TimeoutError,
 } from '../errors.js';
-import type { Answer, AttemptObserver, CallOperation, CallOptions, Operation } from './operation.js';
+import type { Answer, AttemptObserver, CallOperation, CallOptions } from './operation.js';
 import { followSignals } from './signals.js';
 import {
   countFromOneSchema,
@@ -176,9 +176,9 @@ const judge = (
  * It is sent again only after every look-up showed that the reference is unused, and never after a TimeoutError. Throws the
  * error of the last sending, NightscreenError `reference_not_unique` when several could be it, or the signal's reason.
  */
-const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invitation>> => {
-  const { clock, signal, maxSends } = sending;
-  const { reference, channel, recipient } = sending.invitation;
+const sendInvitation = async (given: InvitationSending): Promise<Answer<Invitation>> => {
+  const { clock, signal, maxSends } = given;
+  const { reference, channel, recipient } = given.invitation;
   const earliestMs = clock.now().getTime() - clockSlackMs;
 
   const isOurs = (listed: Invitation): boolean =>
@@ -188,9 +188,9 @@ const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invita
 
   const findSent = async (error: unknown): Promise<Answer<Invitation> | 'absent' | 'unclear'> => {
     let isClear = true;
-    for (const delayMs of sending.lookUpDelaysMs) {
+    for (const delayMs of given.lookUpDelaysMs) {
       await clock.sleep(delayMs, signal);
-      const answer = await sending.lookUp().catch(() => undefined);
+      const answer = await given.lookUp().catch(() => undefined);
       const verdict = answer === undefined ? 'unclear' : judge(answer, isOurs, error);
       if (typeof verdict === 'object') return verdict;
       signal.throwIfAborted();
@@ -201,7 +201,7 @@ const sendInvitation = async (sending: InvitationSending): Promise<Answer<Invita
 
   for (let sends = 1; ; sends += 1) {
     try {
-      return await sending.send();
+      return await given.send();
     } catch (error) {
       if (!isOutcomeUnknown(error)) throw error;
       const verdict = await findSent(error);
@@ -286,75 +286,24 @@ const mostSends = 3;
 const route = '/autodoc/invitations/{token}';
 const access = { authentication: 'private_key_or_jwt', isBillable: false } as const;
 
-const localesOperation: Operation<Locales> = {
-  ...access,
-  name: 'invitations.locales',
-  method: 'GET',
-  path: '/autodoc/invitations/locales',
-  successStatus: 200,
-  retry: 'repeatable',
-  schema: localesSchema,
-};
-
-const toListOperation = (query: InvitationListQuery): Operation<InvitationPage> => ({
-  ...access,
-  name: 'invitations.list',
-  method: 'GET',
-  path: '/autodoc/invitations',
-  query: toQuery(parseInput('invitations.list', invitationListQuerySchema, query)),
-  successStatus: 200,
-  retry: 'repeatable',
-  schema: invitationPageSchema,
-});
-
-const toCreation = (input: InvitationInput, workflowField: string): Operation<Invitation> => {
-  const { workflowToken, ...fields } = parseInput('invitations.create', invitationInputSchema, input);
-  return {
-    ...access,
-    name: 'invitations.create',
-    method: 'POST',
-    path: '/autodoc/invitations',
-    body: { [workflowField]: workflowToken, ...fields },
-    successStatus: 201,
-    retry: 'after_refusal',
-    isBillable: true,
-    schema: invitationSchema,
-  };
-};
-
-const toRetrieval = (token: string): Operation<Invitation> => ({
-  ...access,
-  name: 'invitations.retrieve',
-  method: 'GET',
-  path: `/autodoc/invitations/${toPathSegment('invitations.retrieve', token)}`,
-  route,
-  successStatus: 200,
-  retry: 'repeatable',
-  schema: invitationSchema,
-});
-
-const toResending = (token: string): Operation<Invitation> => ({
-  ...access,
-  name: 'invitations.resend',
-  method: 'POST',
-  path: `/autodoc/invitations/${toPathSegment('invitations.resend', token)}/resend`,
-  route: `${route}/resend`,
-  successStatus: 201,
-  retry: 'after_refusal',
-  isBillable: true,
-  schema: invitationSchema,
-});
+const reading = { ...access, method: 'GET', successStatus: 200, retry: 'repeatable' } as const;
+const sending = { ...access, method: 'POST', successStatus: 201, retry: 'after_refusal', isBillable: true } as const;
 
 /** The workflow invitation operations over `callOperation`. */
 export const createInvitations = (callOperation: CallOperation, settings: InvitationSettings): Invitations => {
   const { workflowField, clock, lookUpDelaysMs = [1_000, 4_000] } = settings;
-  const page: Invitations['page'] = async (query = {}, options) => callOperation(toListOperation(query), options);
+  const page: Invitations['page'] = async (given = {}, options) => {
+    const query = toQuery(parseInput('invitations.list', invitationListQuerySchema, given));
+    return callOperation({ ...reading, name: 'invitations.list', path, query, schema: invitationPageSchema }, options);
+  };
   const pages: Invitations['pages'] = (query = {}, options) =>
     walkInvitationPages((next) => page(next, options), query);
 
   const create: Invitations['create'] = async (input, options = {}) => {
-    const creation = toCreation(input, workflowField);
-    const { reference, channel, recipient, workflowToken } = input;
+    const { workflowToken, ...fields } = parseInput('invitations.create', invitationInputSchema, input);
+    const { reference, channel, recipient } = fields;
+    const body = { [workflowField]: workflowToken, ...fields };
+    const creation = { ...sending, name: 'invitations.create', path, body, schema: invitationSchema };
     if (reference === undefined) return callOperation(creation, options);
     let attempts = 0;
     const { observer } = options;
@@ -386,14 +335,26 @@ export const createInvitations = (callOperation: CallOperation, settings: Invita
   };
 
   return {
-    locales: async (options) => callOperation(localesOperation, options),
+    locales: async (options) =>
+      callOperation(
+        { ...reading, name: 'invitations.locales', path: `${path}/locales`, schema: localesSchema },
+        options,
+      ),
     page,
     pages,
     list: async function* (query, options) {
       for await (const { invitations } of pages(query, options)) yield* invitations;
     },
     create,
-    retrieve: async (token, options) => callOperation(toRetrieval(token), options),
-    resend: async (token, options) => callOperation(toResending(token), options),
+    retrieve: async (token, options) => {
+      const name = 'invitations.retrieve';
+      const place = { name, path: `${path}/${toPathSegment(name, token)}`, route };
+      return callOperation({ ...reading, ...place, schema: invitationSchema }, options);
+    },
+    resend: async (token, options) => {
+      const name = 'invitations.resend';
+      const place = { name, path: `${path}/${toPathSegment(name, token)}/resend`, route: `${route}/resend` };
+      return callOperation({ ...sending, ...place, schema: invitationSchema }, options);
+    },
   };
 };

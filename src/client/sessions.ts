@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { AuthenticationError } from '../errors.js';
 import type { ApiKeys, PublicKey } from './api-keys.js';
-import { type Answer, type CallOperation, type CallOptions, checkCallOptions, type Operation } from './operation.js';
+import { type Answer, type CallOperation, type CallOptions, checkCallOptions } from './operation.js';
 import { createShareOne } from './signals.js';
 import {
   filledTextSchema,
@@ -127,18 +127,6 @@ export interface Sessions {
   completeLiveness(sessionId: string, options?: CallOptions): Promise<Answer<ServiceRecord>>;
 }
 
-const toCreation = (body: Readonly<Record<string, unknown>>, publicKey: string): Operation<CreatedSession> => ({
-  name: 'sessions.create',
-  method: 'POST',
-  path: '/sessions',
-  body,
-  successStatus: 201,
-  authentication: { publicKey },
-  retry: 'after_refusal',
-  isBillable: true,
-  schema: createdSessionSchema,
-});
-
 /** What all operations on one session have in common; the interface declares no credential for them. */
 const toPlace = (name: string, sessionId: string, step = '') =>
   ({
@@ -149,76 +137,9 @@ const toPlace = (name: string, sessionId: string, step = '') =>
     isBillable: false,
   }) as const;
 
-const toCancellation = (sessionId: string): Operation<ServiceStatus> => ({
-  ...toPlace('sessions.cancel', sessionId),
-  method: 'DELETE',
-  successStatus: 200,
-  retry: 'after_refusal',
-  schema: statusSchema,
-  mayBeEmpty: true,
-});
-
-const toUpdate = (sessionId: string, update: SessionUpdate): Operation<ServiceStatus> => ({
-  ...toPlace('sessions.update', sessionId),
-  method: 'POST',
-  body: parseInput('sessions.update', sessionUpdateSchema, update),
-  successStatus: 201,
-  // The same fields once more leave the same session.
-  retry: 'repeatable',
-  schema: statusSchema,
-  mayBeEmpty: true,
-});
-
-const toRetrieval = (sessionId: string): Operation<ServiceRecord> => ({
-  ...toPlace('sessions.retrieve', sessionId),
-  method: 'GET',
-  successStatus: 200,
-  retry: 'repeatable',
-  schema: recordSchema,
-});
-
-const toSms = (sessionId: string, sms: SessionSms): Operation<ServiceStatus> => ({
-  ...toPlace('sessions.send_sms', sessionId, '/send_sms'),
-  method: 'POST',
-  body: parseInput('sessions.send_sms', sessionSmsSchema, sms),
-  successStatus: 201,
-  retry: 'never',
-  isBillable: true,
-  schema: statusSchema,
-  mayBeEmpty: true,
-});
-
-const toPreflight = (sessionId: string): Operation<ServiceRecord> => ({
-  ...toPlace('sessions.preflight', sessionId, '/preflight'),
-  method: 'GET',
-  successStatus: 200,
-  retry: 'repeatable',
-  schema: recordSchema,
-});
-
-const toConsent = (sessionId: string, givesConsent: boolean): Operation<ServiceStatus> => {
-  const decision = parseInput('sessions.consent', consentSchema, givesConsent);
-  return {
-    ...toPlace('sessions.consent', sessionId, '/consent'),
-    method: 'PATCH',
-    // The interface speaks of a body, the service's references of a query; each is understood where the other is not.
-    query: toQuery({ gives_consent: String(decision) }),
-    body: { gives_consent: decision },
-    successStatus: 200,
-    // The same decision once more leaves the same session.
-    retry: 'repeatable',
-    schema: statusSchema,
-    mayBeEmpty: true,
-  };
-};
-
-const toLiveness = (sessionId: string, step: 'start' | 'complete'): Operation<ServiceRecord> => ({
-  ...toPlace(`sessions.liveness_${step}`, sessionId, `/liveness/${step}`),
-  method: 'POST',
-  successStatus: 201,
-  retry: 'after_refusal',
-  schema: recordSchema,
-});
+const reads = { method: 'GET', successStatus: 200, retry: 'repeatable', schema: recordSchema } as const;
+/** The answer of an operation that only changes something. */
+const changes = { schema: statusSchema, mayBeEmpty: true } as const;
 
 /**
  * The session operations over `callOperation`; `apiKeys` gives the public key that a creation presents, `levelField` is the name under which
@@ -226,19 +147,57 @@ const toLiveness = (sessionId: string, step: 'start' | 'complete'): Operation<Se
  */
 export const createSessions = (callOperation: CallOperation, apiKeys: ApiKeys, levelField = 'kyc_level'): Sessions => {
   const callWithPublicKey = createCallWithPublicKey(apiKeys);
+  const advanceLiveness = async (sessionId: string, step: 'start' | 'complete', options?: CallOptions) => {
+    const place = toPlace(`sessions.liveness_${step}`, sessionId, `/liveness/${step}`);
+    const rules = { method: 'POST', successStatus: 201, retry: 'after_refusal', schema: recordSchema } as const;
+    return callOperation({ ...place, ...rules }, options);
+  };
   return {
     create: async (input, options) => {
       const { level, ...fields } = parseInput('sessions.create', sessionInputSchema, input);
+      const place = { name: 'sessions.create', method: 'POST', path: '/sessions' } as const;
       const body = { ...fields, [levelField]: level };
-      return callWithPublicKey((publicKey) => callOperation(toCreation(body, publicKey), options), options);
+      const rules = { successStatus: 201, retry: 'after_refusal', isBillable: true } as const;
+      const operation = { ...place, body, ...rules, schema: createdSessionSchema };
+      const create = (publicKey: string) => callOperation({ ...operation, authentication: { publicKey } }, options);
+      return callWithPublicKey(create, options);
     },
-    cancel: async (sessionId, options) => callOperation(toCancellation(sessionId), options),
-    update: async (sessionId, update, options) => callOperation(toUpdate(sessionId, update), options),
-    retrieve: async (sessionId, options) => callOperation(toRetrieval(sessionId), options),
-    sendSms: async (sessionId, sms, options) => callOperation(toSms(sessionId, sms), options),
-    preflight: async (sessionId, options) => callOperation(toPreflight(sessionId), options),
-    consent: async (sessionId, givesConsent, options) => callOperation(toConsent(sessionId, givesConsent), options),
-    startLiveness: async (sessionId, options) => callOperation(toLiveness(sessionId, 'start'), options),
-    completeLiveness: async (sessionId, options) => callOperation(toLiveness(sessionId, 'complete'), options),
+    cancel: async (sessionId, options) => {
+      const place = toPlace('sessions.cancel', sessionId);
+      const rules = { method: 'DELETE', successStatus: 200, retry: 'after_refusal' } as const;
+      return callOperation({ ...place, ...rules, ...changes }, options);
+    },
+    update: async (sessionId, update, options) => {
+      const place = toPlace('sessions.update', sessionId);
+      const body = parseInput('sessions.update', sessionUpdateSchema, update);
+      // The same fields once more leave the same session.
+      const rules = { method: 'POST', successStatus: 201, retry: 'repeatable' } as const;
+      return callOperation({ ...place, body, ...rules, ...changes }, options);
+    },
+    retrieve: async (sessionId, options) => {
+      const place = toPlace('sessions.retrieve', sessionId);
+      return callOperation({ ...place, ...reads }, options);
+    },
+    sendSms: async (sessionId, sms, options) => {
+      const place = toPlace('sessions.send_sms', sessionId, '/send_sms');
+      const body = parseInput('sessions.send_sms', sessionSmsSchema, sms);
+      const rules = { method: 'POST', successStatus: 201, retry: 'never', isBillable: true } as const;
+      return callOperation({ ...place, body, ...rules, ...changes }, options);
+    },
+    preflight: async (sessionId, options) => {
+      const place = toPlace('sessions.preflight', sessionId, '/preflight');
+      return callOperation({ ...place, ...reads }, options);
+    },
+    consent: async (sessionId, givesConsent, options) => {
+      const place = toPlace('sessions.consent', sessionId, '/consent');
+      const decision = parseInput('sessions.consent', consentSchema, givesConsent);
+      // The interface speaks of a body, the service's references of a query; each is understood where the other is not.
+      const [query, body] = [toQuery({ gives_consent: String(decision) }), { gives_consent: decision }];
+      // The same decision once more leaves the same session.
+      const rules = { method: 'PATCH', successStatus: 200, retry: 'repeatable' } as const;
+      return callOperation({ ...place, query, body, ...rules, ...changes }, options);
+    },
+    startLiveness: (sessionId, options) => advanceLiveness(sessionId, 'start', options),
+    completeLiveness: (sessionId, options) => advanceLiveness(sessionId, 'complete', options),
   };
 };
